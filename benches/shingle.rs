@@ -1,0 +1,75 @@
+//! Stages 2 and 3: plain text to a set of fingerprints. Each bench checks the number it found.
+
+use std::borrow::Cow;
+use std::hint::black_box;
+use std::num::NonZeroU32;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use lookalike::ids::{FingerprintKind, Key};
+use lookalike::parse::{ParseConfig, TokenKind};
+use lookalike::read::{ContentKind, RawDocument};
+use lookalike::shingle::{ShingleConfig, Shingler};
+
+/// Text of so many words, no two shingles of which are equal.
+fn text(words: usize) -> String {
+    let word = |i: usize| {
+        format!(
+            "{:x} ",
+            (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
+        )
+    };
+    (0..words).map(word).collect()
+}
+
+fn bench_kind<K: Key>(c: &mut Criterion, name: &str, words: usize, config: &ShingleConfig) {
+    let body = text(words);
+    let document = RawDocument {
+        docno: Cow::Borrowed(name),
+        url: None,
+        title: None,
+        content: ContentKind::Text,
+        charset: None,
+        body: Cow::Borrowed(body.as_bytes()),
+        notices: Vec::new(),
+    };
+    let expected = match config.parse.tokens {
+        TokenKind::Bytes(n) => body.len() - 1 - (n.get() as usize - 1),
+        _ => words + 1 - config.shingle_size as usize,
+    };
+    let mut shingler = Shingler::<K>::new(config);
+    let mut set = Vec::new();
+    let mut group = c.benchmark_group("shingle");
+    group.throughput(Throughput::Bytes(body.len() as u64));
+    group.bench_function(BenchmarkId::new(name, words), |b| {
+        b.iter(|| {
+            let range = (K::default(), K::MAX);
+            let facts = shingler.shingle(black_box(&document), range, &mut set);
+            assert_eq!((set.len(), facts.words), (expected, words as u64));
+        });
+    });
+    group.finish();
+}
+
+fn bench(c: &mut Criterion) {
+    let config = ShingleConfig::default();
+    for words in [100, 1000, 100_000] {
+        bench_kind::<u64>(c, "words", words, &config);
+    }
+    let md5 = ShingleConfig {
+        fingerprint: FingerprintKind::Md5,
+        ..config.clone()
+    };
+    bench_kind::<u128>(c, "words-md5", 1000, &md5);
+    let tokens = TokenKind::Bytes(NonZeroU32::MIN.saturating_add(19));
+    let bytes = ShingleConfig {
+        parse: ParseConfig {
+            tokens,
+            detector: true,
+        },
+        ..config
+    };
+    bench_kind::<u64>(c, "bytes-20", 1000, &bytes);
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);

@@ -1,0 +1,26 @@
+//! `verify`: every committed file of an output directory, read again.
+
+use std::process::ExitCode;
+
+use lookalike::Result;
+use lookalike::report::verify;
+
+use super::args::VerifyOptions;
+
+pub fn run(options: &VerifyOptions) -> Result<ExitCode> {
+    let found = verify(&options.directory)?;
+    for error in &found.errors {
+        super::report(error);
+    }
+    println!(
+        "{} files, {} bytes, {} damaged",
+        found.files,
+        found.bytes,
+        found.errors.len()
+    );
+    Ok(if found.errors.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

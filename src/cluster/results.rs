@@ -1,0 +1,432 @@
+//! The files for people.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::UnionFind;
+use crate::budget::ByteSize;
+use crate::collection::{Catalogue, RejectReader, each_document};
+use crate::ids::resemblance_text;
+use crate::join::each_pair;
+use crate::manifest::{Manifest, ResultFile, ResultsEntry, Workspace};
+use crate::progress::{Context, Unit};
+use crate::sample::Sampled;
+use crate::sort::{Tagged, sort_tagged};
+use crate::store::disk::AtomicFile;
+use crate::{Error, Result};
+
+const STAGE: &str = "cluster";
+/// Buffers of readers and writers.
+const FIXED_BYTES: u64 = 12 << 20;
+
+/// The result files of this stage, in the order in which they are written.
+pub const RESULT_FILES: [&str; 5] = [
+    "pairs.tsv",
+    "clusters.jsonl",
+    "exact-duplicates.tsv",
+    "documents.tsv",
+    "rejects.jsonl",
+];
+
+/// What was counted while clustering.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterStats {
+    /// Clusters of two documents or more.
+    pub clusters: u64,
+    /// Documents in them.
+    pub documents: u64,
+    /// Documents of the largest.
+    pub largest: u64,
+    /// Clusters of exact duplicates only.
+    pub exact_only: u64,
+    /// Documents in clusters that are not the representative: what keeping one of each removes.
+    pub redundant: u64,
+    /// Pairs listed.
+    pub pairs: u64,
+    /// Lines of `rejects.jsonl`.
+    pub rejects: u64,
+}
+
+/// Writes the files, unless those of these pairs are there and whole.
+pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    let missing = |stage| Error::StageMissing {
+        path: workspace.directory().into(),
+        stage,
+    };
+    let pairs = workspace
+        .manifest
+        .pairs
+        .as_ref()
+        .ok_or_else(|| missing("join"))?;
+    let (digest, listed) = (pairs.digest.clone(), pairs.stats.pairs);
+    let there = workspace.manifest.results.as_ref().is_some_and(|results| {
+        results.digest == digest
+            && results
+                .files
+                .iter()
+                .all(|f| is_whole(workspace.directory(), f))
+    });
+    if there {
+        return Ok(());
+    }
+    let documents = Catalogue::stats(workspace)?.documents;
+    let levels = workspace
+        .manifest
+        .sample
+        .as_ref()
+        .map_or(1, |s| s.sizes.len());
+    let least =
+        ByteSize(FIXED_BYTES + documents * 28 + Sampled::bytes(levels, documents) + (1 << 20));
+    context
+        .budget
+        .require(least, || format!("clustering {documents} documents"))?;
+    let memory = ByteSize((context.budget.memory.0 - least.0 + (1 << 20)).min(1 << 30));
+    context
+        .progress
+        .start(STAGE, Unit::Count("documents"), Some(documents));
+    let directory = workspace.directory().to_path_buf();
+    let mut stats = ClusterStats {
+        pairs: listed,
+        ..ClusterStats::default()
+    };
+    let header = header(&workspace.manifest);
+    let names = Catalogue::names(workspace)?;
+    let mut files = Vec::new();
+    let mut line = String::new();
+
+    // pairs.tsv, and the components.
+    let mut sets = UnionFind::new(documents as u32);
+    {
+        let sampled = Sampled::load(workspace)?;
+        let mut out = AtomicFile::create(&directory.join("pairs.tsv"))?;
+        out.put(header.as_bytes())?;
+        out.put(b"docno_a\tdocno_b\tresemblance\tshared\tshingles_a\tshingles_b\n")?;
+        let mut n = 0u64;
+        each_pair(workspace, |pair| {
+            if n.is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+            }
+            n += 1;
+            sets.union(pair.a, pair.b);
+            let (a, b) = sampled.sizes(pair.a, pair.b);
+            let resemblance = resemblance_text(pair.shared.into(), a.into(), b.into());
+            line.clear();
+            let (docno_a, docno_b) = (cell(names.get(pair.a)?), cell(names.get(pair.b)?));
+            let _ = writeln!(
+                line,
+                "{docno_a}\t{docno_b}\t{resemblance}\t{}\t{a}\t{b}",
+                pair.shared
+            );
+            out.put(line.as_bytes())
+        })?;
+        files.push(finished("pairs.tsv", out)?);
+    }
+    let representatives = Catalogue::representatives(workspace)?;
+    for (document, &first) in representatives.0.iter().enumerate() {
+        sets.union(first, document as u32);
+    }
+
+    // How alike each document is to the root of its cluster, where that pair is listed.
+    let mut to_root: Vec<Alike> = Vec::new();
+    {
+        let sampled = Sampled::load(workspace)?;
+        each_pair(workspace, |pair| {
+            if sets.find(pair.a) == pair.a {
+                let (a, b) = sampled.sizes(pair.a, pair.b);
+                to_root.push(Alike {
+                    document: pair.b,
+                    shared: pair.shared,
+                    root: a,
+                    own: b,
+                });
+            }
+            Ok(())
+        })?;
+    }
+    to_root.sort_unstable_by_key(|alike| alike.document);
+
+    // Sizes of the components, then numbers of those of two or more.
+    let mut cluster = vec![0u32; documents as usize];
+    for document in 0..documents as u32 {
+        cluster[sets.find(document) as usize] += 1;
+    }
+    let mut next = 0u32;
+    for size in &mut cluster {
+        if *size >= 2 {
+            stats.clusters += 1;
+            stats.documents += u64::from(*size);
+            stats.largest = stats.largest.max((*size).into());
+            *size = next;
+            next += 1;
+        } else {
+            *size = NO_CLUSTER;
+        }
+    }
+    stats.redundant = stats.documents - stats.clusters;
+
+    let mut out = AtomicFile::create(&directory.join("clusters.jsonl"))?;
+    let mut open: Option<(u32, bool)> = None;
+    let scratch = workspace.scratch();
+    sort_tagged(
+        &scratch,
+        "clusters",
+        memory,
+        |push| {
+            for document in 0..documents as u32 {
+                let root = sets.find(document);
+                if cluster[root as usize] != NO_CLUSTER {
+                    let extra = representatives.0[document as usize];
+                    push(Tagged {
+                        key: root.into(),
+                        document,
+                        extra,
+                    })?;
+                }
+            }
+            Ok(())
+        },
+        |Tagged {
+             key,
+             document,
+             extra: first,
+         }| {
+            let root = key as u32;
+            line.clear();
+            if open.is_none_or(|(open, _)| open != root) {
+                if let Some((_, near)) = open.replace((root, false)) {
+                    line.push_str("]}\n");
+                    stats.exact_only += u64::from(!near);
+                }
+                let docno = json(names.get(root)?);
+                let id = cluster[root as usize];
+                let _ = write!(
+                    line,
+                    "{{\"id\":{id},\"representative\":{docno},\"members\":["
+                );
+            } else {
+                line.push(',');
+            }
+            let kind = match document {
+                d if d == root => "representative",
+                d if d != first => "exact",
+                _ => {
+                    if let Some(open) = &mut open {
+                        open.1 = true;
+                    }
+                    "near"
+                }
+            };
+            // An exact duplicate is as alike to the root as the document that it equals.
+            let resemblance = if first == root {
+                "1.000000".to_string()
+            } else {
+                match to_root.binary_search_by_key(&first, |alike| alike.document) {
+                    Ok(at) => {
+                        let Alike {
+                            shared, root, own, ..
+                        } = to_root[at];
+                        resemblance_text(shared.into(), root.into(), own.into())
+                    }
+                    Err(_) => "null".into(),
+                }
+            };
+            let docno = json(names.get(document)?);
+            let _ = write!(
+                line,
+                "{{\"docno\":{docno},\"kind\":\"{kind}\",\"resemblance\":{resemblance}}}"
+            );
+            out.put(line.as_bytes())
+        },
+    )?;
+    if let Some((_, near)) = open {
+        out.put(b"]}\n")?;
+        stats.exact_only += u64::from(!near);
+    }
+    files.push(finished("clusters.jsonl", out)?);
+    drop(to_root);
+
+    write_documents(workspace, context, &header, &mut files, |document| {
+        (
+            representatives.0[document as usize],
+            cluster[sets.find(document) as usize],
+        )
+    })?;
+    files.push(write_rejects(workspace, &mut stats)?);
+    workspace.manifest.results = Some(ResultsEntry {
+        digest,
+        files,
+        stats,
+    });
+    workspace.commit(&[])
+}
+
+/// Marks a document that is in no cluster.
+const NO_CLUSTER: u32 = u32::MAX;
+
+/// A document beside the root of its cluster.
+struct Alike {
+    document: u32,
+    shared: u32,
+    root: u32,
+    own: u32,
+}
+
+/// `exact-duplicates.tsv` and `documents.tsv`; `place` gives representative and cluster.
+fn write_documents(
+    workspace: &Workspace,
+    context: &Context<'_>,
+    header: &str,
+    files: &mut Vec<ResultFile>,
+    mut place: impl FnMut(u32) -> (u32, u32),
+) -> Result<()> {
+    let directory = workspace.directory();
+    let names = Catalogue::names(workspace)?;
+    let mut exact = AtomicFile::create(&directory.join("exact-duplicates.tsv"))?;
+    exact.put(header.as_bytes())?;
+    exact.put(b"docno\trepresentative\tmd5\n")?;
+    let mut all = AtomicFile::create(&directory.join("documents.tsv"))?;
+    all.put(header.as_bytes())?;
+    all.put(b"docno\turl\twords\tshingles\tsize_group\tcluster\n")?;
+    let mut line = String::new();
+    each_document(workspace, |number, document| {
+        if number.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+            context.progress.at(number.into());
+        }
+        let (first, cluster) = place(number);
+        let docno = cell(&document.docno);
+        if first != number {
+            line.clear();
+            let _ = write!(line, "{docno}\t{}\t", cell(names.get(first)?));
+            for byte in document.md5 {
+                let _ = write!(line, "{byte:02x}");
+            }
+            line.push('\n');
+            exact.put(line.as_bytes())?;
+        }
+        line.clear();
+        let url = document.url.as_deref().unwrap_or_default();
+        let cluster = if cluster == NO_CLUSTER {
+            String::new()
+        } else {
+            cluster.to_string()
+        };
+        let (words, shingles, group) = (document.words, document.shingles, document.group);
+        let _ = writeln!(
+            line,
+            "{docno}\t{}\t{words}\t{shingles}\t{group}\t{cluster}",
+            cell(url)
+        );
+        all.put(line.as_bytes())
+    })?;
+    files.push(finished("exact-duplicates.tsv", exact)?);
+    files.push(finished("documents.tsv", all)?);
+    Ok(())
+}
+
+/// `rejects.jsonl`: in input order, then docnos that are not unique.
+fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> Result<ResultFile> {
+    let manifest = &workspace.manifest;
+    let mut out = AtomicFile::create(&workspace.directory().join("rejects.jsonl"))?;
+    let segments = manifest.segments.iter().map(|s| ("collection", &s.rejects));
+    let catalogue = manifest.catalogue.iter().map(|c| ("catalogue", &c.rejects));
+    for (place, info) in segments.chain(catalogue) {
+        let path = workspace.path(place).join(&info.name);
+        let parameters = Some(workspace.collection_parameters());
+        let mut rejects = RejectReader::open(&path, parameters, Some(info))?;
+        while let Some((reject, kept)) = rejects.next()? {
+            let file = manifest
+                .inputs
+                .get(reject.source.file as usize)
+                .map_or("", |i| &i.path);
+            out.put(reject_line(file, &reject, kept).as_bytes())?;
+            stats.rejects += 1;
+        }
+        rejects.finish()?;
+    }
+    finished("rejects.jsonl", out)
+}
+
+/// One line of `rejects.jsonl`.
+pub(crate) fn reject_line(file: &str, reject: &crate::read::Reject, kept: bool) -> String {
+    let mut line = String::new();
+    let _ = write!(
+        line,
+        "{{\"file\":{},\"offset\":{}",
+        json(file),
+        reject.source.offset
+    );
+    if let Some(docno) = &reject.docno {
+        let _ = write!(line, ",\"docno\":{}", json(docno));
+    }
+    let _ = write!(line, ",\"reason\":{}", json(reject.reason.text()));
+    if !reject.detail.is_empty() {
+        let _ = write!(line, ",\"detail\":{}", json(&reject.detail));
+    }
+    let _ = writeln!(
+        line,
+        ",\"document\":\"{}\"}}",
+        if kept { "used" } else { "rejected" }
+    );
+    line
+}
+
+fn finished(name: &str, out: AtomicFile) -> Result<ResultFile> {
+    let (bytes, checksum) = out.finish()?;
+    Ok(ResultFile {
+        name: name.into(),
+        bytes,
+        checksum: format!("{checksum:016x}"),
+    })
+}
+
+/// Is a result file still there, with the size it had?
+fn is_whole(directory: &Path, file: &ResultFile) -> bool {
+    std::fs::metadata(directory.join(&file.name)).is_ok_and(|m| m.len() == file.bytes)
+}
+
+/// What one must know to compare two files, as comment lines.
+fn header(manifest: &Manifest) -> String {
+    let shingle = &manifest.collection.shingle;
+    let mut out = String::from("# format: lookalike 1\n");
+    let mut add = |name: &str, value: &dyn std::fmt::Display| {
+        let _ = writeln!(out, "# {name}: {value}");
+    };
+    add("tokens", &shingle.parse.tokens);
+    add("shingle-size", &shingle.shingle_size);
+    add("short", &shingle.short);
+    add("fingerprint", &shingle.fingerprint);
+    add("seed", &shingle.seed);
+    add("size-groups", &manifest.collection.size_groups);
+    if let Some(sample) = &manifest.sample {
+        add("sampling", &sample.sampling);
+    }
+    if let Some(pairs) = &manifest.pairs {
+        add("threshold", &pairs.config.threshold);
+        let most = pairs
+            .config
+            .max_postings
+            .map_or("none".into(), |n| n.to_string());
+        add("max-postings", &most);
+    }
+    out
+}
+
+/// A cell of a TSV file: backslash, tab, line feed and carriage return are escaped.
+fn cell(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\\', '\t', '\n', '\r']) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = text
+        .replace('\\', "\\\\")
+        .replace('\t', "\\t")
+        .replace('\n', "\\n");
+    Cow::Owned(escaped.replace('\r', "\\r"))
+}
+
+fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

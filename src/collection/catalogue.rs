@@ -1,0 +1,420 @@
+//! Columns over all documents: docnos, representatives, stored set sizes.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::documents::{DocumentReader, DocumentRecord, RejectWriter};
+use crate::budget::ByteSize;
+use crate::manifest::{CatalogueEntry, Workspace};
+use crate::progress::{Context, Unit};
+use crate::read::{Reason, Reject, SourceSpan};
+use crate::sort::{Tagged, sort_tagged};
+use crate::store::{Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION};
+use crate::{Error, Result};
+
+const STAGE: &str = "catalogue";
+const DIRECTORY: &str = "catalogue";
+/// Numbers of the stage's parts.
+const NAMES: u64 = 0;
+const REPRESENTATIVES: u64 = 1;
+const STORED: u64 = 2;
+/// Buffers of readers and writers, beside the columns and the sorts.
+const FIXED_BYTES: u64 = 16 << 20;
+
+/// What was counted over all documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CatalogueStats {
+    /// Documents.
+    pub documents: u64,
+    /// Documents that are the first of their MD5: the only ones that take part from here on.
+    pub representatives: u64,
+    /// Documents that equal an earlier one.
+    pub exact_duplicates: u64,
+    /// Representatives that have exact duplicates.
+    pub duplicated: u64,
+    /// Distinct shingles, summed over representatives.
+    pub shingles: u64,
+    /// Representatives with no shingle: empty ones, and short ones with `--short skip`.
+    pub without_shingles: u64,
+    /// Documents whose docno another document before them has.
+    pub docnos_repeated: u64,
+    /// By size group, as Ye, Wen & Ma 2008, Table 3.
+    pub groups: Vec<GroupStats>,
+}
+
+/// A size group's representatives.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupStats {
+    /// Its bounds in words.
+    pub words: String,
+    /// Representatives in it.
+    pub documents: u64,
+    /// Their distinct shingles, summed.
+    pub shingles: u64,
+}
+
+/// Calls `each` with every document of the collection, in order.
+pub(crate) fn each_document(
+    workspace: &Workspace,
+    mut each: impl FnMut(u32, DocumentRecord) -> Result<()>,
+) -> Result<()> {
+    let directory = workspace.path("collection");
+    let parameters = workspace.collection_parameters();
+    let mut number = 0;
+    for segment in &workspace.manifest.segments {
+        let info = &segment.documents;
+        let mut documents =
+            DocumentReader::open(&directory.join(&info.name), Some(parameters), Some(info))?;
+        while let Some(document) = documents.next()? {
+            each(number, document)?;
+            number += 1;
+        }
+        documents.finish()?;
+    }
+    Ok(())
+}
+
+/// Makes the columns, if they are not there.
+pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    if workspace.manifest.catalogue.is_some() {
+        return Ok(());
+    }
+    if !workspace.manifest.ingested {
+        return Err(Error::StageMissing {
+            path: workspace.directory().into(),
+            stage: "ingest",
+        });
+    }
+    let documents: u64 = workspace
+        .manifest
+        .segments
+        .iter()
+        .map(|s| s.stats.documents)
+        .sum();
+    context
+        .progress
+        .start(STAGE, Unit::Count("documents"), Some(documents * 2));
+    // Representatives as a column in memory, a bit for each repeated docno; the rest is for sorting.
+    let columns = documents * 4 + documents / 8;
+    let least = ByteSize(FIXED_BYTES + columns + (2 << 20));
+    context
+        .budget
+        .require(least, || format!("the catalogue of {documents} documents"))?;
+    let memory = ByteSize((context.budget.memory.0 - FIXED_BYTES - columns).min(1 << 30));
+    let scratch = workspace.scratch();
+    let directory = workspace.path(DIRECTORY);
+    let parameters = workspace.collection_parameters();
+    let header = |kind, number, key_bytes| Header {
+        kind,
+        version: VERSION,
+        parameters,
+        number,
+        key_bytes,
+    };
+
+    // Representatives: the least document of each MD5.
+    let mut representatives: Vec<u32> = (0..documents as u32).collect();
+    let mut last: Option<Tagged> = None;
+    sort_tagged(
+        &scratch,
+        "md5",
+        memory,
+        |push| {
+            each_document(workspace, |number, document| {
+                if number.is_multiple_of(4096) {
+                    context.stop.check(STAGE)?;
+                    context.progress.at(number.into());
+                }
+                let key = u128::from_be_bytes(document.md5);
+                push(Tagged {
+                    key,
+                    document: number,
+                    extra: 0,
+                })
+            })
+        },
+        |item| {
+            match last {
+                Some(first) if first.key == item.key => {
+                    representatives[item.document as usize] = first.document;
+                }
+                _ => last = Some(item),
+            }
+            Ok(())
+        },
+    )?;
+
+    // Docnos that an earlier document has.
+    let mut repeated = vec![0u64; documents.div_ceil(64) as usize];
+    let mut docnos_repeated = 0;
+    let mut last: Option<Tagged> = None;
+    sort_tagged(
+        &scratch,
+        "docno",
+        memory,
+        |push| {
+            each_document(workspace, |number, document| {
+                if number.is_multiple_of(4096) {
+                    context.stop.check(STAGE)?;
+                    context.progress.at(documents + u64::from(number));
+                }
+                let key = xxhash_rust::xxh3::xxh3_128(document.docno.as_bytes());
+                push(Tagged {
+                    key,
+                    document: number,
+                    extra: 0,
+                })
+            })
+        },
+        |item| {
+            match last {
+                Some(first) if first.key == item.key => {
+                    repeated[item.document as usize / 64] |= 1 << (item.document % 64);
+                    docnos_repeated += 1;
+                }
+                _ => last = Some(item),
+            }
+            Ok(())
+        },
+    )?;
+
+    let sizes = &workspace.manifest.collection.size_groups;
+    let mut stats = CatalogueStats {
+        documents,
+        docnos_repeated,
+        groups: (0..sizes.count())
+            .map(|group| GroupStats {
+                words: sizes.describe(group),
+                ..GroupStats::default()
+            })
+            .collect(),
+        ..CatalogueStats::default()
+    };
+    let mut names = NamesWriter::create(&directory, parameters)?;
+    let mut stored = PartWriter::create(&directory, &header(Kind::Column, STORED, 4))?;
+    let mut rejects = RejectWriter::create(&directory, parameters, 0)?;
+    each_document(workspace, |number, document| {
+        if number.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        names.push(&document.docno)?;
+        let takes_part = representatives[number as usize] == number;
+        let size = if takes_part { document.shingles } else { 0 };
+        // A set that is stored though its document takes no part has to be stepped over.
+        stored.put(
+            &(if document.stored {
+                document.shingles
+            } else {
+                0
+            })
+            .to_le_bytes(),
+        )?;
+        if takes_part {
+            stats.representatives += 1;
+            stats.shingles += u64::from(size);
+            stats.without_shingles += u64::from(size == 0);
+            let group = &mut stats.groups[usize::from(document.group)];
+            group.documents += 1;
+            group.shingles += u64::from(size);
+        }
+        if repeated[number as usize / 64] >> (number % 64) & 1 == 1 {
+            let source = SourceSpan {
+                file: document.file,
+                offset: document.offset,
+                length: document.length,
+            };
+            let (docno, reason) = (Some(document.docno), Reason::DuplicateDocno);
+            let detail = "an earlier document has the same; both are kept".to_string();
+            rejects.push(
+                &Reject {
+                    source,
+                    docno,
+                    reason,
+                    detail,
+                },
+                true,
+            )?;
+        }
+        Ok(())
+    })?;
+    stats.exact_duplicates = documents - stats.representatives;
+    let mut duplicated = vec![0u64; documents.div_ceil(64) as usize];
+    let mut column = PartWriter::create(&directory, &header(Kind::Column, REPRESENTATIVES, 4))?;
+    for (number, &first) in representatives.iter().enumerate() {
+        column.put(&first.to_le_bytes())?;
+        if first as usize != number {
+            duplicated[first as usize / 64] |= 1 << (first % 64);
+        }
+    }
+    stats.duplicated = duplicated
+        .iter()
+        .map(|bits| u64::from(bits.count_ones()))
+        .sum();
+    let (names, name_ends) = names.finish(documents)?;
+    let entry = CatalogueEntry {
+        names,
+        name_ends,
+        representatives: column.finish(documents, 0, 0)?,
+        stored: stored.finish(documents, 0, 0)?,
+        rejects: rejects.finish()?,
+        stats,
+    };
+    workspace.manifest.catalogue = Some(entry);
+    workspace.commit(&[DIRECTORY])
+}
+
+/// Writes docnos and where they end.
+struct NamesWriter {
+    names: PartWriter,
+    ends: PartWriter,
+    end: u64,
+}
+
+/// Number of the column of docno ends.
+const NAME_ENDS: u64 = 3;
+
+impl NamesWriter {
+    fn create(directory: &Path, parameters: u128) -> Result<Self> {
+        let header = |kind, number, key_bytes| Header {
+            kind,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes,
+        };
+        Ok(NamesWriter {
+            names: PartWriter::create(directory, &header(Kind::Names, NAMES, 0))?,
+            ends: PartWriter::create(directory, &header(Kind::Column, NAME_ENDS, 8))?,
+            end: 0,
+        })
+    }
+
+    fn push(&mut self, name: &str) -> Result<()> {
+        self.names.put(name.as_bytes())?;
+        self.end += name.len() as u64;
+        self.ends.put(&self.end.to_le_bytes())
+    }
+
+    fn finish(self, documents: u64) -> Result<(PartInfo, PartInfo)> {
+        Ok((
+            self.names.finish(documents, 0, 0)?,
+            self.ends.finish(documents, 0, 0)?,
+        ))
+    }
+}
+
+/// Docnos by document number, from mapped files.
+#[derive(Debug)]
+pub struct Names {
+    names: Mapped,
+    ends: Mapped,
+}
+
+impl Names {
+    /// The docno of a document.
+    pub fn get(&self, document: u32) -> Result<&str> {
+        let at = document as usize * 8;
+        let end_of = |at: usize| {
+            let bytes = self.ends.bytes().get(at..at + 8)?;
+            let mut word = [0; 8];
+            word.copy_from_slice(bytes);
+            Some(u64::from_le_bytes(word) as usize)
+        };
+        let start = if document == 0 {
+            Some(0)
+        } else {
+            end_of(at - 8)
+        };
+        let name = start
+            .zip(end_of(at))
+            .and_then(|(start, end)| self.names.bytes().get(start..end))
+            .and_then(|name| std::str::from_utf8(name).ok());
+        name.ok_or_else(|| Error::Corrupt {
+            path: self.names.path().into(),
+            offset_bytes: 0,
+            what: format!("docno of document {document}"),
+            expected: "text within the file".into(),
+            found: "none".into(),
+        })
+    }
+}
+
+/// One 32-bit number a document, in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Column(pub Vec<u32>);
+
+impl Column {
+    /// Reads a column part.
+    pub fn load(path: &Path, parameters: u128, info: &PartInfo) -> Result<Column> {
+        let mut part = PartReader::open(path, Kind::Column, Some(parameters), Some(info))?;
+        let n = part.footer.records;
+        if part.footer.payload_bytes != n * 4 {
+            return Err(part.corrupt("size of a column", n * 4, part.footer.payload_bytes));
+        }
+        let mut column = Vec::with_capacity(n as usize);
+        let mut left = n as usize;
+        while left > 0 {
+            let piece = left.min(16 << 10);
+            let bytes = part.take(piece * 4)?;
+            column.extend(
+                bytes
+                    .chunks_exact(4)
+                    .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+            );
+            left -= piece;
+        }
+        part.finish()?;
+        Ok(Column(column))
+    }
+}
+
+/// The catalogue of a directory, opened for reading.
+#[derive(Debug)]
+pub struct Catalogue;
+
+impl Catalogue {
+    fn entry(workspace: &Workspace) -> Result<&CatalogueEntry> {
+        let missing = || Error::StageMissing {
+            path: workspace.directory().into(),
+            stage: STAGE,
+        };
+        workspace.manifest.catalogue.as_ref().ok_or_else(missing)
+    }
+
+    /// What was counted.
+    pub fn stats(workspace: &Workspace) -> Result<&CatalogueStats> {
+        Ok(&Catalogue::entry(workspace)?.stats)
+    }
+
+    /// The docnos.
+    pub fn names(workspace: &Workspace) -> Result<Names> {
+        let entry = Catalogue::entry(workspace)?;
+        let (directory, parameters) =
+            (workspace.path(DIRECTORY), workspace.collection_parameters());
+        let open = |kind, info: &PartInfo| {
+            Mapped::open(&directory.join(&info.name), kind, parameters, info)
+        };
+        Ok(Names {
+            names: open(Kind::Names, &entry.names)?,
+            ends: open(Kind::Column, &entry.name_ends)?,
+        })
+    }
+
+    /// The representative of each document.
+    pub fn representatives(workspace: &Workspace) -> Result<Column> {
+        let entry = Catalogue::entry(workspace)?;
+        Catalogue::column(workspace, &entry.representatives)
+    }
+
+    /// Fingerprints stored of each document.
+    pub fn stored(workspace: &Workspace) -> Result<Column> {
+        let entry = Catalogue::entry(workspace)?;
+        Catalogue::column(workspace, &entry.stored)
+    }
+
+    fn column(workspace: &Workspace, info: &PartInfo) -> Result<Column> {
+        let path = workspace.path(DIRECTORY).join(&info.name);
+        Column::load(&path, workspace.collection_parameters(), info)
+    }
+}

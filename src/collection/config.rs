@@ -1,0 +1,137 @@
+//! What a collection is made with.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::budget::ByteSize;
+use crate::read::ReadConfig;
+use crate::shingle::ShingleConfig;
+
+/// Parameters of a collection. Another value of any of them is another collection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CollectionConfig {
+    /// How inputs are read.
+    pub read: ReadConfig,
+    /// How documents become fingerprint sets.
+    pub shingle: ShingleConfig,
+    /// Bounds of the size groups.
+    pub size_groups: SizeGroups,
+    /// Raw bytes of a segment, about.
+    pub segment_size: ByteSize,
+}
+
+/// Lower bounds, in words, of the size groups after the first.
+///
+/// The default are the 11 groups of Ye, Wen & Ma 2008, Table 3: [0,500) [500,1000) [1000,2000) ...
+/// [8000,9000) [9000,∞).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeGroups(Vec<u64>);
+
+impl Default for SizeGroups {
+    fn default() -> Self {
+        SizeGroups([500].into_iter().chain((1..=9).map(|k| k * 1000)).collect())
+    }
+}
+
+impl SizeGroups {
+    /// How many groups there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len() + 1
+    }
+
+    /// The group of a document of so many words.
+    #[must_use]
+    pub fn group(&self, words: u64) -> u8 {
+        self.0.partition_point(|&bound| bound <= words) as u8
+    }
+
+    /// The group's words, `500-999` or `9000-`.
+    #[must_use]
+    pub fn describe(&self, group: usize) -> String {
+        let low = if group == 0 { 0 } else { self.0[group - 1] };
+        match self.0.get(group) {
+            Some(high) => format!("{low}-{}", high - 1),
+            None => format!("{low}-"),
+        }
+    }
+}
+
+impl fmt::Display for SizeGroups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bounds: Vec<String> = self.0.iter().map(u64::to_string).collect();
+        f.write_str(&bounds.join(","))
+    }
+}
+
+impl FromStr for SizeGroups {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "`{text}` are no size groups; write rising bounds in words, such as 500,1000,2000 (at most 254)"
+            )
+        };
+        if text.is_empty() {
+            return Ok(SizeGroups(Vec::new()));
+        }
+        let bounds: Vec<u64> = text
+            .split(',')
+            .map(|n| n.trim().parse().map_err(|_| wrong()))
+            .collect::<Result<_, _>>()?;
+        let rising = bounds.windows(2).all(|pair| pair[0] < pair[1]);
+        if !rising || bounds[0] == 0 || bounds.len() > 254 {
+            return Err(wrong());
+        }
+        Ok(SizeGroups(bounds))
+    }
+}
+
+impl Serialize for SizeGroups {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for SizeGroups {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_groups_of_the_study() {
+        let groups = SizeGroups::default();
+        assert_eq!(groups.count(), 11);
+        assert_eq!(
+            groups.to_string(),
+            "500,1000,2000,3000,4000,5000,6000,7000,8000,9000"
+        );
+        for (words, group) in [
+            (0, 0),
+            (499, 0),
+            (500, 1),
+            (999, 1),
+            (1000, 2),
+            (8999, 9),
+            (9000, 10),
+        ] {
+            assert_eq!(groups.group(words), group, "{words}");
+        }
+        assert_eq!(groups.describe(0), "0-499");
+        assert_eq!(groups.describe(10), "9000-");
+        assert_eq!("".parse::<SizeGroups>().unwrap().count(), 1);
+        for text in ["0", "5,5", "9,8", "x", "1,,2"] {
+            assert!(text.parse::<SizeGroups>().is_err(), "{text}");
+        }
+    }
+}

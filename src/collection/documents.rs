@@ -1,0 +1,337 @@
+//! The documents and the rejects of a segment on disk: blocks of bincode, each behind zstd.
+
+use std::path::Path;
+
+use bincode::{Decode, Encode};
+
+use crate::ids::Key;
+use crate::read::{Reason, Reject};
+use crate::store::{
+    Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION, checksum, meta,
+};
+use crate::{Error, Result};
+
+/// What is kept of a document.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct DocumentRecord {
+    /// Its name.
+    pub docno: String,
+    /// Its address.
+    pub url: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
+    /// What it was decoded from.
+    pub charset: String,
+    /// Words (tokens) in it.
+    pub words: u64,
+    /// Distinct fingerprints of it.
+    pub shingles: u32,
+    /// Whether its set is stored; not where an equal MD5 was seen lately.
+    pub stored: bool,
+    /// Fewer words than a shingle has.
+    pub short: bool,
+    /// Size group.
+    pub group: u8,
+    /// MD5 of the canonical document.
+    pub md5: [u8; 16],
+    /// Input file, by number.
+    pub file: u32,
+    /// First byte in the file's decompressed bytes.
+    pub offset: u64,
+    /// Bytes there.
+    pub length: u64,
+}
+
+/// Raw bytes of a block, about.
+const BLOCK_BYTES: usize = 64 << 10;
+/// A block never claims more: a document's strings are bounded by `--max-document`.
+const MOST_BLOCK_BYTES: usize = meta::MOST_BYTES;
+const ZSTD_LEVEL: i32 = 3;
+
+/// Writes zstd blocks of encoded values into a part.
+struct BlockWriter {
+    out: PartWriter,
+    raw: Vec<u8>,
+    in_block: u32,
+    records: u64,
+    compressor: zstd::bulk::Compressor<'static>,
+}
+
+impl BlockWriter {
+    fn create(directory: &Path, kind: Kind, parameters: u128, number: u64) -> Result<Self> {
+        let header = Header {
+            kind,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes: 0,
+        };
+        Ok(BlockWriter {
+            out: PartWriter::create(directory, &header)?,
+            raw: Vec::new(),
+            in_block: 0,
+            records: 0,
+            compressor: zstd::bulk::Compressor::new(ZSTD_LEVEL)
+                .map_err(Error::io("set up compression of", directory))?,
+        })
+    }
+
+    fn push<T: Encode>(&mut self, value: &T) -> Result<()> {
+        meta::encode(value, &mut self.raw).map_err(|e| Error::Io {
+            operation: "encode a record of",
+            path: "a segment".into(),
+            source: std::io::Error::other(e),
+        })?;
+        self.in_block += 1;
+        self.records += 1;
+        if self.raw.len() >= BLOCK_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.in_block == 0 {
+            return Ok(());
+        }
+        let packed = self.compressor.compress(&self.raw);
+        let packed = packed.map_err(|source| Error::Io {
+            operation: "compress a block of",
+            path: "a segment".into(),
+            source,
+        })?;
+        let mut head = Vec::with_capacity(24);
+        head.extend_from_slice(&self.in_block.to_le_bytes());
+        head.extend_from_slice(&(packed.len() as u32).to_le_bytes());
+        head.extend_from_slice(&(self.raw.len() as u64).to_le_bytes());
+        head.extend_from_slice(&checksum(&packed).to_le_bytes());
+        self.out.put(&head)?;
+        self.out.put(&packed)?;
+        self.raw.clear();
+        self.in_block = 0;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<PartInfo> {
+        self.flush()?;
+        self.out.finish(self.records, 0, 0)
+    }
+}
+
+/// Reads what [`BlockWriter`] wrote.
+struct BlockReader {
+    part: PartReader,
+    raw: Vec<u8>,
+    at: usize,
+    in_block: u32,
+    left: u64,
+}
+
+impl BlockReader {
+    fn open(
+        path: &Path,
+        kind: Kind,
+        parameters: Option<u128>,
+        info: Option<&PartInfo>,
+    ) -> Result<Self> {
+        let part = PartReader::open(path, kind, parameters, info)?;
+        let left = part.footer.records;
+        Ok(BlockReader {
+            part,
+            raw: Vec::new(),
+            at: 0,
+            in_block: 0,
+            left,
+        })
+    }
+
+    fn next<T: Decode<()>>(&mut self) -> Result<Option<T>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        if self.in_block == 0 {
+            let records = self.part.take_u32()?;
+            let length = self.part.take_u32()? as usize;
+            let raw = self.part.take_u64()?;
+            let stated = self.part.take_u64()?;
+            let raw = usize::try_from(raw).unwrap_or(usize::MAX);
+            if records == 0 || raw > MOST_BLOCK_BYTES {
+                let found = format!("{records} records in {raw} bytes");
+                return Err(self.part.corrupt("block", "records", found));
+            }
+            let packed = self.part.take(length)?;
+            let found = checksum(packed);
+            let block = (found == stated).then(|| zstd::bulk::decompress(packed, raw));
+            self.raw = match block {
+                Some(Ok(raw)) => raw,
+                Some(Err(e)) => return Err(self.part.corrupt("block", "zstd", e)),
+                None => {
+                    let (e, f) = (format!("{stated:016x}"), format!("{found:016x}"));
+                    return Err(self.part.corrupt("checksum of a block", e, f));
+                }
+            };
+            self.in_block = records;
+            self.at = 0;
+        }
+        let (value, used) = meta::decode(&self.raw[self.at..])
+            .map_err(|e| self.part.corrupt("record", "bincode", e))?;
+        self.at += used;
+        self.in_block -= 1;
+        self.left -= 1;
+        Ok(Some(value))
+    }
+}
+
+/// Writes the documents of a segment.
+pub struct DocumentWriter(BlockWriter);
+
+impl DocumentWriter {
+    /// Starts the documents of segment `number`.
+    pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
+        BlockWriter::create(directory, Kind::Documents, parameters, number).map(DocumentWriter)
+    }
+
+    /// Appends a document.
+    pub fn push(&mut self, document: &DocumentRecord) -> Result<()> {
+        self.0.push(document)
+    }
+
+    /// Makes the part durable.
+    pub fn finish(self) -> Result<PartInfo> {
+        self.0.finish()
+    }
+}
+
+/// Reads the documents of a segment in order.
+pub struct DocumentReader(BlockReader);
+
+impl DocumentReader {
+    /// Opens a documents part.
+    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
+        BlockReader::open(path, Kind::Documents, parameters, info).map(DocumentReader)
+    }
+
+    /// The next document.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it can fail, and is not an iterator"
+    )]
+    pub fn next(&mut self) -> Result<Option<DocumentRecord>> {
+        self.0.next()
+    }
+
+    /// The footer.
+    #[must_use]
+    pub fn footer(&self) -> Footer {
+        self.0.part.footer
+    }
+
+    /// Checks the whole part.
+    pub fn finish(self) -> Result<()> {
+        self.0.part.finish()
+    }
+}
+
+#[derive(Encode, Decode)]
+struct RejectRecord {
+    file: u32,
+    offset: u64,
+    length: u64,
+    docno: Option<String>,
+    /// Name of the variant of [`Reason`], so that variants can come and go.
+    reason: String,
+    kept: bool,
+    detail: String,
+}
+
+fn name_of(reason: Reason) -> String {
+    serde_json::to_value(reason)
+        .ok()
+        .and_then(|name| name.as_str().map(ToString::to_string))
+        .unwrap_or_default()
+}
+
+/// Writes the rejects and notices of a segment.
+pub struct RejectWriter(BlockWriter);
+
+impl RejectWriter {
+    /// Starts the rejects of segment `number`.
+    pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
+        BlockWriter::create(directory, Kind::Rejects, parameters, number).map(RejectWriter)
+    }
+
+    /// Appends a reject, or (`kept`) a notice about a document that is used.
+    pub fn push(&mut self, reject: &Reject, kept: bool) -> Result<()> {
+        self.0.push(&RejectRecord {
+            file: reject.source.file,
+            offset: reject.source.offset,
+            length: reject.source.length,
+            docno: reject.docno.clone(),
+            reason: name_of(reject.reason),
+            kept,
+            detail: reject.detail.clone(),
+        })
+    }
+
+    /// Makes the part durable.
+    pub fn finish(self) -> Result<PartInfo> {
+        self.0.finish()
+    }
+}
+
+/// Reads rejects and notices in order.
+pub struct RejectReader(BlockReader);
+
+impl RejectReader {
+    /// Opens a rejects part.
+    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
+        BlockReader::open(path, Kind::Rejects, parameters, info).map(RejectReader)
+    }
+
+    /// The next reject, and whether the document is used all the same.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it can fail, and is not an iterator"
+    )]
+    pub fn next(&mut self) -> Result<Option<(Reject, bool)>> {
+        let Some(record) = self.0.next::<RejectRecord>()? else {
+            return Ok(None);
+        };
+        let reason = serde_json::Value::String(record.reason);
+        let reason: Reason = serde_json::from_value(reason)
+            .map_err(|e| self.0.part.corrupt("reason", "one this build knows", e))?;
+        let source = crate::read::SourceSpan {
+            file: record.file,
+            offset: record.offset,
+            length: record.length,
+        };
+        let reject = Reject {
+            source,
+            docno: record.docno,
+            reason,
+            detail: record.detail,
+        };
+        Ok(Some((reject, record.kept)))
+    }
+
+    /// Checks the whole part.
+    pub fn finish(self) -> Result<()> {
+        self.0.part.finish()
+    }
+}
+
+/// Appends keys, little-endian.
+pub(crate) fn put_keys<K: Key>(
+    keys: &[K],
+    out: &mut PartWriter,
+    scratch: &mut Vec<u8>,
+) -> Result<()> {
+    for piece in keys.chunks(8192) {
+        scratch.clear();
+        for key in piece {
+            key.put_le(scratch);
+        }
+        out.put(scratch)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,894 @@
+//! From inputs to committed segments: one reader, workers, one writer.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use serde::{Deserialize, Serialize};
+
+use super::documents::{DocumentRecord, DocumentWriter, RejectWriter, put_keys};
+use super::{CollectionConfig, DocumentReader};
+use crate::budget::ByteSize;
+use crate::ids::Key;
+use crate::manifest::{Cursor, SegmentEntry, Workspace};
+use crate::progress::{Context, Unit, joined};
+use crate::read::{
+    Batch, InputFile, Interpreted, Reason, RecordKind, RecordReader, Reject, interpret,
+};
+use crate::sample::Rate;
+use crate::shingle::Shingler;
+use crate::store::{Header, Kind, PartWriter, VERSION};
+use crate::{Error, Result};
+
+const STAGE: &str = "ingest";
+/// Subdirectory of the segments' parts.
+const DIRECTORY: &str = "collection";
+/// Raw bytes of a batch, about: large enough that handing one over costs nothing, small enough that
+/// workers end together.
+const BATCH_BYTES: usize = 1 << 20;
+/// Records of a batch at most, for collections of tiny documents.
+const BATCH_RECORDS: usize = 8192;
+/// Slots of the table of MD5s seen lately: 16 MiB.
+const SEEN_SLOTS: usize = 1 << 20;
+/// What ingest holds beside what the budget's parts below count: the table of MD5s, buffers of
+/// decompressors and of the three part writers.
+const FIXED_BYTES: u64 = 40 << 20;
+/// Documents that a 32-bit number can name, one number kept free.
+const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
+
+/// What was counted in a segment. In: `records`. Out: `documents`, `rejected`, `skipped`; they add up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentStats {
+    /// Raw bytes of the records.
+    pub bytes: u64,
+    /// Records and rejects that the reader delivered.
+    pub records: u64,
+    /// Documents among them.
+    pub documents: u64,
+    /// Records rejected, by reason.
+    pub rejected: BTreeMap<String, u64>,
+    /// Notices about documents that are used, by reason.
+    pub noticed: BTreeMap<String, u64>,
+    /// Records that are no documents, by kind (`request`, `warcinfo` ...).
+    pub skipped: BTreeMap<String, u64>,
+    /// Words (tokens).
+    pub words: u64,
+    /// Distinct shingles, summed over documents.
+    pub shingles: u64,
+    /// Documents without a word.
+    pub empty: u64,
+    /// Documents of fewer words than a shingle has, the empty ones not counted.
+    pub short: u64,
+    /// Fingerprints stored.
+    pub stored: u64,
+    /// Documents whose set is not stored because an equal MD5 was seen lately.
+    pub omitted: u64,
+}
+
+impl SegmentStats {
+    /// Adds another segment's counts.
+    pub fn add(&mut self, other: &SegmentStats) {
+        self.bytes += other.bytes;
+        self.records += other.records;
+        self.documents += other.documents;
+        for (mine, theirs) in [
+            (&mut self.rejected, &other.rejected),
+            (&mut self.noticed, &other.noticed),
+            (&mut self.skipped, &other.skipped),
+        ] {
+            for (name, n) in theirs {
+                *mine.entry(name.clone()).or_default() += n;
+            }
+        }
+        self.words += other.words;
+        self.shingles += other.shingles;
+        self.empty += other.empty;
+        self.short += other.short;
+        self.stored += other.stored;
+        self.omitted += other.omitted;
+    }
+}
+
+/// The least `--memory` with which these parameters can be ingested.
+#[must_use]
+pub fn least_memory(config: &CollectionConfig) -> ByteSize {
+    // The record that the reader is filling, the one that the writer is shingling in passes, its
+    // passes' buffer (a quarter of what is in flight).
+    ByteSize(FIXED_BYTES + config.read.max_document.0 * 5 / 2 + (16 << 20))
+}
+
+/// How the budget is divided.
+#[derive(Clone, Copy)]
+struct Shares {
+    /// Worst-case bytes of all batches between reader and writer.
+    in_flight: u64,
+    /// Worst-case bytes of one batch; a document above it goes to the writer.
+    batch: u64,
+    /// Bytes of fingerprints that the writer holds in one pass over an oversized document.
+    pass: u64,
+}
+
+impl Shares {
+    fn new(memory: ByteSize, config: &CollectionConfig) -> Shares {
+        let in_flight = memory
+            .0
+            .saturating_sub(FIXED_BYTES + config.read.max_document.0);
+        Shares {
+            in_flight,
+            batch: in_flight / 4,
+            pass: in_flight / 4,
+        }
+    }
+}
+
+/// A batch on its way to a worker.
+struct Work {
+    sequence: u64,
+    batch: Batch,
+    /// Set where the segment ends after this batch: where the next one begins.
+    ends_segment: Option<Cursor>,
+    /// One document whose fingerprints are left to the writer.
+    oversized: bool,
+    cost: u64,
+}
+
+/// A batch on its way to the writer.
+struct Done {
+    sequence: u64,
+    content: Content,
+    ends_segment: Option<Cursor>,
+    cost: u64,
+}
+
+enum Content {
+    Shingled(Shingled),
+    Oversized(Batch),
+}
+
+/// What a worker makes of a batch.
+#[derive(Default)]
+struct Shingled {
+    bytes: u64,
+    records: u64,
+    documents: Vec<DocumentRecord>,
+    /// The sets one after the other, not yet as keys of a certain width.
+    sets: Vec<u8>,
+    /// Rejects, and notices with `true`.
+    rejects: Vec<(Reject, bool)>,
+    skipped: BTreeMap<&'static str, u64>,
+}
+
+/// Reads the inputs into committed segments; goes on after the last one committed.
+pub fn run<K: Key>(
+    workspace: &mut Workspace,
+    inputs: &[InputFile],
+    context: &Context<'_>,
+) -> Result<()> {
+    if workspace.manifest.ingested {
+        return Ok(());
+    }
+    let config = workspace.manifest.collection.clone();
+    let least = least_memory(&config);
+    context.budget.require(least, || {
+        format!(
+            "reading documents of up to {} (--max-document)",
+            config.read.max_document
+        )
+    })?;
+    let shares = Shares::new(context.budget.memory, &config);
+    let total: Option<u64> = inputs
+        .iter()
+        .map(|i| i.identity.as_ref().map(|f| f.size))
+        .sum();
+    context.progress.start(STAGE, Unit::Bytes, total);
+    let from = workspace
+        .manifest
+        .segments
+        .last()
+        .map_or(Cursor::default(), |s| s.next);
+    let shape = Shape::new::<K>(&config, shares);
+    let feeder = Feeder::new(inputs, &config, shape, from, context)?;
+    let writer = SegmentsWriter::<K>::new(workspace, shares)?;
+    if context.budget.threads <= 1 {
+        alone(feeder, writer, &config, context)?;
+    } else {
+        together(feeder, writer, &config, shares, context)?;
+    }
+    workspace.manifest.ingested = true;
+    workspace.commit(&[DIRECTORY])
+}
+
+fn alone<K: Key>(
+    mut feeder: Feeder<'_>,
+    mut writer: SegmentsWriter<'_, K>,
+    config: &CollectionConfig,
+    context: &Context<'_>,
+) -> Result<()> {
+    let mut worker = Worker::<K>::new(config);
+    while let Some(work) = feeder.next()? {
+        writer.push(worker.process(work))?;
+        context.progress.at(feeder.position());
+    }
+    Ok(())
+}
+
+fn together<K: Key>(
+    mut feeder: Feeder<'_>,
+    mut writer: SegmentsWriter<'_, K>,
+    config: &CollectionConfig,
+    shares: Shares,
+    context: &Context<'_>,
+) -> Result<()> {
+    let threads = context.budget.threads;
+    let credit = Credit::new(shares.in_flight);
+    let position = AtomicU64::new(0);
+    let (to_work, work): (Sender<Work>, Receiver<Work>) = bounded(threads * 2);
+    let (to_writer, done): (Sender<Done>, Receiver<Done>) = bounded(threads * 2);
+    std::thread::scope(|scope| {
+        let (credit, position) = (&credit, &position);
+        let reader = scope.spawn(move || -> Result<()> {
+            while let Some(work) = feeder.next()? {
+                position.store(feeder.position(), Ordering::Relaxed);
+                // Either end is closed only when somebody failed, who reports it.
+                if !credit.take(work.cost) || to_work.send(work).is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        let workers: Vec<_> = (0..threads)
+            .map(|_| {
+                let (work, to_writer) = (work.clone(), to_writer.clone());
+                scope.spawn(move || -> Result<()> {
+                    let mut worker = Worker::<K>::new(config);
+                    for work in work {
+                        if to_writer.send(worker.process(work)).is_err() {
+                            break;
+                        }
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        drop((work, to_writer));
+        let written = (|| -> Result<()> {
+            // Batches come as they are done; they are written as they were read. Not more wait here
+            // than the credit allows.
+            let mut waiting: HashMap<u64, Done> = HashMap::new();
+            let mut next = 0;
+            for batch in &done {
+                waiting.insert(batch.sequence, batch);
+                while let Some(batch) = waiting.remove(&next) {
+                    let cost = batch.cost;
+                    writer.push(batch)?;
+                    credit.give(cost);
+                    next += 1;
+                }
+                context.progress.at(position.load(Ordering::Relaxed));
+            }
+            Ok(())
+        })();
+        drop(done);
+        credit.close();
+        let mut results = vec![joined("worker", reader)];
+        results.extend(workers.into_iter().map(|w| joined("worker", w)));
+        // A panicking worker makes the others end early; its error says why.
+        results
+            .into_iter()
+            .find(Result::is_err)
+            .unwrap_or(Ok(()))
+            .and(written)
+    })
+}
+
+/// Bytes that may be between reader and writer.
+struct Credit {
+    left: Mutex<u64>,
+    most: u64,
+    changed: Condvar,
+    closed: AtomicBool,
+}
+
+impl Credit {
+    fn new(most: u64) -> Credit {
+        Credit {
+            left: Mutex::new(most),
+            most,
+            changed: Condvar::new(),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Waits until `cost` is free; `false` if the other side is gone.
+    fn take(&self, cost: u64) -> bool {
+        let cost = cost.min(self.most);
+        let mut left = self
+            .left
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        while *left < cost {
+            if self.closed.load(Ordering::SeqCst) {
+                return false;
+            }
+            left = self
+                .changed
+                .wait(left)
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        *left -= cost;
+        !self.closed.load(Ordering::SeqCst)
+    }
+
+    fn give(&self, cost: u64) {
+        let mut left = self
+            .left
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        *left += cost.min(self.most);
+        self.changed.notify_all();
+    }
+
+    fn close(&self) {
+        let _left = self
+            .left
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.closed.store(true, Ordering::SeqCst);
+        self.changed.notify_all();
+    }
+}
+
+/// What decides where batches and segments end, and what a batch may cost.
+#[derive(Clone, Copy)]
+struct Shape {
+    segment_bytes: u64,
+    /// Worst-case bytes of memory for each raw byte of a document.
+    worst: u64,
+    batch_cost: u64,
+}
+
+impl Shape {
+    fn new<K: Key>(config: &CollectionConfig, shares: Shares) -> Shape {
+        let shingler = Shingler::<K>::new(&config.shingle);
+        let fingerprints = shingler
+            .most_fingerprints(BATCH_BYTES)
+            .div_ceil(BATCH_BYTES) as u64;
+        // The record itself, its fingerprints as a worker's set, and as bytes for the writer.
+        let worst = 1 + 2 * fingerprints * K::BYTES as u64;
+        Shape {
+            segment_bytes: config.segment_size.0,
+            worst,
+            batch_cost: shares.batch,
+        }
+    }
+}
+
+/// The reader: frames records into batches and cuts segments.
+struct Feeder<'a> {
+    inputs: &'a [InputFile],
+    config: &'a CollectionConfig,
+    shape: Shape,
+    context: &'a Context<'a>,
+    reader: Option<RecordReader>,
+    cursor: Cursor,
+    /// Bytes of the input files before the current one.
+    before: u64,
+    segment_bytes: u64,
+    sequence: u64,
+    /// A record that did not fit the batch it was read into.
+    over: Option<Batch>,
+    ended: bool,
+}
+
+impl<'a> Feeder<'a> {
+    fn new(
+        inputs: &'a [InputFile],
+        config: &'a CollectionConfig,
+        shape: Shape,
+        from: Cursor,
+        context: &'a Context<'a>,
+    ) -> Result<Feeder<'a>> {
+        let mut feeder = Feeder {
+            inputs,
+            config,
+            shape,
+            context,
+            reader: None,
+            cursor: Cursor {
+                file: from.file,
+                event: 0,
+            },
+            before: 0,
+            segment_bytes: 0,
+            sequence: 0,
+            over: None,
+            ended: false,
+        };
+        let size = |input: &InputFile| input.identity.as_ref().map_or(0, |f| f.size);
+        feeder.before = inputs.iter().take(from.file as usize).map(size).sum();
+        if from.event > 0 {
+            feeder.skip(from)?;
+        }
+        Ok(feeder)
+    }
+
+    /// Frames again, and forgets, what is committed of the file that a segment ended in.
+    fn skip(&mut self, from: Cursor) -> Result<()> {
+        let input = &self.inputs[from.file as usize];
+        if input.identity.is_none() && input.path == Path::new("-") {
+            return Err(Error::InputChanged {
+                path: "-".into(),
+                expected: "been read in part".into(),
+                found: "nothing that could be read again: it is standard input".into(),
+            });
+        }
+        let mut reader = RecordReader::open(input, from.file, &self.config.read);
+        let mut batch = Batch::default();
+        while self.cursor.event < from.event {
+            batch.clear();
+            if self.cursor.event.is_multiple_of(1024) {
+                self.context.stop.check(STAGE)?;
+            }
+            if !reader.next_into(&mut batch) {
+                return Err(Error::InputChanged {
+                    path: input.path.clone(),
+                    expected: format!("{} records or more", from.event),
+                    found: format!("{}", self.cursor.event),
+                });
+            }
+            self.cursor.event += 1;
+        }
+        self.reader = Some(reader);
+        Ok(())
+    }
+
+    /// Bytes of the inputs that have been read, before decompression.
+    fn position(&self) -> u64 {
+        self.before + self.reader.as_ref().map_or(0, RecordReader::position)
+    }
+
+    /// Appends the next record of the inputs; `false` at the end of the last.
+    fn read_into(&mut self, batch: &mut Batch) -> bool {
+        loop {
+            if let Some(reader) = &mut self.reader {
+                if reader.next_into(batch) {
+                    self.cursor.event += 1;
+                    return true;
+                }
+                self.reader = None;
+                let done = &self.inputs[self.cursor.file as usize];
+                self.before += done.identity.as_ref().map_or(0, |f| f.size);
+                self.cursor = Cursor {
+                    file: self.cursor.file + 1,
+                    event: 0,
+                };
+            }
+            let Some(input) = self.inputs.get(self.cursor.file as usize) else {
+                return false;
+            };
+            self.reader = Some(RecordReader::open(
+                input,
+                self.cursor.file,
+                &self.config.read,
+            ));
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<Work>> {
+        if self.ended {
+            return Ok(None);
+        }
+        self.context.stop.check(STAGE)?;
+        let mut batch = self.over.take().unwrap_or_default();
+        let mut ends_segment = self.account(batch.bytes.len());
+        let too_much = |bytes: usize, shape: &Shape| bytes as u64 * shape.worst > shape.batch_cost;
+        while ends_segment.is_none()
+            && batch.bytes.len() < BATCH_BYTES
+            && batch.records.len() < BATCH_RECORDS
+        {
+            let (bytes, records) = (batch.bytes.len(), batch.records.len());
+            if !self.read_into(&mut batch) {
+                self.ended = true;
+                ends_segment = Some(self.cursor);
+                break;
+            }
+            // A document too large to share a batch gets one of its own.
+            if records > 0 && too_much(batch.bytes.len(), &self.shape) {
+                self.over = Some(split(&mut batch, bytes, records));
+                break;
+            }
+            ends_segment = self.account(batch.bytes.len() - bytes);
+        }
+        let oversized = batch.records.len() == 1 && too_much(batch.bytes.len(), &self.shape);
+        let bytes = batch.bytes.len() as u64;
+        let work = Work {
+            sequence: self.sequence,
+            ends_segment,
+            oversized,
+            cost: if oversized {
+                bytes
+            } else {
+                bytes * self.shape.worst + 4096
+            },
+            batch,
+        };
+        self.sequence += 1;
+        Ok(Some(work))
+    }
+
+    /// Counts a record's bytes into the segment; the next segment's start if that ends it.
+    fn account(&mut self, bytes: usize) -> Option<Cursor> {
+        self.segment_bytes += bytes as u64;
+        (self.segment_bytes >= self.shape.segment_bytes).then(|| {
+            self.segment_bytes = 0;
+            self.cursor
+        })
+    }
+}
+
+/// Takes the last record out of a batch.
+fn split(batch: &mut Batch, bytes: usize, records: usize) -> Batch {
+    let mut over = Batch {
+        bytes: batch.bytes.split_off(bytes),
+        records: batch.records.split_off(records),
+    };
+    for record in &mut over.records {
+        record.bytes = record.bytes.start - bytes..record.bytes.end - bytes;
+    }
+    over
+}
+
+/// Parses and shingles batches.
+struct Worker<K: Key> {
+    config: CollectionConfig,
+    shingler: Shingler<K>,
+    set: Vec<K>,
+}
+
+impl<K: Key> Worker<K> {
+    fn new(config: &CollectionConfig) -> Worker<K> {
+        Worker {
+            config: config.clone(),
+            shingler: Shingler::new(&config.shingle),
+            set: Vec::new(),
+        }
+    }
+
+    fn process(&mut self, work: Work) -> Done {
+        let Work {
+            sequence,
+            batch,
+            ends_segment,
+            oversized,
+            cost,
+        } = work;
+        let content = if oversized {
+            Content::Oversized(batch)
+        } else {
+            Content::Shingled(self.shingle(&batch))
+        };
+        Done {
+            sequence,
+            content,
+            ends_segment,
+            cost,
+        }
+    }
+
+    fn shingle(&mut self, batch: &Batch) -> Shingled {
+        let mut out = Shingled::default();
+        for record in &batch.records {
+            out.bytes += record.bytes.len() as u64;
+            out.records += 1;
+            let shingler = &mut self.shingler;
+            let document = read_document(record, batch, &self.config, &mut out, |document| {
+                self.set.clear();
+                shingler.shingle(document, (K::default(), K::MAX), &mut self.set)
+            });
+            if let Some(mut document) = document {
+                document.shingles = self.set.len() as u32;
+                for key in &self.set {
+                    key.put_le(&mut out.sets);
+                }
+                out.documents.push(document);
+            }
+        }
+        out
+    }
+}
+
+/// Interprets a record, and has a document of it shingled; rejects and notices go to `out`.
+fn read_document(
+    record: &crate::read::Record,
+    batch: &Batch,
+    config: &CollectionConfig,
+    out: &mut Shingled,
+    shingle: impl FnOnce(&crate::read::RawDocument<'_>) -> crate::shingle::DocumentFacts,
+) -> Option<DocumentRecord> {
+    if let RecordKind::Rejected(reject) = &record.kind {
+        out.rejects.push((reject.clone(), false));
+        return None;
+    }
+    let bytes = &batch.bytes[record.bytes.clone()];
+    let document = match interpret(record, bytes, &config.read) {
+        Interpreted::Document(document) => document,
+        Interpreted::Skipped(kind) => {
+            *out.skipped.entry(kind).or_default() += 1;
+            return None;
+        }
+        Interpreted::Rejected(reject) => {
+            out.rejects.push((reject, false));
+            return None;
+        }
+    };
+    let facts = shingle(&document);
+    let notices = record.notice.iter().chain(&document.notices).cloned();
+    for mut notice in notices.chain(facts.notices) {
+        notice.source = record.source;
+        notice
+            .docno
+            .get_or_insert_with(|| document.docno.to_string());
+        out.rejects.push((notice, true));
+    }
+    Some(DocumentRecord {
+        docno: document.docno.into_owned(),
+        url: document.url.map(Into::into),
+        title: facts.title,
+        charset: facts.charset.to_string(),
+        words: facts.words,
+        shingles: 0,
+        stored: true,
+        short: facts.short,
+        group: config.size_groups.group(facts.words),
+        md5: facts.md5,
+        file: record.source.file,
+        offset: record.source.offset,
+        length: record.source.length,
+    })
+}
+
+/// MD5s seen lately: one slot for each value of some of their bits, the latest kept.
+struct SeenLately(Vec<[u8; 16]>);
+
+impl SeenLately {
+    fn new() -> SeenLately {
+        SeenLately(vec![[0; 16]; SEEN_SLOTS])
+    }
+
+    /// Was it here? It is now.
+    fn seen(&mut self, md5: &[u8; 16]) -> bool {
+        let slot = u32::from_le_bytes([md5[0], md5[1], md5[2], md5[3]]) as usize % SEEN_SLOTS;
+        std::mem::replace(&mut self.0[slot], *md5) == *md5
+    }
+}
+
+/// The three parts of the segment being written.
+struct Open {
+    documents: DocumentWriter,
+    fingerprints: PartWriter,
+    rejects: RejectWriter,
+    stats: SegmentStats,
+}
+
+/// The writer: appends batches in input order and commits segments.
+struct SegmentsWriter<'a, K: Key> {
+    workspace: &'a mut Workspace,
+    config: CollectionConfig,
+    shingler: Shingler<K>,
+    pass_bytes: u64,
+    seen: SeenLately,
+    open: Option<Open>,
+    next_document: u64,
+    scratch: Vec<u8>,
+}
+
+impl<'a, K: Key> SegmentsWriter<'a, K> {
+    fn new(workspace: &'a mut Workspace, shares: Shares) -> Result<Self> {
+        let config = workspace.manifest.collection.clone();
+        let mut seen = SeenLately::new();
+        let mut next_document = 0;
+        let parameters = workspace.collection_parameters();
+        for segment in &workspace.manifest.segments {
+            let path = workspace.path(DIRECTORY).join(&segment.documents.name);
+            let mut documents =
+                DocumentReader::open(&path, Some(parameters), Some(&segment.documents))?;
+            while let Some(document) = documents.next()? {
+                seen.seen(&document.md5);
+                next_document += 1;
+            }
+            documents.finish()?;
+        }
+        Ok(SegmentsWriter {
+            workspace,
+            shingler: Shingler::new(&config.shingle),
+            config,
+            pass_bytes: shares.pass,
+            seen,
+            open: None,
+            next_document,
+            scratch: Vec::new(),
+        })
+    }
+
+    fn open(&mut self) -> Result<&mut Open> {
+        if self.open.is_none() {
+            let directory = self.workspace.path(DIRECTORY);
+            let parameters = self.workspace.collection_parameters();
+            let number = self.workspace.manifest.segments.len() as u64;
+            let header = Header {
+                kind: Kind::Fingerprints,
+                version: VERSION,
+                parameters,
+                number,
+                key_bytes: K::BYTES as u32,
+            };
+            self.open = Some(Open {
+                documents: DocumentWriter::create(&directory, parameters, number)?,
+                fingerprints: PartWriter::create(&directory, &header)?,
+                rejects: RejectWriter::create(&directory, parameters, number)?,
+                stats: SegmentStats::default(),
+            });
+        }
+        self.open.as_mut().ok_or(Error::StageMissing {
+            path: DIRECTORY.into(),
+            stage: STAGE,
+        })
+    }
+
+    fn push(&mut self, done: Done) -> Result<()> {
+        match done.content {
+            Content::Shingled(batch) if batch.records == 0 => {}
+            Content::Shingled(batch) => self.push_shingled(batch)?,
+            Content::Oversized(batch) => self.push_oversized(&batch)?,
+        }
+        if let (Some(next), true) = (done.ends_segment, self.open.is_some()) {
+            self.commit(next)?;
+        }
+        Ok(())
+    }
+
+    fn push_shingled(&mut self, batch: Shingled) -> Result<()> {
+        let mut sets = &batch.sets[..];
+        let mut kept = Vec::with_capacity(batch.documents.len());
+        for document in &batch.documents {
+            let (set, rest) = sets.split_at(document.shingles as usize * K::BYTES);
+            sets = rest;
+            let stored = !self.seen.seen(&document.md5);
+            kept.push((stored, set));
+        }
+        self.open()?;
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
+        for (document, (stored, set)) in batch.documents.iter().zip(kept) {
+            if stored {
+                open.fingerprints.put(set)?;
+            }
+            push_document(open, document, stored, &mut self.next_document)?;
+        }
+        push_rest(open, &batch)
+    }
+
+    /// A document whose fingerprints might not fit memory: pass by pass over their range.
+    fn push_oversized(&mut self, batch: &Batch) -> Result<()> {
+        let most = self.shingler.most_fingerprints(batch.bytes.len()) as u64;
+        let passes = (most * K::BYTES as u64)
+            .div_ceil(self.pass_bytes.max(1 << 20))
+            .max(1) as u32;
+        let mut out = Shingled {
+            bytes: batch.bytes.len() as u64,
+            ..Shingled::default()
+        };
+        let record = &batch.records[0];
+        out.records = 1;
+        let mut set: Vec<K> = Vec::new();
+        let bounds = |pass| Rate::new(passes, pass).unwrap_or(Rate::FULL).bounds::<K>();
+        let shingler = &mut self.shingler;
+        let first = read_document(record, batch, &self.config, &mut out, |document| {
+            shingler.shingle(document, bounds(0), &mut set)
+        });
+        self.open()?;
+        if let Some(mut document) = first {
+            let stored = !self.seen.seen(&document.md5);
+            let mut shingles = set.len() as u64;
+            for pass in 0..passes {
+                if pass > 0 {
+                    set.clear();
+                    // The first pass has said what there is to say.
+                    let mut again = Shingled::default();
+                    let shingler = &mut self.shingler;
+                    read_document(record, batch, &self.config, &mut again, |document| {
+                        shingler.shingle(document, bounds(pass), &mut set)
+                    });
+                    shingles += set.len() as u64;
+                }
+                if let (true, Some(open)) = (stored, &mut self.open) {
+                    put_keys(&set, &mut open.fingerprints, &mut self.scratch)?;
+                }
+            }
+            document.shingles = u32::try_from(shingles).map_err(|_| Error::TooMany {
+                what: "shingles in a document",
+                found: shingles,
+                most: u32::MAX.into(),
+            })?;
+            if let Some(open) = &mut self.open {
+                push_document(open, &document, stored, &mut self.next_document)?;
+            }
+        }
+        self.shingler = Shingler::new(&self.config.shingle);
+        match &mut self.open {
+            Some(open) => push_rest(open, &out),
+            None => Ok(()),
+        }
+    }
+
+    fn commit(&mut self, next: Cursor) -> Result<()> {
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
+        let first = self.next_document - open.stats.documents;
+        let entry = SegmentEntry {
+            first_document: first as u32,
+            documents: open.documents.finish()?,
+            fingerprints: open.fingerprints.finish(open.stats.stored, 0, 0)?,
+            rejects: open.rejects.finish()?,
+            next,
+            stats: open.stats,
+        };
+        self.workspace.manifest.segments.push(entry);
+        self.workspace.commit(&[DIRECTORY])
+    }
+}
+
+fn push_document(
+    open: &mut Open,
+    document: &DocumentRecord,
+    stored: bool,
+    next_document: &mut u64,
+) -> Result<()> {
+    if *next_document >= MOST_DOCUMENTS {
+        return Err(Error::TooMany {
+            what: "documents",
+            found: *next_document + 1,
+            most: MOST_DOCUMENTS,
+        });
+    }
+    *next_document += 1;
+    let stats = &mut open.stats;
+    stats.documents += 1;
+    stats.words += document.words;
+    stats.shingles += u64::from(document.shingles);
+    stats.empty += u64::from(document.words == 0);
+    stats.short += u64::from(document.short && document.words > 0);
+    if stored {
+        stats.stored += u64::from(document.shingles);
+    } else {
+        stats.omitted += 1;
+    }
+    open.documents.push(&DocumentRecord {
+        stored,
+        ..document.clone()
+    })
+}
+
+fn push_rest(open: &mut Open, batch: &Shingled) -> Result<()> {
+    open.stats.bytes += batch.bytes;
+    open.stats.records += batch.records;
+    for (reject, kept) in &batch.rejects {
+        let counts = if *kept {
+            &mut open.stats.noticed
+        } else {
+            &mut open.stats.rejected
+        };
+        *counts
+            .entry(Reason::text(reject.reason).to_string())
+            .or_default() += 1;
+        open.rejects.push(reject, *kept)?;
+    }
+    for (kind, n) in &batch.skipped {
+        *open.stats.skipped.entry((*kind).to_string()).or_default() += n;
+    }
+    Ok(())
+}

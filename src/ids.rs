@@ -1,0 +1,298 @@
+//! The small shared words: document numbers, fingerprints, the exact threshold.
+
+use std::fmt;
+use std::hash::Hash;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A document's number: its position in input order, from 0. At most 2^32 - 2 documents.
+pub type DocId = u32;
+
+/// The key that a record is sorted by: an unsigned integer of 64 or 128 bits.
+///
+/// Fingerprints are keys (xxh3: `u64`, MD5: `u128`), and so are pairs of documents.
+pub trait Key:
+    Copy + Ord + Eq + Hash + Default + Send + Sync + fmt::Debug + fmt::LowerHex + 'static
+{
+    /// Bits in the key, 64 or 128.
+    const BITS: u32;
+    /// Bytes of the key on disk.
+    const BYTES: usize;
+    /// The largest key.
+    const MAX: Self;
+    /// The key as a number.
+    fn to_u128(self) -> u128;
+    /// The low bits of a number.
+    fn from_u128(value: u128) -> Self;
+    /// Appends the key, little-endian.
+    fn put_le(self, out: &mut Vec<u8>);
+    /// Reads a key, little-endian, from exactly [`Key::BYTES`] bytes.
+    fn get_le(bytes: &[u8]) -> Self;
+}
+
+macro_rules! key {
+    ($t:ty) => {
+        impl Key for $t {
+            const BITS: u32 = <$t>::BITS;
+            const BYTES: usize = size_of::<$t>();
+            const MAX: Self = <$t>::MAX;
+            fn to_u128(self) -> u128 {
+                u128::from(self)
+            }
+            fn from_u128(value: u128) -> Self {
+                value as $t
+            }
+            fn put_le(self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+            fn get_le(bytes: &[u8]) -> Self {
+                let mut array = [0; size_of::<$t>()];
+                array.copy_from_slice(bytes);
+                <$t>::from_le_bytes(array)
+            }
+        }
+    };
+}
+key!(u64);
+key!(u128);
+
+/// How a shingle becomes a fingerprint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FingerprintKind {
+    /// 64 bits of xxh3 with a seed.
+    #[default]
+    #[serde(rename = "64")]
+    Xxh3,
+    /// 128 bits of MD5, as Ye, Wen & Ma 2008, section 4.3, read as a big-endian number.
+    Md5,
+}
+
+impl fmt::Display for FingerprintKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FingerprintKind::Xxh3 => "64",
+            FingerprintKind::Md5 => "md5",
+        })
+    }
+}
+
+impl FromStr for FingerprintKind {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "64" => Ok(FingerprintKind::Xxh3),
+            "md5" => Ok(FingerprintKind::Md5),
+            _ => Err(format!("`{text}` is not a fingerprint; use 64 or md5")),
+        }
+    }
+}
+
+/// A resemblance threshold as an exact fraction: 0.85 is 17/20. Above 0, at most 1.
+///
+/// Nothing is compared in floating point: a pair of sets is at or above the threshold exactly when
+/// [`Threshold::reached`] says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Threshold {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl Threshold {
+    /// The fraction, reduced; `None` unless 0 < numerator <= denominator <= 10^9.
+    #[must_use]
+    pub fn new(numerator: u64, denominator: u64) -> Option<Self> {
+        if numerator == 0 || numerator > denominator || denominator > 1_000_000_000 {
+            return None;
+        }
+        let (mut a, mut b) = (numerator, denominator);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        Some(Threshold {
+            numerator: numerator / a,
+            denominator: denominator / a,
+        })
+    }
+
+    /// Numerator of the reduced fraction.
+    #[must_use]
+    pub fn numerator(self) -> u64 {
+        self.numerator
+    }
+
+    /// Denominator of the reduced fraction.
+    #[must_use]
+    pub fn denominator(self) -> u64 {
+        self.denominator
+    }
+
+    /// Is `shared / (a + b - shared)` at or above the threshold? `shared` is at most `a` and `b`.
+    ///
+    /// Two empty sets have no resemblance and never reach it.
+    #[must_use]
+    pub fn reached(self, shared: u64, a: u64, b: u64) -> bool {
+        let union = u128::from(a) + u128::from(b) - u128::from(shared);
+        union > 0
+            && u128::from(shared) * u128::from(self.denominator)
+                >= union * u128::from(self.numerator)
+    }
+
+    /// Can sets of these sizes reach the threshold at all? (The smaller could be wholly shared.)
+    #[must_use]
+    pub fn sizes_can_reach(self, a: u64, b: u64) -> bool {
+        self.reached(a.min(b), a, b)
+    }
+
+    /// The least shared count with which sets of these sizes reach the threshold:
+    /// ceil(t (a + b) / (1 + t)). It may be more than the smaller set has.
+    #[must_use]
+    pub fn least_shared(self, a: u64, b: u64) -> u64 {
+        let (p, q) = (u128::from(self.numerator), u128::from(self.denominator));
+        ((u128::from(a) + u128::from(b)) * p).div_ceil(p + q) as u64
+    }
+}
+
+impl fmt::Display for Threshold {
+    /// As a decimal where it is one (`0.85`), otherwise as a fraction (`2/3`).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut scale = 1u64;
+        for digits in 0..=9usize {
+            if scale.is_multiple_of(self.denominator) {
+                let value = self.numerator * (scale / self.denominator);
+                return if digits == 0 {
+                    write!(f, "{value}")
+                } else {
+                    write!(f, "{}.{:0digits$}", value / scale, value % scale)
+                };
+            }
+            scale *= 10;
+        }
+        write!(f, "{}/{}", self.numerator, self.denominator)
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong =
+            || format!("`{text}` is not a threshold; write 0.85 or 17/20, above 0, at most 1");
+        let (numerator, denominator) = if let Some((a, b)) = text.split_once('/') {
+            (
+                a.parse().map_err(|_| wrong())?,
+                b.parse().map_err(|_| wrong())?,
+            )
+        } else {
+            let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+            let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+            if part.len() > 9 || !digits(whole) || !digits(part) || text.is_empty() || text == "." {
+                return Err(wrong());
+            }
+            let scale = 10u64.pow(part.len() as u32);
+            let number = |s: &str| {
+                if s.is_empty() {
+                    Ok(0)
+                } else {
+                    s.parse::<u64>()
+                }
+            };
+            let whole = number(whole)
+                .map_err(|_| wrong())?
+                .checked_mul(scale)
+                .ok_or_else(wrong)?;
+            (
+                whole
+                    .checked_add(number(part).map_err(|_| wrong())?)
+                    .ok_or_else(wrong)?,
+                scale,
+            )
+        };
+        Threshold::new(numerator, denominator).ok_or_else(wrong)
+    }
+}
+
+impl Serialize for Threshold {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Threshold {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+/// `shared / (a + b - shared)` with six decimals, rounded half up in integers, so that every
+/// machine prints the same bytes. `0.000000` for two empty sets.
+#[must_use]
+pub fn resemblance_text(shared: u64, a: u64, b: u64) -> String {
+    let union = u128::from(a) + u128::from(b) - u128::from(shared);
+    if union == 0 {
+        return "0.000000".into();
+    }
+    let millionths = (u128::from(shared) * 2_000_000 + union) / (2 * union);
+    format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_exact() {
+        let t: Threshold = "0.85".parse().unwrap();
+        assert_eq!((t.numerator(), t.denominator()), (17, 20));
+        assert_eq!(t, "17/20".parse().unwrap());
+        assert_eq!(t.to_string(), "0.85");
+        assert_eq!("2/3".parse::<Threshold>().unwrap().to_string(), "2/3");
+        assert_eq!("1".parse::<Threshold>().unwrap().to_string(), "1");
+        assert_eq!(".5".parse::<Threshold>().unwrap().to_string(), "0.5");
+        for text in [
+            "0",
+            "1.01",
+            "-1",
+            "x",
+            "",
+            ".",
+            "1/0",
+            "3/2",
+            "0.1234567890",
+            "1e-1",
+            "+1",
+        ] {
+            assert!(text.parse::<Threshold>().is_err(), "{text}");
+        }
+        assert!(t.reached(17, 17, 20));
+        assert!(!t.reached(16, 17, 20));
+        assert!(!t.reached(0, 0, 0));
+    }
+
+    #[test]
+    fn least_shared_is_the_border() {
+        for text in ["0.1", "0.3", "1/3", "0.5", "0.85", "1"] {
+            let t: Threshold = text.parse().unwrap();
+            for a in 0..40 {
+                for b in 0..40 {
+                    let least = t.least_shared(a, b);
+                    for shared in 0..=a.min(b) {
+                        let expected = shared >= least && a + b > 0;
+                        assert_eq!(t.reached(shared, a, b), expected, "{text} {shared} {a} {b}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn resemblance_prints_rounded() {
+        assert_eq!(resemblance_text(1, 2, 2), "0.333333");
+        assert_eq!(resemblance_text(2, 2, 3), "0.666667");
+        assert_eq!(resemblance_text(5, 5, 5), "1.000000");
+        assert_eq!(resemblance_text(0, 0, 0), "0.000000");
+    }
+}

@@ -1,0 +1,649 @@
+//! The `count` join: every shared fingerprint of every two documents is counted.
+//!
+//! # Source
+//! Step 3 of Broder's algorithm (Ye, Wen & Ma 2008, section 2.1): the sorted <fingerprint, document>
+//! list is scanned, expanded to <document, document> tokens, and these are counted. Quadratic in the
+//! length of posting lists.
+//!
+//! # Algorithm
+//! 1. Read postings until a *block* of them fills the budget; note for each document where it stands
+//!    in the block's lists.
+//! 2. For each document a of the block, in order, walk from its places to the ends of the lists: each
+//!    step is one pair token (a, b), counted in an array indexed by b. So tokens are aggregated as
+//!    they are made and never written.
+//! 3. Write what a has in common with each b as a record (pair, count), unless it can be told that
+//!    the pair stays below the threshold. A worker's records of a block are a sorted run.
+//! 4. Merge the runs of all blocks, adding the counts of equal pairs; keep pairs at the threshold.
+//!
+//! Where step 3 may leave out a pair: the smaller set is too small for the larger (length filter), or
+//! its count in this block and all that could still come from other blocks,
+//! min(|A| - |A in block|, |B| - |B in block|), do not reach the least shared count. A pair that is
+//! left out of one block only and counted in others is counted short, and stays below the
+//! threshold all the same.
+//!
+//! # Where we depart from the source
+//! The paper's tokens are a file to be sorted. Counting block by block gives the same sums: measured
+//! at a fraction of the time, with no tokens on disk (`docs/experiments.md`).
+//!
+//! # Cost
+//! Memory: 8 bytes for each document in a list of the block, 4 a document, and for each thread 8 a
+//! document. One step for each pair token.
+//!
+//! # What is lost with `--max-postings`
+//! Lists of more documents are passed over. Shared counts get smaller, set sizes do not, so
+//! resemblance is underestimated and pairs are missed. Lists, entries and tokens dropped are counted.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::{JoinConfig, Pair};
+use crate::budget::ByteSize;
+use crate::collection::Catalogue;
+use crate::ids::{Key, Threshold};
+use crate::manifest::{PairsEntry, PostingsEntry, Workspace};
+use crate::merge::{Combine, Generations, LoserTree, PostingsReader, fan_in, merge_generations};
+use crate::progress::{Context, Stop, Unit, joined};
+use crate::sample::Sampled;
+use crate::sort::{Compression, Record, RunEntry, RunFile, RunWriter};
+use crate::store::{self, Kind};
+use crate::{Error, Result};
+
+const STAGE: &str = "join";
+const DIRECTORY: &str = "pairs";
+/// A thread's run writer; the postings reader.
+const WORKER_BYTES: u64 = 2 << 20;
+/// Bytes of a block for each document in a list: the document or the mark that ends a list, and its
+/// place in the index.
+const ENTRY_BYTES: u64 = 8;
+/// A block is not worth its fixed costs below this.
+const LEAST_ENTRIES: u64 = 16 << 10;
+/// Documents that a worker takes at once.
+const PIECE: u32 = 64;
+/// Ends a list. No document has this number.
+const END: u32 = u32::MAX;
+/// Counted pairs: the same a again and again. Measured to pay (`docs/experiments.md`).
+const COMPRESSION: Compression = Compression::Zstd(1);
+
+/// What was counted while joining.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinStats {
+    /// Posting lists joined.
+    pub lists: u64,
+    /// Documents in them.
+    pub entries: u64,
+    /// Pair tokens counted.
+    pub pair_tokens: u64,
+    /// Lists dropped by `--max-postings`,
+    pub lists_dropped: u64,
+    /// the documents in them,
+    pub entries_dropped: u64,
+    /// and the pair tokens that they would have given.
+    pub pair_tokens_dropped: u64,
+    /// Blocks of postings.
+    pub blocks: u64,
+    /// Counted pairs written to runs.
+    pub counted: u64,
+    /// Runs of counted pairs.
+    pub runs: u64,
+    /// Bytes of them.
+    pub spilled_bytes: u64,
+    /// Merges that a counted pair went through at most.
+    pub generations: u32,
+    /// Pairs at or above the threshold.
+    pub pairs: u64,
+}
+
+/// Where a join is, between commits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinProgress {
+    /// Digest of sample and join parameters.
+    pub digest: String,
+    /// Range of postings to go on with,
+    pub range: u32,
+    /// and blocks of its part that are done.
+    pub skip: u64,
+    /// Runs of counted pairs so far.
+    pub runs: Vec<RunEntry>,
+    /// Number of the next.
+    pub next_number: u64,
+    /// What was counted so far.
+    pub stats: JoinStats,
+}
+
+/// Digest of everything that the pairs depend on.
+#[must_use]
+pub fn digest(sample: &str, config: &JoinConfig) -> String {
+    let max = config.max_postings.map_or("none".into(), |n| n.to_string());
+    store::digest(format!("{sample}\n{}\n{}\n{max}", config.join, config.threshold).as_bytes())
+}
+
+/// Joins by counting; goes on after the last block committed.
+pub fn run<K: Key>(
+    workspace: &mut Workspace,
+    config: &JoinConfig,
+    limit: Option<usize>,
+    context: &Context<'_>,
+) -> Result<()> {
+    let missing = |stage| Error::StageMissing {
+        path: workspace.directory().into(),
+        stage,
+    };
+    let sample = workspace
+        .manifest
+        .sample
+        .as_ref()
+        .ok_or_else(|| missing("sample"))?;
+    let digest = digest(&sample.digest, config);
+    let levels = sample.sizes.len();
+    let postings = workspace.manifest.postings.clone().filter(|p| p.complete);
+    let postings = postings.ok_or_else(|| missing("merge"))?;
+    if workspace.keep_pairs(&digest) {
+        return Ok(());
+    }
+    if workspace
+        .manifest
+        .joining
+        .as_ref()
+        .is_none_or(|j| j.digest != digest)
+    {
+        workspace.manifest.joining = Some(JoinProgress {
+            digest: digest.clone(),
+            next_number: 1,
+            ..JoinProgress::default()
+        });
+        workspace.commit(&[])?;
+        workspace.remove_scrap()?;
+    }
+    let documents = Catalogue::stats(workspace)?.documents;
+    let threads = context.budget.threads as u64;
+    let fixed = Sampled::bytes(levels, documents)
+        + documents * 4
+        + threads * (WORKER_BYTES + documents * 8)
+        + WORKER_BYTES;
+    let least = ByteSize(fixed + LEAST_ENTRIES * ENTRY_BYTES);
+    context.budget.require(least, || {
+        format!("joining {documents} documents with {threads} threads")
+    })?;
+    let memory = context.budget.memory.0 - fixed;
+    let capacity = (memory / ENTRY_BYTES).min(1 << 31) as usize;
+    context.progress.start(
+        STAGE,
+        Unit::Count("pair tokens"),
+        Some(postings.stats.pair_tokens),
+    );
+    let sampled = Sampled::load(workspace)?;
+    blocks::<K>(workspace, config, &postings, &sampled, capacity, context)?;
+    finish(workspace, config, digest, &sampled, limit, context)
+}
+
+/// Steps 1 to 3.
+fn blocks<K: Key>(
+    workspace: &mut Workspace,
+    config: &JoinConfig,
+    postings: &PostingsEntry,
+    sampled: &Sampled,
+    capacity: usize,
+    context: &Context<'_>,
+) -> Result<()> {
+    let parameters = workspace.collection_parameters();
+    let directory = workspace.path("postings");
+    let mut progress = workspace.manifest.joining.clone().unwrap_or_default();
+    let mut block = Block::new(sampled.documents(), capacity);
+    // Everything in one block: its counts are final.
+    let fits =
+        postings.stats.entries as usize <= capacity && progress.range == 0 && progress.skip == 0;
+    let done = AtomicU64::new(progress.stats.pair_tokens);
+    while progress.range < postings.ranges {
+        let range = progress.range;
+        let Some(info) = postings.parts.get(&range) else {
+            return Err(Error::StageMissing {
+                path: directory,
+                stage: "merge",
+            });
+        };
+        let mut reader =
+            PostingsReader::<K>::open(&directory.join(&info.name), Some(parameters), Some(info))?;
+        let mut read = 0;
+        while let Some(lists) = reader.next()? {
+            read += 1;
+            if read <= progress.skip {
+                continue;
+            }
+            let mut rest = &lists.documents[..];
+            // A block of lists goes into one block of ours or opens the next.
+            if !block.is_empty() && block.entries() + rest.len() > capacity {
+                let skip = read - 1;
+                write_block(
+                    workspace,
+                    &mut progress,
+                    &mut block,
+                    sampled,
+                    config,
+                    fits,
+                    context,
+                    &done,
+                )?;
+                progress = JoinProgress {
+                    range,
+                    skip,
+                    ..progress
+                };
+                commit(workspace, &progress)?;
+            }
+            for &length in &lists.lengths {
+                let (list, after) = rest.split_at(length as usize);
+                rest = after;
+                let (stats, n) = (&mut progress.stats, u64::from(length));
+                if config.max_postings.is_some_and(|most| length > most) {
+                    stats.lists_dropped += 1;
+                    stats.entries_dropped += n;
+                    stats.pair_tokens_dropped += n * (n - 1) / 2;
+                } else {
+                    stats.lists += 1;
+                    stats.entries += n;
+                    block.push(list);
+                }
+            }
+        }
+        reader.finish()?;
+        progress.range += 1;
+        progress.skip = 0;
+    }
+    write_block(
+        workspace,
+        &mut progress,
+        &mut block,
+        sampled,
+        config,
+        fits,
+        context,
+        &done,
+    )?;
+    commit(workspace, &progress)
+}
+
+fn commit(workspace: &mut Workspace, progress: &JoinProgress) -> Result<()> {
+    workspace.manifest.joining = Some(progress.clone());
+    workspace.commit(&[DIRECTORY])
+}
+
+/// Posting lists in memory, and where each document stands in them.
+struct Block {
+    /// The lists, each ended by [`END`].
+    lists: Vec<u32>,
+    count: usize,
+    /// Where each document's places begin in `places`; one more than there are documents.
+    starts: Vec<u32>,
+    places: Vec<u32>,
+    capacity: usize,
+}
+
+impl Block {
+    fn new(documents: usize, capacity: usize) -> Block {
+        Block {
+            lists: Vec::new(),
+            count: 0,
+            starts: vec![0; documents + 1],
+            places: Vec::new(),
+            capacity,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Documents in lists.
+    fn entries(&self) -> usize {
+        self.lists.len() - self.count
+    }
+
+    fn push(&mut self, list: &[u32]) {
+        let wanted = self.lists.len() + list.len() + 1;
+        if wanted > self.lists.capacity() {
+            // Doubling would be twice what was counted; half again is within the index's share.
+            let most = self.capacity + self.capacity / 2 + 1;
+            let target = (self.lists.capacity() * 3 / 2)
+                .max(1 << 16)
+                .min(most)
+                .max(wanted);
+            self.lists.reserve_exact(target - self.lists.len());
+        }
+        self.lists.extend_from_slice(list);
+        self.lists.push(END);
+        self.count += 1;
+    }
+
+    /// Notes where each document stands. The last of a list has no partner after it.
+    fn index(&mut self) {
+        self.starts.fill(0);
+        let followed = |pair: &[u32]| pair[0] != END && pair[1] != END;
+        for pair in self.lists.windows(2).filter(|pair| followed(pair)) {
+            self.starts[pair[0] as usize + 1] += 1;
+        }
+        for i in 1..self.starts.len() {
+            self.starts[i] += self.starts[i - 1];
+        }
+        let total = self.starts.last().map_or(0, |&n| n as usize);
+        self.places.clear();
+        self.places.reserve_exact(total);
+        self.places.resize(total, 0);
+        // Filling moves each start to its end, which is the next one's start; then shift back.
+        for (at, pair) in self.lists.windows(2).enumerate() {
+            if followed(pair) {
+                let start = &mut self.starts[pair[0] as usize];
+                self.places[*start as usize] = at as u32 + 1;
+                *start += 1;
+            }
+        }
+        let n = self.starts.len();
+        self.starts.copy_within(0..n - 1, 1);
+        self.starts[0] = 0;
+    }
+
+    fn clear(&mut self) {
+        self.lists.clear();
+        self.places.clear();
+        self.count = 0;
+    }
+
+    /// How often each document stands in the block's lists.
+    fn in_block(&self) -> Vec<u32> {
+        let mut counts = vec![0; self.starts.len() - 1];
+        for &document in &self.lists {
+            if document != END {
+                counts[document as usize] += 1;
+            }
+        }
+        counts
+    }
+}
+
+/// Counts a block's tokens and writes a run for each worker that found something.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one call, of what the loop around it holds"
+)]
+fn write_block(
+    workspace: &Workspace,
+    progress: &mut JoinProgress,
+    block: &mut Block,
+    sampled: &Sampled,
+    config: &JoinConfig,
+    whole: bool,
+    context: &Context<'_>,
+    done: &AtomicU64,
+) -> Result<()> {
+    if block.is_empty() {
+        return Ok(());
+    }
+    block.index();
+    let in_block = if whole { Vec::new() } else { block.in_block() };
+    let counter = Counter {
+        block,
+        sampled,
+        threshold: config.threshold,
+        whole,
+        in_block: &in_block,
+        next: AtomicU64::new(0),
+        directory: &workspace.path(DIRECTORY),
+        parameters: workspace.collection_parameters(),
+        stop: context.stop,
+        done,
+    };
+    let first = progress.next_number;
+    let threads = context.budget.threads as u64;
+    let results = std::thread::scope(|scope| {
+        let counter = &counter;
+        let workers: Vec<_> = (0..threads)
+            .map(|i| scope.spawn(move || counter.work(first + i)))
+            .collect();
+        // The workers say how far they are; somebody has to pass it on.
+        while workers.iter().any(|w| !w.is_finished()) {
+            context.progress.at(done.load(Ordering::Relaxed));
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        workers
+            .into_iter()
+            .map(|w| joined(STAGE, w))
+            .collect::<Vec<_>>()
+    });
+    for result in results {
+        let Counted { tokens, run } = result?;
+        progress.stats.pair_tokens += tokens;
+        if let Some(run) = run {
+            progress.stats.counted += run.part.records;
+            progress.stats.spilled_bytes += run.part.bytes;
+            progress.stats.runs += 1;
+            progress.runs.push(run);
+        }
+    }
+    progress.next_number += threads;
+    progress.stats.blocks += 1;
+    block.clear();
+    Ok(())
+}
+
+struct Counted {
+    tokens: u64,
+    run: Option<RunEntry>,
+}
+
+/// What the workers of a block share.
+struct Counter<'a> {
+    block: &'a Block,
+    sampled: &'a Sampled,
+    threshold: Threshold,
+    whole: bool,
+    in_block: &'a [u32],
+    next: AtomicU64,
+    directory: &'a Path,
+    parameters: u128,
+    stop: &'a Stop,
+    done: &'a AtomicU64,
+}
+
+impl Counter<'_> {
+    /// Takes pieces of documents in rising order, so its records rise too.
+    fn work(&self, number: u64) -> Result<Counted> {
+        let documents = self.sampled.documents();
+        let mut counts = vec![0u32; documents];
+        let mut met: Vec<u32> = Vec::new();
+        let mut run: Option<RunWriter<u64>> = None;
+        let mut tokens = 0;
+        loop {
+            let piece = self.next.fetch_add(u64::from(PIECE), Ordering::Relaxed);
+            if piece >= documents as u64 {
+                break;
+            }
+            self.stop.check(STAGE)?;
+            let before = tokens;
+            for a in piece as u32..(piece as u32).saturating_add(PIECE).min(documents as u32) {
+                tokens += self.count(a, &mut counts, &mut met);
+                met.retain(|&b| {
+                    let keep = self.keep(a, b, counts[b as usize]);
+                    if !keep {
+                        counts[b as usize] = 0;
+                    }
+                    keep
+                });
+                met.sort_unstable();
+                for &b in &met {
+                    let value = std::mem::take(&mut counts[b as usize]);
+                    if run.is_none() {
+                        let (place, parameters) = (self.directory, self.parameters);
+                        run = Some(RunWriter::create(place, number, parameters, COMPRESSION)?);
+                    }
+                    if let Some(run) = &mut run {
+                        run.push(Record {
+                            key: Pair::key(a, b),
+                            value,
+                        })?;
+                    }
+                }
+                met.clear();
+            }
+            self.done.fetch_add(tokens - before, Ordering::Relaxed);
+        }
+        let run = run.map(RunWriter::finish).transpose()?;
+        let run = run.map(|part| RunEntry {
+            part,
+            generation: 0,
+            covers: Vec::new(),
+        });
+        Ok(Counted { tokens, run })
+    }
+
+    /// Counts the tokens (a, b) of the block for all b; `met` gets each b once.
+    fn count(&self, a: u32, counts: &mut [u32], met: &mut Vec<u32>) -> u64 {
+        let Block {
+            lists,
+            starts,
+            places,
+            ..
+        } = self.block;
+        let places = &places[starts[a as usize] as usize..starts[a as usize + 1] as usize];
+        let mut tokens = 0;
+        for &place in places {
+            for &b in &lists[place as usize..] {
+                // The mark that ends a list is no index of `counts`.
+                let Some(count) = counts.get_mut(b as usize) else {
+                    break;
+                };
+                if *count == 0 {
+                    met.push(b);
+                }
+                *count += 1;
+                tokens += 1;
+            }
+        }
+        tokens
+    }
+
+    /// Could this pair reach the threshold?
+    fn keep(&self, a: u32, b: u32, count: u32) -> bool {
+        let (size_a, size_b) = self.sampled.sizes(a, b);
+        let (size_a, size_b) = (u64::from(size_a), u64::from(size_b));
+        if self.whole {
+            return self.threshold.reached(count.into(), size_a, size_b);
+        }
+        let rest = |document: u32| {
+            let size = u64::from(self.sampled.own(document));
+            size - u64::from(self.in_block[document as usize]).min(size)
+        };
+        let most = (u64::from(count) + rest(a).min(rest(b)))
+            .min(size_a)
+            .min(size_b);
+        self.threshold.reached(most, size_a, size_b)
+    }
+}
+
+/// Step 4.
+fn finish(
+    workspace: &mut Workspace,
+    config: &JoinConfig,
+    digest: String,
+    sampled: &Sampled,
+    limit: Option<usize>,
+    context: &Context<'_>,
+) -> Result<()> {
+    let progress = workspace.manifest.joining.clone().unwrap_or_default();
+    let memory = context
+        .budget
+        .memory
+        .0
+        .saturating_sub(WORKER_BYTES + Sampled::bytes(1, sampled.documents() as u64) * 2);
+    let fan_in = fan_in::<u64>(context.budget.memory, memory, 1)?;
+    let fan_in = limit.unwrap_or(fan_in).clamp(2, fan_in.max(2));
+    let directory = workspace.path(DIRECTORY);
+    let parameters = workspace.collection_parameters();
+    let how = Generations {
+        directory: &directory,
+        parameters,
+        compression: COMPRESSION,
+        combine: Combine::Add,
+        stop: context.stop,
+        stage: STAGE,
+    };
+    let mut number = progress.next_number;
+    let runs = merge_generations::<u64>(
+        &how,
+        progress.runs.clone(),
+        fan_in,
+        &mut number,
+        |runs, next| {
+            if let Some(joining) = &mut workspace.manifest.joining {
+                joining.runs = runs.to_vec();
+                joining.next_number = next;
+            }
+            workspace.commit(&[DIRECTORY])
+        },
+    )?;
+    let mut stats = progress.stats;
+    stats.generations = runs
+        .iter()
+        .map(|run| run.generation)
+        .max()
+        .map_or(0, |g| g + 1);
+    let files = runs
+        .iter()
+        .map(|run| {
+            RunFile::<u64>::open(
+                &directory.join(&run.part.name),
+                Some(parameters),
+                Some(&run.part),
+            )
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let cursors = files
+        .iter()
+        .map(|file| file.range(0, u64::MAX))
+        .collect::<Result<_>>()?;
+    let mut tree = LoserTree::new(cursors);
+    let mut out = RunWriter::create_kind(Kind::Pairs, &directory, 0, parameters, COMPRESSION)?;
+    let mut held: Option<Record<u64>> = None;
+    let mut read = 0u64;
+    let mut keep = |record: Record<u64>| -> Result<()> {
+        let (a, b) = sampled.sizes((record.key >> 32) as u32, record.key as u32);
+        if config
+            .threshold
+            .reached(record.value.into(), a.into(), b.into())
+        {
+            stats.pairs += 1;
+            out.push(record)?;
+        }
+        Ok(())
+    };
+    while let Some(record) = tree.next()? {
+        read += 1;
+        if read.is_multiple_of(1 << 16) {
+            context.stop.check(STAGE)?;
+        }
+        match &mut held {
+            Some(before) if before.key == record.key => {
+                before.value = before.value.saturating_add(record.value);
+            }
+            _ => {
+                if let Some(before) = held.replace(record) {
+                    keep(before)?;
+                }
+            }
+        }
+    }
+    if let Some(last) = held {
+        keep(last)?;
+    }
+    let part = out.finish()?;
+    workspace.manifest.joining = None;
+    workspace.manifest.pairs = Some(PairsEntry {
+        digest,
+        config: *config,
+        part,
+        stats,
+    });
+    workspace.manifest.results = None;
+    workspace.commit(&[DIRECTORY])?;
+    workspace.remove_scrap()
+}

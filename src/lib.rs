@@ -1,0 +1,40 @@
+//! Near-duplicate documents in collections that do not fit in memory.
+//!
+//! The pipeline in ten lines, and what flows between:
+//!
+//! 1. [`read`]: inputs -> raw documents, in batches
+//! 2. [`parse`]: raw documents -> canonical text and tokens
+//! 3. [`shingle`]: tokens -> fingerprint sets
+//! 4. [`collection`]: fingerprint sets -> the collection on disk, and its exact duplicates
+//! 5. [`sample`]: collection -> which <fingerprint, document> records take part
+//! 6. [`sort`]: records -> sorted runs
+//! 7. [`merge`]: runs -> shared postings
+//! 8. [`join`]: shared postings -> the pair list
+//! 9. [`cluster`]: pair list -> clusters, and the files for people
+//! 10. [`report`]: what every stage counted -> the ledger
+//!
+//! [`pipeline`] runs them in order over an output directory ([`manifest`]) of files that [`store`]
+//! describes. The library never prints, exits, or reads the environment.
+#![deny(missing_docs, unsafe_code)]
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod budget;
+pub mod cluster;
+pub mod collection;
+pub mod error;
+pub mod ids;
+pub mod join;
+pub mod manifest;
+pub mod merge;
+pub mod parse;
+pub mod pipeline;
+pub mod progress;
+pub mod read;
+pub mod report;
+pub mod sample;
+pub mod shingle;
+pub mod sort;
+pub mod store;
+
+pub use error::{Error, Result};

@@ -1,0 +1,193 @@
+//! The content of `manifest.json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::ClusterStats;
+use crate::collection::{CatalogueStats, CollectionConfig, SegmentStats};
+use crate::join::{JoinConfig, JoinProgress, JoinStats};
+use crate::merge::MergeStats;
+use crate::read::FileIdentity;
+use crate::sample::{SampleStats, Sampling};
+use crate::sort::{FormStats, RunEntry};
+use crate::store::PartInfo;
+
+/// The format of `manifest.json` that this build writes and reads.
+pub const MANIFEST_FORMAT: u32 = 1;
+
+/// The whole of `manifest.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of this file's format.
+    pub format: u32,
+    /// Version of the program that wrote it last.
+    pub program: String,
+    /// What the collection is made with.
+    pub collection: CollectionConfig,
+    /// Digest of the collection's parameters, in the header of every part of it.
+    pub collection_digest: String,
+    /// The input files, in order.
+    pub inputs: Vec<InputEntry>,
+    /// The segments committed so far, in order.
+    pub segments: Vec<SegmentEntry>,
+    /// Whether they are all there.
+    pub ingested: bool,
+    /// Columns over all documents.
+    pub catalogue: Option<CatalogueEntry>,
+    /// Sample sizes.
+    pub sample: Option<SampleEntry>,
+    /// Sorted runs.
+    pub runs: Option<RunsEntry>,
+    /// Shared postings.
+    pub postings: Option<PostingsEntry>,
+    /// A join that is not finished.
+    pub joining: Option<JoinProgress>,
+    /// The pair list.
+    pub pairs: Option<PairsEntry>,
+    /// The files for people.
+    pub results: Option<ResultsEntry>,
+    /// What each stage cost, summed over interruptions.
+    pub costs: BTreeMap<String, Cost>,
+}
+
+/// An input file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InputEntry {
+    /// Its path, bytes that are not UTF-8 replaced.
+    pub path: String,
+    /// What it is called in docnos and rejects.
+    pub name: String,
+    /// Size, time and digest; none for standard input and what cannot be read.
+    pub identity: Option<FileIdentity>,
+}
+
+/// A position in the input: records before `event` of file `file` are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Cursor {
+    /// Index in the list of inputs.
+    pub file: u32,
+    /// Records and rejects of it that the reader has delivered.
+    pub event: u64,
+}
+
+/// A committed segment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SegmentEntry {
+    /// Number of its first document.
+    pub first_document: u32,
+    /// Its documents.
+    pub documents: PartInfo,
+    /// Their fingerprint sets.
+    pub fingerprints: PartInfo,
+    /// What was rejected or noticed.
+    pub rejects: PartInfo,
+    /// Where the next segment begins.
+    pub next: Cursor,
+    /// What was counted.
+    pub stats: SegmentStats,
+}
+
+/// The columns over all documents.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CatalogueEntry {
+    /// Docnos, one after the other.
+    pub names: PartInfo,
+    /// Where each docno ends.
+    pub name_ends: PartInfo,
+    /// Representative of each document.
+    pub representatives: PartInfo,
+    /// Fingerprints stored of each document.
+    pub stored: PartInfo,
+    /// Notices about docnos that are not unique.
+    pub rejects: PartInfo,
+    /// What was counted.
+    pub stats: CatalogueStats,
+}
+
+/// The samples' sizes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SampleEntry {
+    /// Digest of the collection and the sampling.
+    pub digest: String,
+    /// The sampling.
+    pub sampling: Sampling,
+    /// One column of sizes a level.
+    pub sizes: Vec<PartInfo>,
+    /// What was counted.
+    pub stats: SampleStats,
+}
+
+/// The sorted runs; gone when the postings are made.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct RunsEntry {
+    /// Runs committed so far.
+    pub runs: Vec<RunEntry>,
+    /// Whether they cover every document.
+    pub complete: bool,
+    /// Number of the next run.
+    pub next_number: u64,
+    /// What was counted.
+    pub stats: FormStats,
+    /// What the generations of merges counted.
+    pub merge: MergeStats,
+}
+
+/// The shared postings.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PostingsEntry {
+    /// Number of fingerprint ranges.
+    pub ranges: u32,
+    /// The part of each range that is done.
+    pub parts: BTreeMap<u32, PartInfo>,
+    /// What was counted.
+    pub stats: MergeStats,
+    /// Whether all ranges are done.
+    pub complete: bool,
+}
+
+/// The pair list.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PairsEntry {
+    /// Digest of sample and join parameters.
+    pub digest: String,
+    /// The join's parameters.
+    pub config: JoinConfig,
+    /// The pairs.
+    pub part: PartInfo,
+    /// What was counted.
+    pub stats: JoinStats,
+}
+
+/// The files for people.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ResultsEntry {
+    /// Digest of the pairs that they show.
+    pub digest: String,
+    /// Name, size and checksum of each.
+    pub files: Vec<ResultFile>,
+    /// What was counted.
+    pub stats: ClusterStats,
+}
+
+/// A finished result file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultFile {
+    /// File name.
+    pub name: String,
+    /// Bytes.
+    pub bytes: u64,
+    /// xxh3 of the content, 16 hexadecimal digits.
+    pub checksum: String,
+}
+
+/// What a stage cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Seconds of wall time.
+    pub wall_seconds: f64,
+    /// Seconds of CPU time, user and system, all threads.
+    pub cpu_seconds: f64,
+    /// Peak resident memory of the process during the stage, bytes; 0 where the system does not say.
+    pub peak_bytes: u64,
+}

@@ -1,0 +1,30 @@
+//! What an output directory holds, and what of it may be reused.
+//!
+//! # In and out
+//! `manifest.json` names every committed part with its size and checksum, the parameters and inputs
+//! that made them, and what each stage counted. [`Workspace`] opens or makes a directory, keeps
+//! other processes out, removes scrap, and commits.
+//!
+//! # Algorithm
+//! A stage's entry carries a digest of its own parameters and of those of the stages it stands on.
+//! [`Workspace::keep_sample`] and [`Workspace::keep_pairs`] drop the entries whose digest is not the
+//! one wanted, and with an entry those that stand on it; nothing else is touched.
+//!
+//! # Invariants
+//! - A commit is: parts synced under their names, their directory synced, `manifest.json.tmp`
+//!   written and synced, renamed, directory synced. A stop at any point leaves the old manifest or
+//!   the new one.
+//! - A file of ours that no manifest names is scrap: it is removed at the next start.
+//!
+//! # Errors
+//! `Locked`, `Incompatible`, `InputChanged`, `Corrupt` (the manifest itself), `Io`.
+
+mod entries;
+mod workspace;
+
+pub use entries::{
+    CatalogueEntry, Cost, Cursor, InputEntry, Manifest, PairsEntry, PostingsEntry, ResultFile,
+    ResultsEntry, RunsEntry, SampleEntry, SegmentEntry,
+};
+pub(crate) use workspace::parts_of;
+pub use workspace::{LOCK_FILE, MANIFEST_FILE, Workspace};

@@ -1,0 +1,503 @@
+//! An output directory: its lock, its manifest, its scrap.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::entries::{InputEntry, MANIFEST_FORMAT, Manifest};
+use crate::collection::CollectionConfig;
+use crate::read::InputFile;
+use crate::sample::Sampling;
+use crate::store::{self, Kind, PartInfo, disk};
+use crate::{Error, Result};
+
+/// Name of the manifest in an output directory.
+pub const MANIFEST_FILE: &str = "manifest.json";
+/// Name of the lock file in an output directory.
+pub const LOCK_FILE: &str = "lock";
+
+/// An output directory, locked for this process.
+#[derive(Debug)]
+pub struct Workspace {
+    directory: PathBuf,
+    /// What is committed. Change it, then [`Workspace::commit`].
+    pub manifest: Manifest,
+    _lock: File,
+}
+
+fn host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "this host".into(), |name| name.trim().to_string())
+}
+
+fn lock(directory: &Path) -> Result<File> {
+    let path = directory.join(LOCK_FILE);
+    let mut file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&path)
+        .map_err(Error::io("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(std::fs::TryLockError::WouldBlock) => {
+            let holder = std::fs::read_to_string(&path).unwrap_or_default();
+            let holder = holder.trim().to_string();
+            let holder = if holder.is_empty() {
+                "another process".into()
+            } else {
+                holder
+            };
+            return Err(Error::Locked {
+                path: directory.into(),
+                holder,
+            });
+        }
+        Err(std::fs::TryLockError::Error(e)) => return Err(e).map_err(Error::io("lock", &path)),
+    }
+    file.set_len(0).map_err(Error::io("write", &path))?;
+    let text = format!("process {} on {}\n", std::process::id(), host());
+    file.write_all(text.as_bytes())
+        .map_err(Error::io("write", &path))?;
+    Ok(file)
+}
+
+fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
+    let path = directory.join(MANIFEST_FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let bytes = disk::read_all(&path)?;
+    let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
+        path: path.clone(),
+        offset_bytes: 0,
+        what: what.into(),
+        expected,
+        found,
+    };
+    // The last line holds the checksum of all before it.
+    let body_end = bytes[..bytes.len().saturating_sub(1)]
+        .iter()
+        .rposition(|&b| b == b'\n')
+        .map_or(0, |at| at + 1);
+    let (body, sum) = bytes.split_at(body_end);
+    let value: serde_json::Value = serde_json::from_slice(body).map_err(|e| {
+        corrupt(
+            "manifest",
+            "JSON and a line with its checksum".into(),
+            e.to_string(),
+        )
+    })?;
+    let format = value
+        .get("format")
+        .and_then(serde_json::Value::as_u64)
+        .unwrap_or(0) as u32;
+    if format != MANIFEST_FORMAT {
+        return Err(Error::Version {
+            path: path.clone(),
+            found: format,
+            least: MANIFEST_FORMAT,
+            most: MANIFEST_FORMAT,
+        });
+    }
+    let found = format!("{:016x}", store::checksum(body));
+    let stated = String::from_utf8_lossy(sum).trim().to_string();
+    if stated != found {
+        return Err(corrupt("checksum of the manifest", stated, found));
+    }
+    let manifest = serde_json::from_value(value)
+        .map_err(|e| corrupt("manifest", "the fields of its format".into(), e.to_string()))?;
+    Ok(Some(manifest))
+}
+
+/// Subdirectories that hold parts; nothing else in them is ours.
+const DIRECTORIES: [&str; 6] = [
+    "collection",
+    "catalogue",
+    "sample",
+    "runs",
+    "postings",
+    "pairs",
+];
+/// A directory for sorts that need no checkpoint; emptied at every start.
+const SCRATCH: &str = "scratch";
+
+impl Workspace {
+    /// Opens the directory for a run over `inputs`, or makes it. What it holds must have been made
+    /// from the same inputs with the same collection parameters.
+    pub fn open_or_create(
+        directory: &Path,
+        config: &CollectionConfig,
+        inputs: &[InputFile],
+    ) -> Result<Self> {
+        let existed = directory.exists();
+        disk::create_directory(directory)?;
+        let foreign = existed
+            && !directory.join(MANIFEST_FILE).exists()
+            && !directory.join(LOCK_FILE).exists()
+            && std::fs::read_dir(directory)
+                .map_err(Error::io("list", directory))?
+                .next()
+                .is_some();
+        if foreign {
+            return Err(Error::BadParameter {
+                name: "output",
+                given: directory.display().to_string(),
+                limit: "it is not empty and holds no manifest.json; give a new directory".into(),
+            });
+        }
+        let lock = lock(directory)?;
+        let entries = inputs.iter().map(entry).collect::<Vec<_>>();
+        let manifest = match read_manifest(directory)? {
+            Some(manifest) => {
+                compatible(directory, &manifest, config)?;
+                same_inputs(&manifest, &entries)?;
+                manifest
+            }
+            None => {
+                let json = serde_json::to_vec(config).unwrap_or_default();
+                Manifest {
+                    format: MANIFEST_FORMAT,
+                    program: program(),
+                    collection: config.clone(),
+                    collection_digest: store::digest(&json),
+                    inputs: entries,
+                    segments: Vec::new(),
+                    ingested: false,
+                    catalogue: None,
+                    sample: None,
+                    runs: None,
+                    postings: None,
+                    joining: None,
+                    pairs: None,
+                    results: None,
+                    costs: Default::default(),
+                }
+            }
+        };
+        let mut workspace = Workspace {
+            directory: directory.to_path_buf(),
+            manifest,
+            _lock: lock,
+        };
+        workspace.prepare()?;
+        workspace.commit(&[])?;
+        Ok(workspace)
+    }
+
+    /// Opens a directory that holds a collection.
+    pub fn open(directory: &Path) -> Result<Self> {
+        let manifest = Workspace::look(directory)?;
+        let lock = lock(directory)?;
+        let mut workspace = Workspace {
+            directory: directory.to_path_buf(),
+            manifest,
+            _lock: lock,
+        };
+        // Again, now that nobody else can change it.
+        workspace.manifest = Workspace::look(directory)?;
+        workspace.prepare()?;
+        Ok(workspace)
+    }
+
+    /// Reads the manifest of a directory without locking it.
+    pub fn look(directory: &Path) -> Result<Manifest> {
+        read_manifest(directory)?.ok_or_else(|| Error::StageMissing {
+            path: directory.into(),
+            stage: "ingest",
+        })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// A subdirectory for parts.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Where sorts without checkpoints put their files.
+    #[must_use]
+    pub fn scratch(&self) -> PathBuf {
+        self.directory.join(SCRATCH)
+    }
+
+    /// Digest of the collection's parameters, as parts carry it.
+    #[must_use]
+    pub fn collection_parameters(&self) -> u128 {
+        u128::from_str_radix(&self.manifest.collection_digest, 16).unwrap_or(0)
+    }
+
+    /// Makes the subdirectories, and removes what no manifest names.
+    fn prepare(&mut self) -> Result<()> {
+        for name in DIRECTORIES.into_iter().chain([SCRATCH]) {
+            disk::create_directory(&self.path(name))?;
+        }
+        disk::remove(&disk::temporary(&self.path(MANIFEST_FILE)))?;
+        for entry in
+            std::fs::read_dir(self.scratch()).map_err(Error::io("list", &self.scratch()))?
+        {
+            let path = entry.map_err(Error::io("list", &self.scratch()))?.path();
+            let gone = if path.is_dir() {
+                std::fs::remove_dir_all(&path)
+            } else {
+                std::fs::remove_file(&path)
+            };
+            gone.map_err(Error::io("remove", &path))?;
+        }
+        self.remove_scrap()
+    }
+
+    /// Removes parts, and beginnings of parts, that the manifest does not name.
+    pub fn remove_scrap(&self) -> Result<()> {
+        let named = self.named();
+        for name in DIRECTORIES {
+            let directory = self.path(name);
+            for file in disk::list(&directory)? {
+                let known = named
+                    .iter()
+                    .any(|(d, part)| *d == name && part.name == file);
+                if !known && is_ours(&file) {
+                    disk::remove(&directory.join(&file))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Every committed part, with its subdirectory.
+    #[must_use]
+    pub fn named(&self) -> Vec<(&'static str, PartInfo)> {
+        parts_of(&self.manifest)
+            .into_iter()
+            .map(|(d, _, p)| (d, p.clone()))
+            .collect()
+    }
+
+    /// Commits the manifest after the parts in the named subdirectories are in place.
+    pub fn commit(&mut self, directories: &[&str]) -> Result<()> {
+        for name in directories {
+            disk::sync_directory(&self.path(name))?;
+        }
+        self.manifest.program = program();
+        let path = self.path(MANIFEST_FILE);
+        let mut body = serde_json::to_vec_pretty(&self.manifest).map_err(|e| Error::Io {
+            operation: "encode",
+            path: path.clone(),
+            source: e.into(),
+        })?;
+        body.push(b'\n');
+        let sum = store::checksum(&body);
+        let mut file = disk::AtomicFile::create(&path)?;
+        file.put(&body)?;
+        file.put(format!("{sum:016x}\n").as_bytes())?;
+        file.finish()?;
+        disk::sync_directory(&self.directory)
+    }
+
+    /// Digest of the sample stage for this collection and sampling.
+    #[must_use]
+    pub fn sample_digest(&self, sampling: Sampling) -> String {
+        store::digest(format!("{}\n{sampling}", self.manifest.collection_digest).as_bytes())
+    }
+
+    /// Keeps sample, runs and postings if they are of this digest; drops them and what stands on
+    /// them otherwise. Returns whether they were kept.
+    pub fn keep_sample(&mut self, digest: &str) -> bool {
+        let keep = self
+            .manifest
+            .sample
+            .as_ref()
+            .is_some_and(|s| s.digest == digest);
+        if !keep {
+            self.manifest.sample = None;
+            self.manifest.runs = None;
+            self.manifest.postings = None;
+            self.manifest.joining = None;
+        }
+        keep
+    }
+
+    /// Keeps the pairs if they are of this digest; drops them and the results otherwise.
+    pub fn keep_pairs(&mut self, digest: &str) -> bool {
+        let keep = self
+            .manifest
+            .pairs
+            .as_ref()
+            .is_some_and(|p| p.digest == digest);
+        if !keep {
+            self.manifest.pairs = None;
+            self.manifest.results = None;
+        }
+        keep
+    }
+}
+
+/// Every part that a manifest names: subdirectory, kind, part.
+#[must_use]
+pub(crate) fn parts_of(manifest: &Manifest) -> Vec<(&'static str, Kind, &PartInfo)> {
+    let mut parts = Vec::new();
+    for segment in &manifest.segments {
+        parts.push(("collection", Kind::Documents, &segment.documents));
+        parts.push(("collection", Kind::Fingerprints, &segment.fingerprints));
+        parts.push(("collection", Kind::Rejects, &segment.rejects));
+    }
+    if let Some(catalogue) = &manifest.catalogue {
+        parts.push(("catalogue", Kind::Names, &catalogue.names));
+        parts.push(("catalogue", Kind::Column, &catalogue.name_ends));
+        parts.push(("catalogue", Kind::Column, &catalogue.representatives));
+        parts.push(("catalogue", Kind::Column, &catalogue.stored));
+        parts.push(("catalogue", Kind::Rejects, &catalogue.rejects));
+    }
+    if let Some(sample) = &manifest.sample {
+        parts.extend(sample.sizes.iter().map(|p| ("sample", Kind::Column, p)));
+    }
+    if let Some(runs) = &manifest.runs {
+        parts.extend(runs.runs.iter().map(|r| ("runs", Kind::Run, &r.part)));
+    }
+    if let Some(postings) = &manifest.postings {
+        parts.extend(
+            postings
+                .parts
+                .values()
+                .map(|p| ("postings", Kind::Postings, p)),
+        );
+    }
+    if let Some(joining) = &manifest.joining {
+        parts.extend(joining.runs.iter().map(|r| ("pairs", Kind::Run, &r.part)));
+    }
+    if let Some(pairs) = &manifest.pairs {
+        parts.push(("pairs", Kind::Pairs, &pairs.part));
+    }
+    parts
+}
+
+fn program() -> String {
+    format!("lookalike {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Is this a name that we give: digits or one of ours, and one of our endings?
+fn is_ours(name: &str) -> bool {
+    let name = name.strip_suffix(".tmp").unwrap_or(name);
+    let Some((stem, ending)) = name.rsplit_once('.') else {
+        return false;
+    };
+    let kinds = [
+        "docs", "fps", "rejects", "col", "names", "run", "post", "pairs",
+    ];
+    kinds.contains(&ending) && !stem.is_empty() && !stem.contains('/')
+}
+
+fn entry(input: &InputFile) -> InputEntry {
+    InputEntry {
+        path: input.path.to_string_lossy().into_owned(),
+        name: input.docno.clone(),
+        identity: input.identity.clone(),
+    }
+}
+
+fn compatible(directory: &Path, manifest: &Manifest, config: &CollectionConfig) -> Result<()> {
+    let flat = |config: &CollectionConfig| -> Vec<(String, String)> {
+        let mut out = Vec::new();
+        flatten(
+            "",
+            &serde_json::to_value(config).unwrap_or_default(),
+            &mut out,
+        );
+        out
+    };
+    let (ours, theirs) = (flat(config), flat(&manifest.collection));
+    for ((name, expected), (_, found)) in ours.iter().zip(&theirs) {
+        // How the input is cut does not matter any more once it is all in.
+        if expected != found && !(name == "segment-size" && manifest.ingested) {
+            return Err(Error::Incompatible {
+                path: directory.into(),
+                name: format!("--{name}"),
+                expected: expected.clone(),
+                found: found.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Parameters by the name of their flag.
+fn flatten(name: &str, value: &serde_json::Value, out: &mut Vec<(String, String)>) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            for (key, value) in fields {
+                flatten(&key.replace('_', "-"), value, out);
+            }
+        }
+        serde_json::Value::String(text) => out.push((name.into(), text.clone())),
+        serde_json::Value::Null => out.push((name.into(), "by default".into())),
+        other => out.push((name.into(), other.to_string())),
+    }
+}
+
+fn same_inputs(manifest: &Manifest, entries: &[InputEntry]) -> Result<()> {
+    let describe = |entry: &InputEntry| match &entry.identity {
+        Some(identity) => format!("{} bytes, digest {}", identity.size, identity.digest),
+        None => "no content that could be read".into(),
+    };
+    for (old, new) in manifest.inputs.iter().zip(entries) {
+        if old.path != new.path {
+            let (first, word) = if old.path < new.path {
+                (old, "missing")
+            } else {
+                (new, "new")
+            };
+            let (expected, found) = if word == "missing" {
+                (describe(old), "gone from the list of inputs".to_string())
+            } else {
+                ("not been there".to_string(), describe(new))
+            };
+            return Err(Error::InputChanged {
+                path: (&first.path).into(),
+                expected,
+                found,
+            });
+        }
+        let same = match (&old.identity, &new.identity) {
+            (Some(a), Some(b)) => a == b,
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        if !same {
+            let (mut expected, mut found) = (describe(old), describe(new));
+            if expected == found {
+                expected.push_str(" and another time of modification");
+                found.push_str(", modified since");
+            }
+            return Err(Error::InputChanged {
+                path: (&old.path).into(),
+                expected,
+                found,
+            });
+        }
+    }
+    let (old, new) = (manifest.inputs.len(), entries.len());
+    if old != new {
+        let (path, expected, found) = if old > new {
+            let entry = &manifest.inputs[new];
+            (
+                &entry.path,
+                describe(entry),
+                "gone from the list of inputs".into(),
+            )
+        } else {
+            let entry = &entries[old];
+            (&entry.path, "not been there".into(), describe(entry))
+        };
+        return Err(Error::InputChanged {
+            path: path.into(),
+            expected,
+            found,
+        });
+    }
+    Ok(())
+}

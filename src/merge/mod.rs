@@ -1,0 +1,41 @@
+//! Stage 7 of 10: merge sorted runs into shared postings.
+//!
+//! # Source
+//! Step 2 of Broder's algorithm (Broder, Glassman, Manasse & Zweig 1997) as restated by Ye, Wen &
+//! Ma 2008, section 2.1. Tree of losers: Knuth, TAOCP vol. 3, section 5.4.1. That fingerprints of
+//! one document alone join no pair and need not be kept: Bernstein & Zobel 2006, section 5 (there by
+//! estimate, here exactly).
+//!
+//! # In and out
+//! In: R runs of records, each sorted by (fingerprint, document). Out: *shared postings*: every
+//! fingerprint of two documents or more, with its documents ascending, in fingerprint order, one
+//! part for each range of fingerprints. Fingerprints of one document are counted and dropped.
+//!
+//! # Algorithm
+//! 1. While R > F (the fan-in), merge F runs of the lowest generation into one of the next.
+//! 2. Cut the fingerprints into ranges of equal width; merge each range of all runs on its own, by
+//!    a tree of losers over the heads of the runs. Ranges are merged in parallel and committed one
+//!    by one.
+//!
+//! # Invariants
+//! - Ties go to the lower document: same bytes for every budget, fan-in and thread count.
+//! - The number of ranges depends on the number of records alone.
+//! - Records in = documents listed + fingerprints of one document. Runs go only after the postings
+//!   are committed.
+//!
+//! # Cost
+//! Memory: for each thread one decoded block of each run, and the longest posting list (at most 4
+//! bytes a document). Each record is read once, and written and read once more for each generation.
+//!
+//! # Errors
+//! `Corrupt` when a checksum or the order fails; `BudgetTooSmall`; `Io` with file and operation.
+
+mod generations;
+mod losers;
+mod postings;
+mod stage;
+
+pub use generations::{Combine, Generations, fan_in, merge_generations};
+pub use losers::LoserTree;
+pub use postings::{PostingsBlock, PostingsReader, PostingsWriter};
+pub use stage::{MergeStats, run};

@@ -1,0 +1,360 @@
+//! Shared postings on disk.
+
+use std::path::Path;
+
+use crate::ids::Key;
+use crate::store::{
+    Header, Kind, PartInfo, PartReader, PartWriter, VERSION, checksum, pack_u32, pack_u64,
+    unpack_u32, unpack_u64,
+};
+use crate::{Error, Result};
+
+/// Entries (documents in lists) after which a block is full.
+const BLOCK_ENTRIES: usize = 16 << 10;
+/// A list is never longer than there are documents; a damaged count must not allocate.
+const MOST_ENTRIES: usize = 1 << 30;
+const CODEC_PACKED: u32 = 0;
+const CODEC_ZSTD: u32 = 1;
+/// Bytes before a block's body.
+const HEAD: usize = 32;
+
+/// Some posting lists, in columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PostingsBlock<K> {
+    /// Fingerprint of each list, rising.
+    pub keys: Vec<K>,
+    /// Documents in each list, 2 or more.
+    pub lengths: Vec<u32>,
+    /// The documents of all lists one after the other, rising within each.
+    pub documents: Vec<u32>,
+}
+
+impl<K> PostingsBlock<K> {
+    fn clear(&mut self) {
+        self.keys.clear();
+        self.lengths.clear();
+        self.documents.clear();
+    }
+}
+
+/// Writes the postings of a range.
+pub struct PostingsWriter<K> {
+    out: PartWriter,
+    block: PostingsBlock<K>,
+    lists: u64,
+    entries: u64,
+    low: Vec<u64>,
+    high: Vec<u64>,
+    gaps: Vec<u32>,
+    body: Vec<u8>,
+    compressor: Option<zstd::bulk::Compressor<'static>>,
+    packed: Vec<u8>,
+}
+
+impl<K: Key> PostingsWriter<K> {
+    /// Starts the postings of range `number`.
+    pub fn create(
+        directory: &Path,
+        parameters: u128,
+        number: u64,
+        zstd_level: Option<i32>,
+    ) -> Result<Self> {
+        let key_bytes = K::BYTES as u32;
+        let header = Header {
+            kind: Kind::Postings,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes,
+        };
+        let compressor = zstd_level.map(zstd::bulk::Compressor::new).transpose();
+        Ok(PostingsWriter {
+            out: PartWriter::create(directory, &header)?,
+            block: PostingsBlock {
+                keys: Vec::new(),
+                lengths: Vec::new(),
+                documents: Vec::new(),
+            },
+            lists: 0,
+            entries: 0,
+            low: Vec::new(),
+            high: Vec::new(),
+            gaps: Vec::new(),
+            body: Vec::new(),
+            compressor: compressor.map_err(Error::io("set up compression of", directory))?,
+            packed: Vec::new(),
+        })
+    }
+
+    /// Appends a list: its documents, two or more, rising.
+    pub fn push(&mut self, key: K, documents: &[u32]) -> Result<()> {
+        self.block.keys.push(key);
+        self.block.lengths.push(documents.len() as u32);
+        self.block.documents.extend_from_slice(documents);
+        if self.block.documents.len() >= BLOCK_ENTRIES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let Some(&first) = self.block.keys.first() else {
+            return Ok(());
+        };
+        let (lists, entries) = (self.block.keys.len(), self.block.documents.len());
+        self.body.clear();
+        first.put_le(&mut self.body);
+        self.low.clear();
+        self.high.clear();
+        let mut before = first.to_u128();
+        for key in &self.block.keys {
+            let delta = key.to_u128() - before;
+            before = key.to_u128();
+            self.low.push(delta as u64);
+            self.high.push((delta >> 64) as u64);
+        }
+        pack_u64(&self.low, &mut self.body);
+        if K::BITS > 64 {
+            pack_u64(&self.high, &mut self.body);
+        }
+        pack_u32(&self.block.lengths, &mut self.low, &mut self.body);
+        // First documents and gaps apart: each column has a width of its own.
+        self.gaps.clear();
+        let mut firsts = Vec::with_capacity(lists);
+        let mut rest = &self.block.documents[..];
+        for &length in &self.block.lengths {
+            let (list, after) = rest.split_at(length as usize);
+            rest = after;
+            firsts.push(list[0]);
+            self.gaps
+                .extend(list.windows(2).map(|pair| pair[1] - pair[0]));
+        }
+        pack_u32(&firsts, &mut self.low, &mut self.body);
+        pack_u32(&self.gaps, &mut self.low, &mut self.body);
+        let mut codec = CODEC_PACKED;
+        let raw = self.body.len();
+        if let Some(compressor) = &mut self.compressor {
+            self.packed.clear();
+            self.packed.reserve(zstd::zstd_safe::compress_bound(raw));
+            let done = compressor.compress_to_buffer(&self.body, &mut self.packed);
+            done.map_err(|source| Error::Io {
+                operation: "compress a block of",
+                path: "postings".into(),
+                source,
+            })?;
+            if self.packed.len() < raw {
+                std::mem::swap(&mut self.body, &mut self.packed);
+                codec = CODEC_ZSTD;
+            }
+        }
+        let mut head = [0; HEAD];
+        head[..4].copy_from_slice(&(lists as u32).to_le_bytes());
+        head[4..8].copy_from_slice(&(entries as u32).to_le_bytes());
+        head[8..12].copy_from_slice(&(self.body.len() as u32).to_le_bytes());
+        head[12..16].copy_from_slice(&codec.to_le_bytes());
+        head[16..24].copy_from_slice(&(raw as u64).to_le_bytes());
+        head[24..].copy_from_slice(&checksum(&self.body).to_le_bytes());
+        self.out.put(&head)?;
+        self.out.put(&self.body)?;
+        self.lists += lists as u64;
+        self.entries += entries as u64;
+        self.block.clear();
+        Ok(())
+    }
+
+    /// Makes the part durable. Its records are lists, its `extra` the documents in them.
+    pub fn finish(mut self) -> Result<PartInfo> {
+        self.flush()?;
+        self.out.finish(self.lists, 0, self.entries)
+    }
+}
+
+/// Reads the postings of a range, block by block.
+pub struct PostingsReader<K> {
+    part: PartReader,
+    block: PostingsBlock<K>,
+    low: Vec<u64>,
+    high: Vec<u64>,
+    firsts: Vec<u32>,
+    gaps: Vec<u32>,
+}
+
+impl<K: Key> PostingsReader<K> {
+    /// Opens a postings part.
+    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
+        let part = PartReader::open(path, Kind::Postings, parameters, info)?;
+        if part.header.key_bytes as usize != K::BYTES {
+            return Err(part.corrupt("key size", K::BYTES, part.header.key_bytes));
+        }
+        Ok(PostingsReader {
+            part,
+            block: PostingsBlock {
+                keys: Vec::new(),
+                lengths: Vec::new(),
+                documents: Vec::new(),
+            },
+            low: Vec::new(),
+            high: Vec::new(),
+            firsts: Vec::new(),
+            gaps: Vec::new(),
+        })
+    }
+
+    /// Documents in all lists of the part.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.part.footer.extra
+    }
+
+    /// The next block; `None` after the last.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it can fail, and is not an iterator"
+    )]
+    pub fn next(&mut self) -> Result<Option<&PostingsBlock<K>>> {
+        if self.part.remaining() == 0 {
+            return Ok(None);
+        }
+        let mut head = [0; HEAD];
+        head.copy_from_slice(self.part.take(HEAD)?);
+        let word =
+            |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (lists, entries) = (word(0) as usize, word(4) as usize);
+        let (length, codec) = (word(8) as usize, word(12));
+        let raw = usize::try_from(u64::get_le(&head[16..24])).unwrap_or(usize::MAX);
+        let stated = u64::get_le(&head[24..]);
+        // Columns unpacked, and a byte of width for each frame: no body is larger.
+        let most = K::BYTES + (lists + entries) * (K::BYTES + 12) + 64;
+        if lists == 0 || entries < 2 * lists || entries > MOST_ENTRIES || raw > most {
+            let found = format!("{lists} lists, {entries} entries, {raw} bytes");
+            return Err(self
+                .part
+                .corrupt("block", "lists of two documents or more", found));
+        }
+        let body = self.part.take(length)?;
+        let found = checksum(body);
+        if found != stated {
+            let (e, f) = (format!("{stated:016x}"), format!("{found:016x}"));
+            return Err(self.part.corrupt("checksum of a block", e, f));
+        }
+        let unpacked;
+        let body = match codec {
+            CODEC_PACKED => body,
+            CODEC_ZSTD => match zstd::bulk::decompress(body, raw) {
+                Ok(bytes) => {
+                    unpacked = bytes;
+                    &unpacked[..]
+                }
+                Err(e) => return Err(self.part.corrupt("block", "zstd", e)),
+            },
+            other => return Err(self.part.corrupt("codec", "0 or 1", other)),
+        };
+        let block = &mut self.block;
+        block.clear();
+        for column in [&mut self.low, &mut self.high] {
+            column.clear();
+        }
+        self.firsts.clear();
+        self.gaps.clear();
+        let columns = body.split_at_checked(K::BYTES).and_then(|(first, rest)| {
+            let rest = unpack_u64(rest, lists, &mut self.low)?;
+            let rest = if K::BITS > 64 {
+                unpack_u64(rest, lists, &mut self.high)?
+            } else {
+                rest
+            };
+            let mut key = K::get_le(first).to_u128();
+            block
+                .keys
+                .extend(self.low.iter().enumerate().map(|(i, &low)| {
+                    let high = self.high.get(i).copied().unwrap_or(0);
+                    key = key.wrapping_add(u128::from(high) << 64 | u128::from(low));
+                    K::from_u128(key)
+                }));
+            let rest = unpack_u32(rest, lists, &mut self.low, &mut block.lengths)?;
+            let rest = unpack_u32(rest, lists, &mut self.low, &mut self.firsts)?;
+            let rest = unpack_u32(rest, entries - lists, &mut self.low, &mut self.gaps)?;
+            let total: u64 = block.lengths.iter().map(|&n| u64::from(n)).sum();
+            (rest.is_empty() && total == entries as u64 && !block.lengths.contains(&0))
+                .then_some(())
+        });
+        let mut gaps = self.gaps.iter();
+        for (&first, &length) in self.firsts.iter().zip(&block.lengths) {
+            let mut document = first;
+            block.documents.push(document);
+            for &gap in gaps.by_ref().take(length as usize - 1) {
+                document = document.wrapping_add(gap);
+                block.documents.push(document);
+            }
+        }
+        if columns.is_none() || block.documents.len() != entries {
+            return Err(self
+                .part
+                .corrupt("block", "columns of its counts", "others"));
+        }
+        Ok(Some(&self.block))
+    }
+
+    /// Checks the whole part.
+    pub fn finish(self) -> Result<()> {
+        self.part.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn round_trip<K: Key>(lists: &[(K, Vec<u32>)], level: Option<i32>) {
+        let directory = tempfile::tempdir().unwrap();
+        let mut writer = PostingsWriter::create(directory.path(), 5, 2, level).unwrap();
+        for (key, documents) in lists {
+            writer.push(*key, documents).unwrap();
+        }
+        let info = writer.finish().unwrap();
+        let path = directory.path().join(&info.name);
+        let mut reader = PostingsReader::<K>::open(&path, Some(5), Some(&info)).unwrap();
+        let mut back = Vec::new();
+        while let Some(block) = reader.next().unwrap() {
+            let mut rest = &block.documents[..];
+            for (key, &length) in block.keys.iter().zip(&block.lengths) {
+                let (list, after) = rest.split_at(length as usize);
+                back.push((*key, list.to_vec()));
+                rest = after;
+            }
+        }
+        reader.finish().unwrap();
+        assert_eq!(back, lists);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn lists_round_trip(mut keys in prop::collection::vec(any::<u128>(), 0..400),
+                            sizes in prop::collection::vec(2usize..40, 400),
+                            start in any::<u32>()) {
+            keys.sort_unstable();
+            keys.dedup();
+            let lists: Vec<(u128, Vec<u32>)> = keys.iter().zip(&sizes).enumerate().map(|(i, (&key, &n))| {
+                let first = (start >> (i % 32)).min(u32::MAX - 50_000);
+                (key, (0..n as u32).map(|j| first + j * (1 + i as u32 % 900)).collect())
+            }).collect();
+            round_trip(&lists, Some(1));
+            let narrow: Vec<(u64, Vec<u32>)> =
+                lists.iter().map(|(key, list)| ((key >> 64) as u64, list.clone())).collect();
+            round_trip(&narrow, None);
+        }
+    }
+
+    #[test]
+    fn long_lists() {
+        let long: Vec<u32> = (0..100_000).collect();
+        round_trip(
+            &[(1u64, vec![0, u32::MAX]), (2, long), (u64::MAX, vec![3, 4])],
+            Some(1),
+        );
+        round_trip::<u64>(&[], None);
+    }
+}

@@ -1,0 +1,269 @@
+//! Ranges of all runs, merged in parallel.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crossbeam_channel::bounded;
+use serde::{Deserialize, Serialize};
+
+use super::{Combine, Generations, LoserTree, PostingsWriter, fan_in, merge_generations};
+use crate::collection::Catalogue;
+use crate::ids::Key;
+use crate::manifest::{PostingsEntry, Workspace};
+use crate::progress::{Context, Stop, Unit, joined};
+use crate::sample::Rate;
+use crate::sort::{Compression, RunFile};
+use crate::store::PartInfo;
+use crate::{Error, Result};
+
+const STAGE: &str = "merge";
+/// Records of a range, about.
+const RANGE_RECORDS: u64 = 4 << 20;
+/// Ranges at most: each is a file.
+const MOST_RANGES: u64 = 1024;
+/// Level of zstd over the packed columns of postings: documents that are alike share hundreds of
+/// fingerprints, so the same list comes again and again (`docs/experiments.md`).
+const ZSTD_LEVEL: i32 = 1;
+/// A thread's writer and compressor.
+const WORKER_BYTES: u64 = 2 << 20;
+
+/// What was counted while merging. Records = entries + singles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergeStats {
+    /// Records merged.
+    pub records: u64,
+    /// Distinct fingerprints of one document only: dropped, they can join no pair.
+    pub singles: u64,
+    /// Distinct fingerprints of two documents or more.
+    pub lists: u64,
+    /// Documents listed under them.
+    pub entries: u64,
+    /// The most documents of one fingerprint.
+    pub longest: u64,
+    /// Pairs of documents under one fingerprint, summed: what a join by counting expands.
+    pub pair_tokens: u64,
+    /// Most merges that a record went through, this one included.
+    pub generations: u32,
+    /// Runs that this merge had open.
+    pub fan_in: u64,
+    /// Bytes of postings.
+    pub bytes: u64,
+}
+
+impl MergeStats {
+    fn add(&mut self, other: &MergeStats) {
+        self.records += other.records;
+        self.singles += other.singles;
+        self.lists += other.lists;
+        self.entries += other.entries;
+        self.longest = self.longest.max(other.longest);
+        self.pair_tokens += other.pair_tokens;
+        self.generations = self.generations.max(other.generations);
+        self.fan_in = self.fan_in.max(other.fan_in);
+        self.bytes += other.bytes;
+    }
+}
+
+/// Merges all runs into shared postings; goes on after the ranges already committed. `limit` bounds
+/// the fan-in below what the budget allows.
+pub fn run<K: Key>(
+    workspace: &mut Workspace,
+    limit: Option<usize>,
+    context: &Context<'_>,
+) -> Result<()> {
+    if workspace
+        .manifest
+        .postings
+        .as_ref()
+        .is_some_and(|p| p.complete)
+    {
+        return Ok(());
+    }
+    let missing = || Error::StageMissing {
+        path: workspace.directory().into(),
+        stage: "sort",
+    };
+    let entry = workspace
+        .manifest
+        .runs
+        .clone()
+        .filter(|r| r.complete)
+        .ok_or_else(missing)?;
+    let threads = context.budget.threads as u64;
+    let documents = Catalogue::stats(workspace)?.documents;
+    // A posting list can name every document; it is built and then copied into its block.
+    let fixed = threads * (WORKER_BYTES + documents * 8);
+    let memory = context.budget.memory.0.saturating_sub(fixed);
+    let fan_in = fan_in::<K>(context.budget.memory, memory, threads)?;
+    let fan_in = limit.unwrap_or(fan_in).clamp(2, fan_in.max(2));
+    context
+        .progress
+        .start(STAGE, Unit::Count("records"), Some(entry.stats.records));
+    let (directory, out) = (workspace.path("runs"), workspace.path("postings"));
+    let parameters = workspace.collection_parameters();
+    let how = Generations {
+        directory: &directory,
+        parameters,
+        compression: Compression::Packed,
+        combine: Combine::Keep,
+        stop: context.stop,
+        stage: STAGE,
+    };
+    let mut number = entry.next_number;
+    let runs = merge_generations::<K>(&how, entry.runs, fan_in, &mut number, |runs, next| {
+        if let Some(entry) = &mut workspace.manifest.runs {
+            entry.runs = runs.to_vec();
+            entry.next_number = next;
+        }
+        workspace.commit(&["runs"])
+    })?;
+    let generations = runs.iter().map(|run| run.generation).max().unwrap_or(0) + 1;
+    let files = runs
+        .iter()
+        .map(|run| {
+            RunFile::<K>::open(
+                &directory.join(&run.part.name),
+                Some(parameters),
+                Some(&run.part),
+            )
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let ranges = entry
+        .stats
+        .records
+        .div_ceil(RANGE_RECORDS)
+        .clamp(1, MOST_RANGES) as u32;
+    let postings = workspace
+        .manifest
+        .postings
+        .get_or_insert_with(|| PostingsEntry {
+            ranges,
+            parts: Default::default(),
+            stats: MergeStats {
+                generations,
+                fan_in: runs.len() as u64,
+                ..MergeStats::default()
+            },
+            complete: false,
+        });
+    let todo: VecDeque<u32> = (0..ranges)
+        .filter(|r| !postings.parts.contains_key(r))
+        .collect();
+    let queue = Mutex::new(todo);
+    let done = AtomicU64::new(postings.stats.records);
+    let (merged, arrive) = bounded::<(u32, PartInfo, MergeStats)>(threads as usize);
+    std::thread::scope(|scope| -> Result<()> {
+        let workers: Vec<_> = (0..threads)
+            .map(|_| {
+                let (merged, queue, files, out, done) =
+                    (merged.clone(), &queue, &files, &out, &done);
+                scope.spawn(move || -> Result<()> {
+                    loop {
+                        let next = queue
+                            .lock()
+                            .unwrap_or_else(std::sync::PoisonError::into_inner)
+                            .pop_front();
+                        let Some(range) = next else { return Ok(()) };
+                        let (info, stats) =
+                            merge_range(files, out, parameters, range, ranges, context.stop, done)?;
+                        if merged.send((range, info, stats)).is_err() {
+                            return Ok(());
+                        }
+                    }
+                })
+            })
+            .collect();
+        drop(merged);
+        let committed = (|| -> Result<()> {
+            for (range, info, stats) in &arrive {
+                if let Some(postings) = &mut workspace.manifest.postings {
+                    postings.stats.add(&stats);
+                    postings.parts.insert(range, info);
+                }
+                workspace.commit(&["postings"])?;
+                context.progress.at(done.load(Ordering::Relaxed));
+            }
+            Ok(())
+        })();
+        drop(arrive);
+        let results: Vec<_> = workers.into_iter().map(|w| joined("merge", w)).collect();
+        results
+            .into_iter()
+            .find(Result::is_err)
+            .unwrap_or(Ok(()))
+            .and(committed)
+    })?;
+    if let Some(postings) = &mut workspace.manifest.postings {
+        if postings.stats.records != entry.stats.records {
+            return Err(Error::Corrupt {
+                path: out,
+                offset_bytes: 0,
+                what: "records merged".into(),
+                expected: entry.stats.records.to_string(),
+                found: postings.stats.records.to_string(),
+            });
+        }
+        postings.complete = true;
+    }
+    // What they counted stays; the files themselves have been replaced.
+    drop(files);
+    if let Some(entry) = &mut workspace.manifest.runs {
+        entry.runs.clear();
+    }
+    workspace.commit(&["postings"])?;
+    workspace.remove_scrap()
+}
+
+fn merge_range<K: Key>(
+    files: &[RunFile<K>],
+    out: &Path,
+    parameters: u128,
+    range: u32,
+    ranges: u32,
+    stop: &Stop,
+    done: &AtomicU64,
+) -> Result<(PartInfo, MergeStats)> {
+    let (low, high) = Rate::new(ranges, range).unwrap_or(Rate::FULL).bounds::<K>();
+    let cursors = files
+        .iter()
+        .map(|file| file.range(low, high))
+        .collect::<Result<_>>()?;
+    let mut tree = LoserTree::new(cursors);
+    let mut writer = PostingsWriter::create(out, parameters, range.into(), Some(ZSTD_LEVEL))?;
+    let mut stats = MergeStats::default();
+    let mut key = K::default();
+    let mut list: Vec<u32> = Vec::new();
+    let mut close = |key: K, list: &mut Vec<u32>, stats: &mut MergeStats| -> Result<()> {
+        match list.len() as u64 {
+            0 => {}
+            1 => stats.singles += 1,
+            n => {
+                stats.lists += 1;
+                stats.entries += n;
+                stats.longest = stats.longest.max(n);
+                stats.pair_tokens += n * (n - 1) / 2;
+                writer.push(key, list)?;
+            }
+        }
+        list.clear();
+        Ok(())
+    };
+    while let Some(record) = tree.next()? {
+        if stats.records.is_multiple_of(1 << 16) {
+            stop.check(STAGE)?;
+            done.fetch_add(1 << 16, Ordering::Relaxed);
+        }
+        stats.records += 1;
+        if record.key != key {
+            close(key, &mut list, &mut stats)?;
+            key = record.key;
+        }
+        list.push(record.value);
+    }
+    close(key, &mut list, &mut stats)?;
+    let info = writer.finish()?;
+    stats.bytes = info.bytes;
+    Ok((info, stats))
+}

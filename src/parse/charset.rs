@@ -1,0 +1,529 @@
+//! Which charset a document is in, and its bytes as UTF-8.
+//!
+//! The order, after the WHATWG Encoding and HTML standards: byte order mark; the charset declared
+//! by the HTTP header, by the XML declaration, by a `<meta>` tag within the first
+//! [`PRESCAN_BYTES`]; UTF-8 if the bytes are valid; the detector, or windows-1252. Labels mean what
+//! the Encoding standard says (`latin1` is windows-1252).
+//!
+//! # Where we depart from the standards
+//! - Bytes declared to be UTF-8 that are not UTF-8 are taken for undeclared, with a notice: on the
+//!   web such a label is a server's default far more often than the bytes are damaged. UTF-8 that
+//!   is only cut off inside its last character stays UTF-8.
+//! - The charsets that browsers refuse to decode (`hz-gb-2312`, `iso-2022-kr` ...) count as unknown
+//!   labels: their ASCII part can be read, where browsers show nothing.
+
+use std::io;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+use crate::read::{ContentKind, RawDocument, Reason, Reject, SourceSpan};
+
+/// Where a `<meta>` tag that declares the charset must stand (HTML standard, section 13.2.3.2).
+const PRESCAN_BYTES: usize = 1024;
+
+/// What the detector gets to see, from the first byte on that is not ASCII. Enough text for it to
+/// be sure, and it reads only some ten megabytes a second.
+const DETECT_BYTES: usize = 4096;
+
+/// Label text of a notice: a label may be any bytes of any length.
+const LABEL_CHARS: usize = 40;
+
+/// The decision about a document's charset.
+#[derive(Debug)]
+pub(super) struct Charset {
+    /// What to decode from.
+    pub(super) encoding: &'static Encoding,
+    /// Bytes of the byte order mark, not part of the text.
+    pub(super) start: usize,
+    /// The bytes from `start` on are UTF-8 as they are.
+    pub(super) as_is: bool,
+    /// Markup that begins with an XML declaration.
+    pub(super) xml: bool,
+    /// Where the label came from, for the notice about bytes that are not in the charset.
+    pub(super) source: &'static str,
+}
+
+/// Decides, adding to `notices` what was wrong about a declaration.
+pub(super) fn decide(
+    document: &RawDocument<'_>,
+    detector: bool,
+    notices: &mut Vec<Reject>,
+) -> Charset {
+    let body: &[u8] = &document.body;
+    let (mark, start) = match Encoding::for_bom(body) {
+        Some((encoding, length)) => (Some(encoding), length),
+        None => (None, 0),
+    };
+    let text = &body[start..];
+    let markup = document.content == ContentKind::Markup;
+    let utf8 = std::str::from_utf8(text);
+    let mut charset = Charset {
+        encoding: UTF_8,
+        start,
+        as_is: false,
+        xml: markup && xml_family(text).is_some(),
+        source: "byte order mark",
+    };
+
+    let declared = match mark {
+        Some(encoding) => Some(encoding),
+        None => declared(document, text, markup, notices).map(|(encoding, source)| {
+            charset.source = source;
+            encoding
+        }),
+    };
+    let error = match (declared, utf8) {
+        (None, Ok(_)) => {
+            charset.as_is = true;
+            return charset;
+        }
+        (Some(encoding), Ok(_)) if encoding == UTF_8 => {
+            charset.as_is = true;
+            return charset;
+        }
+        (Some(encoding), _) if encoding != UTF_8 || mark.is_some() => {
+            charset.encoding = encoding;
+            charset.as_is = encoding.is_ascii_compatible() && text.is_ascii();
+            return charset;
+        }
+        (_, Ok(_)) => return charset,
+        (_, Err(error)) => error,
+    };
+    // Undeclared, or declared to be UTF-8, and not UTF-8.
+    let valid = error.valid_up_to();
+    if error.error_len().is_none() && !text[..valid].is_ascii() {
+        return charset;
+    }
+    if declared.is_some() {
+        notices.push(notice(
+            Reason::WrongCharset,
+            format!(
+                "UTF-8 by {}, but byte {} is not",
+                charset.source,
+                start + valid
+            ),
+        ));
+    }
+    charset.source = if detector { "detector" } else { "default" };
+    charset.encoding = if detector { detect(text) } else { WINDOWS_1252 };
+    charset
+}
+
+/// What comes of the declarations: the first label that is known.
+fn declared(
+    document: &RawDocument<'_>,
+    text: &[u8],
+    markup: bool,
+    notices: &mut Vec<Reject>,
+) -> Option<(&'static Encoding, &'static str)> {
+    let mut lookup = |label: &[u8], source| {
+        let label = label.trim_ascii();
+        let known = Encoding::for_label_no_replacement(label);
+        if known.is_none() && !label.is_empty() {
+            let shown: String = String::from_utf8_lossy(label)
+                .chars()
+                .take(LABEL_CHARS)
+                .collect();
+            notices.push(notice(
+                Reason::WrongCharset,
+                format!("label {shown:?} of the {source} is not known"),
+            ));
+        }
+        known
+    };
+    if let Some(label) = &document.charset {
+        let label = label.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == '\'');
+        if let Some(encoding) = lookup(label.as_bytes(), "HTTP header") {
+            return Some((encoding, "HTTP header"));
+        }
+    }
+    if !markup {
+        return None;
+    }
+    // A declaration that can be read as ASCII is not in UTF-16, whatever it says.
+    let readable = |encoding| {
+        if encoding == UTF_16LE || encoding == UTF_16BE {
+            UTF_8
+        } else {
+            encoding
+        }
+    };
+    let head = &text[..text.len().min(PRESCAN_BYTES)];
+    match xml_family(head) {
+        Some(XmlFamily::Wide(encoding)) => return Some((encoding, "XML declaration")),
+        Some(XmlFamily::Ascii) => {
+            if let Some(encoding) = xml_label(head).and_then(|l| lookup(l, "XML declaration")) {
+                return Some((readable(encoding), "XML declaration"));
+            }
+        }
+        None => {}
+    }
+    let mut scan = MetaScan { rest: head };
+    while let Some(label) = scan.next_label() {
+        if let Some(encoding) = lookup(label, "meta tag") {
+            let encoding = readable(encoding);
+            let user_defined = encoding == encoding_rs::X_USER_DEFINED;
+            return Some((
+                if user_defined { WINDOWS_1252 } else { encoding },
+                "meta tag",
+            ));
+        }
+    }
+    None
+}
+
+/// A guess, from the first bytes that tell anything.
+fn detect(text: &[u8]) -> &'static Encoding {
+    let start = Encoding::ascii_valid_up_to(text).saturating_sub(2);
+    let end = text.len().min(start + DETECT_BYTES);
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(&text[start..end], end == text.len());
+    detector.guess(None, Utf8Detection::Allow)
+}
+
+enum XmlFamily {
+    Ascii,
+    Wide(&'static Encoding),
+}
+
+/// Does the text begin with an XML declaration, and in bytes of what width?
+fn xml_family(text: &[u8]) -> Option<XmlFamily> {
+    match text {
+        [b'<', 0, b'?', 0, b'x', 0, ..] => Some(XmlFamily::Wide(UTF_16LE)),
+        [0, b'<', 0, b'?', 0, b'x', ..] => Some(XmlFamily::Wide(UTF_16BE)),
+        [b'<', b'?', b'x' | b'X', b'm' | b'M', b'l' | b'L', b, ..] if b.is_ascii_whitespace() => {
+            Some(XmlFamily::Ascii)
+        }
+        _ => None,
+    }
+}
+
+/// The value of `encoding` in an XML declaration (HTML standard, "get an XML encoding").
+fn xml_label(head: &[u8]) -> Option<&[u8]> {
+    let declaration = &head[..memchr::memchr(b'>', head)?];
+    let at = memchr::memmem::find(declaration, b"encoding")?;
+    let rest = declaration[at + b"encoding".len()..].trim_ascii_start();
+    let rest = rest.strip_prefix(b"=")?.trim_ascii_start();
+    let (&quote, rest) = rest.split_first()?;
+    if quote != b'"' && quote != b'\'' {
+        return None;
+    }
+    Some(&rest[..memchr::memchr(quote, rest)?])
+}
+
+/// The labels of `<meta>` tags (HTML standard, section 13.2.3.2, "prescan a byte stream").
+struct MetaScan<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> MetaScan<'a> {
+    fn skip_to(&mut self, end: &[u8]) {
+        self.rest = match memchr::memmem::find(self.rest, end) {
+            Some(at) => &self.rest[at + end.len()..],
+            None => &[],
+        };
+    }
+
+    fn next_label(&mut self) -> Option<&'a [u8]> {
+        loop {
+            let at = memchr::memchr(b'<', self.rest)?;
+            self.rest = &self.rest[at + 1..];
+            match self.rest {
+                [b'!', b'-', b'-', ..] => {
+                    // The dashes that open it may also close it.
+                    self.rest = &self.rest[1..];
+                    self.skip_to(b"-->");
+                }
+                [b'!' | b'?', ..] => self.skip_to(b">"),
+                [b'/', b, ..] if !b.is_ascii_alphabetic() => self.skip_to(b">"),
+                _ => {
+                    let name = self.rest.strip_prefix(b"/").unwrap_or(self.rest);
+                    if !name.first().is_some_and(u8::is_ascii_alphabetic) {
+                        continue;
+                    }
+                    let end = name
+                        .iter()
+                        .position(|&b| b.is_ascii_whitespace() || b == b'>' || b == b'/')?;
+                    let meta =
+                        name.len() == self.rest.len() && name[..end].eq_ignore_ascii_case(b"meta");
+                    self.rest = &name[end..];
+                    let label = self.attributes();
+                    if meta && label.is_some() {
+                        return label;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads the attributes of a tag; the label they declare if it is a `<meta>`.
+    fn attributes(&mut self) -> Option<&'a [u8]> {
+        let (mut pragma, mut charset, mut content) = (false, None, None);
+        let (mut pragma_seen, mut content_seen) = (false, false);
+        while let Some((name, value)) = self.attribute() {
+            // The first of its name counts.
+            if name.eq_ignore_ascii_case(b"http-equiv") && !pragma_seen {
+                pragma_seen = true;
+                pragma = value.eq_ignore_ascii_case(b"content-type");
+            } else if name.eq_ignore_ascii_case(b"charset") && charset.is_none() {
+                charset = Some(value);
+            } else if name.eq_ignore_ascii_case(b"content") && !content_seen {
+                content_seen = true;
+                content = label_in_content(value);
+            }
+        }
+        charset.or(if pragma { content } else { None })
+    }
+
+    /// One attribute (HTML standard, "get an attribute").
+    fn attribute(&mut self) -> Option<(&'a [u8], &'a [u8])> {
+        let start = self
+            .rest
+            .iter()
+            .position(|&b| !b.is_ascii_whitespace() && b != b'/')?;
+        self.rest = &self.rest[start..];
+        if self.rest.first() == Some(&b'>') {
+            return None;
+        }
+        let end = self
+            .rest
+            .iter()
+            .skip(1) // a name may begin with =
+            .position(|&b| b.is_ascii_whitespace() || matches!(b, b'/' | b'>' | b'='))?
+            + 1;
+        let (name, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else {
+            return Some((name, b""));
+        };
+        let value = value.trim_ascii_start();
+        match value.first()? {
+            &quote @ (b'"' | b'\'') => {
+                let end = memchr::memchr(quote, &value[1..])?;
+                self.rest = &value[end + 2..];
+                Some((name, &value[1..=end]))
+            }
+            _ => {
+                let end = value
+                    .iter()
+                    .position(|&b| b.is_ascii_whitespace() || b == b'>')?;
+                self.rest = &value[end..];
+                Some((name, &value[..end]))
+            }
+        }
+    }
+}
+
+/// The label in `text/html; charset=label` (HTML standard, "extracting a character encoding").
+fn label_in_content(content: &[u8]) -> Option<&[u8]> {
+    let mut rest = content;
+    loop {
+        let at = rest
+            .windows(7)
+            .position(|w| w.eq_ignore_ascii_case(b"charset"))?;
+        rest = &rest[at + 7..];
+        let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else {
+            continue;
+        };
+        let value = value.trim_ascii_start();
+        return match value.first()? {
+            &quote @ (b'"' | b'\'') => {
+                let end = memchr::memchr(quote, &value[1..])?;
+                Some(&value[1..=end])
+            }
+            _ => {
+                let end = value
+                    .iter()
+                    .position(|&b| b.is_ascii_whitespace() || b == b';');
+                Some(&value[..end.unwrap_or(value.len())])
+            }
+        };
+    }
+}
+
+/// A notice; who knows the source and the docno fills them in.
+fn notice(reason: Reason, detail: String) -> Reject {
+    Reject {
+        source: SourceSpan::default(),
+        docno: None,
+        reason,
+        detail,
+    }
+}
+
+/// Decodes in pieces, so that a large body is never held a second time.
+pub(super) struct Decoding<'a> {
+    decoder: Decoder,
+    input: &'a [u8],
+    /// Bytes of the body before `input`.
+    before: usize,
+    done: bool,
+    /// Offset in the body of the first byte that the charset does not allow.
+    first_malformed: Option<usize>,
+}
+
+impl<'a> Decoding<'a> {
+    pub(super) fn new(charset: &Charset, body: &'a [u8]) -> Self {
+        Decoding {
+            decoder: charset.encoding.new_decoder_without_bom_handling(),
+            input: &body[charset.start..],
+            before: charset.start,
+            done: false,
+            first_malformed: None,
+        }
+    }
+
+    /// The next piece as UTF-8 at the beginning of `out`; 0 bytes at the end. Needs room for some
+    /// characters, 16 bytes at least.
+    pub(super) fn next_piece(&mut self, out: &mut [u8]) -> usize {
+        const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
+        let mut written = 0;
+        // Some room stays for a replacement character, which comes on top of what the decoder
+        // writes.
+        while !self.done && out.len() - written >= 16 {
+            let room = out.len() - REPLACEMENT.len();
+            let (result, read, wrote) = self.decoder.decode_to_utf8_without_replacement(
+                self.input,
+                &mut out[written..room],
+                true,
+            );
+            self.input = &self.input[read..];
+            self.before += read;
+            written += wrote;
+            match result {
+                DecoderResult::InputEmpty => self.done = true,
+                DecoderResult::OutputFull => break,
+                DecoderResult::Malformed(length, after) => {
+                    let at = self
+                        .before
+                        .saturating_sub(usize::from(length) + usize::from(after));
+                    self.first_malformed.get_or_insert(at);
+                    out[written..written + REPLACEMENT.len()].copy_from_slice(REPLACEMENT);
+                    written += REPLACEMENT.len();
+                }
+            }
+        }
+        written
+    }
+
+    /// After the last piece: the notice if bytes were replaced.
+    pub(super) fn notice(&self, charset: &Charset) -> Option<Reject> {
+        let at = self.first_malformed?;
+        let (name, source) = (charset.encoding.name(), charset.source);
+        Some(notice(
+            Reason::InvalidBytes,
+            format!("{name} by {source}, but byte {at} is not"),
+        ))
+    }
+}
+
+impl io::Read for Decoding<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        Ok(self.next_piece(out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meta_labels_are_found() {
+        for (html, label) in [
+            ("<meta charset=utf-8>", Some("utf-8")),
+            ("<META CHARSET = 'a b' >", Some("a b")),
+            ("<meta\ncharset=\"x\"/>", Some("x")),
+            ("<meta/charset=x>", Some("x")),
+            ("<meta charset=x charset=y>", Some("x")),
+            (
+                "<meta content='text/html;charset=x' http-equiv=content-type>",
+                Some("x"),
+            ),
+            (
+                "<meta http-equiv=Content-Type content='a; charset = \"x\"'>",
+                Some("x"),
+            ),
+            (
+                "<meta http-equiv=Content-Type content='charset charset=x;y'>",
+                Some("x"),
+            ),
+            ("<meta content='text/html; charset=x'>", None),
+            ("<meta http-equiv=refresh content='0; charset=x'>", None),
+            ("<metal charset=x>", None),
+            ("</meta charset=x>", None),
+            ("<!-- <meta charset=x> --><meta charset=y>", Some("y")),
+            ("<!--><meta charset=x>", Some("x")),
+            ("<!doctype <meta charset=x><meta charset=y>", Some("y")),
+            ("<?x <meta charset=x><meta charset=y>", Some("y")),
+            ("<a title='<meta charset=x>'><meta charset=y>", Some("y")),
+            ("<a <meta charset=x>", None),
+            ("<meta charset=x", None),
+            ("<meta charset='x", None),
+            ("<meta =charset=x>", None),
+            ("< meta charset=x>", None),
+            ("<", None),
+            ("", None),
+        ] {
+            let mut scan = MetaScan {
+                rest: html.as_bytes(),
+            };
+            let found = scan
+                .next_label()
+                .map(|l| String::from_utf8_lossy(l).into_owned());
+            assert_eq!(found.as_deref(), label, "{html}");
+        }
+    }
+
+    #[test]
+    fn xml_labels_are_found() {
+        for (xml, label) in [
+            ("<?xml version='1.0' encoding = \"x\" ?>", Some("x")),
+            ("<?xml encoding='x'?>", Some("x")),
+            ("<?xml version='1.0'?><a encoding='x'>", None),
+            ("<?xml encoding=x?>", None),
+            ("<?xml encoding='x?>", None),
+            ("<?xml encoding", None),
+        ] {
+            let found = xml_label(xml.as_bytes()).map(|l| String::from_utf8_lossy(l).into_owned());
+            assert_eq!(found.as_deref(), label, "{xml}");
+        }
+    }
+
+    #[test]
+    fn decoding_in_pieces_is_decoding() {
+        let text = "a日本é漢\u{20000} ".repeat(500);
+        for label in ["shift_jis", "gb18030", "utf-16le", "iso-2022-jp", "utf-8"] {
+            let Some(encoding) = Encoding::for_label(label.as_bytes()) else {
+                unreachable!()
+            };
+            let mut body: Vec<u8> = if label == "utf-16le" {
+                text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+            } else {
+                encoding.encode(&text).0.into_owned()
+            };
+            body.extend_from_slice(b"\xff\xff\x81");
+            let expected = encoding.decode_without_bom_handling(&body).0;
+            for room in [16, 17, 40, 5000] {
+                let charset = Charset {
+                    encoding,
+                    start: 0,
+                    as_is: false,
+                    xml: false,
+                    source: "test",
+                };
+                let mut decoding = Decoding::new(&charset, &body);
+                let (mut out, mut found) = (vec![0; room], Vec::new());
+                loop {
+                    let length = decoding.next_piece(&mut out);
+                    if length == 0 {
+                        break;
+                    }
+                    found.extend_from_slice(&out[..length]);
+                }
+                assert!(found == expected.as_bytes(), "{label} {room}");
+                assert!(decoding.notice(&charset).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Markup to text: html5gum's tokenizer, and an emitter that keeps nothing but text.
+//!
+//! # Source
+//! Tokenization as in the HTML standard, section 13.2.5, which html5gum implements. The tree is not
+//! built; the states that a tree builder would switch to are chosen here by tag name alone.
+//!
+//! # What is text
+//! - Character data, with entities decoded. `<title>` and `<textarea>` hold text and entities but no
+//!   tags, `<xmp>` and `<plaintext>` only text.
+//! - Not text: tags and their attributes, comments, the doctype, processing instructions, and what
+//!   stands in `<script>` and `<style>`. A NUL is dropped, as browsers drop it in a body.
+//! - `<noscript>`, `<noframes>`, `<iframe>` and `<noembed>` are parsed as ordinary markup: in old
+//!   pages the text is there.
+//! - CDATA sections are text in XML, SVG and MathML, and comments elsewhere, as in the standard.
+//!
+//! # What separates words
+//! Every tag but those of [`is_inline`]. The list is phrasing content of the standard that runs on
+//! within a line, with the old font tags; form controls, table cells, `<br>` and unknown elements
+//! separate. Comments do not.
+//!
+//! # Where we depart from the standard
+//! Where the body begins with an XML declaration, and within SVG and MathML, `<x/>` closes itself
+//! and `<title>` may hold tags. In HTML, `<script/>` opens a script, as in browsers.
+
+use std::convert::Infallible;
+
+use html5gum::{Emitter, Error, State};
+
+use super::tokens::{Canonical, TokenConsumer};
+
+/// Tag names are told apart within this length; the longest that matters has ten letters.
+const NAME_BYTES: usize = 16;
+
+/// Title bytes kept before folding: [`super::TITLE_CHARS`] characters of four bytes, with as much
+/// again for white space that folds.
+const TITLE_BYTES: usize = 2 * 4 * super::TITLE_CHARS;
+
+/// An element that does not separate words.
+fn is_inline(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"a" | b"abbr"
+            | b"acronym"
+            | b"b"
+            | b"bdi"
+            | b"bdo"
+            | b"big"
+            | b"cite"
+            | b"code"
+            | b"data"
+            | b"del"
+            | b"dfn"
+            | b"em"
+            | b"font"
+            | b"i"
+            | b"img"
+            | b"ins"
+            | b"kbd"
+            | b"label"
+            | b"mark"
+            | b"nobr"
+            | b"output"
+            | b"q"
+            | b"rp"
+            | b"rt"
+            | b"ruby"
+            | b"s"
+            | b"samp"
+            | b"small"
+            | b"span"
+            | b"strike"
+            | b"strong"
+            | b"sub"
+            | b"sup"
+            | b"time"
+            | b"tt"
+            | b"u"
+            | b"var"
+            | b"wbr"
+    )
+}
+
+/// Up to [`NAME_BYTES`] of a tag name. A longer one is no name that matters, and stays so.
+#[derive(Clone, Copy, Default)]
+struct Name {
+    bytes: [u8; NAME_BYTES],
+    len: usize,
+}
+
+impl Name {
+    #[inline]
+    fn push(&mut self, s: &[u8]) {
+        if let Some(room) = self.bytes.get_mut(self.len..self.len + s.len()) {
+            room.copy_from_slice(s);
+            self.len += s.len();
+        } else {
+            self.len = NAME_BYTES + 1;
+        }
+    }
+
+    #[inline]
+    fn get(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+}
+
+/// Where the first title is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Title {
+    Awaited,
+    Open,
+    Done,
+}
+
+/// Sends text and word breaks on, and keeps the title.
+pub(super) struct TextEmitter<'a> {
+    canonical: &'a mut Canonical,
+    consumer: &'a mut dyn TokenConsumer,
+    /// Bytes of the first title, ASCII white space folded.
+    title: &'a mut Vec<u8>,
+    title_state: Title,
+    xml: bool,
+    /// Open `<svg>` and `<math>` elements.
+    foreign_depth: usize,
+    /// Within `<script>` or `<style>`.
+    dropping: bool,
+    name: Name,
+    end_tag: bool,
+    self_closing: bool,
+    /// The element whose end tag ends the state switched to.
+    raw_name: Name,
+}
+
+impl<'a> TextEmitter<'a> {
+    pub(super) fn new(
+        canonical: &'a mut Canonical,
+        consumer: &'a mut dyn TokenConsumer,
+        title: &'a mut Vec<u8>,
+        xml: bool,
+    ) -> Self {
+        title.clear();
+        TextEmitter {
+            canonical,
+            consumer,
+            title,
+            title_state: Title::Awaited,
+            xml,
+            foreign_depth: 0,
+            dropping: false,
+            name: Name::default(),
+            end_tag: false,
+            self_closing: false,
+            raw_name: Name::default(),
+        }
+    }
+
+    fn push_title(&mut self, text: &[u8]) {
+        for &b in text {
+            let b = if b.is_ascii_whitespace() { b' ' } else { b };
+            let folds = b == b' ' && matches!(self.title.last(), None | Some(b' '));
+            if !folds && self.title.len() < TITLE_BYTES {
+                self.title.push(b);
+            }
+        }
+    }
+
+    fn title_break(&mut self) {
+        if self.title_state == Title::Open {
+            self.push_title(b" ");
+        }
+    }
+
+    fn start_tag(&mut self) -> Option<State> {
+        let name = self.name;
+        let name = name.get();
+        if is_inline(name) {
+            return None;
+        }
+        self.canonical.word_break();
+        self.title_break();
+        let foreign = self.foreign_depth > 0;
+        let closed = self.self_closing && (self.xml || foreign);
+        let state = match name {
+            b"svg" | b"math" => {
+                if !self.self_closing {
+                    self.foreign_depth += 1;
+                }
+                return None;
+            }
+            _ if closed => return None,
+            b"script" | b"style" => {
+                self.dropping = true;
+                if name == b"script" && !foreign {
+                    State::ScriptData
+                } else {
+                    State::RawText
+                }
+            }
+            b"title" if !foreign => {
+                if self.title_state == Title::Awaited {
+                    self.title_state = Title::Open;
+                }
+                if self.xml {
+                    return None;
+                }
+                State::RcData
+            }
+            b"textarea" if !foreign && !self.xml => State::RcData,
+            b"xmp" if !foreign && !self.xml => State::RawText,
+            b"plaintext" if !foreign && !self.xml => State::PlainText,
+            _ => return None,
+        };
+        self.raw_name = self.name;
+        Some(state)
+    }
+
+    fn end_tag(&mut self) {
+        let name = self.name;
+        let name = name.get();
+        // Within script and style only their own end tag is a tag.
+        self.dropping = false;
+        if is_inline(name) {
+            return;
+        }
+        self.canonical.word_break();
+        self.title_break();
+        match name {
+            b"title" if self.title_state == Title::Open => self.title_state = Title::Done,
+            b"svg" | b"math" => self.foreign_depth = self.foreign_depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+}
+
+impl Emitter for TextEmitter<'_> {
+    type Token = Infallible;
+
+    #[inline]
+    fn emit_string(&mut self, text: &[u8]) {
+        if self.dropping || text == b"\0" {
+            return;
+        }
+        self.canonical.push(text, self.consumer);
+        if self.title_state == Title::Open {
+            self.push_title(text);
+        }
+    }
+
+    #[inline]
+    fn init_start_tag(&mut self) {
+        self.name.len = 0;
+        self.end_tag = false;
+        self.self_closing = false;
+    }
+
+    #[inline]
+    fn init_end_tag(&mut self) {
+        self.name.len = 0;
+        self.end_tag = true;
+        self.self_closing = false;
+    }
+
+    #[inline]
+    fn push_tag_name(&mut self, s: &[u8]) {
+        self.name.push(s);
+    }
+
+    #[inline]
+    fn set_self_closing(&mut self) {
+        self.self_closing = true;
+    }
+
+    fn emit_current_tag(&mut self) -> Option<State> {
+        if self.end_tag {
+            self.end_tag();
+            None
+        } else {
+            self.start_tag()
+        }
+    }
+
+    #[inline]
+    fn current_is_appropriate_end_tag_token(&mut self) -> bool {
+        self.end_tag && self.name.len > 0 && self.name.get() == self.raw_name.get()
+    }
+
+    #[inline]
+    fn adjusted_current_node_present_but_not_in_html_namespace(&mut self) -> bool {
+        self.xml || self.foreign_depth > 0
+    }
+
+    // Nothing below is text.
+
+    #[inline]
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn pop_token(&mut self) -> Option<Infallible> {
+        None
+    }
+
+    fn set_last_start_tag(&mut self, _: Option<&[u8]>) {}
+    fn emit_eof(&mut self) {}
+    fn emit_error(&mut self, _: Error) {}
+    fn init_comment(&mut self) {}
+    fn emit_current_comment(&mut self) {}
+    fn emit_current_doctype(&mut self) {}
+    fn set_force_quirks(&mut self) {}
+    fn push_comment(&mut self, _: &[u8]) {}
+    fn push_doctype_name(&mut self, _: &[u8]) {}
+    fn init_doctype(&mut self) {}
+    fn init_attribute(&mut self) {}
+    fn push_attribute_name(&mut self, _: &[u8]) {}
+    fn push_attribute_value(&mut self, _: &[u8]) {}
+    fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
+    fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
+    fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
+    fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
+}

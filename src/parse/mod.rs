@@ -1,0 +1,189 @@
+//! Stage 2 of 10: raw documents to canonical text and tokens.
+//!
+//! # Source
+//! Tokens as in Ye, Wen & Ma 2008, section 2.1 (`whitespace`) and Cherkasova et al. 2009 (`bytes:N`);
+//! charsets after the WHATWG Encoding standard; markup after the HTML standard, section 13.2.5.
+//!
+//! # In and out
+//! In: a [`RawDocument`]. Out: its tokens, handed to a [`TokenConsumer`] as stretches of the
+//! canonical document (the tokens joined by one space), and what was learnt on the way
+//! ([`ParseFacts`]).
+//!
+//! # Algorithm
+//! 1. Decide the charset (`charset.rs`); valid UTF-8 is used where it lies, everything else is
+//!    decoded in pieces.
+//! 2. Markup goes through a streaming tokenizer that passes on text and word breaks (`markup.rs`).
+//! 3. Text becomes canonical text, byte by byte through a table where it is ASCII (`tokens.rs`).
+//!
+//! # Tokens
+//! - `words`: a maximal run of alphanumeric characters ([`char::is_alphanumeric`]) and their
+//!   combining marks (general category M), each character lower-cased by itself. An apostrophe
+//!   (`'` or U+2019, which becomes `'`) between two alphanumeric characters stays inside; the one
+//!   before it may carry marks. Each character of the scripts Han, Hiragana and Katakana is a token
+//!   of its own, with its marks. All else separates, also a mark that follows neither.
+//! - `whitespace`: a maximal run of characters that are not [`char::is_whitespace`].
+//! - `bytes:N`: canonical text as with `whitespace`; stage 3 makes windows of bytes of it.
+//!
+//! A token may begin in one piece of text and end in another: `foo<b>bar</b>` is one word.
+//!
+//! # Invariants
+//! - Any bytes are a document: nothing here fails.
+//! - The tokens depend on the document alone, not on how it was cut into pieces or portions.
+//!
+//! # Cost
+//! One pass. Memory is bounded by the portions that a consumer takes ([`Parser::scratch_bytes`]),
+//! not by the document, unless the document is a few giant tokens. No allocation for a document
+//! after the first few, but for its title, its notices, and a few bytes that the markup tokenizer
+//! allocates for entities.
+
+mod charset;
+mod class;
+mod config;
+mod markup;
+mod tokens;
+
+use html5gum::{IoReader, Reader, Tokenizer};
+
+use crate::read::{ContentKind, RawDocument, Reject};
+
+use charset::Decoding;
+use markup::TextEmitter;
+use tokens::Canonical;
+
+pub use config::{ParseConfig, TokenKind};
+pub use tokens::{TokenConsumer, Tokens};
+
+/// Characters of a title that are kept.
+pub const TITLE_CHARS: usize = 200;
+
+/// Bytes of text decoded at a time.
+const DECODE_BYTES: usize = 16 << 10;
+
+/// What is learnt about a document while it is parsed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseFacts {
+    /// Tokens; for `bytes:N` words separated by white space.
+    pub words: u64,
+    /// The first title outside SVG, or the title of the source, white space folded, at most
+    /// [`TITLE_CHARS`] characters.
+    pub title: Option<String>,
+    /// The charset it was decoded from, by its name in the Encoding standard.
+    pub charset: &'static str,
+    /// What was wrong with the charset. Source and docno are for the caller to fill in.
+    pub notices: Vec<Reject>,
+}
+
+/// Parses one document after the other, with the same buffers.
+#[derive(Debug)]
+pub struct Parser {
+    detector: bool,
+    canonical: Canonical,
+    title: Vec<u8>,
+    decoded: Vec<u8>,
+}
+
+impl Parser {
+    /// A parser with empty buffers.
+    #[must_use]
+    pub fn new(config: &ParseConfig) -> Self {
+        Parser {
+            detector: config.detector,
+            canonical: Canonical::new(&config.tokens),
+            title: Vec::new(),
+            decoded: Vec::new(),
+        }
+    }
+
+    /// Parses a document and hands its tokens to `consumer`.
+    pub fn parse(
+        &mut self,
+        document: &RawDocument<'_>,
+        consumer: &mut dyn TokenConsumer,
+    ) -> ParseFacts {
+        let mut notices = Vec::new();
+        let charset = charset::decide(document, self.detector, &mut notices);
+        let text = &document.body[charset.start..];
+        self.title.clear();
+        if charset.as_is {
+            match document.content {
+                ContentKind::Markup => self.markup(text, charset.xml, consumer),
+                ContentKind::Text => self.canonical.push(text, consumer),
+            }
+        } else {
+            let mut decoded = std::mem::take(&mut self.decoded);
+            decoded.resize(DECODE_BYTES, 0);
+            let mut decoding = Decoding::new(&charset, &document.body);
+            match document.content {
+                ContentKind::Markup => {
+                    let reader = IoReader::new_with_buffer(&mut decoding, &mut decoded);
+                    self.markup(reader, charset.xml, consumer);
+                }
+                ContentKind::Text => loop {
+                    let length = decoding.next_piece(&mut decoded);
+                    if length == 0 {
+                        break;
+                    }
+                    self.canonical.push(&decoded[..length], consumer);
+                },
+            }
+            notices.extend(decoding.notice(&charset));
+            self.decoded = decoded;
+        }
+        let words = self.canonical.finish(consumer);
+        let title = fold_title(&String::from_utf8_lossy(&self.title))
+            .or_else(|| fold_title(document.title.as_deref().unwrap_or_default()));
+        ParseFacts {
+            words,
+            title,
+            charset: charset.encoding.name(),
+            notices,
+        }
+    }
+
+    fn markup<'t, T>(&mut self, text: T, xml: bool, consumer: &mut dyn TokenConsumer)
+    where
+        T: html5gum::Readable<'t>,
+    {
+        let emitter = TextEmitter::new(&mut self.canonical, consumer, &mut self.title, xml);
+        // Neither reader can fail: one is a slice, the other a decoder over a slice.
+        let _: Result<(), <T::Reader as Reader>::Error> =
+            Tokenizer::new_with_emitter(text, emitter).finish();
+    }
+
+    /// The most memory that parsing a body of so many bytes can need beside the body: fixed
+    /// buffers, and for a document of giant tokens the longest stretch that a consumer may keep,
+    /// which is all of it. (A byte of a legacy charset becomes up to three, buffers grow by a
+    /// quarter at a time, and an end tag that does not end is held once by the tokenizer.) Ordinary
+    /// text of any length stays within the first term.
+    #[must_use]
+    pub fn scratch_bytes(body_bytes: usize) -> usize {
+        (8 << 20) + body_bytes.saturating_mul(6)
+    }
+
+    /// Gives back memory that only an oversized document needs.
+    pub fn shrink(&mut self) {
+        self.canonical.shrink();
+    }
+}
+
+/// White space folded and trimmed, at most [`TITLE_CHARS`] characters; `None` if nothing is left.
+fn fold_title(title: &str) -> Option<String> {
+    if title.is_empty() {
+        return None;
+    }
+    let mut folded = String::new();
+    for (i, word) in title.split_whitespace().take(TITLE_CHARS).enumerate() {
+        if i > 0 {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+        if folded.len() > 4 * TITLE_CHARS {
+            break;
+        }
+    }
+    if let Some((end, _)) = folded.char_indices().nth(TITLE_CHARS) {
+        folded.truncate(end);
+        folded.truncate(folded.trim_end().len());
+    }
+    (!folded.is_empty()).then_some(folded)
+}

@@ -1,0 +1,567 @@
+//! Text in pieces to tokens: one buffer of canonical text and where each token starts in it.
+//!
+//! Pieces may end anywhere, inside a word or inside a character. ASCII goes through a table and a
+//! loop without unpredictable branches; an apostrophe, and every longer character, through
+//! [`Canonical::step`].
+//!
+//! # Invariants
+//! - `buffer[..used]` is canonical text: tokens, each followed by one space once it is closed. It
+//!   ends in a space, or is empty, exactly when no token is open.
+//! - An apostrophe that ends a piece is held in the buffer until the next character shows whether
+//!   it is inside a word; it is never handed on before.
+
+use super::class::{Class, ClassCache, SLOW, WHITESPACE, WORDS};
+use super::config::TokenKind;
+
+/// Bytes of text taken at a time: room is made once for each, so the inner loops need not grow
+/// anything.
+const BLOCK: usize = 4096;
+
+/// Canonical text is handed on whenever about this much has come together; the consumer decides
+/// what to keep. Stays in the second-level cache with its starts.
+pub(super) const DRAIN_BYTES: usize = 256 << 10;
+
+/// Canonical text in the middle of a document, or at its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Tokens<'a> {
+    /// Canonical text not yet consumed, without a space at its end. Where more text may follow, a
+    /// token that is not yet complete may stand at the end.
+    pub bytes: &'a [u8],
+    /// Where each complete token starts in `bytes`, and at last where the next one would: token i
+    /// is `bytes[starts[i]..starts[i + 1] - 1]`. Never empty.
+    pub starts: &'a [usize],
+}
+
+impl<'a> Tokens<'a> {
+    /// Number of complete tokens.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// Is there no complete token?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Every `count` consecutive tokens, joined by one space.
+    pub fn windows(&self, count: usize) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let (bytes, starts) = (self.bytes, self.starts);
+        let ends = starts.get(count.max(1)..).unwrap_or_default();
+        starts.iter().zip(ends).map(move |(&start, &end)| {
+            // An end follows a start by a token and a space, so this is never out of range.
+            bytes.get(start..end.saturating_sub(1)).unwrap_or_default()
+        })
+    }
+}
+
+/// Takes the tokens of a document, in one portion or, when it is large, in several.
+pub trait TokenConsumer {
+    /// Takes a portion and answers how many bytes of it are done with, which must be a token's
+    /// start for one who wants whole tokens. What is not done with comes again, with more behind
+    /// it. `last` is true once, for the last portion, which may be empty.
+    fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize;
+}
+
+/// What stands at the end of the canonical text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    /// Nothing: the next character begins a token.
+    None,
+    /// A token to which more characters can come.
+    Word,
+    /// A word and an apostrophe that belongs to it only if a letter follows.
+    Apostrophe,
+    /// A character that is a token of its own, open to its combining marks only.
+    Ideograph,
+}
+
+/// The canonical text of the document being parsed.
+#[derive(Debug)]
+pub(super) struct Canonical {
+    words: bool,
+    table: &'static [u8; 256],
+    classes: ClassCache,
+    /// Canonical text in `..used`; the rest is room.
+    buffer: Vec<u8>,
+    used: usize,
+    /// Starts of tokens in `..count`, the open one included; the rest is room.
+    starts: Vec<usize>,
+    count: usize,
+    open: Open,
+    /// The bytes of a character that a piece ended in, so far.
+    carry: [u8; 4],
+    carry_len: usize,
+    /// Hand on when so much is used.
+    drain_at: usize,
+    /// Tokens already handed on and done with.
+    gone: u64,
+}
+
+impl Canonical {
+    pub(super) fn new(kind: &TokenKind) -> Self {
+        let words = *kind == TokenKind::Words;
+        Canonical {
+            words,
+            table: if words { &WORDS } else { &WHITESPACE },
+            classes: ClassCache::new(),
+            buffer: Vec::new(),
+            used: 0,
+            starts: Vec::new(),
+            count: 0,
+            open: Open::None,
+            carry: [0; 4],
+            carry_len: 0,
+            drain_at: DRAIN_BYTES,
+            gone: 0,
+        }
+    }
+
+    /// Appends a piece of UTF-8 text, which may begin and end inside a character.
+    pub(super) fn push(&mut self, mut piece: &[u8], consumer: &mut dyn TokenConsumer) {
+        while self.carry_len > 0 {
+            let Some((&b, rest)) = piece.split_first() else {
+                return;
+            };
+            if !is_continuation(b) {
+                self.end_carry();
+                break;
+            }
+            piece = rest;
+            self.carry[self.carry_len] = b;
+            self.carry_len += 1;
+            match decode(&self.carry[..self.carry_len]) {
+                Decoded::Cut => {}
+                Decoded::Char(c, _) => {
+                    self.carry_len = 0;
+                    self.make_room(4);
+                    self.step(c);
+                }
+                Decoded::Invalid => self.end_carry(),
+            }
+        }
+        while !piece.is_empty() {
+            let mut end = piece.len().min(BLOCK);
+            // Blocks end between characters. (Text is valid; the limit is for safety alone.)
+            for _ in 0..3 {
+                if end < piece.len() && is_continuation(piece[end]) {
+                    end -= 1;
+                }
+            }
+            let (block, rest) = piece.split_at(end);
+            self.push_block(block);
+            piece = rest;
+            if self.used >= self.drain_at {
+                self.drain(consumer);
+            }
+        }
+    }
+
+    /// Ends the word: what follows is apart from what went before.
+    pub(super) fn word_break(&mut self) {
+        if self.carry_len > 0 {
+            self.end_carry();
+        }
+        if self.open != Open::None {
+            self.make_room(1);
+            self.close();
+        }
+    }
+
+    /// Hands on the rest, makes ready for the next document, and tells the number of tokens.
+    pub(super) fn finish(&mut self, consumer: &mut dyn TokenConsumer) -> u64 {
+        self.word_break();
+        self.make_room(1);
+        self.starts[self.count] = self.used;
+        let bytes = &self.buffer[..self.used.saturating_sub(1)];
+        consumer.take(
+            Tokens {
+                bytes,
+                starts: &self.starts[..=self.count],
+            },
+            true,
+        );
+        let tokens = self.gone + self.count as u64;
+        self.used = 0;
+        self.count = 0;
+        self.gone = 0;
+        self.drain_at = DRAIN_BYTES;
+        tokens
+    }
+
+    /// Gives back memory beyond what a document of ordinary size needs.
+    pub(super) fn shrink(&mut self) {
+        self.buffer.truncate(2 * DRAIN_BYTES);
+        self.buffer.shrink_to_fit();
+        self.starts.truncate(DRAIN_BYTES);
+        self.starts.shrink_to_fit();
+    }
+
+    fn push_block(&mut self, block: &[u8]) {
+        self.make_room(block.len());
+        let mut at = 0;
+        while let Some(&b) = block.get(at) {
+            let mapped = self.table[usize::from(b)];
+            if mapped != SLOW {
+                match self.open {
+                    Open::None | Open::Word => {}
+                    Open::Apostrophe if mapped != b' ' => self.open = Open::Word,
+                    Open::Apostrophe | Open::Ideograph => self.close(),
+                }
+                at = self.push_ascii(block, at);
+            } else if b == b'\''
+                && self.open == Open::Word
+                && block.get(at + 1).is_some_and(|b| b.is_ascii_alphanumeric())
+            {
+                // Only the table of words is slow at an apostrophe.
+                self.buffer[self.used] = b;
+                self.used += 1;
+                at += 1;
+            } else if b < 0x80 {
+                self.step(char::from(b));
+                at += 1;
+            } else {
+                match decode(&block[at..]) {
+                    Decoded::Char(c, len) => {
+                        self.step(c);
+                        at += len;
+                    }
+                    Decoded::Cut => {
+                        let cut = &block[at..];
+                        self.carry[..cut.len()].copy_from_slice(cut);
+                        self.carry_len = cut.len();
+                        return;
+                    }
+                    Decoded::Invalid => {
+                        self.step(char::REPLACEMENT_CHARACTER);
+                        at += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A run of bytes that the table settles, from `at`; answers where it ends. Every byte is
+    /// written and every position noted as a token's start; what decides is how far the two
+    /// indexes move, so there is no branch on the text but the one that ends the run.
+    #[inline]
+    fn push_ascii(&mut self, block: &[u8], at: usize) -> usize {
+        let table = self.table;
+        let run = &block[at..];
+        let buffer = &mut self.buffer[self.used..];
+        let starts = &mut self.starts[self.count..];
+        let (mut used, mut count) = (0, 0);
+        let mut space_before = self.open == Open::None;
+        let mut taken = run.len();
+        for (i, &b) in run.iter().enumerate() {
+            let mapped = table[usize::from(b)];
+            if mapped == SLOW {
+                taken = i;
+                break;
+            }
+            let space = mapped == b' ';
+            starts[count] = self.used + used;
+            buffer[used] = mapped;
+            count += usize::from(space_before & !space);
+            used += usize::from(!(space_before & space));
+            space_before = space;
+        }
+        self.used += used;
+        self.count += count;
+        self.open = if space_before { Open::None } else { Open::Word };
+        at + taken
+    }
+
+    /// One character, by the definition of a token. Room has been made.
+    fn step(&mut self, c: char) {
+        if !self.words {
+            if c.is_whitespace() {
+                self.close();
+            } else {
+                self.begin(Open::Word);
+                self.put(c);
+            }
+            return;
+        }
+        match (self.classes.get(c), self.open) {
+            (Class::Letter, open) => {
+                if open == Open::Ideograph {
+                    self.close();
+                }
+                self.begin(Open::Word);
+                self.put(c);
+            }
+            (Class::Upper, open) => {
+                if open == Open::Ideograph {
+                    self.close();
+                }
+                self.begin(Open::Word);
+                for lower in c.to_lowercase() {
+                    self.put(lower);
+                }
+            }
+            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => self.put(c),
+            (Class::LetterMark, Open::None | Open::Apostrophe) => {
+                self.begin(Open::Word);
+                self.put(c);
+            }
+            (Class::Ideograph, _) => {
+                self.close();
+                self.begin(Open::Ideograph);
+                self.put(c);
+            }
+            (Class::Apostrophe, Open::Word) => {
+                self.put('\'');
+                self.open = Open::Apostrophe;
+            }
+            (Class::Apostrophe | Class::Separator | Class::Mark, _) => self.close(),
+        }
+    }
+
+    /// Begins a token if none is open; a held apostrophe is now inside its word.
+    #[inline]
+    fn begin(&mut self, open: Open) {
+        if self.open == Open::None {
+            self.starts[self.count] = self.used;
+            self.count += 1;
+        }
+        self.open = open;
+    }
+
+    #[inline]
+    fn put(&mut self, c: char) {
+        self.used += c.encode_utf8(&mut self.buffer[self.used..]).len();
+    }
+
+    /// Ends the open token, if any, with a space, which takes the place of a held apostrophe.
+    #[inline]
+    fn close(&mut self) {
+        match self.open {
+            Open::None => return,
+            Open::Word | Open::Ideograph => {
+                self.buffer[self.used] = b' ';
+                self.used += 1;
+            }
+            Open::Apostrophe => self.buffer[self.used - 1] = b' ',
+        }
+        self.open = Open::None;
+    }
+
+    /// A character that was cut off and does not go on.
+    fn end_carry(&mut self) {
+        self.carry_len = 0;
+        self.make_room(4);
+        self.step(char::REPLACEMENT_CHARACTER);
+    }
+
+    /// Room for what `len` bytes of text can become: a lower case of up to 3 bytes for 2, an
+    /// ideograph's 3 bytes and a space before it, and what is still open; a token in every second
+    /// byte and the end mark.
+    fn make_room(&mut self, len: usize) {
+        let bytes = self.used + 2 * len + 16;
+        if self.buffer.len() < bytes {
+            grow(&mut self.buffer, bytes);
+        }
+        let starts = self.count + len / 2 + 4;
+        if self.starts.len() < starts {
+            grow(&mut self.starts, starts);
+        }
+    }
+
+    /// Offers the consumer what is settled, in the middle of a document.
+    fn drain(&mut self, consumer: &mut dyn TokenConsumer) {
+        let (settled, complete) = match self.open {
+            Open::None => (self.used.saturating_sub(1), self.count),
+            Open::Word | Open::Ideograph => (self.used, self.count - 1),
+            Open::Apostrophe => (self.used - 1, self.count - 1),
+        };
+        if self.open == Open::None {
+            self.make_room(1);
+            self.starts[self.count] = self.used;
+        }
+        let tokens = Tokens {
+            bytes: &self.buffer[..settled],
+            starts: &self.starts[..=complete],
+        };
+        let done = consumer.take(tokens, false).min(settled);
+        self.buffer.copy_within(done..self.used, 0);
+        self.used -= done;
+        // An open token keeps its start, though bytes of it may be gone.
+        let gone = self.starts[..complete].partition_point(|&start| start < done);
+        for i in gone..self.count {
+            self.starts[i - gone] = self.starts[i].saturating_sub(done);
+        }
+        self.count -= gone;
+        self.gone += gone as u64;
+        // At least as much again as was kept, so that what is kept is moved only so often.
+        self.drain_at = DRAIN_BYTES + 2 * self.used;
+    }
+}
+
+/// Grows a buffer by half at least while it is small, by a quarter when it is large.
+fn grow<T: Copy + Default>(buffer: &mut Vec<T>, least: usize) {
+    let len = buffer.len();
+    let more = if len < DRAIN_BYTES { len } else { len / 4 };
+    let new = least.max(len + more);
+    buffer.reserve_exact(new - len);
+    buffer.resize(new, T::default());
+}
+
+fn is_continuation(b: u8) -> bool {
+    b & 0xc0 == 0x80
+}
+
+enum Decoded {
+    /// A character and its bytes.
+    Char(char, usize),
+    /// The bytes end inside a character.
+    Cut,
+    /// No character begins here.
+    Invalid,
+}
+
+/// The first character of UTF-8 bytes that do not begin with an ASCII one.
+#[inline]
+fn decode(bytes: &[u8]) -> Decoded {
+    let tail = |i: usize| u32::from(bytes[i] & 0x3f);
+    let Some(&lead) = bytes.first() else {
+        return Decoded::Cut;
+    };
+    let len = match lead {
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => return Decoded::Invalid,
+    };
+    if bytes.len() < len {
+        return if bytes[1..].iter().all(|&b| is_continuation(b)) {
+            Decoded::Cut
+        } else {
+            Decoded::Invalid
+        };
+    }
+    if !bytes[1..len].iter().all(|&b| is_continuation(b)) {
+        return Decoded::Invalid;
+    }
+    let lead = u32::from(lead);
+    let code = match len {
+        2 => (lead & 0x1f) << 6 | tail(1),
+        3 => (lead & 0x0f) << 12 | tail(1) << 6 | tail(2),
+        _ => (lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3),
+    };
+    char::from_u32(code).map_or(Decoded::Invalid, |c| Decoded::Char(c, len))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes pairs of tokens as early as it can, and all of the text.
+    #[derive(Default)]
+    struct Pairs {
+        pairs: Vec<Vec<u8>>,
+        text: Vec<u8>,
+        portions: usize,
+    }
+
+    impl TokenConsumer for Pairs {
+        fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
+            self.portions += 1;
+            assert_eq!(tokens.is_empty(), tokens.starts.len() == 1);
+            self.pairs.extend(tokens.windows(2).map(<[u8]>::to_vec));
+            let done = match (last, tokens.len()) {
+                (true, _) => tokens.bytes.len(),
+                (false, 0) => 0,
+                (false, n) => tokens.starts[n - 1],
+            };
+            self.text.extend_from_slice(&tokens.bytes[..done]);
+            done
+        }
+    }
+
+    const TEXT: &str = "Don't o\u{2019}C 'x' a'' \u{301}é\u{301}'É 漢か\u{3099}'字x \u{20000}İ\u{a0}\
+                        \u{2019}t\u{93f} y'\u{301}z\0 \u{10400}";
+
+    #[test]
+    fn pieces_and_portions_do_not_matter() {
+        for kind in [TokenKind::Words, TokenKind::Whitespace] {
+            let mut canonical = Canonical::new(&kind);
+            let mut whole = Pairs::default();
+            canonical.push(TEXT.as_bytes(), &mut whole);
+            let tokens = canonical.finish(&mut whole);
+            assert_eq!(whole.portions, 1);
+            assert_eq!(tokens as usize, whole.pairs.len() + 1);
+            let text = String::from_utf8(whole.text.clone()).unwrap();
+            if kind == TokenKind::Words {
+                assert_eq!(
+                    text,
+                    "don't o'c x a é\u{301}'é 漢 か\u{3099} 字 x \u{20000} i\u{307} t\u{93f} y z \
+                     \u{10428}"
+                );
+            }
+            // Two borders at every pair of places, inside characters too.
+            for first in 0..=TEXT.len() {
+                for second in first..=TEXT.len() {
+                    let bytes = TEXT.as_bytes();
+                    let mut parts = Pairs::default();
+                    for piece in [&bytes[..first], &bytes[first..second], &bytes[second..]] {
+                        canonical.drain_at = 0;
+                        canonical.push(piece, &mut parts);
+                    }
+                    assert_eq!(canonical.finish(&mut parts), tokens, "{first} {second}");
+                    assert_eq!(parts.pairs, whole.pairs, "{first} {second}");
+                    assert_eq!(parts.text, whole.text, "{first} {second}");
+                    assert!(parts.portions > 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_separate() {
+        let mut canonical = Canonical::new(&TokenKind::Words);
+        for (pieces, text) in [
+            (&[&b"a\xffb"[..]][..], "a b"),
+            (&[b"a\xc3", b"b"], "a b"),
+            (&[b"a\xe6\x97", b"", b"\xa5b"], "a 日 b"),
+            (&[b"a\xe6", b"\x97b"], "a b"),
+            (&[b"\xf0\x9f", b"\x98", b"\x80a"], "a"),
+            (&[b"\xed\xa0\x80a\x80"], "a"),
+            (&[b"a\xe6\x97"], "a"),
+        ] {
+            let mut taken = Pairs::default();
+            for piece in pieces {
+                canonical.push(piece, &mut taken);
+            }
+            canonical.finish(&mut taken);
+            assert_eq!(String::from_utf8_lossy(&taken.text), text, "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn memory_stays_small_and_is_given_back() {
+        let mut canonical = Canonical::new(&TokenKind::Words);
+        let mut taken = Pairs::default();
+        for _ in 0..100 {
+            canonical.push("ab cd é ".repeat(4000).as_bytes(), &mut taken);
+        }
+        assert!(
+            canonical.buffer.len() <= 4 * DRAIN_BYTES,
+            "{}",
+            canonical.buffer.len()
+        );
+        assert!(
+            canonical.starts.len() <= 2 * DRAIN_BYTES,
+            "{}",
+            canonical.starts.len()
+        );
+        canonical.push(&[b'x'; 8 << 20], &mut taken);
+        assert!(canonical.buffer.len() >= 8 << 20);
+        assert_eq!(canonical.finish(&mut taken), 100 * 3 * 4000 + 1);
+        canonical.shrink();
+        assert!(canonical.buffer.capacity() <= 4 * DRAIN_BYTES);
+        canonical.push(b"again", &mut taken);
+        assert_eq!(canonical.finish(&mut taken), 1);
+    }
+}

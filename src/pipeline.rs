@@ -1,0 +1,204 @@
+//! The stages one after the other, each skipped when what it makes is there.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::cluster;
+use crate::collection::{self, CollectionConfig};
+use crate::ids::FingerprintKind;
+use crate::join::{self, JoinConfig};
+use crate::manifest::{Cost, Workspace};
+use crate::merge;
+use crate::progress::Context;
+use crate::read::{InputFile, list_inputs};
+use crate::report::{self, Summary};
+use crate::sample::{self, Sampling};
+use crate::sort;
+use crate::{Error, Result};
+
+/// What is asked of a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Which fingerprints take part.
+    pub sampling: Sampling,
+    /// How pairs are found, and which.
+    pub join: JoinConfig,
+    /// Runs merged at once at most, below what the budget allows: for tests and measurements.
+    pub fan_in: Option<usize>,
+}
+
+/// Lists the inputs. The output directory may lie below one of them; its files are no inputs.
+pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<InputFile>> {
+    let mut inputs = list_inputs(arguments)?;
+    if let Ok(out) = out.canonicalize() {
+        inputs.retain(|input| {
+            !input
+                .path
+                .canonicalize()
+                .is_ok_and(|path| path.starts_with(&out))
+        });
+    }
+    Ok(inputs)
+}
+
+/// Runs a stage and books its cost.
+fn stage<T>(
+    workspace: &mut Workspace,
+    name: &'static str,
+    context: &Context<'_>,
+    run: impl FnOnce(&mut Workspace) -> Result<T>,
+) -> Result<T> {
+    report::reset_peak();
+    let (wall, cpu) = (Instant::now(), report::cpu_seconds());
+    let result = run(workspace);
+    let wall_seconds = wall.elapsed().as_secs_f64();
+    let cost = workspace
+        .manifest
+        .costs
+        .entry(name.to_string())
+        .or_default();
+    let ran = wall_seconds >= 0.01 || cost.wall_seconds == 0.0;
+    if ran {
+        cost.wall_seconds += wall_seconds;
+        cost.cpu_seconds += report::cpu_seconds() - cpu;
+        cost.peak_bytes = cost.peak_bytes.max(report::peak_bytes());
+    }
+    let Cost { wall_seconds, .. } = *cost;
+    match &result {
+        Ok(_) => context
+            .progress
+            .end(&format!("{name}: {}", report::stage_line(workspace, name))),
+        Err(_) => context
+            .progress
+            .end(&format!("{name}: stopped after {wall_seconds:.1} s")),
+    }
+    result
+}
+
+/// Reads the inputs into the collection of `out`, or goes on reading.
+pub fn ingest(
+    inputs: &[InputFile],
+    out: &Path,
+    config: &CollectionConfig,
+    strict: bool,
+    context: &Context<'_>,
+) -> Result<Workspace> {
+    let mut workspace = Workspace::open_or_create(out, config, inputs)?;
+    let workspace_ = &mut workspace;
+    if !workspace_.manifest.ingested {
+        stage(workspace_, "ingest", context, |w| {
+            match config.shingle.fingerprint {
+                FingerprintKind::Xxh3 => collection::ingest::<u64>(w, inputs, context),
+                FingerprintKind::Md5 => collection::ingest::<u128>(w, inputs, context),
+            }
+        })?;
+    }
+    if workspace_.manifest.catalogue.is_none() {
+        stage(workspace_, "catalogue", context, |w| {
+            collection::catalogue(w, context)
+        })?;
+    }
+    if strict && let Some(error) = report::first_reject(&workspace)? {
+        return Err(error);
+    }
+    Ok(workspace)
+}
+
+/// Makes the pair list of a collection.
+pub fn join(workspace: &mut Workspace, question: &Question, context: &Context<'_>) -> Result<()> {
+    match workspace.manifest.collection.shingle.fingerprint {
+        FingerprintKind::Xxh3 => join_keys::<u64>(workspace, question, context),
+        FingerprintKind::Md5 => join_keys::<u128>(workspace, question, context),
+    }
+}
+
+fn join_keys<K: crate::ids::Key>(
+    workspace: &mut Workspace,
+    question: &Question,
+    context: &Context<'_>,
+) -> Result<()> {
+    let Question {
+        sampling,
+        join: config,
+        fan_in,
+    } = *question;
+    let digest = workspace.sample_digest(sampling);
+    if workspace
+        .manifest
+        .sample
+        .as_ref()
+        .is_none_or(|s| s.digest != digest)
+    {
+        for name in ["sample", "sort", "merge", "join", "cluster"] {
+            workspace.manifest.costs.remove(name);
+        }
+        stage(workspace, "sample", context, |w| {
+            sample::run::<K>(w, sampling, context)
+        })?;
+    }
+    if workspace
+        .manifest
+        .postings
+        .as_ref()
+        .is_none_or(|p| !p.complete)
+    {
+        stage(workspace, "sort", context, |w| {
+            sort::form_runs::<K>(w, context)
+        })?;
+        stage(workspace, "merge", context, |w| {
+            merge::run::<K>(w, fan_in, context)
+        })?;
+    }
+    let digest = join::count::digest(&digest, &config);
+    if workspace
+        .manifest
+        .pairs
+        .as_ref()
+        .is_none_or(|p| p.digest != digest)
+    {
+        if workspace
+            .manifest
+            .joining
+            .as_ref()
+            .is_none_or(|j| j.digest != digest)
+        {
+            for name in ["join", "cluster"] {
+                workspace.manifest.costs.remove(name);
+            }
+        }
+        stage(workspace, "join", context, |w| {
+            join::run::<K>(w, &config, fan_in, context)
+        })?;
+    }
+    Ok(())
+}
+
+/// Makes clusters and the files for people, and the summary of all.
+pub fn cluster(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summary> {
+    stage(workspace, "cluster", context, |w| cluster::run(w, context))?;
+    workspace.commit(&[])?;
+    let summary = Summary::of(&workspace.manifest);
+    report::write_summary(workspace, &summary)?;
+    Ok(summary)
+}
+
+/// The whole job.
+pub fn run(
+    inputs: &[InputFile],
+    out: &Path,
+    config: &CollectionConfig,
+    question: &Question,
+    strict: bool,
+    context: &Context<'_>,
+) -> Result<Summary> {
+    if inputs.is_empty() {
+        return Err(Error::BadParameter {
+            name: "INPUT",
+            given: "nothing".into(),
+            limit: "give at least one file or directory with files".into(),
+        });
+    }
+    let mut workspace = ingest(inputs, out, config, strict, context)?;
+    join(&mut workspace, question, context)?;
+    cluster(&mut workspace, context)
+}

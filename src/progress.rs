@@ -1,0 +1,91 @@
+//! How a stage tells what it is doing, and how it is told to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::budget::Budget;
+use crate::{Error, Result};
+
+/// What a stage's work is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes of input.
+    Bytes,
+    /// Documents, records, ranges: anything that is counted.
+    Count(&'static str),
+}
+
+/// Somebody who watches. Calls come from several threads.
+pub trait Progress: Send + Sync {
+    /// A stage begins; `total` where it is known.
+    fn start(&self, stage: &'static str, unit: Unit, total: Option<u64>);
+    /// Its work has come to `done`.
+    fn at(&self, done: u64);
+    /// It is over; a line for the log.
+    fn end(&self, line: &str);
+    /// Something worth telling.
+    fn note(&self, line: &str);
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn start(&self, _: &'static str, _: Unit, _: Option<u64>) {}
+    fn at(&self, _: u64) {}
+    fn end(&self, _: &str) {}
+    fn note(&self, _: &str) {}
+}
+
+/// A request to stop at the next safe point. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Asks for a stop.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Has a stop been asked for?
+    #[must_use]
+    pub fn requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// An error if a stop has been asked for.
+    pub fn check(&self, stage: &'static str) -> Result<()> {
+        if self.requested() {
+            Err(Error::Interrupted { stage })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// What every stage is given beside its input and parameters.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Memory and threads.
+    pub budget: Budget,
+    /// The request to stop.
+    pub stop: &'a Stop,
+    /// Who watches.
+    pub progress: &'a dyn Progress,
+}
+
+/// Joins a thread; its panic becomes an error.
+pub(crate) fn joined<T>(
+    what: &'static str,
+    handle: std::thread::ScopedJoinHandle<'_, Result<T>>,
+) -> Result<T> {
+    handle.join().unwrap_or_else(|panic| {
+        let message = panic
+            .downcast_ref::<&str>()
+            .map(ToString::to_string)
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "no message".into());
+        Err(Error::Panicked { what, message })
+    })
+}

@@ -1,0 +1,185 @@
+//! How inputs are read: the format, the names of JSON fields, the limits.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::ByteSize;
+
+/// A decompressed stream may have this many bytes before its compression ratio is looked at: small
+/// files of very repetitive text are no bombs, and 16 MiB fill no disk.
+pub const RATIO_FREE_BYTES: u64 = 16 << 20;
+
+/// Compressed input may grow this many times: deflate cannot exceed 1,032, real text stays below
+/// 50, and files of mostly one byte come close to 1,000.
+pub const DEFAULT_MAX_RATIO: u64 = 1000;
+
+/// The formats of input, as `--format` names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// TREC web bundles: GOV, GOV2, WT10G.
+    TrecWeb,
+    /// TREC SGML: AP, WSJ, FT, LA, FBIS, NTCIR; Reuters-21578 too.
+    TrecSgml,
+    /// Web archives, WARC 0.18 to 1.1, WET too.
+    Warc,
+    /// Web archives of the older kind, ARC 1 and 2.
+    Arc,
+    /// JSON objects: one a line, one after the other, or in one array.
+    Jsonl,
+    /// Each file is one document of plain text.
+    Text,
+    /// Each file is one document of markup.
+    Html,
+}
+
+impl Format {
+    /// All of them, in the order of the help text.
+    pub const ALL: [Format; 7] = [
+        Format::TrecWeb,
+        Format::TrecSgml,
+        Format::Warc,
+        Format::Arc,
+        Format::Jsonl,
+        Format::Text,
+        Format::Html,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Format::TrecWeb => "trec-web",
+            Format::TrecSgml => "trec-sgml",
+            Format::Warc => "warc",
+            Format::Arc => "arc",
+            Format::Jsonl => "jsonl",
+            Format::Text => "text",
+            Format::Html => "html",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Format::ALL
+            .into_iter()
+            .find(|format| format.name() == text)
+            .ok_or_else(|| {
+                let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+                format!("`{text}` is not a format; use one of {}", names.join(", "))
+            })
+    }
+}
+
+/// The parameters of reading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReadConfig {
+    /// The format of every input; `None`: told from each file's first bytes.
+    pub format: Option<Format>,
+    /// JSON: the field of the text, a dotted path; `None`: see [`super::TEXT_FIELDS`].
+    pub text_field: Option<String>,
+    /// JSON: the field of the docno, a dotted path; `None`: see [`super::ID_FIELDS`].
+    pub id_field: Option<String>,
+    /// JSON: the field of the URL, a dotted path; `None`: see [`super::URL_FIELDS`].
+    pub url_field: Option<String>,
+    /// The largest record, and the largest body after its content encoding is undone.
+    pub max_document: ByteSize,
+    /// Decompressed bytes per compressed byte, looked at after [`RATIO_FREE_BYTES`].
+    pub max_ratio: u64,
+}
+
+impl Default for ReadConfig {
+    fn default() -> Self {
+        ReadConfig {
+            format: None,
+            text_field: None,
+            id_field: None,
+            url_field: None,
+            max_document: ByteSize::mib(64),
+            max_ratio: DEFAULT_MAX_RATIO,
+        }
+    }
+}
+
+impl ReadConfig {
+    /// Refuses limits with which nothing could be read, and empty field names.
+    pub fn check(&self) -> crate::Result<()> {
+        let refuse = |name, given: String, limit: &str| {
+            Err(crate::Error::BadParameter {
+                name,
+                given,
+                limit: limit.into(),
+            })
+        };
+        if self.max_document.0 == 0 || self.max_document.0 > 1 << 32 {
+            return refuse(
+                "max-document",
+                self.max_document.to_string(),
+                "1 byte to 4GiB",
+            );
+        }
+        if self.max_ratio == 0 {
+            return refuse("max-ratio", self.max_ratio.to_string(), "1 or more");
+        }
+        for (name, field) in [
+            ("text-field", &self.text_field),
+            ("id-field", &self.id_field),
+            ("url-field", &self.url_field),
+        ] {
+            if let Some(field) = field
+                && field.split('.').any(str::is_empty)
+            {
+                return refuse(name, field.clone(), "a name, or names joined by dots");
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_read_what_they_print() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+            assert_eq!(
+                serde_json::to_string(&format).unwrap(),
+                format!("\"{format}\"")
+            );
+        }
+        assert!("WARC".parse::<Format>().is_err());
+    }
+
+    #[test]
+    fn impossible_values_are_refused() {
+        assert!(ReadConfig::default().check().is_ok());
+        for config in [
+            ReadConfig {
+                max_document: ByteSize(0),
+                ..ReadConfig::default()
+            },
+            ReadConfig {
+                max_ratio: 0,
+                ..ReadConfig::default()
+            },
+            ReadConfig {
+                id_field: Some("a..b".into()),
+                ..ReadConfig::default()
+            },
+        ] {
+            assert!(config.check().is_err());
+        }
+    }
+}

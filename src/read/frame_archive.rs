@@ -1,0 +1,341 @@
+//! Frames WARC and ARC records: a header that states a length, a block of that length.
+//!
+//! Lengths are wrong in practice, so none is believed unless the block ends where the next record
+//! begins (or the stream ends):
+//!
+//! - The bytes go on after the stated end: the block is extended to the next header. (If the empty
+//!   lines that separate records stand at the stated end, the rest is stray bytes.)
+//! - A header begins inside the block, and the stated end is not followed by another one: the block
+//!   is cut there. When the stated end is more than [`TRUST`] bytes ahead it is not looked at and the
+//!   header inside counts; an archive within an archive is read correctly up to that size.
+//! - The stream ends before the block does: what is there is used if the empty lines that end a
+//!   record are in it or no more than they are missing, otherwise the record is cut off.
+
+use memchr::memmem;
+
+use super::archive::{
+    ARC_LINE, ArcLine, Fields, first_line, is_arc_line, is_warc_header, is_warc_line,
+};
+use super::interpret::docno_of;
+use super::reader::Step;
+use super::record::{Reason, RecordKind};
+use super::stream::{Sink, Stream};
+
+/// The longest header of a record.
+const HEADER: usize = 64 << 10;
+
+/// How far ahead a stated end is looked at before a header inside the block is believed.
+const TRUST: u64 = 1 << 20;
+
+/// The empty lines between two records are at most so long.
+const SEPARATOR: u64 = 4;
+
+/// Which of the two formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Warc,
+    Arc,
+}
+
+impl Shape {
+    /// The next place in the window where a line that could be a header begins.
+    fn candidate(self, window: &[u8], line_start: bool) -> Option<usize> {
+        match self {
+            Shape::Warc => {
+                if line_start && window.starts_with(b"WARC/") {
+                    return Some(0);
+                }
+                memmem::find(window, b"\nWARC/").map(|at| at + 1)
+            }
+            Shape::Arc => {
+                let starts = memchr::memchr_iter(b'\n', window).map(|at| at + 1);
+                let first = line_start.then_some(0);
+                first.into_iter().chain(starts).find(|&at| {
+                    // Too near the end to tell is told later.
+                    let line = &window[at..window.len().min(at + 17)];
+                    line.first().is_some_and(u8::is_ascii_alphabetic)
+                        && (memchr::memchr(b':', line).is_some() || line.len() < 17)
+                })
+            }
+        }
+    }
+
+    /// Does a record surely begin here?
+    fn begins(self, bytes: &[u8]) -> bool {
+        match self {
+            Shape::Warc => is_warc_header(&bytes[..bytes.len().min(HEADER)]),
+            Shape::Arc => is_arc_line(bytes),
+        }
+    }
+
+    /// Does a record begin here, where one is expected?
+    fn begins_as_expected(self, bytes: &[u8]) -> bool {
+        match self {
+            Shape::Warc => is_warc_line(bytes),
+            Shape::Arc => is_arc_line(bytes),
+        }
+    }
+
+    fn kind(self) -> RecordKind {
+        match self {
+            Shape::Warc => RecordKind::Warc,
+            Shape::Arc => RecordKind::Arc,
+        }
+    }
+}
+
+pub(super) struct ArchiveFramer {
+    shape: Shape,
+}
+
+enum BlockEnd {
+    Stated,
+    Extended,
+    Cut,
+    StreamEnd { missing: u64 },
+}
+
+impl ArchiveFramer {
+    pub fn new(shape: Shape) -> Self {
+        ArchiveFramer { shape }
+    }
+
+    pub fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+        let window = stream.skip_space(HEADER);
+        if window.is_empty() {
+            return Step::End;
+        }
+        if !self.shape.begins_as_expected(window) {
+            self.to_next_header(stream, sink);
+            return Step::rejected(Reason::StrayBytes, format!("{} bytes", sink.length()));
+        }
+        let (header, stated) = match self.shape {
+            Shape::Warc => {
+                let look = &window[..window.len().min(HEADER)];
+                let Some(header) = header_length(look) else {
+                    let ended = window.len() < HEADER;
+                    let docno = docno_of(&RecordKind::Warc, look);
+                    let (reason, detail) = if ended {
+                        (
+                            Reason::Truncated,
+                            "the stream ends in its header".to_string(),
+                        )
+                    } else {
+                        (
+                            Reason::BadHeader,
+                            format!("no empty line in its first {HEADER} bytes"),
+                        )
+                    };
+                    self.to_next_header(stream, sink);
+                    return Step::Rejected {
+                        reason,
+                        docno,
+                        detail,
+                    };
+                };
+                let length = Fields::after_line(&look[..header])
+                    .filter(|(name, _)| name.eq_ignore_ascii_case(b"Content-Length"))
+                    .find_map(|(_, value)| std::str::from_utf8(value).ok()?.parse().ok());
+                (header, length)
+            }
+            Shape::Arc => {
+                let look = &window[..window.len().min(ARC_LINE)];
+                let line = first_line(look);
+                let header = memchr::memchr(b'\n', look).map_or(look.len(), |end| end + 1);
+                let length = ArcLine::parse(line).and_then(|line| line.length);
+                if length.is_none() {
+                    let detail = format!("no length in `{}`", String::from_utf8_lossy(line));
+                    let docno = docno_of(&RecordKind::Arc, look);
+                    self.to_next_header(stream, sink);
+                    return Step::Rejected {
+                        reason: Reason::BadHeader,
+                        docno,
+                        detail,
+                    };
+                }
+                (header, length)
+            }
+        };
+        sink.take(stream, header);
+        let end = self.block(stream, sink, stated);
+        let block = sink.length() - header as u64;
+        let says = || match stated {
+            Some(stated) => format!("length {stated} stated"),
+            None => "no length stated".to_string(),
+        };
+        let notice = match end {
+            BlockEnd::Stated => None,
+            BlockEnd::StreamEnd { missing } => {
+                let held = sink.held();
+                let whole =
+                    missing <= SEPARATOR || held.ends_with(b"\r\n\r\n") || held.ends_with(b"\n\n");
+                if stream.cut() || !whole {
+                    return Step::Rejected {
+                        reason: Reason::Truncated,
+                        docno: docno_of(&self.shape.kind(), sink.held()),
+                        detail: format!("{}, the stream ends after {block} bytes", says()),
+                    };
+                }
+                trim_separator(sink);
+                Some(format!("{}, the stream ends after {block} bytes", says()))
+            }
+            BlockEnd::Cut => {
+                trim_separator(sink);
+                Some(format!(
+                    "{}, the next record begins after {block} bytes",
+                    says()
+                ))
+            }
+            BlockEnd::Extended => {
+                if stream.cut() && stream.at_end() {
+                    return Step::Rejected {
+                        reason: Reason::Truncated,
+                        docno: docno_of(&self.shape.kind(), sink.held()),
+                        detail: format!("{}, the stream ends after {block} bytes", says()),
+                    };
+                }
+                trim_separator(sink);
+                Some(format!("{}, it ends after {block} bytes", says()))
+            }
+        };
+        Step::Record {
+            kind: self.shape.kind(),
+            notice: notice.map(|detail| (Reason::WrongLength, detail)),
+        }
+    }
+
+    /// Passes everything over up to the next header, at least one byte.
+    fn to_next_header(&self, stream: &mut Stream, sink: &mut Sink<'_>) {
+        let mut line_start = false;
+        loop {
+            let window = stream.ensure(HEADER);
+            if window.is_empty() {
+                return;
+            }
+            match self.shape.candidate(window, line_start) {
+                Some(at) => {
+                    let window = stream.ensure(at + HEADER);
+                    if self.shape.begins(&window[at..]) {
+                        sink.pass(stream, at);
+                        return;
+                    }
+                    line_start = window[at] == b'\n';
+                    sink.pass(stream, at + 1);
+                }
+                None => {
+                    let n = self.passable(stream);
+                    line_start = stream.ensure(n)[n - 1] == b'\n';
+                    sink.pass(stream, n);
+                }
+            }
+        }
+    }
+
+    /// How much of the window can be let go when no candidate is in it.
+    fn passable(&self, stream: &Stream) -> usize {
+        let n = stream.window().len();
+        // `\nWARC/` may have begun.
+        if stream.ended() {
+            n
+        } else {
+            n.saturating_sub(5).max(1)
+        }
+    }
+
+    fn block(&self, stream: &mut Stream, sink: &mut Sink<'_>, stated: Option<u64>) -> BlockEnd {
+        let mut remaining = stated;
+        let mut trusted = false;
+        let mut line_start = true;
+        loop {
+            if remaining == Some(0) {
+                if self.ends_here(stream, 0) {
+                    return BlockEnd::Stated;
+                }
+                remaining = None;
+            }
+            let window = stream.ensure(HEADER);
+            if window.is_empty() {
+                return match remaining {
+                    Some(missing) => BlockEnd::StreamEnd { missing },
+                    None => BlockEnd::Extended,
+                };
+            }
+            let span = remaining.map_or(window.len(), |rest| {
+                usize::try_from(rest)
+                    .unwrap_or(usize::MAX)
+                    .min(window.len())
+            });
+            if trusted {
+                sink.take(stream, span);
+                remaining = remaining.map(|rest| rest - span as u64);
+                continue;
+            }
+            let candidate = self
+                .shape
+                .candidate(window, line_start)
+                .filter(|&at| at < span);
+            let n = match candidate {
+                Some(at) => {
+                    let window = stream.ensure(at + HEADER);
+                    if self.shape.begins(&window[at..]) {
+                        match remaining {
+                            Some(rest)
+                                if rest <= TRUST && self.ends_here(stream, rest as usize) =>
+                            {
+                                trusted = true;
+                                continue;
+                            }
+                            Some(_) => {
+                                sink.take(stream, at);
+                                return BlockEnd::Cut;
+                            }
+                            None => {
+                                sink.take(stream, at);
+                                return BlockEnd::Extended;
+                            }
+                        }
+                    }
+                    at + 1
+                }
+                None => self.passable(stream).min(span),
+            };
+            line_start = stream.ensure(n)[n - 1] == b'\n';
+            sink.take(stream, n);
+            remaining = remaining.map(|rest| rest - n as u64);
+        }
+    }
+
+    /// Does a block end `ahead` bytes from here: followed by the next record or by nothing?
+    fn ends_here(&self, stream: &mut Stream, ahead: usize) -> bool {
+        let window = stream.ensure(ahead + HEADER);
+        let Some(after) = window.get(ahead..) else {
+            return false;
+        };
+        if after.starts_with(b"\r\n\r\n") && self.shape == Shape::Warc {
+            return true;
+        }
+        let next = after.trim_ascii_start();
+        next.is_empty() || self.shape.begins_as_expected(next)
+    }
+}
+
+/// The length of a header with the empty line that ends it.
+fn header_length(bytes: &[u8]) -> Option<usize> {
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', bytes) {
+        if matches!(&bytes[start..end], b"" | b"\r") {
+            return Some(end + 1);
+        }
+        start = end + 1;
+    }
+    None
+}
+
+/// Takes the empty lines between two records off the end of the first.
+fn trim_separator(sink: &mut Sink<'_>) {
+    for separator in [&b"\r\n\r\n"[..], b"\n\n", b"\r\n", b"\n"] {
+        if sink.held().ends_with(separator) {
+            return sink.shorten(separator.len());
+        }
+    }
+}

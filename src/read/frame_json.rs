@@ -1,0 +1,193 @@
+//! Frames JSON objects: one a line, one after the other, or in one array.
+//!
+//! Braces are matched outside of strings. What cannot be part of an object ends it, so that a broken
+//! line costs one record and not the rest of the file: a line end inside a string, or an opening
+//! brace at the start of a line where JSON allows none.
+
+use super::reader::Step;
+use super::record::{Reason, RecordKind};
+use super::stream::{Sink, Stream};
+
+/// Deeper nesting is refused by the parser anyway; up to here arrays and objects are told apart.
+const TOLD_APART: u32 = 128;
+
+#[derive(Default)]
+pub(super) struct JsonFramer {
+    /// Inside a top-level array.
+    in_array: bool,
+}
+
+enum End {
+    /// The closing brace.
+    Closed,
+    /// The object cannot go on from here.
+    Broken,
+}
+
+/// The state of brace matching within one object.
+#[derive(Default)]
+struct Braces {
+    in_string: bool,
+    escape: bool,
+    depth: u32,
+    /// One bit a level: is it an array?
+    arrays: u128,
+    /// Only white space since the last line end, and how much.
+    indent: Option<usize>,
+    last: u8,
+}
+
+impl Braces {
+    /// Reads on; gives how many bytes belong to the object, and how it ended if it did.
+    fn feed(&mut self, bytes: &[u8]) -> (usize, Option<End>) {
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.in_string {
+                if self.escape {
+                    self.escape = false;
+                    if bytes[at] != b'\n' {
+                        at += 1;
+                        continue;
+                    }
+                }
+                let Some(found) = memchr::memchr3(b'"', b'\\', b'\n', &bytes[at..]) else {
+                    return (bytes.len(), None);
+                };
+                at += found;
+                match bytes[at] {
+                    b'"' => self.in_string = false,
+                    b'\\' => self.escape = true,
+                    _ => return (at + 1, Some(End::Broken)),
+                }
+                at += 1;
+                continue;
+            }
+            let byte = bytes[at];
+            match byte {
+                b'\n' => self.indent = Some(0),
+                b' ' | b'\t' | b'\r' => self.indent = self.indent.map(|indent| indent + 1),
+                _ => {
+                    if byte == b'{' && self.depth > 0 && self.indent.is_some() && !self.may_open() {
+                        return (at, Some(End::Broken));
+                    }
+                    self.indent = None;
+                    self.last = byte;
+                    match byte {
+                        b'"' => self.in_string = true,
+                        b'{' | b'[' => {
+                            self.depth = self.depth.saturating_add(1);
+                            if self.depth <= TOLD_APART {
+                                let bit = 1 << (self.depth - 1);
+                                self.arrays &= !bit;
+                                if byte == b'[' {
+                                    self.arrays |= bit;
+                                }
+                            }
+                        }
+                        b'}' | b']' => {
+                            self.depth = self.depth.saturating_sub(1);
+                            if self.depth == 0 {
+                                return (at + 1, Some(End::Closed));
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            at += 1;
+        }
+        (at, None)
+    }
+
+    /// May an object begin here, first on its line and inside another?
+    fn may_open(&self) -> bool {
+        let in_array = self.depth > TOLD_APART || self.arrays >> (self.depth - 1) & 1 == 1;
+        match self.last {
+            b'[' => true,
+            b',' => in_array,
+            // A line that ends after a colon was cut there, unless the next is indented.
+            b':' => self.indent.is_some_and(|indent| indent > 0),
+            _ => false,
+        }
+    }
+}
+
+impl JsonFramer {
+    pub fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+        loop {
+            let window = stream.skip_space(1);
+            match window.first() {
+                None => return Step::End,
+                Some(b'{') => return object(stream, sink),
+                Some(b',') => stream.consume(1),
+                Some(b'[') if !self.in_array => {
+                    // An array of objects is a wrapping to be taken off; any other is a bad line.
+                    let window = stream.ensure(64);
+                    if !matches!(window[1..].trim_ascii_start(), [] | [b'{' | b']', ..]) {
+                        return self.bad_line(stream, sink);
+                    }
+                    self.in_array = true;
+                    stream.consume(1);
+                }
+                Some(b']') if self.in_array => {
+                    self.in_array = false;
+                    stream.consume(1);
+                }
+                Some(_) => return self.bad_line(stream, sink),
+            }
+        }
+    }
+
+    /// Passes over what is no object, up to the end of the line or, in an array, to the next brace.
+    fn bad_line(&self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+        loop {
+            let window = stream.ensure(1);
+            if window.is_empty() {
+                break;
+            }
+            let end = if self.in_array {
+                memchr::memchr2(b'\n', b'{', window)
+            } else {
+                memchr::memchr(b'\n', window)
+            };
+            let n = end.unwrap_or(window.len());
+            sink.pass(stream, n);
+            if end.is_some() {
+                break;
+            }
+        }
+        Step::rejected(Reason::BadJson, "not an object")
+    }
+}
+
+fn object(stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+    let mut braces = Braces::default();
+    loop {
+        let window = stream.ensure(1);
+        if window.is_empty() {
+            return Step::rejected(
+                Reason::Truncated,
+                format!("the stream ends after {} bytes of it", sink.length()),
+            );
+        }
+        let (n, end) = braces.feed(window);
+        sink.take(stream, n);
+        match end {
+            None => {}
+            Some(End::Closed) => {
+                return Step::Record {
+                    kind: RecordKind::Json,
+                    notice: None,
+                };
+            }
+            Some(End::Broken) => {
+                let detail = if braces.in_string {
+                    "a line ends inside a string"
+                } else {
+                    "another object begins before it is closed"
+                };
+                return Step::rejected(Reason::BadJson, detail);
+            }
+        }
+    }
+}

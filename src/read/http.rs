@@ -1,0 +1,321 @@
+//! HTTP responses as web archives hold them: header, transfer coding, content coding, charset.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use super::archive::{Fields, first_line, text_of};
+use super::config::ReadConfig;
+use super::interpret::Refusal;
+use super::record::{ContentKind, Reason};
+use super::sniff::{binary_kind, looks_like_markup, surely_text, trim_front};
+use super::source::{BodyStream, inflate_body};
+
+/// What an HTTP header says that matters here. Names are read in any case; of a repeated
+/// `Content-Type` the last counts, as in browsers.
+#[derive(Default)]
+pub(super) struct Head<'a> {
+    mime: Option<String>,
+    pub charset: Option<Cow<'a, str>>,
+    transfer: Option<Cow<'a, str>>,
+    encoding: Option<Cow<'a, str>>,
+    pub notices: Vec<(Reason, String)>,
+    body: usize,
+}
+
+impl<'a> Head<'a> {
+    /// Of a response: its first line is the status line.
+    fn of_response(bytes: &'a [u8]) -> Self {
+        Self::of(Fields::after_line(bytes))
+    }
+
+    /// Of a header that may begin with its status line or with its fields.
+    pub fn of_fields(bytes: &'a [u8]) -> Self {
+        let fields = if bytes.starts_with(b"HTTP/") {
+            Fields::after_line(bytes)
+        } else {
+            Fields::new(bytes)
+        };
+        Self::of(fields)
+    }
+
+    fn of(mut fields: Fields<'a>) -> Self {
+        let mut head = Head::default();
+        for (name, value) in &mut fields {
+            if name.eq_ignore_ascii_case(b"content-type") && !value.is_empty() {
+                head.set_content_type(text_of(value));
+            } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
+                head.transfer = Some(text_of(value));
+            } else if name.eq_ignore_ascii_case(b"content-encoding") {
+                head.encoding = Some(match head.encoding.take() {
+                    None => text_of(value),
+                    Some(before) => format!("{before},{}", text_of(value)).into(),
+                });
+            }
+        }
+        if let Some(odd) = fields.odd {
+            let line = &odd[..odd.len().min(200)];
+            head.notices.push((
+                Reason::OddHeader,
+                String::from_utf8_lossy(line).into_owned(),
+            ));
+        }
+        head.body = fields.body();
+        head
+    }
+
+    pub fn mime(&self) -> Option<&str> {
+        self.mime.as_deref()
+    }
+
+    /// `text/html; charset="utf-8"`.
+    pub fn set_content_type(&mut self, value: Cow<'a, str>) {
+        let mime = value
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
+        self.mime = (!mime.is_empty()).then_some(mime);
+        let charset = value.split(';').skip(1).find_map(|parameter| {
+            let (name, value) = parameter.split_once('=')?;
+            let value = value.trim().trim_matches(['"', '\'']).trim();
+            (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty())
+                .then(|| value.to_string())
+        });
+        self.charset = charset.map(Cow::Owned);
+    }
+}
+
+/// A body that is text.
+pub(super) struct Body<'a> {
+    pub content: ContentKind,
+    pub charset: Option<Cow<'a, str>>,
+    pub body: Cow<'a, [u8]>,
+    pub notices: Vec<(Reason, String)>,
+}
+
+/// Says why a body is no text, if it is none. Its bytes decide, not its label: collections hold the
+/// text of PDF files as `application/pdf`, and error pages as `image/gif`.
+pub(super) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
+    if head.charset.as_ref().is_some_and(|charset| {
+        let charset = charset.to_ascii_lowercase();
+        charset.starts_with("utf-16") || charset.starts_with("utf-32")
+    }) {
+        return None;
+    }
+    let kind = binary_kind(body)?;
+    Some(match head.mime() {
+        Some(mime) => format!("{mime}: {kind}"),
+        None => kind,
+    })
+}
+
+/// A block without HTTP header.
+pub(super) fn bare<'a>(block: &'a [u8], head: Head<'a>) -> Result<Body<'a>, Refusal> {
+    deliver(block.into(), head)
+}
+
+/// The body of a response: 2xx, codings undone, text.
+pub(super) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<'a>, Refusal> {
+    let line = first_line(block);
+    let line = &line[..line.len().min(200)];
+    let status = status_of(line).ok_or_else(|| {
+        Refusal::new(
+            Reason::BadHttp,
+            format!("the status line is `{}`", String::from_utf8_lossy(line)),
+        )
+    })?;
+    if !(200..300).contains(&status) {
+        let text = line[line.iter().position(|&byte| byte == b' ').unwrap_or(0)..].trim_ascii();
+        return Err(Refusal::new(
+            Reason::HttpStatus,
+            String::from_utf8_lossy(text),
+        ));
+    }
+    let mut head = Head::of_response(block);
+    let mut body = Cow::Borrowed(&block[head.body..]);
+    if let Some(transfer) = head.transfer.take()
+        && transfer.to_ascii_lowercase().contains("chunked")
+    {
+        match dechunk(&body) {
+            Chunks::Whole(bytes) => body = bytes.into(),
+            Chunks::Broken(bytes, at) => {
+                head.notices.push((
+                    Reason::BadChunks,
+                    format!("broken at byte {at} of the body"),
+                ));
+                body = bytes.into();
+            }
+            Chunks::None => {
+                head.notices
+                    .push((Reason::BadChunks, "the body is not chunked".into()));
+            }
+        }
+    }
+    if let Some(encoding) = head.encoding.take() {
+        for coding in encoding.rsplit(',') {
+            body = undo(body, coding.trim(), config, &mut head.notices)?;
+        }
+    }
+    if body.len() as u64 > config.max_document.0 {
+        return Err(Refusal::new(
+            Reason::TooLarge,
+            format!("a body of {} bytes", body.len()),
+        ));
+    }
+    deliver(body, head)
+}
+
+fn deliver<'a>(body: Cow<'a, [u8]>, head: Head<'a>) -> Result<Body<'a>, Refusal> {
+    if let Some(kind) = not_text(&body, &head) {
+        return Err(Refusal::new(Reason::NotText, kind));
+    }
+    let markup = match head.mime() {
+        Some("text/html" | "application/xhtml+xml") => true,
+        Some(mime) if mime.ends_with("/xml") || mime.ends_with("+xml") => true,
+        Some("text/plain" | "text/css" | "text/javascript") => false,
+        _ => {
+            looks_like_markup(&body) || {
+                let front = trim_front(&body);
+                memmem::find(&front[..front.len().min(1024)], b"<html").is_some()
+            }
+        }
+    };
+    Ok(Body {
+        content: if markup {
+            ContentKind::Markup
+        } else {
+            ContentKind::Text
+        },
+        charset: head.charset,
+        body,
+        notices: head.notices,
+    })
+}
+
+/// `HTTP/1.1 200 OK`, `HTTP/2 200`, and `ICY 200 OK` of old radio servers.
+fn status_of(line: &[u8]) -> Option<u16> {
+    let text = std::str::from_utf8(line.get(..line.len().min(40))?)
+        .or_else(|error| std::str::from_utf8(&line[..error.valid_up_to()]))
+        .ok()?;
+    let mut words = text.split_ascii_whitespace();
+    let version = words.next()?;
+    if !version.starts_with("HTTP") && version != "ICY" {
+        return None;
+    }
+    let status = words.next()?;
+    (status.len() == 3).then(|| status.parse().ok())?
+}
+
+enum Chunks {
+    /// All chunks, the last empty one too.
+    Whole(Vec<u8>),
+    /// Chunks up to this byte; then whatever is there, as it is.
+    Broken(Vec<u8>, usize),
+    /// The body does not begin with a chunk.
+    None,
+}
+
+/// Undoes the chunked transfer coding (RFC 9112 section 7.1).
+fn dechunk(body: &[u8]) -> Chunks {
+    let mut out = Vec::new();
+    let mut at = 0;
+    loop {
+        let Some((start, length)) = chunk_at(body, at) else {
+            if at == 0 {
+                return Chunks::None;
+            }
+            out.extend_from_slice(&body[at..]);
+            return Chunks::Broken(out, at);
+        };
+        if length == 0 {
+            return Chunks::Whole(out);
+        }
+        match start.checked_add(length).filter(|&end| end <= body.len()) {
+            Some(end) => {
+                if at == 0 {
+                    out.reserve(body.len());
+                }
+                out.extend_from_slice(&body[start..end]);
+                let rest = &body[end..];
+                let rest = rest.strip_prefix(b"\r").unwrap_or(rest);
+                let rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+                at = body.len() - rest.len();
+            }
+            None if at == 0 && looks_like_markup(&body[start..]) || at > 0 => {
+                // The last chunk was cut.
+                out.extend_from_slice(&body[start..]);
+                return Chunks::Broken(out, at);
+            }
+            None => return Chunks::None,
+        }
+    }
+}
+
+/// The chunk whose size line begins at `at`: where its bytes begin, and how many they are.
+fn chunk_at(body: &[u8], at: usize) -> Option<(usize, usize)> {
+    let rest = &body[at..];
+    let end = memchr::memchr(b'\n', &rest[..rest.len().min(1024)])?;
+    let line = rest[..end].split(|&byte| byte == b';').next()?.trim_ascii();
+    if line.is_empty() || line.len() > 15 || !line.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let length = usize::from_str_radix(std::str::from_utf8(line).ok()?, 16).ok()?;
+    Some((at + end + 1, length))
+}
+
+/// Undoes one content coding, if the bytes are really in it.
+fn undo<'a>(
+    body: Cow<'a, [u8]>,
+    coding: &str,
+    config: &ReadConfig,
+    notices: &mut Vec<(Reason, String)>,
+) -> Result<Cow<'a, [u8]>, Refusal> {
+    let coding = coding.to_ascii_lowercase();
+    let streams: &[BodyStream] = match coding.as_str() {
+        "" | "identity" | "none" | "utf-8" | "binary" | "8bit" | "7bit" => return Ok(body),
+        "gzip" | "x-gzip" if body.starts_with(&[0x1f, 0x8b]) => &[BodyStream::Gzip],
+        "gzip" | "x-gzip" => &[],
+        // The standard means zlib's format; servers send raw deflate too.
+        "deflate" if !surely_text(&body) => &[BodyStream::Zlib, BodyStream::Deflate],
+        _ => &[],
+    };
+    let mut best: Option<(Vec<u8>, bool)> = None;
+    for &stream in streams {
+        let (out, whole) = inflate_body(&body, stream, config.max_document.0, config.max_ratio)
+            .map_err(|fault| Refusal::new(fault.reason, fault.detail))?;
+        if whole {
+            return Ok(out.into());
+        }
+        if best.as_ref().is_none_or(|(best, _)| best.len() < out.len()) {
+            best = Some((out, whole));
+        }
+    }
+    if let Some((out, _)) = best
+        && !out.is_empty()
+        && binary_kind(&out).is_none()
+    {
+        let detail = format!("{coding}: the stream is broken after {} bytes", out.len());
+        notices.push((Reason::BadContentEncoding, detail));
+        return Ok(out.into());
+    }
+    if body.is_empty() {
+        return Ok(body);
+    }
+    if surely_text(&body) {
+        let detail = format!("{coding}: the body is not compressed");
+        notices.push((Reason::BadContentEncoding, detail));
+        return Ok(body);
+    }
+    if binary_kind(&body).is_none() && streams.is_empty() && coding != "br" && coding != "zstd" {
+        // Text in an old charset, say.
+        let detail = format!("{coding}: the body is not compressed");
+        notices.push((Reason::BadContentEncoding, detail));
+        return Ok(body);
+    }
+    Err(Refusal::new(
+        Reason::NotText,
+        format!("content encoding {coding}"),
+    ))
+}

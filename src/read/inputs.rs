@@ -1,0 +1,312 @@
+//! The list of input files: what the arguments name, sorted, each file once.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::record::Reason;
+use crate::error::Error;
+
+/// Bytes at each end of a file that [`FileIdentity::digest`] covers.
+const DIGEST_BYTES: u64 = 64 << 10;
+
+/// One file to read, or standard input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputFile {
+    /// The path as it is opened; `-` for standard input.
+    pub path: PathBuf,
+    /// The docno of a file that is one document: its path relative to the input argument, or its
+    /// name where the argument is the file itself. Bytes that are not UTF-8, and control
+    /// characters, are written `\xHH`.
+    pub docno: String,
+    /// Was something in the docno escaped?
+    pub odd_path: bool,
+    /// What the file was when it was listed; `None` for standard input and unreadable entries.
+    pub identity: Option<FileIdentity>,
+    /// Why it cannot be read, where that is known already; reading it gives one reject.
+    pub problem: Option<(Reason, String)>,
+}
+
+/// What a file is known by when a run is resumed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileIdentity {
+    /// Bytes in the file.
+    pub size: u64,
+    /// Time of last modification, in nanoseconds since 1970.
+    pub modified_ns: i64,
+    /// xxh3 (128 bits, hexadecimal) of the size, the first and the last 64 KiB.
+    pub digest: String,
+}
+
+impl FileIdentity {
+    /// The identity of a file as it is now.
+    pub fn of(path: &Path) -> io::Result<FileIdentity> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        let size = metadata.len();
+        let modified_ns = match metadata.modified()?.duration_since(UNIX_EPOCH) {
+            Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+            Err(before) => {
+                i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos)
+            }
+        };
+        let mut hash = Xxh3::new();
+        hash.update(&size.to_le_bytes());
+        let mut bytes = Vec::new();
+        (&mut file).take(DIGEST_BYTES).read_to_end(&mut bytes)?;
+        hash.update(&bytes);
+        bytes.clear();
+        file.seek(SeekFrom::Start(size.saturating_sub(DIGEST_BYTES)))?;
+        file.take(DIGEST_BYTES).read_to_end(&mut bytes)?;
+        hash.update(&bytes);
+        Ok(FileIdentity {
+            size,
+            modified_ns,
+            digest: format!("{:032x}", hash.digest128()),
+        })
+    }
+}
+
+/// All files that the arguments name, sorted by the bytes of their paths.
+///
+/// Directories are walked. Symbolic links are followed, to directories too, but no directory is
+/// walked twice: a loop ends, and a file reached by two paths is listed once, under its own path
+/// rather than under a link's. What is no regular file, and what cannot be opened, stays in the
+/// list with its problem, so that it is rejected in its place and not passed over.
+///
+/// # Errors
+/// `Io` for an argument that does not exist or cannot be looked at.
+pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Vec<InputFile>> {
+    let mut walk = Walk::default();
+    for argument in arguments {
+        if argument.as_os_str() == "-" {
+            if walk.stdin {
+                continue;
+            }
+            walk.stdin = true;
+            walk.files.push(InputFile {
+                path: argument.clone(),
+                docno: "-".into(),
+                odd_path: false,
+                identity: None,
+                problem: None,
+            });
+            continue;
+        }
+        let metadata = fs::metadata(argument).map_err(Error::io("read", argument))?;
+        if metadata.is_dir() {
+            walk.directory(argument, argument);
+        } else {
+            walk.file(argument, argument.parent().unwrap_or(Path::new("")));
+        }
+    }
+    walk.follow_links();
+    let mut files = walk.files;
+    files.sort_by(|a, b| bytes_of(&a.path).cmp(bytes_of(&b.path)));
+    Ok(files)
+}
+
+fn bytes_of(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+#[derive(Default)]
+struct Walk {
+    files: Vec<InputFile>,
+    /// Real paths of directories and files seen.
+    seen: HashSet<PathBuf>,
+    /// Symbolic links, with the argument under which they were found. They wait until every real
+    /// path is known, so that the real one is kept.
+    links: Vec<(PathBuf, PathBuf)>,
+    stdin: bool,
+}
+
+impl Walk {
+    /// Walks a directory. A stack of its own: paths can be deeper than the thread's stack allows.
+    fn directory(&mut self, directory: &Path, argument: &Path) {
+        let mut waiting = vec![directory.to_path_buf()];
+        while let Some(directory) = waiting.pop() {
+            match fs::canonicalize(&directory) {
+                Ok(real) => {
+                    if !self.seen.insert(real) {
+                        continue;
+                    }
+                }
+                Err(error) => {
+                    self.problem(&directory, argument, Reason::Unreadable, error.to_string());
+                    continue;
+                }
+            }
+            let entries = match fs::read_dir(&directory) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    self.problem(&directory, argument, Reason::Unreadable, error.to_string());
+                    continue;
+                }
+            };
+            for entry in entries {
+                let entry = match entry {
+                    Ok(entry) => entry,
+                    Err(error) => {
+                        self.problem(&directory, argument, Reason::Unreadable, error.to_string());
+                        break;
+                    }
+                };
+                let path = entry.path();
+                match entry.file_type() {
+                    Ok(kind) if kind.is_symlink() => {
+                        self.links.push((path, argument.to_path_buf()));
+                    }
+                    Ok(kind) if kind.is_dir() => waiting.push(path),
+                    Ok(_) => self.file(&path, argument),
+                    Err(error) => {
+                        self.problem(&path, argument, Reason::Unreadable, error.to_string());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Follows the links found, and those found behind them, in the order of their paths.
+    fn follow_links(&mut self) {
+        while !self.links.is_empty() {
+            let mut links = std::mem::take(&mut self.links);
+            links.sort_by(|a, b| bytes_of(&a.0).cmp(bytes_of(&b.0)));
+            for (path, argument) in links {
+                match fs::metadata(&path) {
+                    Ok(metadata) if metadata.is_dir() => self.directory(&path, &argument),
+                    Ok(_) => self.file(&path, &argument),
+                    Err(error) => {
+                        let detail = format!("symbolic link: {error}");
+                        self.problem(&path, &argument, Reason::Unreadable, detail);
+                    }
+                }
+            }
+        }
+    }
+
+    fn file(&mut self, path: &Path, argument: &Path) {
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) => {
+                return self.problem(path, argument, Reason::Unreadable, error.to_string());
+            }
+        };
+        if let Ok(real) = fs::canonicalize(path)
+            && !self.seen.insert(real)
+        {
+            return;
+        }
+        if !metadata.is_file() {
+            // Opening a FIFO could wait for ever, reading a device could never end.
+            let detail = format!(
+                "{}; to read a pipe, give - and redirect it",
+                kind_of(&metadata)
+            );
+            return self.problem(path, argument, Reason::NotAFile, detail);
+        }
+        match FileIdentity::of(path) {
+            Ok(identity) => self.push(path, argument, Some(identity), None),
+            Err(error) => self.problem(path, argument, Reason::Unreadable, error.to_string()),
+        }
+    }
+
+    fn problem(&mut self, path: &Path, argument: &Path, reason: Reason, detail: String) {
+        self.push(path, argument, None, Some((reason, detail)));
+    }
+
+    fn push(
+        &mut self,
+        path: &Path,
+        argument: &Path,
+        identity: Option<FileIdentity>,
+        problem: Option<(Reason, String)>,
+    ) {
+        let (docno, odd_path) = docno_of(path.strip_prefix(argument).unwrap_or(path));
+        self.files.push(InputFile {
+            path: path.to_path_buf(),
+            docno,
+            odd_path,
+            identity,
+            problem,
+        });
+    }
+}
+
+#[cfg(unix)]
+fn kind_of(metadata: &fs::Metadata) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = metadata.file_type();
+    if kind.is_fifo() {
+        "a FIFO"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+#[cfg(not(unix))]
+fn kind_of(_: &fs::Metadata) -> &'static str {
+    "neither a file nor a directory"
+}
+
+/// A relative path as a docno, joined by `/`, and whether anything in it had to be escaped.
+fn docno_of(path: &Path) -> (String, bool) {
+    let mut docno = String::new();
+    let mut odd = false;
+    for component in path.components() {
+        let Component::Normal(name) = component else {
+            continue;
+        };
+        if !docno.is_empty() {
+            docno.push('/');
+        }
+        for chunk in name.as_encoded_bytes().utf8_chunks() {
+            for character in chunk.valid().chars() {
+                if character.is_control() {
+                    odd = true;
+                    let mut buffer = [0; 4];
+                    escape(character.encode_utf8(&mut buffer).as_bytes(), &mut docno);
+                } else {
+                    docno.push(character);
+                }
+            }
+            odd |= !chunk.invalid().is_empty();
+            escape(chunk.invalid(), &mut docno);
+        }
+    }
+    (docno, odd)
+}
+
+fn escape(bytes: &[u8], out: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        out.push_str("\\x");
+        for nibble in [byte >> 4, byte & 15] {
+            out.push(char::from(DIGITS[usize::from(nibble)]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn docnos_are_relative_and_escaped() {
+        assert_eq!(docno_of(Path::new("a/b.txt")), ("a/b.txt".into(), false));
+        assert_eq!(docno_of(Path::new("ä\t")), ("ä\\x09".into(), true));
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStrExt;
+            let path = Path::new(std::ffi::OsStr::from_bytes(b"d\xe9j\xe0/x"));
+            assert_eq!(docno_of(path), ("d\\xe9j\\xe0/x".into(), true));
+        }
+    }
+}

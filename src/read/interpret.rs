@@ -1,0 +1,407 @@
+//! From a framed record to a raw document, or to the reason why there is none.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use super::archive::{ArcLine, Fields, first_line, text_of};
+use super::config::{Format, ReadConfig};
+use super::http::{self, Body, Head};
+use super::json;
+use super::record::{ContentKind, RawDocument, Reason, Record, RecordKind, Reject};
+use super::sgml;
+use super::sniff::{binary_file_kind, extension_of, format_of_extension, looks_like_markup};
+
+/// Where the names of a record are looked for in it.
+const HEAD: usize = 64 << 10;
+
+/// What a record turns out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Interpreted<'a> {
+    /// A document.
+    Document(RawDocument<'a>),
+    /// No document, and none was expected: `warcinfo`, `request`. Counted by kind.
+    Skipped(&'static str),
+    /// A document was expected and there is none.
+    Rejected(Reject),
+}
+
+/// A rejection without its place, which [`interpret`] adds.
+pub(super) struct Refusal {
+    pub reason: Reason,
+    pub detail: String,
+}
+
+impl Refusal {
+    pub fn new(reason: Reason, detail: impl Into<String>) -> Self {
+        Refusal {
+            reason,
+            detail: detail.into(),
+        }
+    }
+}
+
+/// What one format's interpreter gives.
+pub(super) enum Outcome<'a> {
+    Document(Parts<'a>),
+    Skipped(&'static str),
+    Refused {
+        docno: Option<Cow<'a, str>>,
+        refusal: Refusal,
+    },
+}
+
+/// A document, with notices that do not know their place yet.
+pub(super) struct Parts<'a> {
+    pub docno: Cow<'a, str>,
+    pub url: Option<Cow<'a, str>>,
+    pub title: Option<Cow<'a, str>>,
+    pub content: ContentKind,
+    pub charset: Option<Cow<'a, str>>,
+    pub body: Cow<'a, [u8]>,
+    pub notices: Vec<(Reason, String)>,
+}
+
+/// Interprets a record. A pure function of its arguments: it may run on any thread.
+///
+/// `bytes` are the record's own, [`Record::bytes`] of the batch's buffer.
+#[must_use]
+pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> Interpreted<'a> {
+    let outcome = match &record.kind {
+        RecordKind::Rejected(reject) => return Interpreted::Rejected(reject.clone()),
+        RecordKind::TrecWeb => trec_web(bytes),
+        RecordKind::TrecSgml => sgml::trec(bytes),
+        RecordKind::Reuters => sgml::reuters(bytes),
+        RecordKind::Warc => warc(bytes, config),
+        RecordKind::Arc => arc(bytes, config),
+        RecordKind::Json => json::document(bytes, config),
+        RecordKind::Plain { docno } => plain(docno, bytes, config),
+    };
+    let source = record.source;
+    match outcome {
+        Outcome::Skipped(kind) => Interpreted::Skipped(kind),
+        Outcome::Refused { docno, refusal } => Interpreted::Rejected(Reject {
+            source,
+            docno: docno.map(Cow::into_owned),
+            reason: refusal.reason,
+            detail: refusal.detail,
+        }),
+        Outcome::Document(parts) => {
+            let docno = Some(parts.docno.to_string());
+            let notices = record
+                .notice
+                .iter()
+                .map(|notice| Reject {
+                    docno: docno.clone(),
+                    ..notice.clone()
+                })
+                .chain(parts.notices.into_iter().map(|(reason, detail)| Reject {
+                    source,
+                    docno: docno.clone(),
+                    reason,
+                    detail,
+                }))
+                .collect();
+            Interpreted::Document(RawDocument {
+                docno: parts.docno,
+                url: parts.url,
+                title: parts.title,
+                content: parts.content,
+                charset: parts.charset,
+                body: parts.body,
+                notices,
+            })
+        }
+    }
+}
+
+/// The docno in the first bytes of a record that is not delivered.
+pub(super) fn docno_of(kind: &RecordKind, held: &[u8]) -> Option<String> {
+    let head = &held[..held.len().min(HEAD)];
+    match kind {
+        RecordKind::TrecWeb | RecordKind::TrecSgml => sgml::trec_docno(head).map(Cow::into_owned),
+        RecordKind::Reuters => {
+            sgml::attribute(sgml::open_tag(head)?, b"NEWID").map(Cow::into_owned)
+        }
+        RecordKind::Warc => WarcHead::parse(head).docno().map(Cow::into_owned),
+        RecordKind::Arc => ArcLine::parse(first_line(head)).map(|line| arc_docno(&line)),
+        RecordKind::Json => json::docno_in_head(head),
+        RecordKind::Plain { docno } => Some(docno.clone()),
+        RecordKind::Rejected(_) => None,
+    }
+}
+
+fn refused<'a>(
+    docno: Option<Cow<'a, str>>,
+    reason: Reason,
+    detail: impl Into<String>,
+) -> Outcome<'a> {
+    Outcome::Refused {
+        docno,
+        refusal: Refusal::new(reason, detail),
+    }
+}
+
+/// TREC web: `<DOCNO>`, a `<DOCHDR>` of URL and HTTP header, the page.
+///
+/// Whatever its HTTP status, a page that the collection holds is a document of it.
+fn trec_web(bytes: &[u8]) -> Outcome<'_> {
+    let header_start = memmem::find(bytes, b"<DOCHDR>");
+    let front = &bytes[..header_start.unwrap_or(bytes.len().min(HEAD))];
+    let Some(docno) = sgml::trec_docno(front) else {
+        return refused(None, Reason::MissingDocno, "no <DOCNO>");
+    };
+    let Some(start) = header_start.map(|at| at + b"<DOCHDR>".len()) else {
+        return refused(Some(docno), Reason::BadHeader, "no <DOCHDR>");
+    };
+    let Some(length) = memmem::find(&bytes[start..], b"</DOCHDR>") else {
+        return refused(Some(docno), Reason::BadHeader, "<DOCHDR> not closed");
+    };
+    let header = bytes[start..start + length].trim_ascii_start();
+    let line = first_line(header);
+    let url = trec_url(line);
+    let rest = &header[memchr::memchr(b'\n', header).map_or(header.len(), |end| end + 1)..];
+    let head = Head::of_fields(rest);
+    let mut body = &bytes[start + length + b"</DOCHDR>".len()..];
+    body = body.strip_prefix(b"\r").unwrap_or(body);
+    body = body.strip_prefix(b"\n").unwrap_or(body);
+    if let Some(end) = memmem::rfind(body, b"</DOC") {
+        body = &body[..end];
+    }
+    if let Some(kind) = http::not_text(body, &head) {
+        return refused(Some(docno), Reason::NotText, kind);
+    }
+    let content = match head.mime() {
+        // Text that was taken out of PDF and office files still has their content type.
+        Some(mime) if mime.starts_with("application/") && !looks_like_markup(body) => {
+            if mime.contains("html") || mime.contains("xml") {
+                ContentKind::Markup
+            } else {
+                ContentKind::Text
+            }
+        }
+        Some("text/plain") => ContentKind::Text,
+        _ => ContentKind::Markup,
+    };
+    Outcome::Document(Parts {
+        docno,
+        url,
+        title: None,
+        content,
+        charset: head.charset,
+        body: body.into(),
+        notices: head.notices,
+    })
+}
+
+/// The URL on the first line of a DOCHDR: alone (GOV), or as in an ARC file (WT10G).
+fn trec_url(line: &[u8]) -> Option<Cow<'_, str>> {
+    if let Some(line) = ArcLine::parse(line) {
+        return Some(text_of(line.url));
+    }
+    let line = line.trim_ascii();
+    let spaces = line.iter().any(u8::is_ascii_whitespace);
+    (!line.is_empty() && (memmem::find(line, b"://").is_some() || !spaces)).then(|| text_of(line))
+}
+
+/// The fields of a WARC header that matter here.
+#[derive(Default)]
+struct WarcHead<'a> {
+    kind: Option<&'a [u8]>,
+    trec_id: Option<&'a [u8]>,
+    record_id: Option<&'a [u8]>,
+    target: Option<&'a [u8]>,
+    content_type: Option<&'a [u8]>,
+    odd: Option<&'a [u8]>,
+    block: usize,
+}
+
+impl<'a> WarcHead<'a> {
+    fn parse(bytes: &'a [u8]) -> Self {
+        let mut head = WarcHead::default();
+        let mut fields = Fields::after_line(bytes);
+        for (name, value) in &mut fields {
+            // Of a repeated name the first value counts that is not empty.
+            let field = match name.to_ascii_lowercase().as_slice() {
+                b"warc-type" => &mut head.kind,
+                b"warc-trec-id" => &mut head.trec_id,
+                b"warc-record-id" => &mut head.record_id,
+                b"warc-target-uri" => &mut head.target,
+                b"content-type" => &mut head.content_type,
+                _ => continue,
+            };
+            if field.is_none() && !value.is_empty() {
+                *field = Some(value);
+            }
+        }
+        head.odd = fields.odd;
+        head.block = fields.body();
+        head
+    }
+
+    /// Old versions of wget put the URL in angle brackets.
+    fn url(&self) -> Option<Cow<'a, str>> {
+        self.target
+            .map(unbracket)
+            .filter(|url| !url.is_empty())
+            .map(text_of)
+    }
+
+    fn docno(&self) -> Option<Cow<'a, str>> {
+        if let Some(id) = self.trec_id {
+            return Some(text_of(id));
+        }
+        let id = self.record_id.map(|id| {
+            let id = unbracket(id);
+            id.strip_prefix(b"urn:uuid:").unwrap_or(id)
+        });
+        id.filter(|id| !id.is_empty())
+            .map(text_of)
+            .or_else(|| self.url())
+    }
+}
+
+fn unbracket(value: &[u8]) -> &[u8] {
+    let value = value.strip_prefix(b"<").unwrap_or(value);
+    value.strip_suffix(b">").unwrap_or(value).trim_ascii()
+}
+
+fn warc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+    let head = WarcHead::parse(bytes);
+    let docno = head.docno();
+    let Some(kind) = head.kind else {
+        return refused(docno, Reason::BadHeader, "no WARC-Type");
+    };
+    let skipped = match kind.to_ascii_lowercase().as_slice() {
+        b"response" | b"resource" | b"conversion" => None,
+        b"warcinfo" => Some("warcinfo"),
+        b"request" => Some("request"),
+        b"metadata" => Some("metadata"),
+        b"revisit" => Some("revisit"),
+        b"continuation" => Some("continuation"),
+        // A later version's: to be ignored, says the standard.
+        _ => Some("unknown WARC-Type"),
+    };
+    if let Some(kind) = skipped {
+        return Outcome::Skipped(kind);
+    }
+    let url = head.url();
+    if url.as_ref().is_some_and(|url| url.starts_with("dns:")) {
+        return Outcome::Skipped("dns");
+    }
+    let Some(docno) = docno else {
+        return refused(
+            None,
+            Reason::MissingDocno,
+            "no WARC-TREC-ID, record id or target URI",
+        );
+    };
+    let block = &bytes[head.block..];
+    let content_type = head.content_type.map(text_of);
+    let is_http = kind.eq_ignore_ascii_case(b"response")
+        && (block.starts_with(b"HTTP/")
+            || url.as_ref().is_none_or(|url| url.starts_with("http"))
+            || content_type
+                .as_ref()
+                .is_some_and(|kind| kind.starts_with("application/http")));
+    let body = if is_http {
+        http::response(block, config)
+    } else {
+        let mut head = Head::default();
+        if let Some(content_type) = content_type {
+            head.set_content_type(content_type);
+        }
+        http::bare(block, head)
+    };
+    let mut notices = Vec::new();
+    if let Some(odd) = head.odd {
+        notices.push((Reason::OddHeader, String::from_utf8_lossy(odd).into_owned()));
+    }
+    finish(docno, url, body, notices)
+}
+
+fn finish<'a>(
+    docno: Cow<'a, str>,
+    url: Option<Cow<'a, str>>,
+    body: Result<Body<'a>, Refusal>,
+    mut notices: Vec<(Reason, String)>,
+) -> Outcome<'a> {
+    match body {
+        Err(refusal) => Outcome::Refused {
+            docno: Some(docno),
+            refusal,
+        },
+        Ok(body) => {
+            notices.extend(body.notices);
+            Outcome::Document(Parts {
+                docno,
+                url,
+                title: None,
+                content: body.content,
+                charset: body.charset,
+                body: body.body,
+                notices,
+            })
+        }
+    }
+}
+
+/// ARC has no ids: the docno of a page is `URL@date`, which is what tells two captures apart.
+fn arc_docno(line: &ArcLine<'_>) -> String {
+    format!("{}@{}", text_of(line.url), text_of(line.date))
+}
+
+fn arc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+    let Some(line) = ArcLine::parse(first_line(bytes)) else {
+        return refused(None, Reason::BadHeader, "not the line of an ARC record");
+    };
+    for (scheme, kind) in [(&b"filedesc:"[..], "filedesc"), (b"dns:", "dns")] {
+        if line.url.starts_with(scheme) {
+            return Outcome::Skipped(kind);
+        }
+    }
+    let docno = arc_docno(&line).into();
+    let block = &bytes[memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)..];
+    let body = if line.url.starts_with(b"http")
+        && (block.starts_with(b"HTTP/") || block.trim_ascii().is_empty())
+    {
+        http::response(block, config)
+    } else {
+        // Some writers leave the HTTP header out.
+        let mut head = Head::default();
+        head.set_content_type(text_of(line.mime));
+        http::bare(block, head)
+    };
+    finish(docno, Some(text_of(line.url)), body, Vec::new())
+}
+
+/// A file that is one document.
+fn plain<'a>(docno: &str, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
+    let content = match config.format {
+        Some(Format::Html) => ContentKind::Markup,
+        Some(Format::Text) => ContentKind::Text,
+        _ => match format_of_extension(&extension_of(docno)) {
+            Some(Format::Html) => ContentKind::Markup,
+            Some(Format::Text) => ContentKind::Text,
+            _ if looks_like_markup(bytes) => ContentKind::Markup,
+            _ => ContentKind::Text,
+        },
+    };
+    if let Some(kind) = binary_file_kind(bytes) {
+        return refused(Some(docno.to_string().into()), Reason::BinaryFile, kind);
+    }
+    let nitf = if content == ContentKind::Markup {
+        sgml::nitf_docno(bytes)
+    } else {
+        None
+    };
+    Outcome::Document(Parts {
+        docno: nitf.unwrap_or_else(|| docno.to_string().into()),
+        url: None,
+        title: None,
+        content,
+        charset: None,
+        body: bytes.into(),
+        notices: Vec::new(),
+    })
+}

@@ -1,0 +1,347 @@
+//! The framer: cuts one input into records, in order, holding one record at a time.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use super::config::{Format, ReadConfig};
+use super::frame_archive::{ArchiveFramer, Shape};
+use super::frame_json::JsonFramer;
+use super::frame_trec::{self, DOC, REUTERS, Tag};
+use super::inputs::InputFile;
+use super::interpret::docno_of;
+use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
+use super::sniff::{Container, binary_file_kind, container_of, extension_of, format_of_extension};
+use super::source::{Fault, Input, Source, compression_of};
+use super::stream::{Sink, Stream};
+
+/// Bytes looked at to tell the format.
+const LOOK: usize = 64 << 10;
+
+/// Cuts one input into records.
+///
+/// Memory: the window (about half a mebibyte, 1.5 MiB in an archive with wrong lengths) and the
+/// decoder; a record goes straight to the batch, up to [`ReadConfig::max_document`] of it.
+pub struct RecordReader {
+    stream: Stream,
+    config: ReadConfig,
+    /// Records and rejects other than stray bytes so far.
+    framed: u64,
+    docno: String,
+    odd_path: bool,
+    file: u32,
+    state: State,
+}
+
+enum State {
+    Start,
+    Trec(&'static Tag),
+    Archive(ArchiveFramer),
+    Json(JsonFramer),
+    Plain,
+    End,
+    Done,
+}
+
+/// What one step of a framer found.
+pub(super) enum Step {
+    /// A record, its bytes in the sink.
+    Record {
+        kind: RecordKind,
+        notice: Option<(Reason, String)>,
+    },
+    /// A stretch of bytes, in the sink or passed over, that is no record.
+    Rejected {
+        reason: Reason,
+        docno: Option<String>,
+        detail: String,
+    },
+    /// The end of the stream.
+    End,
+}
+
+impl Step {
+    pub fn rejected(reason: Reason, detail: impl Into<String>) -> Self {
+        Step::Rejected {
+            reason,
+            docno: None,
+            detail: detail.into(),
+        }
+    }
+}
+
+impl RecordReader {
+    /// Opens an input. What goes wrong here is told by the first record.
+    #[must_use]
+    pub fn open(input: &InputFile, file: u32, config: &ReadConfig) -> RecordReader {
+        if let Some((reason, detail)) = &input.problem {
+            return Self::failed(input, file, config, Fault::new(*reason, detail.clone()));
+        }
+        if input.path.as_os_str() == "-" {
+            return Self::new(Box::new(io::stdin()), input, file, config);
+        }
+        match File::open(&input.path) {
+            Ok(opened) => Self::new(Box::new(opened), input, file, config),
+            Err(error) => {
+                let fault = Fault::new(Reason::Unreadable, error.to_string());
+                Self::failed(input, file, config, fault)
+            }
+        }
+    }
+
+    /// Reads from anything. `docno` names the document where the whole stream is one, and its
+    /// extension tells the format where the content does not.
+    #[must_use]
+    pub fn from_reader(
+        reader: impl Read + Send + 'static,
+        docno: &str,
+        file: u32,
+        config: &ReadConfig,
+    ) -> RecordReader {
+        let input = InputFile {
+            path: "-".into(),
+            docno: docno.into(),
+            odd_path: false,
+            identity: None,
+            problem: None,
+        };
+        Self::new(Box::new(reader), &input, file, config)
+    }
+
+    fn new(
+        reader: Box<dyn Read + Send>,
+        input: &InputFile,
+        file: u32,
+        config: &ReadConfig,
+    ) -> RecordReader {
+        let stream = Stream::new(Source::new(Input::new(reader)), config.max_ratio);
+        Self::of(stream, input, file, config)
+    }
+
+    fn failed(input: &InputFile, file: u32, config: &ReadConfig, fault: Fault) -> RecordReader {
+        Self::of(
+            Stream::new(Err(fault), config.max_ratio),
+            input,
+            file,
+            config,
+        )
+    }
+
+    fn of(stream: Stream, input: &InputFile, file: u32, config: &ReadConfig) -> RecordReader {
+        RecordReader {
+            stream,
+            config: config.clone(),
+            framed: 0,
+            docno: input.docno.clone(),
+            odd_path: input.odd_path,
+            file,
+            state: State::Start,
+        }
+    }
+
+    /// Bytes of the file used so far, as they are on disk.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.stream.position()
+    }
+
+    /// Appends the next record to the batch, or what was rejected in its place; `false` at the end
+    /// of the input, and then nothing was appended.
+    pub fn next_into(&mut self, batch: &mut Batch) -> bool {
+        loop {
+            let mut sink = Sink::new(&mut batch.bytes, self.config.max_document.0);
+            let step = match &mut self.state {
+                State::Start => match self.detect() {
+                    Ok(state) => {
+                        self.state = state;
+                        continue;
+                    }
+                    Err(rejected) => {
+                        self.state = State::End;
+                        rejected
+                    }
+                },
+                State::Trec(tag) => frame_trec::step(&mut self.stream, &mut sink, tag),
+                State::Archive(framer) => framer.step(&mut self.stream, &mut sink),
+                State::Json(framer) => framer.step(&mut self.stream, &mut sink),
+                State::Plain => {
+                    self.state = State::End;
+                    self.plain(&mut sink)
+                }
+                State::End => {
+                    self.state = State::Done;
+                    match self.stream.fault.take() {
+                        Some(fault) => Step::rejected(fault.reason, fault.detail),
+                        None => continue,
+                    }
+                }
+                State::Done => return false,
+            };
+            let source = SourceSpan {
+                file: self.file,
+                offset: sink.offset().unwrap_or(self.stream.offset()),
+                length: sink.length(),
+            };
+            let range = sink.range();
+            let reject = |docno, reason, detail| Reject {
+                source,
+                docno,
+                reason,
+                detail,
+            };
+            let (kind, notice) = match step {
+                Step::End => {
+                    self.state = State::End;
+                    continue;
+                }
+                Step::Record { kind, .. } if sink.too_large() => {
+                    self.framed += 1;
+                    let detail = format!(
+                        "{} bytes, at most {} are read",
+                        sink.length(),
+                        self.config.max_document.0
+                    );
+                    let docno = docno_of(&kind, sink.held());
+                    (
+                        RecordKind::Rejected(reject(docno, Reason::TooLarge, detail)),
+                        None,
+                    )
+                }
+                Step::Record { kind, notice } => {
+                    self.framed += 1;
+                    let kind = match (kind, self.config.format) {
+                        (RecordKind::TrecWeb, Some(Format::TrecSgml)) => RecordKind::TrecSgml,
+                        (RecordKind::TrecSgml, Some(Format::TrecWeb)) => RecordKind::TrecWeb,
+                        (kind, _) => kind,
+                    };
+                    let notice = notice.map(|(reason, detail)| reject(None, reason, detail));
+                    (kind, notice)
+                }
+                Step::Rejected {
+                    mut reason,
+                    docno,
+                    detail,
+                } => {
+                    let nothing_else = self.framed == 0 && self.stream.at_end();
+                    if reason == Reason::StrayBytes && sink.length() > 0 {
+                        if nothing_else && self.config.format.is_some() {
+                            reason = Reason::WrongFormat;
+                        }
+                    } else {
+                        self.framed += 1;
+                    }
+                    (RecordKind::Rejected(reject(docno, reason, detail)), None)
+                }
+            };
+            let mut bytes = range;
+            if matches!(kind, RecordKind::Rejected(_)) {
+                bytes.end = bytes.start;
+                sink.discard();
+            }
+            batch.records.push(Record {
+                kind,
+                source,
+                bytes,
+                notice,
+            });
+            return true;
+        }
+    }
+
+    /// Tells the format, or why there is none.
+    fn detect(&mut self) -> Result<State, Step> {
+        let compression = self.stream.compression();
+        let head = self.stream.ensure(LOOK);
+        let docno = Some(self.docno.clone());
+        let rejected = |reason, detail: String| {
+            Err(Step::Rejected {
+                reason,
+                docno: docno.clone(),
+                detail,
+            })
+        };
+        if head.is_empty() {
+            // With a fault, that is what is told.
+            return match &self.stream.fault {
+                Some(fault) if fault.reason != Reason::StrayBytes => Ok(State::End),
+                _ => rejected(Reason::EmptyFile, String::new()),
+            };
+        }
+        if let (Some(outer), Some(inner)) = (compression, compression_of(head)) {
+            return rejected(
+                Reason::UnsupportedFormat,
+                format!("{inner} inside {outer}; one layer of compression is undone"),
+            );
+        }
+        let container = match self.config.format {
+            Some(Format::TrecWeb | Format::TrecSgml) => match container_of(head) {
+                Container::Reuters => Container::Reuters,
+                _ => Container::Trec,
+            },
+            Some(Format::Warc) => Container::Warc,
+            Some(Format::Arc) => Container::Arc,
+            Some(Format::Jsonl) => Container::Json,
+            Some(Format::Text | Format::Html) => Container::Plain,
+            None => match container_of(head) {
+                Container::Plain => self.by_extension(),
+                container => container,
+            },
+        };
+        let head = self.stream.ensure(LOOK);
+        let forced = self.config.format.is_some();
+        if (container == Container::Plain || !forced && container_of(head) == Container::Plain)
+            && let Some(kind) = binary_file_kind(head)
+        {
+            return rejected(Reason::BinaryFile, kind);
+        }
+        if container != Container::Plain && head.starts_with(b"\xef\xbb\xbf") {
+            self.stream.consume(3);
+        }
+        Ok(match container {
+            Container::Trec => State::Trec(&DOC),
+            Container::Reuters => State::Trec(&REUTERS),
+            Container::Warc => State::Archive(ArchiveFramer::new(Shape::Warc)),
+            Container::Arc => State::Archive(ArchiveFramer::new(Shape::Arc)),
+            Container::Json => State::Json(JsonFramer::default()),
+            Container::Plain => State::Plain,
+        })
+    }
+
+    /// The container of a file whose first bytes do not tell: one that begins with stray bytes.
+    fn by_extension(&self) -> Container {
+        match format_of_extension(&extension_of(&self.docno)) {
+            Some(Format::Jsonl) => Container::Json,
+            Some(Format::Warc) => Container::Warc,
+            Some(Format::Arc) => Container::Arc,
+            _ => Container::Plain,
+        }
+    }
+
+    /// The whole stream is one document.
+    fn plain(&mut self, sink: &mut Sink<'_>) -> Step {
+        loop {
+            let n = self.stream.ensure(1).len();
+            if n == 0 {
+                break;
+            }
+            sink.take(&mut self.stream, n);
+        }
+        if self.stream.cut() {
+            return Step::Rejected {
+                reason: Reason::Truncated,
+                docno: Some(self.docno.clone()),
+                detail: String::new(),
+            };
+        }
+        let notice = self.odd_path.then(|| {
+            (
+                Reason::OddPath,
+                "bytes that are not UTF-8 and controls stand as \\xHH".to_string(),
+            )
+        });
+        let docno = self.docno.clone();
+        Step::Record {
+            kind: RecordKind::Plain { docno },
+            notice,
+        }
+    }
+}

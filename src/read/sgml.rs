@@ -1,0 +1,345 @@
+//! Documents of newswire markup: TREC disks, NTCIR, Reuters-21578; the id of an NITF file.
+//!
+//! # What counts as text
+//! A document with a body element (`TEXT`, `BODY`, `LP` ...) is the content of its headline and body
+//! elements, in their order; whatever stands in another element is left out (`DATE`, `SO`, `IN` ...).
+//! A document without one is everything but the elements known to hold no text. `DATELINE` is left
+//! out: it is where two copies of one story differ. `GRAPHIC` and `CAPTION` count within a body
+//! element, not beside it. Tags inside are left to the parser.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::archive::text_of;
+use super::interpret::{Outcome, Parts, Refusal};
+use super::record::{ContentKind, Reason};
+
+/// Elements that hold the text itself.
+const BODIES: [&str; 9] = [
+    "TEXT", "BODY", "LP", "LEADPARA", "SUMMARY", "ABSTRACT", "CONTENT", "MAINTEXT", "PARA",
+];
+
+/// Elements that hold a headline.
+const HEADLINES: [&str; 14] = [
+    "HEADLINE", "HEAD", "HL", "TITLE", "TTL", "TI", "H1", "H2", "H3", "H4", "H5", "HT1", "TITLE1",
+    "SUBHEAD",
+];
+
+/// Elements that hold no text, in the collections named above.
+const METADATA: [&str; 54] = [
+    "DOCNO",
+    "DOCID",
+    "DOCHDR",
+    "FILEID",
+    "FIRST",
+    "SECOND",
+    "DATE",
+    "DATE1",
+    "DATELINE",
+    "SO",
+    "CO",
+    "MS",
+    "IN",
+    "NS",
+    "RE",
+    "G",
+    "GV",
+    "AN",
+    "ST",
+    "DD",
+    "PUB",
+    "PAGE",
+    "PG",
+    "BYLINE",
+    "BY",
+    "AU",
+    "NOTE",
+    "ACCESS",
+    "CATEGORY",
+    "LENGTH",
+    "SECTION",
+    "SUBJECT",
+    "TYPE",
+    "CORRECTION",
+    "CORRECTION-DATE",
+    "HT",
+    "PARENT",
+    "USDEPT",
+    "USBUREAU",
+    "XX",
+    "CN",
+    "PE",
+    "TP",
+    "PROFILE",
+    "EDITION",
+    "NAME",
+    "GRAPHIC",
+    "CAPTION",
+    "LANG",
+    "AUTHOR",
+    "ID",
+    "URL",
+    "DESCRIPT",
+    "JOURNAL",
+];
+
+fn is_one_of(name: &[u8], names: &[&str]) -> bool {
+    names
+        .iter()
+        .any(|known| known.as_bytes().eq_ignore_ascii_case(name))
+}
+
+/// The content of the first element of this name, tags excluded; the name in capitals as given.
+fn element<'a>(bytes: &'a [u8], open: &[u8], close: &[u8]) -> Option<&'a [u8]> {
+    let start = memmem::find(bytes, open)? + open.len();
+    let length = memmem::find(&bytes[start..], close)?;
+    Some(&bytes[start..start + length])
+}
+
+/// The opening tag that these bytes begin with, brackets excluded.
+pub(super) fn open_tag(bytes: &[u8]) -> Option<&[u8]> {
+    let rest = bytes.strip_prefix(b"<")?;
+    Some(&rest[..memchr::memchr(b'>', rest)?])
+}
+
+/// The value of an attribute in a tag: in quotes or not, its name in any case.
+pub(super) fn attribute<'a>(tag: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> {
+    let mut at = 0;
+    while let Some(equals) = memchr::memchr(b'=', &tag[at..]).map(|found| at + found) {
+        let before = tag[at..equals].trim_ascii_end();
+        let start = before
+            .iter()
+            .rposition(|byte| byte.is_ascii_whitespace())
+            .map_or(0, |p| p + 1);
+        let value = tag[equals + 1..].trim_ascii_start();
+        let value_at = tag.len() - value.len();
+        let (inner, next) = match value {
+            [quote @ (b'"' | b'\''), rest @ ..] => {
+                let length = memchr::memchr(*quote, rest).unwrap_or(rest.len());
+                (&rest[..length], (value_at + length + 2).min(tag.len()))
+            }
+            _ => {
+                let length = value
+                    .iter()
+                    .position(u8::is_ascii_whitespace)
+                    .unwrap_or(value.len());
+                (&value[..length], value_at + length)
+            }
+        };
+        if before[start..].eq_ignore_ascii_case(name) {
+            let inner = inner.trim_ascii();
+            return (!inner.is_empty()).then(|| text_of(inner));
+        }
+        at = next;
+    }
+    None
+}
+
+/// The docno: of the `<DOCNO>`, or as NTCIR has it, `<DOC id="...">`.
+pub(super) fn trec_docno(head: &[u8]) -> Option<Cow<'_, str>> {
+    let element = element(head, b"<DOCNO>", b"</DOCNO>")
+        .map(<[u8]>::trim_ascii)
+        .filter(|docno| !docno.is_empty() && !docno.contains(&b'<'));
+    if let Some(docno) = element {
+        return Some(text_of(docno));
+    }
+    let tag = open_tag(head)?;
+    [&b"id"[..], b"docno", b"docid"]
+        .iter()
+        .find_map(|name| attribute(tag, name))
+}
+
+/// What an element is to the text of a document.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Body,
+    Headline,
+    Metadata,
+}
+
+/// An element of known role: where all of it is, tags included, and where its content is.
+struct Element {
+    role: Role,
+    whole: Range<usize>,
+    content: Range<usize>,
+}
+
+/// The elements of known role, outermost only; an unknown tag is stepped into.
+fn elements_of(bytes: &[u8]) -> Vec<Element> {
+    let mut elements = Vec::new();
+    let mut at = 0;
+    // A name whose closing tag was looked for in vain is not looked for again: with it, the walk
+    // would be quadratic.
+    let mut never_closed: Vec<&[u8]> = Vec::new();
+    while let Some(start) = memchr::memchr(b'<', &bytes[at..]).map(|found| at + found) {
+        let rest = &bytes[start + 1..];
+        let length = rest
+            .iter()
+            .take(24)
+            .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
+            .count();
+        at = start + 1;
+        let name = &rest[..length];
+        let role = if length == 0 {
+            continue;
+        } else if is_one_of(name, &BODIES) {
+            Role::Body
+        } else if is_one_of(name, &HEADLINES) {
+            Role::Headline
+        } else if is_one_of(name, &METADATA) {
+            Role::Metadata
+        } else {
+            continue;
+        };
+        let Some(tag_end) = memchr::memchr(b'>', &rest[..rest.len().min(4096)]) else {
+            continue;
+        };
+        let inside = start + 1 + tag_end + 1;
+        at = inside;
+        if never_closed
+            .iter()
+            .any(|other| other.eq_ignore_ascii_case(name))
+        {
+            continue;
+        }
+        match find_close(&bytes[inside..], name) {
+            Some((length, end)) => {
+                at = inside + end;
+                let content = inside..inside + length;
+                elements.push(Element {
+                    role,
+                    whole: start..at,
+                    content,
+                });
+            }
+            // A body that is not closed goes to the end of the document.
+            None if role == Role::Body => {
+                let end =
+                    memmem::rfind(&bytes[inside..], b"</DOC").map_or(bytes.len(), |p| inside + p);
+                elements.push(Element {
+                    role,
+                    whole: start..end,
+                    content: inside..end,
+                });
+                return elements;
+            }
+            None => never_closed.push(name),
+        }
+    }
+    elements
+}
+
+/// The closing tag of a name, in any case: where it begins, where it ends.
+fn find_close(bytes: &[u8], name: &[u8]) -> Option<(usize, usize)> {
+    for start in memmem::find_iter(bytes, b"</") {
+        let rest = &bytes[start + 2..];
+        if rest.len() > name.len() && rest[..name.len()].eq_ignore_ascii_case(name) {
+            let after = &rest[name.len()..];
+            let space = after
+                .iter()
+                .take_while(|byte| byte.is_ascii_whitespace())
+                .count();
+            if after.get(space) == Some(&b'>') {
+                return Some((start, start + 2 + name.len() + space + 1));
+            }
+        }
+    }
+    None
+}
+
+/// Several stretches as one, a line end between them; one alone is not copied.
+fn join<'a>(parts: &[&'a [u8]]) -> Cow<'a, [u8]> {
+    match parts {
+        [] => Cow::Borrowed(&[]),
+        [one] => Cow::Borrowed(one),
+        parts => Cow::Owned(parts.join(&b'\n')),
+    }
+}
+
+/// A document of TREC SGML.
+pub(super) fn trec(bytes: &[u8]) -> Outcome<'_> {
+    let head = &bytes[..bytes.len().min(64 << 10)];
+    let Some(docno) = trec_docno(head) else {
+        let refusal = Refusal::new(Reason::MissingDocno, "no <DOCNO>, no id in <DOC>");
+        return Outcome::Refused {
+            docno: None,
+            refusal,
+        };
+    };
+    let inside = open_tag(bytes).map_or(0, |tag| tag.len() + 2);
+    let end = memmem::rfind(bytes, b"</DOC")
+        .unwrap_or(bytes.len())
+        .max(inside);
+    let content = &bytes[inside..end];
+    let elements = elements_of(content);
+    let mut parts: Vec<&[u8]> = Vec::new();
+    if elements.iter().any(|element| element.role == Role::Body) {
+        let wanted = elements
+            .iter()
+            .filter(|element| element.role != Role::Metadata);
+        parts.extend(wanted.map(|element| &content[element.content.clone()]));
+    } else {
+        let mut at = 0;
+        for element in elements
+            .iter()
+            .filter(|element| element.role == Role::Metadata)
+        {
+            parts.push(&content[at..element.whole.start]);
+            at = element.whole.end;
+        }
+        parts.push(&content[at..]);
+        parts.retain(|part| !part.trim_ascii().is_empty());
+    }
+    Outcome::Document(document(docno, join(&parts)))
+}
+
+fn document<'a>(docno: Cow<'a, str>, body: Cow<'a, [u8]>) -> Parts<'a> {
+    Parts {
+        docno,
+        url: None,
+        title: None,
+        content: ContentKind::Markup,
+        charset: None,
+        body,
+        notices: Vec::new(),
+    }
+}
+
+/// A story of Reuters-21578: title and body, or the whole text where it has no body.
+pub(super) fn reuters(bytes: &[u8]) -> Outcome<'_> {
+    let Some(docno) = open_tag(bytes).and_then(|tag| attribute(tag, b"NEWID")) else {
+        let refusal = Refusal::new(Reason::MissingDocno, "no NEWID");
+        return Outcome::Refused {
+            docno: None,
+            refusal,
+        };
+    };
+    let Some(start) = memmem::find(bytes, b"<TEXT") else {
+        let refusal = Refusal::new(Reason::MissingText, "no <TEXT>");
+        return Outcome::Refused {
+            docno: Some(docno),
+            refusal,
+        };
+    };
+    let rest = &bytes[start..];
+    let inside = memchr::memchr(b'>', rest).map_or(rest.len(), |end| end + 1);
+    let length = find_close(&rest[inside..], b"TEXT").map_or(rest.len() - inside, |close| close.0);
+    let text = &rest[inside..inside + length];
+    let body = element(text, b"<BODY>", b"</BODY>");
+    let title = element(text, b"<TITLE>", b"</TITLE>");
+    let parts: Vec<&[u8]> = match body {
+        Some(body) => title.into_iter().chain([body]).collect(),
+        None => vec![text],
+    };
+    Outcome::Document(document(docno, join(&parts)))
+}
+
+/// The id of a story in NITF: `<doc-id id-string="...">` in its head.
+pub(super) fn nitf_docno(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    let head = &bytes[..bytes.len().min(64 << 10)];
+    let nitf = memmem::find(&head[..head.len().min(2048)], b"<nitf")?;
+    let id = memmem::find(&head[nitf..], b"<doc-id")? + nitf;
+    attribute(open_tag(&head[id..])?, b"id-string")
+}

@@ -1,0 +1,225 @@
+//! What a file or a body is, told from its first bytes.
+
+use super::archive::{is_arc_line, is_warc_line};
+use super::config::Format;
+use super::source::compression_of;
+
+/// Bytes that tell text from binary.
+pub(super) const LOOK_BINARY: usize = 8 << 10;
+
+/// First bytes of kinds of files that are no text.
+const MAGICS: [(&[u8], &str); 27] = [
+    (b"\x89PNG\r\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF87a", "a GIF image"),
+    (b"GIF89a", "a GIF image"),
+    (b"II*\0", "a TIFF image"),
+    (b"MM\0*", "a TIFF image"),
+    (b"%PDF-", "a PDF file"),
+    (b"PK\x03\x04", "a ZIP archive (or an office document)"),
+    (b"PK\x05\x06", "an empty ZIP archive"),
+    (b"\x7fELF", "an ELF program"),
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an old office document",
+    ),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"\x04\x22\x4d\x18", "an LZ4 stream"),
+    (b"LZIP\x01", "an lzip stream"),
+    (b"ID3\x03", "an MP3 file"),
+    (b"ID3\x04", "an MP3 file"),
+    (b"OggS\0", "an Ogg file"),
+    (b"fLaC\0", "a FLAC file"),
+    (b"\x1aE\xdf\xa3", "a Matroska file"),
+    (b"FWS\x05", "a Flash film"),
+    (b"CWS\x06", "a Flash film"),
+    (b"wOFF", "a font"),
+    (b"wOF2", "a font"),
+    (b"SQLite format 3\0", "a SQLite database"),
+    (b"\xca\xfe\xba\xbe\0", "a Java class"),
+    (b"!<arch>\ndebian", "a Debian package"),
+];
+
+/// Names the kind of a file that is no text, or says by which bytes it is none.
+pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
+    if let Some((_, name)) = MAGICS.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Some((*name).to_string());
+    }
+    if bytes.starts_with(b"RIFF") && bytes.len() >= 12 {
+        return Some("a RIFF file (audio, film or image)".into());
+    }
+    if bytes.len() >= 262 && bytes[257..262] == *b"ustar" {
+        return Some("a tar archive".into());
+    }
+    if bytes.len() >= 12 && bytes[4..8] == *b"ftyp" {
+        return Some("an MP4 film".into());
+    }
+    if let Some(name) = compression_of(bytes) {
+        return Some(format!("a {name} stream"));
+    }
+    if has_wide_mark(bytes) {
+        return None;
+    }
+    let head = &bytes[..bytes.len().min(LOOK_BINARY)];
+    let nuls = memchr::memchr_iter(0, head).count();
+    // A page with one NUL in it is a page with a mistake; wide characters have every other byte 0.
+    if nuls * 64 > head.len() {
+        return Some(format!("{nuls} of the first {} bytes are NUL", head.len()));
+    }
+    let controls = head.iter().filter(|&&byte| is_control(byte)).count();
+    if controls * 10 > head.len() {
+        return Some(format!(
+            "{controls} of the first {} bytes are controls",
+            head.len()
+        ));
+    }
+    None
+}
+
+/// As [`binary_kind`], for a whole file: one NUL is enough, text files have none.
+pub(super) fn binary_file_kind(bytes: &[u8]) -> Option<String> {
+    binary_kind(bytes).or_else(|| {
+        let head = &bytes[..bytes.len().min(LOOK_BINARY)];
+        let nul = memchr::memchr(0, head)?;
+        (!has_wide_mark(bytes)).then(|| format!("byte {nul} is NUL"))
+    })
+}
+
+/// Controls that text does not use. Escape begins the shifts of ISO-2022; form feed and backspace
+/// occur in manuals.
+fn is_control(byte: u8) -> bool {
+    byte < 32 && !matches!(byte, b'\t' | b'\n' | b'\r' | 8 | 12 | 27) || byte == 127
+}
+
+/// Does it begin with the byte order mark of UTF-16 or UTF-32?
+fn has_wide_mark(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe])
+        || bytes.starts_with(&[0xfe, 0xff])
+        || bytes.starts_with(&[0, 0, 0xfe, 0xff])
+}
+
+/// Is this so surely text that a compressed stream it cannot be?
+pub(super) fn surely_text(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(LOOK_BINARY)];
+    let valid = match std::str::from_utf8(head) {
+        Ok(_) => true,
+        // A character may be cut at the end of the look.
+        Err(error) => error.valid_up_to() + 4 > head.len(),
+    };
+    let controls = head
+        .iter()
+        .filter(|&&byte| byte == 0 || is_control(byte))
+        .count();
+    // Of compressed bytes one in ten is a control.
+    if valid {
+        controls * 10 <= head.len()
+    } else {
+        controls * 50 <= head.len()
+    }
+}
+
+/// Passes a UTF-8 byte order mark and white space over.
+pub(super) fn trim_front(bytes: &[u8]) -> &[u8] {
+    bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(bytes)
+        .trim_ascii_start()
+}
+
+/// Does it begin as markup does: a tag, a declaration, a comment?
+pub(super) fn looks_like_markup(bytes: &[u8]) -> bool {
+    match trim_front(bytes) {
+        [b'<', b'!' | b'?' | b'/', ..] => true,
+        [b'<', letter, rest @ ..] if letter.is_ascii_alphabetic() => {
+            memchr::memchr(b'>', &rest[..rest.len().min(1024)]).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// The container formats that a framer reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Container {
+    Trec,
+    Reuters,
+    Warc,
+    Arc,
+    Json,
+    Plain,
+}
+
+/// The container that these first bytes begin.
+pub(super) fn container_of(head: &[u8]) -> Container {
+    let mut at = trim_front(head);
+    if is_warc_line(at) {
+        return Container::Warc;
+    }
+    if is_arc_line(at) {
+        return Container::Arc;
+    }
+    match at {
+        [b'{', rest @ ..] if matches!(rest.trim_ascii_start(), [b'"' | b'}', ..]) => {
+            return Container::Json;
+        }
+        [b'[', rest @ ..] => {
+            let rest = rest.trim_ascii_start();
+            if rest.starts_with(b"{") || rest == b"]" {
+                return Container::Json;
+            }
+        }
+        _ => {}
+    }
+    // Comments and declarations may come before the first record.
+    loop {
+        if at.starts_with(b"<DOC>") || (at.starts_with(b"<DOC") && space_at(at, 4)) {
+            return Container::Trec;
+        }
+        if at.starts_with(b"<REUTERS>") || (at.starts_with(b"<REUTERS") && space_at(at, 8)) {
+            return Container::Reuters;
+        }
+        let end = if at.starts_with(b"<!--") {
+            memchr::memmem::find(at, b"-->").map(|end| end + 3)
+        } else if at.starts_with(b"<!") || at.starts_with(b"<?") {
+            memchr::memchr(b'>', at).map(|end| end + 1)
+        } else {
+            None
+        };
+        match end {
+            Some(end) => at = at[end..].trim_ascii_start(),
+            None => return Container::Plain,
+        }
+    }
+}
+
+fn space_at(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at).is_some_and(u8::is_ascii_whitespace)
+}
+
+/// The last extension of a file name, the one of its compression left out, in lower case.
+pub(super) fn extension_of(name: &str) -> String {
+    let name = name
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or(name)
+        .to_ascii_lowercase();
+    let mut parts = name.rsplit('.');
+    let last = parts.next().unwrap_or_default();
+    let extension = match last {
+        "gz" | "z" | "bz2" | "xz" | "zst" | "zstd" => parts.next().unwrap_or_default(),
+        _ => last,
+    };
+    extension.to_string()
+}
+
+/// What a file's extension says where its content does not.
+pub(super) fn format_of_extension(extension: &str) -> Option<Format> {
+    match extension {
+        "txt" | "text" | "md" | "markdown" | "rst" | "adoc" | "org" | "log" => Some(Format::Text),
+        "html" | "htm" | "xhtml" | "shtml" | "xml" | "sgml" | "sgm" => Some(Format::Html),
+        "jsonl" | "ndjson" | "json" => Some(Format::Jsonl),
+        "warc" | "wet" => Some(Format::Warc),
+        "arc" => Some(Format::Arc),
+        _ => None,
+    }
+}

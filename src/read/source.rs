@@ -1,0 +1,618 @@
+//! The bytes of one input: read, and decompressed when their first bytes say so.
+//!
+//! Decoders tell a cut stream from a damaged one and hand out everything that came before.
+
+use std::io::{self, BufRead, Read};
+
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+
+use super::lzw::Lzw;
+use super::record::Reason;
+
+/// Compressed bytes are read in pieces of this size.
+const INPUT_BUFFER: usize = 256 << 10;
+
+/// 128 MiB: what `xz -9` needs is 65 MiB, what `zstd --long` needs is 128 MiB.
+const DECODER_MEMORY: u64 = 128 << 20;
+const ZSTD_WINDOW_LOG: u32 = 27;
+
+/// Why a stream of bytes ended before its time, or what was left after its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub reason: Reason,
+    pub detail: String,
+}
+
+impl Fault {
+    pub fn new(reason: Reason, detail: impl Into<String>) -> Self {
+        Fault {
+            reason,
+            detail: detail.into(),
+        }
+    }
+}
+
+/// The file's own bytes, buffered and counted.
+pub(super) struct Input {
+    inner: Box<dyn Read + Send>,
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
+    consumed: u64,
+    /// The operating system's refusal, kept apart from the errors of decoders.
+    failure: Option<String>,
+    ended: bool,
+}
+
+impl Input {
+    pub fn new(inner: Box<dyn Read + Send>) -> Self {
+        Input::with_buffer(inner, INPUT_BUFFER)
+    }
+
+    fn with_buffer(inner: Box<dyn Read + Send>, length: usize) -> Self {
+        Input {
+            inner,
+            buffer: vec![0; length].into_boxed_slice(),
+            start: 0,
+            end: 0,
+            consumed: 0,
+            failure: None,
+            ended: false,
+        }
+    }
+
+    fn read_some(&mut self) -> io::Result<usize> {
+        if self.ended {
+            return Ok(0);
+        }
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        }
+        loop {
+            match self.inner.read(&mut self.buffer[self.end..]) {
+                Ok(n) => {
+                    self.ended = n == 0;
+                    self.end += n;
+                    return Ok(n);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.ended = true;
+                    self.failure = Some(error.to_string());
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// The first bytes, `n` of them unless the file is shorter. Only before anything is consumed.
+    fn head(&mut self, n: usize) -> &[u8] {
+        while self.end < n.min(self.buffer.len()) && self.read_some().is_ok_and(|n| n > 0) {}
+        &self.buffer[self.start..self.end]
+    }
+
+    /// One byte, or `None` at the end.
+    pub fn byte(&mut self) -> io::Result<Option<u8>> {
+        let byte = self.fill_buf()?.first().copied();
+        self.consume(usize::from(byte.is_some()));
+        Ok(byte)
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.start == self.end && !self.ended {
+            // Nothing buffered: no need to go through the buffer.
+            loop {
+                match self.inner.read(out) {
+                    Ok(n) => {
+                        self.ended = n == 0 && !out.is_empty();
+                        self.consumed += n as u64;
+                        return Ok(n);
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => {
+                        self.ended = true;
+                        self.failure = Some(error.to_string());
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        let n = out.len().min(self.end - self.start);
+        out[..n].copy_from_slice(&self.buffer[self.start..self.start + n]);
+        self.consume(n);
+        Ok(n)
+    }
+}
+
+impl BufRead for Input {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.start == self.end {
+            self.read_some()?;
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.start = (self.start + n).min(self.end);
+        self.consumed += n as u64;
+    }
+}
+
+/// Which compression these first bytes begin.
+pub(super) fn compression_of(head: &[u8]) -> Option<&'static str> {
+    if head.starts_with(&[0x1f, 0x8b]) {
+        Some("gzip")
+    } else if head.starts_with(&[0x1f, 0x9d]) {
+        Some("compress (.Z)")
+    } else if head.len() >= 10
+        && head.starts_with(b"BZh")
+        && head[3].is_ascii_digit()
+        && (head[4..10] == *b"1AY&SY" || head[4..10] == [0x17, 0x72, 0x45, 0x38, 0x50, 0x90])
+    {
+        Some("bzip2")
+    } else if head.starts_with(b"\xfd7zXZ\0") {
+        Some("xz")
+    } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
+        || (head.len() >= 4 && head[0] & 0xf0 == 0x50 && head[1..4] == [0x2a, 0x4d, 0x18])
+    {
+        Some("zstd")
+    } else {
+        None
+    }
+}
+
+enum Decoder {
+    Plain(Input),
+    Gzip(Box<Gzip>),
+    Bzip2(Box<Bzip2>),
+    Xz(Box<liblzma::bufread::XzDecoder<Input>>),
+    Zstd(Box<zstd::stream::read::Decoder<'static, Input>>),
+    Lzw(Box<Lzw>),
+}
+
+/// The decompressed bytes of one input.
+pub(super) struct Source {
+    decoder: Decoder,
+    compression: Option<&'static str>,
+    produced: u64,
+}
+
+impl Source {
+    /// Looks at the first bytes and chooses the decoder.
+    pub fn new(mut input: Input) -> Result<Self, Fault> {
+        let compression = compression_of(input.head(10));
+        let failed = |what: &str, error: &dyn std::fmt::Display| {
+            Fault::new(Reason::DecompressorMemory, format!("{what}: {error}"))
+        };
+        let decoder = match compression {
+            None => Decoder::Plain(input),
+            Some("gzip") => Decoder::Gzip(Box::new(Gzip::new(input))),
+            Some("bzip2") => Decoder::Bzip2(Box::new(Bzip2::Inside(
+                bzip2::bufread::BzDecoder::new(input),
+            ))),
+            Some("xz") => {
+                let stream = liblzma::stream::Stream::new_stream_decoder(
+                    DECODER_MEMORY,
+                    liblzma::stream::CONCATENATED,
+                )
+                .map_err(|error| failed("xz", &error))?;
+                Decoder::Xz(Box::new(liblzma::bufread::XzDecoder::new_stream(
+                    input, stream,
+                )))
+            }
+            Some("zstd") => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(input)
+                    .map_err(|error| failed("zstd", &error))?;
+                decoder
+                    .window_log_max(ZSTD_WINDOW_LOG)
+                    .map_err(|error| failed("zstd", &error))?;
+                Decoder::Zstd(Box::new(decoder))
+            }
+            Some(_) => Decoder::Lzw(Box::new(Lzw::new(input))),
+        };
+        Ok(Source {
+            decoder,
+            compression,
+            produced: 0,
+        })
+    }
+
+    /// The compression found, if any.
+    pub fn compression(&self) -> Option<&'static str> {
+        self.compression
+    }
+
+    /// Bytes of the file used so far.
+    pub fn position(&self) -> u64 {
+        self.input().map_or(0, |input| input.consumed)
+    }
+
+    fn input(&self) -> Option<&Input> {
+        match &self.decoder {
+            Decoder::Plain(input) => Some(input),
+            Decoder::Gzip(gzip) => Some(&gzip.input),
+            Decoder::Bzip2(bzip2) => bzip2.input(),
+            Decoder::Xz(decoder) => Some(decoder.get_ref()),
+            Decoder::Zstd(decoder) => Some(decoder.get_ref()),
+            Decoder::Lzw(lzw) => Some(lzw.input()),
+        }
+    }
+
+    /// Reads decompressed bytes; 0 at the end.
+    pub fn read(&mut self, out: &mut [u8], max_ratio: u64) -> Result<usize, Fault> {
+        let result = match &mut self.decoder {
+            Decoder::Plain(input) => input.read(out).map_err(Failure::Io),
+            Decoder::Gzip(gzip) => gzip.read(out),
+            Decoder::Bzip2(bzip2) => bzip2.read(out),
+            Decoder::Xz(decoder) => decoder.read(out).map_err(Failure::Io),
+            Decoder::Zstd(decoder) => decoder.read(out).map_err(Failure::Io),
+            Decoder::Lzw(lzw) => lzw.read(out),
+        };
+        let n = match result {
+            Ok(n) => n,
+            Err(failure) => return Err(self.fault_of(failure)),
+        };
+        self.produced += n as u64;
+        if let Some(compression) = self.compression
+            && self.produced > super::RATIO_FREE_BYTES
+            && self.produced / max_ratio > self.position()
+        {
+            return Err(Fault::new(
+                Reason::DecompressionBomb,
+                format!(
+                    "{compression}: {} bytes out of {}, at most {max_ratio} for one; the rest is \
+                     left out",
+                    self.produced,
+                    self.position()
+                ),
+            ));
+        }
+        Ok(n)
+    }
+
+    fn fault_of(&self, failure: Failure) -> Fault {
+        if let Some(failure) = self.input().and_then(|input| input.failure.clone()) {
+            return Fault::new(Reason::Unreadable, failure);
+        }
+        let compression = self.compression.unwrap_or("file");
+        match failure {
+            Failure::Fault(fault) => fault,
+            Failure::Io(error) => {
+                let text = error.to_string();
+                let memory = text.contains("too much memory")
+                    || error.get_ref().is_some_and(|inner| {
+                        inner
+                            .downcast_ref::<liblzma::stream::Error>()
+                            .is_some_and(|error| *error == liblzma::stream::Error::MemLimit)
+                    });
+                let reason = if memory {
+                    Reason::DecompressorMemory
+                } else if error.kind() == io::ErrorKind::UnexpectedEof {
+                    Reason::TruncatedCompression
+                } else {
+                    Reason::CorruptCompression
+                };
+                Fault::new(reason, format!("{compression}: {text}"))
+            }
+        }
+    }
+}
+
+/// What a decoder gives up with.
+pub(super) enum Failure {
+    Io(io::Error),
+    Fault(Fault),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Io(error)
+    }
+}
+
+impl Failure {
+    pub fn corrupt(detail: impl Into<String>) -> Self {
+        Failure::Fault(Fault::new(Reason::CorruptCompression, detail))
+    }
+
+    pub fn truncated(detail: impl Into<String>) -> Self {
+        Failure::Fault(Fault::new(Reason::TruncatedCompression, detail))
+    }
+}
+
+/// What follows the last member of a gzip or bzip2 file: zeros are padding (of tapes and of some
+/// writers), anything else is one stretch of stray bytes, of which the length is told.
+fn after_last(input: &mut Input, compression: &str) -> Result<(), Failure> {
+    let (mut length, mut garbage) = (0u64, false);
+    loop {
+        let bytes = input.fill_buf()?;
+        if bytes.is_empty() {
+            break;
+        }
+        let n = bytes.len();
+        garbage |= bytes.iter().any(|&byte| byte != 0);
+        length += n as u64;
+        input.consume(n);
+    }
+    if garbage {
+        return Err(Failure::Fault(Fault::new(
+            Reason::StrayBytes,
+            format!("{length} bytes after the end of the {compression} stream"),
+        )));
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GzipState {
+    Header,
+    Body,
+    Trailer,
+    End,
+}
+
+/// gzip (RFC 1952), any number of members.
+struct Gzip {
+    input: Input,
+    inflate: Decompress,
+    crc: Crc,
+    state: GzipState,
+    /// Was the first byte of the magic number of the next member used already?
+    magic_begun: bool,
+    /// Found together with bytes that had to be handed out first.
+    fault: Option<Failure>,
+}
+
+impl Gzip {
+    fn new(input: Input) -> Self {
+        Gzip {
+            input,
+            inflate: Decompress::new(false),
+            crc: Crc::new(),
+            state: GzipState::Header,
+            magic_begun: false,
+            fault: None,
+        }
+    }
+
+    fn need(&mut self, what: &str) -> Result<u8, Failure> {
+        self.input
+            .byte()?
+            .ok_or_else(|| Failure::truncated(format!("gzip: in the {what}")))
+    }
+
+    fn header(&mut self) -> Result<(), Failure> {
+        const WHAT: &str = "header of a member";
+        // The magic number was seen; then method, flags, time (4), extra flags, system.
+        let mut fixed = [0; 10];
+        let begun = usize::from(std::mem::take(&mut self.magic_begun));
+        for byte in &mut fixed[begun..] {
+            *byte = self.need(WHAT)?;
+        }
+        let (method, flags) = (fixed[2], fixed[3]);
+        if method != 8 || flags & 0xe0 != 0 {
+            return Err(Failure::corrupt(format!(
+                "gzip: header of a member has method {method} and flags {flags:#04x}"
+            )));
+        }
+        if flags & 4 != 0 {
+            let length = u16::from_le_bytes([self.need(WHAT)?, self.need(WHAT)?]);
+            for _ in 0..length {
+                self.need(WHAT)?;
+            }
+        }
+        for flag in [8, 16] {
+            if flags & flag != 0 {
+                while self.need(WHAT)? != 0 {}
+            }
+        }
+        if flags & 2 != 0 {
+            self.need(WHAT)?;
+            self.need(WHAT)?;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, out: &mut [u8]) -> Result<usize, Failure> {
+        if let Some(fault) = self.fault.take() {
+            self.state = GzipState::End;
+            return Err(fault);
+        }
+        loop {
+            match self.state {
+                GzipState::End => return Ok(0),
+                GzipState::Header => {
+                    self.header()?;
+                    self.inflate.reset(false);
+                    self.crc.reset();
+                    self.state = GzipState::Body;
+                }
+                GzipState::Body => {
+                    let (before_in, before_out) =
+                        (self.inflate.total_in(), self.inflate.total_out());
+                    let bytes = self.input.fill_buf()?;
+                    let at_end = bytes.is_empty();
+                    let status = self.inflate.decompress(bytes, out, FlushDecompress::None);
+                    let used = (self.inflate.total_in() - before_in) as usize;
+                    let made = (self.inflate.total_out() - before_out) as usize;
+                    self.input.consume(used);
+                    self.crc.update(&out[..made]);
+                    let fault = match status {
+                        Ok(Status::StreamEnd) => {
+                            self.state = GzipState::Trailer;
+                            None
+                        }
+                        Ok(_) if made == 0 && at_end => {
+                            Some(Failure::truncated("gzip: in the middle of a member"))
+                        }
+                        Ok(_) if made == 0 && used == 0 => {
+                            Some(Failure::corrupt("gzip: the decoder is stuck"))
+                        }
+                        Ok(_) => None,
+                        Err(error) => Some(Failure::corrupt(format!("gzip: {error}"))),
+                    };
+                    if made > 0 {
+                        self.fault = fault;
+                        return Ok(made);
+                    }
+                    if let Some(fault) = fault {
+                        self.state = GzipState::End;
+                        return Err(fault);
+                    }
+                }
+                GzipState::Trailer => {
+                    let mut trailer = [0; 8];
+                    for byte in &mut trailer {
+                        *byte = self.need("checksum of a member")?;
+                    }
+                    let [a, b, c, d, e, f, g, h] = trailer;
+                    let (crc, size) = (
+                        u32::from_le_bytes([a, b, c, d]),
+                        u32::from_le_bytes([e, f, g, h]),
+                    );
+                    self.state = GzipState::Header;
+                    // Some writers get the size wrong; the checksum is what counts.
+                    if crc != self.crc.sum() {
+                        self.state = GzipState::End;
+                        return Err(Failure::corrupt(format!(
+                            "gzip: member of {size} bytes has checksum {:08x}, expected {crc:08x}",
+                            self.crc.sum()
+                        )));
+                    }
+                    let next = self.input.fill_buf()?;
+                    if next.first() != Some(&0x1f) {
+                        self.state = GzipState::End;
+                        after_last(&mut self.input, "gzip")?;
+                        return Ok(0);
+                    }
+                    // One byte of magic is all that is sure to be buffered.
+                    self.input.consume(1);
+                    if self.input.fill_buf()?.first() != Some(&0x8b) {
+                        self.state = GzipState::End;
+                        after_last(&mut self.input, "gzip")?;
+                        return Err(Failure::Fault(Fault::new(
+                            Reason::StrayBytes,
+                            "bytes after the end of the gzip stream",
+                        )));
+                    }
+                    self.magic_begun = true;
+                }
+            }
+        }
+    }
+}
+
+/// bzip2, any number of streams.
+enum Bzip2 {
+    Inside(bzip2::bufread::BzDecoder<Input>),
+    /// After the last stream.
+    After(Input),
+    /// Only while one stream is exchanged for the next.
+    Between,
+}
+
+impl Bzip2 {
+    fn input(&self) -> Option<&Input> {
+        match self {
+            Bzip2::Inside(decoder) => Some(decoder.get_ref()),
+            Bzip2::After(input) => Some(input),
+            Bzip2::Between => None,
+        }
+    }
+
+    fn read(&mut self, out: &mut [u8]) -> Result<usize, Failure> {
+        while let Bzip2::Inside(decoder) = self {
+            let n = decoder.read(out)?;
+            if n > 0 || out.is_empty() {
+                return Ok(n);
+            }
+            let Bzip2::Inside(decoder) = std::mem::replace(self, Bzip2::Between) else {
+                break;
+            };
+            let mut input = decoder.into_inner();
+            if matches!(input.fill_buf(), Ok([b'B', ..])) {
+                *self = Bzip2::Inside(bzip2::bufread::BzDecoder::new(input));
+            } else {
+                let rest = after_last(&mut input, "bzip2");
+                *self = Bzip2::After(input);
+                rest?;
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Decompresses a whole buffer of gzip, zlib or raw deflate, as HTTP bodies have them.
+///
+/// Gives what came out and whether the stream was whole; `Err` for more than a limit allows.
+pub(super) fn inflate_body(
+    body: &[u8],
+    kind: BodyStream,
+    limit: u64,
+    max_ratio: u64,
+) -> Result<(Vec<u8>, bool), Fault> {
+    let mut out = Vec::new();
+    let mut step = vec![0; 64 << 10];
+    let mut gzip;
+    let mut inflate;
+    let mut at = 0;
+    let mut whole = false;
+    let mut read: Box<dyn FnMut(&mut [u8]) -> Option<usize>> = match kind {
+        BodyStream::Gzip => {
+            let reader = Box::new(io::Cursor::new(body.to_vec()));
+            gzip = Gzip::new(Input::with_buffer(reader, body.len().clamp(1, 64 << 10)));
+            Box::new(move |step| gzip.read(step).ok())
+        }
+        BodyStream::Zlib | BodyStream::Deflate => {
+            inflate = Decompress::new(matches!(kind, BodyStream::Zlib));
+            Box::new(move |step| {
+                if whole {
+                    return Some(0);
+                }
+                let (before_in, before_out) = (inflate.total_in(), inflate.total_out());
+                let status = inflate.decompress(&body[at..], step, FlushDecompress::None);
+                at += (inflate.total_in() - before_in) as usize;
+                let made = (inflate.total_out() - before_out) as usize;
+                match status {
+                    Ok(Status::StreamEnd) => whole = true,
+                    Ok(_) if made > 0 => {}
+                    _ if made > 0 => at = body.len(),
+                    _ => return None,
+                }
+                Some(made)
+            })
+        }
+    };
+    loop {
+        let made = match read(&mut step) {
+            Some(0) => return Ok((out, true)),
+            Some(made) => made,
+            None => return Ok((out, false)),
+        };
+        let total = (out.len() + made) as u64;
+        if total > super::RATIO_FREE_BYTES && total / max_ratio > body.len() as u64 {
+            return Err(Fault::new(
+                Reason::DecompressionBomb,
+                format!("content encoding: more than {max_ratio} bytes for one"),
+            ));
+        }
+        if total > limit {
+            return Err(Fault::new(
+                Reason::TooLarge,
+                format!("more than {limit} bytes after its content encoding is undone"),
+            ));
+        }
+        super::stream::reserve(&mut out, made);
+        out.extend_from_slice(&step[..made]);
+    }
+}
+
+/// The compressed streams that an HTTP body may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BodyStream {
+    Gzip,
+    Zlib,
+    Deflate,
+}

@@ -1,0 +1,230 @@
+//! A window over the decompressed bytes, and the sink that collects a record out of it.
+
+use super::record::Reason;
+use super::source::{Fault, Source};
+
+/// Bytes asked of the source at once.
+const STEP: usize = 256 << 10;
+
+/// Room for `more` bytes. Small buffers double; large ones grow by an eighth, so that a record of
+/// 64 MiB does not hold 128 MiB.
+pub(super) fn reserve(buffer: &mut Vec<u8>, more: usize) {
+    let needed = buffer.len() + more;
+    if needed > buffer.capacity() {
+        if needed < 8 << 20 {
+            buffer.reserve(more);
+        } else {
+            buffer.reserve_exact(more + needed / 8);
+        }
+    }
+}
+
+/// A sliding window over a source. What is in it is never cut by how the source splits its reads:
+/// every look ahead asks for a number of bytes and gets them, or all that are left.
+pub(super) struct Stream {
+    source: Option<Source>,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    offset: u64,
+    ended: bool,
+    position: u64,
+    max_ratio: u64,
+    /// Why the bytes ended, if not because the file did.
+    pub fault: Option<Fault>,
+}
+
+impl Stream {
+    pub fn new(source: Result<Source, Fault>, max_ratio: u64) -> Self {
+        let (source, fault) = match source {
+            Ok(source) => (Some(source), None),
+            Err(fault) => (None, Some(fault)),
+        };
+        Stream {
+            ended: source.is_none(),
+            source,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            offset: 0,
+            position: 0,
+            max_ratio,
+            fault,
+        }
+    }
+
+    /// Bytes of the file used so far.
+    pub fn position(&self) -> u64 {
+        self.source
+            .as_ref()
+            .map_or(self.position, |source| source.position().max(self.position))
+    }
+
+    pub fn compression(&self) -> Option<&'static str> {
+        self.source.as_ref().and_then(Source::compression)
+    }
+
+    /// Offset of the window's first byte in the decompressed stream.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Is there nothing beyond what [`Stream::ensure`] last gave?
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The bytes ahead that are here already.
+    pub fn window(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Are all bytes consumed?
+    pub fn at_end(&mut self) -> bool {
+        self.ensure(1).is_empty()
+    }
+
+    /// Did the bytes end because of a fault, so that whatever was being read is cut off?
+    pub fn cut(&self) -> bool {
+        self.fault
+            .as_ref()
+            .is_some_and(|fault| fault.reason != Reason::StrayBytes)
+    }
+
+    /// The bytes ahead: at least `n`, fewer only at the end of the stream.
+    pub fn ensure(&mut self, n: usize) -> &[u8] {
+        while self.end - self.start < n && !self.ended {
+            self.read();
+        }
+        &self.buffer[self.start..self.end]
+    }
+
+    fn read(&mut self) {
+        let Some(source) = &mut self.source else {
+            self.ended = true;
+            return;
+        };
+        if self.buffer.len() - self.end < STEP {
+            // Moving costs at most what was consumed before it, so all moves together are linear.
+            if self.start >= self.end - self.start {
+                self.buffer.copy_within(self.start..self.end, 0);
+                self.end -= self.start;
+                self.start = 0;
+            }
+            if self.buffer.len() - self.end < STEP {
+                self.buffer.resize(self.end + STEP, 0);
+            }
+        }
+        let room = self.end..self.end + STEP;
+        match source.read(&mut self.buffer[room], self.max_ratio) {
+            Ok(0) => self.ended = true,
+            Ok(n) => self.end += n,
+            Err(fault) => {
+                self.fault = Some(fault);
+                self.ended = true;
+            }
+        }
+        self.position = self.position.max(source.position());
+    }
+
+    pub fn consume(&mut self, n: usize) {
+        debug_assert!(n <= self.end - self.start);
+        self.start = (self.start + n).min(self.end);
+        self.offset += n as u64;
+    }
+
+    /// Passes white space over and gives what follows, at least `n` bytes of it if there are.
+    pub fn skip_space(&mut self, n: usize) -> &[u8] {
+        loop {
+            let window = self.ensure(1);
+            let space = window
+                .iter()
+                .take_while(|byte| byte.is_ascii_whitespace())
+                .count();
+            let whole = space == window.len();
+            self.consume(space);
+            if !whole || self.ended {
+                return self.ensure(n);
+            }
+        }
+    }
+}
+
+/// The bytes of the record being framed, at the end of a batch's buffer.
+pub(super) struct Sink<'b> {
+    bytes: &'b mut Vec<u8>,
+    first: usize,
+    limit: u64,
+    length: u64,
+    offset: Option<u64>,
+}
+
+impl<'b> Sink<'b> {
+    pub fn new(bytes: &'b mut Vec<u8>, limit: u64) -> Self {
+        Sink {
+            first: bytes.len(),
+            bytes,
+            limit,
+            length: 0,
+            offset: None,
+        }
+    }
+
+    /// Moves `n` bytes from the window to the record. What is over the limit is only counted.
+    pub fn take(&mut self, stream: &mut Stream, n: usize) {
+        self.offset.get_or_insert(stream.offset);
+        let room = self.limit.saturating_sub(self.length).min(n as u64) as usize;
+        if room > 0 {
+            reserve(self.bytes, room);
+            self.bytes
+                .extend_from_slice(&stream.buffer[stream.start..stream.start + room]);
+        }
+        self.length += n as u64;
+        stream.consume(n);
+    }
+
+    /// Passes `n` bytes over that belong to the stretch being framed but will not be delivered.
+    pub fn pass(&mut self, stream: &mut Stream, n: usize) {
+        self.offset.get_or_insert(stream.offset);
+        self.length += n as u64;
+        stream.consume(n);
+    }
+
+    /// Where the record begins in the decompressed stream, once it has begun.
+    pub fn offset(&self) -> Option<u64> {
+        self.offset
+    }
+
+    /// Bytes of the record, those left out too.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    pub fn too_large(&self) -> bool {
+        self.length > self.limit
+    }
+
+    /// What is held of the record.
+    pub fn held(&self) -> &[u8] {
+        &self.bytes[self.first..]
+    }
+
+    /// Takes `n` bytes off the end of the record, to which they do not belong after all.
+    pub fn shorten(&mut self, n: usize) {
+        if !self.too_large() {
+            self.bytes
+                .truncate((self.bytes.len() - n.min(self.bytes.len())).max(self.first));
+            self.length = (self.bytes.len() - self.first) as u64;
+        }
+    }
+
+    /// The record's place in the batch's buffer.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.first..self.bytes.len()
+    }
+
+    /// Gives the bytes back: the record is not delivered.
+    pub fn discard(self) {
+        self.bytes.truncate(self.first);
+    }
+}

@@ -1,0 +1,251 @@
+//! The summary as text.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::Summary;
+use crate::budget::ByteSize;
+use crate::manifest::Workspace;
+
+/// A number with its thousands set apart.
+fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn share(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        String::new()
+    } else {
+        format!(" ({:.1} %)", part as f64 * 100.0 / whole as f64)
+    }
+}
+
+fn bytes(n: u64) -> String {
+    ByteSize(n).to_string()
+}
+
+/// One line on what a stage has done, for the log.
+#[must_use]
+pub fn stage_line(workspace: &Workspace, stage: &str) -> String {
+    let summary = Summary::of(&workspace.manifest);
+    let seconds = summary
+        .costs
+        .get(stage)
+        .map_or(0.0, |cost| cost.wall_seconds);
+    let what = match stage {
+        "ingest" => format!(
+            "{} documents of {} in {} segments",
+            count(summary.ingest.documents),
+            bytes(summary.ingest.bytes),
+            summary.segments
+        ),
+        "catalogue" => {
+            let stats = summary.catalogue.unwrap_or_default();
+            format!("{} exact duplicates", count(stats.exact_duplicates))
+        }
+        "sample" => {
+            let stats = summary.sample.unwrap_or_default();
+            format!(
+                "{} of {} shingles",
+                count(stats.sampled),
+                count(stats.shingles)
+            )
+        }
+        "sort" => {
+            let stats = summary.sort.unwrap_or_default();
+            format!(
+                "{} records in {} runs of {}",
+                count(stats.records),
+                stats.runs,
+                bytes(stats.bytes)
+            )
+        }
+        "merge" => {
+            let stats = summary.merge.unwrap_or_default();
+            format!(
+                "{} shared fingerprints, {} of postings",
+                count(stats.lists),
+                bytes(stats.bytes)
+            )
+        }
+        "join" => {
+            let stats = summary.join.unwrap_or_default();
+            format!(
+                "{} pairs of {} pair tokens",
+                count(stats.pairs),
+                count(stats.pair_tokens)
+            )
+        }
+        "cluster" => {
+            let stats = summary.cluster.unwrap_or_default();
+            format!(
+                "{} clusters of {} documents",
+                count(stats.clusters),
+                count(stats.documents)
+            )
+        }
+        _ => String::new(),
+    };
+    format!("{what}, {seconds:.1} s")
+}
+
+/// The table at the end of a run.
+#[must_use]
+pub fn ledger(summary: &Summary) -> String {
+    let mut out = String::new();
+    let mut row = |name: &str, value: String| {
+        let _ = writeln!(out, "{name:<34}{value}");
+    };
+    let ingest = &summary.ingest;
+    row(
+        "inputs",
+        format!(
+            "{} files, {}",
+            count(summary.inputs),
+            bytes(summary.input_bytes)
+        ),
+    );
+    row(
+        "records read",
+        format!("{}, {}", count(ingest.records), bytes(ingest.bytes)),
+    );
+    reasons(&mut row, "  skipped, no documents", &ingest.skipped);
+    reasons(&mut row, "  rejected", &ingest.rejected);
+    row("  documents", count(ingest.documents));
+    reasons(&mut row, "noticed in documents used", &ingest.noticed);
+    if let Some(catalogue) = &summary.catalogue {
+        let all = catalogue.documents;
+        let part = catalogue.exact_duplicates;
+        row(
+            "exact duplicates",
+            format!("{}{}", count(part), share(part, all)),
+        );
+        if catalogue.docnos_repeated > 0 {
+            row("docnos not unique", count(catalogue.docnos_repeated));
+        }
+        row("empty documents", count(ingest.empty));
+        let size = summary.collection.shingle.shingle_size;
+        row(
+            &format!("short documents (under {size} words)"),
+            count(ingest.short),
+        );
+        row("representatives", count(catalogue.representatives));
+        row("distinct shingles in them", count(catalogue.shingles));
+    }
+    if let (Some(sampling), Some(sample)) = (summary.sampling, &summary.sample) {
+        let share = share(sample.sampled, sample.shingles);
+        row(
+            &format!("sampled ({sampling})"),
+            format!("{}{share}", count(sample.sampled)),
+        );
+        if sample.nothing_sampled > 0 {
+            row(
+                "documents with nothing sampled",
+                count(sample.nothing_sampled),
+            );
+        }
+    }
+    if let Some(sort) = &summary.sort {
+        let each = if sort.records == 0 {
+            0.0
+        } else {
+            sort.bytes as f64 / sort.records as f64
+        };
+        row(
+            "runs spilled",
+            format!(
+                "{}, {} ({each:.2} bytes a record)",
+                sort.runs,
+                bytes(sort.bytes)
+            ),
+        );
+    }
+    if let Some(merge) = &summary.merge {
+        row("fingerprints of one document", count(merge.singles));
+        row(
+            "fingerprints shared",
+            format!(
+                "{} in {} postings",
+                count(merge.lists),
+                count(merge.entries)
+            ),
+        );
+        row("longest posting list", count(merge.longest));
+    }
+    if let (Some(join), Some(config)) = (&summary.join, &summary.join_config) {
+        row("pair tokens counted", count(join.pair_tokens));
+        if let Some(most) = config.max_postings {
+            let dropped = join.lists_dropped;
+            let lost = count(join.pair_tokens_dropped);
+            let value = format!("{} fingerprints, {lost} pair tokens", count(dropped));
+            row(&format!("dropped (more than {most} documents)"), value);
+        }
+        row(
+            &format!("pairs at {} or above", config.threshold),
+            count(join.pairs),
+        );
+    }
+    if let Some(cluster) = &summary.cluster {
+        let documents = count(cluster.documents);
+        row(
+            "clusters",
+            format!("{} of {documents} documents", count(cluster.clusters)),
+        );
+        row("  of exact duplicates only", count(cluster.exact_only));
+        row("  largest", count(cluster.largest));
+        let redundant = cluster.redundant;
+        row(
+            "redundant documents",
+            format!("{}{}", count(redundant), share(redundant, ingest.documents)),
+        );
+    }
+    let _ = writeln!(
+        out,
+        "\n{:<12}{:>10}{:>10}{:>14}",
+        "stage", "wall s", "CPU s", "peak memory"
+    );
+    for stage in [
+        "ingest",
+        "catalogue",
+        "sample",
+        "sort",
+        "merge",
+        "join",
+        "cluster",
+    ] {
+        if let Some(cost) = summary.costs.get(stage) {
+            let peak = bytes(cost.peak_bytes >> 20 << 20);
+            let (wall, cpu) = (cost.wall_seconds, cost.cpu_seconds);
+            let _ = writeln!(out, "{stage:<12}{wall:>10.2}{cpu:>10.2}{peak:>14}");
+        }
+    }
+    let wall: f64 = summary.costs.values().map(|c| c.wall_seconds).sum();
+    let cpu: f64 = summary.costs.values().map(|c| c.cpu_seconds).sum();
+    let peak = summary
+        .costs
+        .values()
+        .map(|c| c.peak_bytes)
+        .max()
+        .unwrap_or(0);
+    let peak = bytes(peak >> 20 << 20);
+    let _ = writeln!(out, "{:<12}{wall:>10.2}{cpu:>10.2}{peak:>14}", "all");
+    out
+}
+
+fn reasons(row: &mut impl FnMut(&str, String), name: &str, counts: &BTreeMap<String, u64>) {
+    let total: u64 = counts.values().sum();
+    row(name, count(total));
+    let mut sorted: Vec<_> = counts.iter().collect();
+    sorted.sort_by_key(|&(reason, n)| (std::cmp::Reverse(*n), reason));
+    for (reason, n) in sorted {
+        row(&format!("    {reason}"), count(*n));
+    }
+}

@@ -1,0 +1,15 @@
+//! The ledger: what came in, what left, what was dropped and why, what it cost.
+//!
+//! # In and out
+//! In: a manifest. Out: [`Summary`], which is `summary.json` and, as text, the table at the end of a
+//! run. Every number in it was counted by a stage; nothing is computed twice.
+
+mod ledger;
+mod process;
+mod summary;
+mod verify;
+
+pub use ledger::{ledger, stage_line};
+pub use process::{cpu_seconds, peak_bytes, reset_peak};
+pub use summary::{Summary, first_reject, write_summary};
+pub use verify::{Verified, inspect, stages, verify};

@@ -1,0 +1,319 @@
+//! Reading everything again, and printing any of it.
+
+use std::path::Path;
+
+use crate::collection::{DocumentReader, RejectReader};
+use crate::ids::Key;
+use crate::manifest::{Manifest, Workspace, parts_of};
+use crate::merge::PostingsReader;
+use crate::sort::RunFile;
+use crate::store::{Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part};
+use crate::{Error, Result};
+
+/// What [`verify`] found.
+#[derive(Debug, Default)]
+pub struct Verified {
+    /// Files checked.
+    pub files: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// What is wrong, file by file.
+    pub errors: Vec<Error>,
+}
+
+/// Reads every committed file of a directory and checks size, header, checksums and structure, and
+/// whether the inputs are still there as they were.
+pub fn verify(directory: &Path) -> Result<Verified> {
+    let manifest = Workspace::look(directory)?;
+    let parameters = u128::from_str_radix(&manifest.collection_digest, 16).unwrap_or(0);
+    let mut found = Verified::default();
+    for (place, kind, info) in parts_of(&manifest) {
+        found.files += 1;
+        found.bytes += info.bytes;
+        let path = directory.join(place).join(&info.name);
+        let checked = verify_part(&path, kind, Some(info))
+            .and_then(|_| read_whole(&path, kind, Some(parameters), info));
+        found.errors.extend(checked.err());
+    }
+    for file in manifest.results.iter().flat_map(|r| &r.files) {
+        found.files += 1;
+        found.bytes += file.bytes;
+        let path = directory.join(&file.name);
+        let checked =
+            disk::open(&path).and_then(|_| check_result(&path, file.bytes, &file.checksum));
+        found.errors.extend(checked.err());
+    }
+    Ok(found)
+}
+
+fn check_result(path: &Path, bytes: u64, stated: &str) -> Result<()> {
+    use std::io::Read;
+    let mut file = disk::open(path)?;
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    let mut buffer = vec![0; disk::READ_BUFFER];
+    let mut read = 0;
+    loop {
+        let n = file.read(&mut buffer).map_err(Error::io("read", path))?;
+        if n == 0 {
+            break;
+        }
+        hash.update(&buffer[..n]);
+        read += n as u64;
+    }
+    let sum = format!("{:016x}", hash.digest());
+    if read < bytes {
+        let what = format!("the manifest says {bytes} bytes");
+        return Err(Error::Truncated {
+            path: path.into(),
+            offset_bytes: read,
+            what,
+        });
+    }
+    if read > bytes {
+        return Err(Error::TooLong {
+            path: path.into(),
+            expected: bytes,
+            found: read,
+        });
+    }
+    if sum != stated {
+        return Err(Error::Corrupt {
+            path: path.into(),
+            offset_bytes: 0,
+            what: "checksum (manifest)".into(),
+            expected: stated.into(),
+            found: sum,
+        });
+    }
+    Ok(())
+}
+
+/// Decodes a part from end to end.
+fn read_whole(path: &Path, kind: Kind, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
+    let wide = read_header(path)?.key_bytes == 16;
+    match kind {
+        Kind::Documents => {
+            let mut reader = DocumentReader::open(path, parameters, Some(info))?;
+            while reader.next()?.is_some() {}
+            reader.finish()
+        }
+        Kind::Rejects => {
+            let mut reader = RejectReader::open(path, parameters, Some(info))?;
+            while reader.next()?.is_some() {}
+            reader.finish()
+        }
+        Kind::Run | Kind::Pairs if wide => read_run::<u128>(path, kind, parameters, info),
+        Kind::Run | Kind::Pairs => read_run::<u64>(path, kind, parameters, info),
+        Kind::Postings if wide => read_postings::<u128>(path, parameters, info),
+        Kind::Postings => read_postings::<u64>(path, parameters, info),
+        Kind::Fingerprints | Kind::Column | Kind::Names => {
+            PartFile::open(path, kind, parameters, Some(info)).map(|_| ())
+        }
+    }
+}
+
+fn read_run<K: Key>(
+    path: &Path,
+    kind: Kind,
+    parameters: Option<u128>,
+    info: &PartInfo,
+) -> Result<()> {
+    let run = RunFile::<K>::open_kind(kind, path, parameters, Some(info))?;
+    let mut cursor = run.range(K::default(), K::MAX)?;
+    let mut records = 0;
+    while cursor.head().is_some() {
+        records += 1;
+        cursor.advance()?;
+    }
+    counted(path, info.records, records)
+}
+
+fn read_postings<K: Key>(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
+    let mut reader = PostingsReader::<K>::open(path, parameters, Some(info))?;
+    let mut lists = 0;
+    while let Some(block) = reader.next()? {
+        lists += block.keys.len() as u64;
+    }
+    reader.finish()?;
+    counted(path, info.records, lists)
+}
+
+fn counted(path: &Path, expected: u64, found: u64) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::Corrupt {
+        path: path.into(),
+        offset_bytes: 0,
+        what: "records".into(),
+        expected: expected.to_string(),
+        found: found.to_string(),
+    })
+}
+
+/// Prints header, footer and up to `most` records of any part; `line` says whether to go on.
+pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bool>) -> Result<()> {
+    let header = read_header(path)?;
+    let part = PartFile::open(path, header.kind, None, None)?;
+    let footer = part.footer;
+    let kind = format!("{:?}", header.kind).to_lowercase();
+    let first = format!(
+        "# {kind} part {}, format {}, parameters {:032x}, key bytes {}",
+        header.number, header.version, header.parameters, header.key_bytes
+    );
+    let second = format!(
+        "# {} records, {} bytes of payload, index at {}, extra {}, checksum {:016x}",
+        footer.records, footer.payload_bytes, footer.index_offset, footer.extra, footer.checksum
+    );
+    if !(line(first)? && line(second)?) {
+        return Ok(());
+    }
+    let mut left = most;
+    let mut show = |text: String| -> Result<bool> {
+        if left == 0 {
+            return Ok(false);
+        }
+        left -= 1;
+        line(text)
+    };
+    let wide = header.key_bytes == 16;
+    match header.kind {
+        Kind::Documents => {
+            let mut reader = DocumentReader::open(path, None, None)?;
+            while let Some(document) = reader.next()? {
+                if !show(format!("{document:?}"))? {
+                    break;
+                }
+            }
+        }
+        Kind::Rejects => {
+            let mut reader = RejectReader::open(path, None, None)?;
+            while let Some((reject, kept)) = reader.next()? {
+                if !show(format!("{reject:?} kept {kept}"))? {
+                    break;
+                }
+            }
+        }
+        Kind::Run | Kind::Pairs if wide => inspect_run::<u128>(path, header.kind, &mut show)?,
+        Kind::Run | Kind::Pairs => inspect_run::<u64>(path, header.kind, &mut show)?,
+        Kind::Postings if wide => inspect_postings::<u128>(path, &mut show)?,
+        Kind::Postings => inspect_postings::<u64>(path, &mut show)?,
+        Kind::Fingerprints | Kind::Column => {
+            let width = header.key_bytes as usize;
+            if !matches!(width, 4 | 8 | 16) {
+                return Err(part.corrupt(40, "key size", "4, 8 or 16", width));
+            }
+            let mut reader = PartReader::open(path, header.kind, None, None)?;
+            while reader.remaining() >= width as u64 {
+                let mut bytes = [0; 16];
+                bytes[..width].copy_from_slice(reader.take(width)?);
+                let value = u128::from_le_bytes(bytes);
+                let text = if header.kind == Kind::Column {
+                    value.to_string()
+                } else {
+                    format!("{value:0digits$x}", digits = width * 2)
+                };
+                if !show(text)? {
+                    break;
+                }
+            }
+        }
+        Kind::Names => {
+            let mut reader = PartReader::open(path, header.kind, None, None)?;
+            let n = reader.remaining().min(most.saturating_mul(80)).min(1 << 20) as usize;
+            let text = String::from_utf8_lossy(reader.take(n)?).into_owned();
+            show(format!("{text:?} (their ends are in the column beside)"))?;
+        }
+    }
+    Ok(())
+}
+
+fn inspect_run<K: Key>(
+    path: &Path,
+    kind: Kind,
+    show: &mut dyn FnMut(String) -> Result<bool>,
+) -> Result<()> {
+    let run = RunFile::<K>::open_kind(kind, path, None, None)?;
+    let mut cursor = run.range(K::default(), K::MAX)?;
+    let digits = K::BYTES * 2;
+    while let Some(record) = cursor.head() {
+        let text = if kind == Kind::Pairs {
+            let key = record.key.to_u128();
+            format!(
+                "{} {} {}",
+                key >> 32,
+                key & u128::from(u32::MAX),
+                record.value
+            )
+        } else {
+            format!("{:0digits$x} {}", record.key, record.value)
+        };
+        if !show(text)? {
+            break;
+        }
+        cursor.advance()?;
+    }
+    Ok(())
+}
+
+fn inspect_postings<K: Key>(
+    path: &Path,
+    show: &mut dyn FnMut(String) -> Result<bool>,
+) -> Result<()> {
+    let mut reader = PostingsReader::<K>::open(path, None, None)?;
+    let digits = K::BYTES * 2;
+    while let Some(block) = reader.next()? {
+        let mut rest = &block.documents[..];
+        for (key, &length) in block.keys.iter().zip(&block.lengths) {
+            let (list, after) = rest.split_at(length as usize);
+            rest = after;
+            if !show(format!("{key:0digits$x} {list:?}"))? {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each stage and what there is of it.
+#[must_use]
+pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
+    let done = |yes: bool, doing: String| if yes { "done".to_string() } else { doing };
+    let waiting = || "not begun".to_string();
+    let mut out = Vec::new();
+    let segments = manifest.segments.len();
+    let place = manifest.segments.last().map_or(0, |s| s.next.file);
+    let reading = format!(
+        "{segments} segments committed, in file {place} of {}",
+        manifest.inputs.len()
+    );
+    out.push(("ingest", done(manifest.ingested, reading)));
+    out.push(("catalogue", done(manifest.catalogue.is_some(), waiting())));
+    let sample = manifest.sample.as_ref();
+    out.push((
+        "sample",
+        sample.map_or_else(waiting, |s| format!("done ({})", s.sampling)),
+    ));
+    let sort = manifest.runs.as_ref().map_or_else(waiting, |runs| {
+        done(
+            runs.complete,
+            format!("{} runs, {} records", runs.stats.runs, runs.stats.records),
+        )
+    });
+    out.push(("sort", sort));
+    let merge = manifest.postings.as_ref().map_or_else(waiting, |postings| {
+        done(
+            postings.complete,
+            format!("{} of {} ranges", postings.parts.len(), postings.ranges),
+        )
+    });
+    out.push(("merge", merge));
+    let join = match (&manifest.pairs, &manifest.joining) {
+        (Some(pairs), _) => format!("done (threshold {})", pairs.config.threshold),
+        (None, Some(joining)) => format!("{} pair tokens counted", joining.stats.pair_tokens),
+        (None, None) => waiting(),
+    };
+    out.push(("join", join));
+    out.push(("cluster", done(manifest.results.is_some(), waiting())));
+    out
+}

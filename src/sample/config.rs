@@ -1,0 +1,264 @@
+//! Sampling ratios, classes, and which document gets which.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::ids::Key;
+
+/// One class of a sampling ratio 1/n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate {
+    n: u32,
+    class: u32,
+}
+
+impl Rate {
+    /// Every fingerprint.
+    pub const FULL: Rate = Rate { n: 1, class: 0 };
+
+    /// Class `class` of ratio 1/`n`; `None` unless class < n.
+    #[must_use]
+    pub fn new(n: u32, class: u32) -> Option<Rate> {
+        (class < n).then_some(Rate { n, class })
+    }
+
+    /// The n of 1/n.
+    #[must_use]
+    pub fn n(self) -> u32 {
+        self.n
+    }
+
+    /// Which of the n classes.
+    #[must_use]
+    pub fn class(self) -> u32 {
+        self.class
+    }
+
+    /// Least and greatest fingerprint of the class: those h with floor(h n / 2^b) = class.
+    #[must_use]
+    pub fn bounds<K: Key>(self) -> (K, K) {
+        let high = if self.class + 1 == self.n {
+            K::MAX.to_u128()
+        } else {
+            start::<K>(self.class + 1, self.n) - 1
+        };
+        (
+            K::from_u128(start::<K>(self.class, self.n)),
+            K::from_u128(high),
+        )
+    }
+
+    /// Where the class lies in a sorted set.
+    #[must_use]
+    pub fn slice<K: Key>(self, set: &[K]) -> Range<usize> {
+        if self.n == 1 {
+            return 0..set.len();
+        }
+        let (low, high) = self.bounds::<K>();
+        set.partition_point(|&h| h < low)..set.partition_point(|&h| h <= high)
+    }
+}
+
+/// ceil(k 2^b / n) for k < n, without overflow for b = 128.
+fn start<K: Key>(k: u32, n: u32) -> u128 {
+    let (k, n) = (u128::from(k), u128::from(n));
+    let (mut quotient, mut rest) = (K::MAX.to_u128() / n, K::MAX.to_u128() % n + 1);
+    if rest == n {
+        quotient += 1;
+        rest = 0;
+    }
+    k * quotient + (k * rest).div_ceil(n)
+}
+
+/// How fingerprints are sampled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sampling {
+    /// All fingerprints: exact answers.
+    #[default]
+    Full,
+    /// The same class of the same ratio for every document.
+    Uniform(Rate),
+    /// As Broder et al. 1997: 1/25, the 400 least of a document's sample, and (in the join)
+    /// fingerprints of more than 1,000 documents dropped.
+    Broder97,
+}
+
+/// The most fingerprints of a document in [`Sampling::Broder97`].
+const BRODER97_MOST: u32 = 400;
+/// The most documents of a fingerprint in [`Sampling::Broder97`].
+const BRODER97_MAX_POSTINGS: u32 = 1000;
+
+impl Sampling {
+    /// The most fingerprints that a document's sample keeps (its least), where there is a limit.
+    #[must_use]
+    pub fn most_per_document(self) -> Option<u32> {
+        matches!(self, Sampling::Broder97).then_some(BRODER97_MOST)
+    }
+
+    /// The `--max-postings` that belongs to this sampling when none is given.
+    #[must_use]
+    pub fn max_postings(self) -> Option<u32> {
+        matches!(self, Sampling::Broder97).then_some(BRODER97_MAX_POSTINGS)
+    }
+
+    /// The ratios of the size groups, as levels.
+    #[must_use]
+    pub fn levels(self, groups: usize) -> Levels {
+        let rate = match self {
+            Sampling::Full => Rate::FULL,
+            Sampling::Uniform(rate) => rate,
+            Sampling::Broder97 => Rate { n: 25, class: 0 },
+        };
+        Levels {
+            rates: vec![rate],
+            level_of_group: vec![0; groups],
+        }
+    }
+}
+
+/// The distinct ratios of a sampling, finest first, and which of them each size group has.
+///
+/// A document of level i is compared with one of level j on level max(i, j); so it has one sample
+/// size for its own level and for each coarser one. A uniform sampling has one level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// The ratios, finest first; each n divides the next.
+    pub rates: Vec<Rate>,
+    /// Level of each size group.
+    pub level_of_group: Vec<u8>,
+}
+
+impl fmt::Display for Sampling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sampling::Full => f.write_str("full"),
+            Sampling::Uniform(Rate { n, class: 0 }) => write!(f, "1/{n}"),
+            Sampling::Uniform(Rate { n, class }) => write!(f, "1/{n}:{class}"),
+            Sampling::Broder97 => f.write_str("broder97"),
+        }
+    }
+}
+
+impl FromStr for Sampling {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "full" | "1/1" => return Ok(Sampling::Full),
+            "broder97" => return Ok(Sampling::Broder97),
+            _ => {}
+        }
+        let wrong = || {
+            format!(
+                "`{text}` is not a sampling; write full, 1/16, 1/16:3 (class 3 of 0 to 15) or broder97"
+            )
+        };
+        let ratio = text.strip_prefix("1/").ok_or_else(wrong)?;
+        let (n, class) = ratio.split_once(':').unwrap_or((ratio, "0"));
+        let n: u32 = n.parse().map_err(|_| wrong())?;
+        let class: u32 = class.parse().map_err(|_| wrong())?;
+        if n == 0 || n > 1_000_000 {
+            return Err(format!("`{text}`: the n of 1/n is 1 to 1000000"));
+        }
+        let rate = Rate::new(n, class)
+            .ok_or_else(|| format!("`{text}`: 1/{n} has the classes 0 to {}", n - 1))?;
+        Ok(if n == 1 {
+            Sampling::Full
+        } else {
+            Sampling::Uniform(rate)
+        })
+    }
+}
+
+impl Serialize for Sampling {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sampling {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn sampling_reads_and_prints() {
+        for text in ["full", "1/16", "1/16:3", "broder97", "1/25:24"] {
+            assert_eq!(text.parse::<Sampling>().unwrap().to_string(), text);
+        }
+        assert_eq!("1/1".parse::<Sampling>().unwrap(), Sampling::Full);
+        for text in [
+            "", "2/3", "1/0", "1/16:16", "1/x", "1/", "16", "1/-2", "1/4:",
+        ] {
+            assert!(text.parse::<Sampling>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn classes_follow_the_definition() {
+        for n in 1..=40u32 {
+            for class in 0..n {
+                let (low, high) = Rate::new(n, class).unwrap().bounds::<u64>();
+                for h in [low, high] {
+                    assert_eq!((u128::from(h) * u128::from(n)) >> 64, u128::from(class));
+                }
+                let below = low
+                    .checked_sub(1)
+                    .map(|h| (u128::from(h) * u128::from(n)) >> 64);
+                assert_eq!(below, class.checked_sub(1).map(u128::from));
+                let wide = Rate::new(n, class).unwrap().bounds::<u128>();
+                // 128-bit classes begin where the 64-bit ones do, up to rounding.
+                assert_eq!(
+                    (wide.0 >> 64) as u64,
+                    if n.is_power_of_two() || class == 0 {
+                        low
+                    } else {
+                        low - 1
+                    }
+                );
+                if class + 1 < n {
+                    let next = Rate::new(n, class + 1).unwrap().bounds::<u128>();
+                    assert_eq!(next.0, wide.1 + 1);
+                } else {
+                    assert_eq!(wide.1, u128::MAX);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn classes_nest(h in any::<u128>(), n in 1u32..100, factor in 1u32..20) {
+            let inside = |rate: Rate| { let (l, u) = rate.bounds::<u128>(); l <= h && h <= u };
+            let m = n * factor;
+            let fine = (0..m).find(|&c| inside(Rate::new(m, c).unwrap())).unwrap();
+            prop_assert!(inside(Rate::new(n, fine / factor).unwrap()));
+        }
+
+        #[test]
+        fn classes_partition_a_set(mut set in prop::collection::vec(any::<u64>(), 0..300), n in 1u32..40) {
+            set.sort_unstable();
+            set.dedup();
+            let mut at = 0;
+            for class in 0..n {
+                let slice = Rate::new(n, class).unwrap().slice(&set);
+                prop_assert_eq!(slice.start, at);
+                at = slice.end;
+            }
+            prop_assert_eq!(at, set.len());
+        }
+    }
+}

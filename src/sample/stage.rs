@@ -1,0 +1,221 @@
+//! Sizes of the samples.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Levels, Rate, Sampling};
+use crate::budget::ByteSize;
+use crate::collection::{Catalogue, Column, SetReader, each_document};
+use crate::ids::Key;
+use crate::manifest::{SampleEntry, Workspace};
+use crate::progress::{Context, Unit};
+use crate::store::{Header, Kind, PartWriter, VERSION};
+use crate::{Error, Result};
+
+const STAGE: &str = "sample";
+const DIRECTORY: &str = "sample";
+/// Buffers of readers and writers.
+const FIXED_BYTES: u64 = 8 << 20;
+
+/// What was counted while sampling.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampleStats {
+    /// Distinct shingles of the representatives.
+    pub shingles: u64,
+    /// Those that were sampled: the records to be sorted.
+    pub sampled: u64,
+    /// Representatives that have shingles, none of them sampled: they can be in no pair.
+    pub nothing_sampled: u64,
+}
+
+/// The samples' sizes, in memory: by level, by document.
+#[derive(Clone, Debug)]
+pub struct Sampled {
+    levels: Levels,
+    /// Level of each document; empty where there is one level only.
+    level: Vec<u8>,
+    /// Sizes at each level. A size at a level finer than the document's own is 0.
+    sizes: Vec<Column>,
+}
+
+impl Sampled {
+    /// Bytes of memory for so many documents.
+    #[must_use]
+    pub fn bytes(levels: usize, documents: u64) -> u64 {
+        documents * 4 * levels as u64 + if levels > 1 { documents } else { 0 }
+    }
+
+    /// Reads the sizes of a committed sample.
+    pub fn load(workspace: &Workspace) -> Result<Sampled> {
+        let missing = || Error::StageMissing {
+            path: workspace.directory().into(),
+            stage: STAGE,
+        };
+        let entry = workspace.manifest.sample.as_ref().ok_or_else(missing)?;
+        let groups = workspace.manifest.collection.size_groups.count();
+        let levels = entry.sampling.levels(groups);
+        let level = levels_of_documents(workspace, &levels)?;
+        let (directory, parameters) =
+            (workspace.path(DIRECTORY), workspace.collection_parameters());
+        let load = |info: &crate::store::PartInfo| {
+            Column::load(&directory.join(&info.name), parameters, info)
+        };
+        let sizes = entry.sizes.iter().map(load).collect::<Result<_>>()?;
+        Ok(Sampled {
+            levels,
+            level,
+            sizes,
+        })
+    }
+
+    /// Documents.
+    #[must_use]
+    pub fn documents(&self) -> usize {
+        self.sizes.first().map_or(0, |s| s.0.len())
+    }
+
+    /// The level of a document.
+    #[must_use]
+    #[inline]
+    pub fn level(&self, document: u32) -> usize {
+        self.level
+            .get(document as usize)
+            .map_or(0, |&l| usize::from(l))
+    }
+
+    /// The ratio of a document.
+    #[must_use]
+    pub fn rate(&self, document: u32) -> Rate {
+        self.levels.rates[self.level(document)]
+    }
+
+    /// Size of a document's sample at its own level: the records that it has.
+    #[must_use]
+    #[inline]
+    pub fn own(&self, document: u32) -> u32 {
+        self.sizes[self.level(document)].0[document as usize]
+    }
+
+    /// Sizes of two documents' samples on the coarser of their ratios, on which they are compared.
+    #[must_use]
+    #[inline]
+    pub fn sizes(&self, a: u32, b: u32) -> (u32, u32) {
+        let level = self.level(a).max(self.level(b));
+        let sizes = &self.sizes[level].0;
+        (sizes[a as usize], sizes[b as usize])
+    }
+}
+
+fn levels_of_documents(workspace: &Workspace, levels: &Levels) -> Result<Vec<u8>> {
+    let mut level = Vec::new();
+    if levels.rates.len() > 1 {
+        each_document(workspace, |_, document| {
+            level.push(levels.level_of_group[usize::from(document.group)]);
+            Ok(())
+        })?;
+    }
+    Ok(level)
+}
+
+/// Makes the columns of sizes for a sampling, unless they are there.
+pub fn run<K: Key>(
+    workspace: &mut Workspace,
+    sampling: Sampling,
+    context: &Context<'_>,
+) -> Result<()> {
+    let digest = workspace.sample_digest(sampling);
+    if workspace.keep_sample(&digest) {
+        return Ok(());
+    }
+    workspace.manifest.pairs = None;
+    workspace.manifest.results = None;
+    workspace.commit(&[])?;
+    workspace.remove_scrap()?;
+    let documents = Catalogue::stats(workspace)?.documents;
+    context
+        .progress
+        .start(STAGE, Unit::Count("documents"), Some(documents));
+    let levels = sampling.levels(workspace.manifest.collection.size_groups.count());
+    let count = levels.rates.len();
+    let least = ByteSize(FIXED_BYTES + documents * 8 + Sampled::bytes(count, documents));
+    context
+        .budget
+        .require(least, || format!("sampling {documents} documents"))?;
+    let level = levels_of_documents(workspace, &levels)?;
+    let representatives = Catalogue::representatives(workspace)?;
+    let stored = Catalogue::stored(workspace)?;
+    let mut stats = SampleStats::default();
+    let mut sizes = vec![Vec::with_capacity(documents as usize); count];
+    let all = levels.rates == [Rate::FULL] && sampling.most_per_document().is_none();
+    let bounds: Vec<(K, K)> = levels.rates.iter().map(|rate| rate.bounds()).collect();
+    let mut document = 0u32;
+    for segment in &workspace.manifest.segments {
+        let mut sets = (!all)
+            .then(|| SetReader::<K>::of(workspace, segment))
+            .transpose()?;
+        for _ in 0..segment.stats.documents {
+            if document.is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+                context.progress.at(document.into());
+            }
+            let at = document as usize;
+            let takes_part = representatives.0[at] == document;
+            let stored = stored.0[at];
+            let own = level.get(at).map_or(0, |&l| usize::from(l));
+            let mut inside = vec![0u32; count];
+            if let Some(sets) = &mut sets {
+                sets.next(stored, |keys| {
+                    for (n, &(low, high)) in inside.iter_mut().zip(&bounds).skip(own) {
+                        let from = keys.partition_point(|&key| key < low);
+                        let to = keys.partition_point(|&key| key <= high);
+                        *n += (to - from) as u32;
+                    }
+                    Ok(())
+                })?;
+            } else {
+                inside[0] = stored;
+            }
+            for (sizes, n) in sizes.iter_mut().zip(&mut inside) {
+                *n = sampling
+                    .most_per_document()
+                    .map_or(*n, |most| (*n).min(most));
+                sizes.push(if takes_part { *n } else { 0 });
+            }
+            if takes_part {
+                stats.shingles += u64::from(stored);
+                stats.sampled += u64::from(inside[own]);
+                stats.nothing_sampled += u64::from(stored > 0 && inside[own] == 0);
+            }
+            document += 1;
+        }
+        if let Some(sets) = sets {
+            sets.finish()?;
+        }
+    }
+    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
+    let mut parts = Vec::new();
+    let mut bytes = Vec::new();
+    for (number, column) in sizes.iter().enumerate() {
+        let number = number as u64;
+        let header = Header {
+            kind: Kind::Column,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes: 4,
+        };
+        let mut part = PartWriter::create(&directory, &header)?;
+        for piece in column.chunks(16 << 10) {
+            bytes.clear();
+            bytes.extend(piece.iter().flat_map(|n| n.to_le_bytes()));
+            part.put(&bytes)?;
+        }
+        parts.push(part.finish(column.len() as u64, 0, 0)?);
+    }
+    workspace.manifest.sample = Some(SampleEntry {
+        digest,
+        sampling,
+        sizes: parts,
+        stats,
+    });
+    workspace.commit(&[DIRECTORY])
+}

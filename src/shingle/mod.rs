@@ -1,0 +1,271 @@
+//! Stage 3 of 10: tokens to fingerprint sets.
+//!
+//! # Source
+//! Shingles as in Broder, Glassman, Manasse & Zweig 1997; MD5 and ten words as in Ye, Wen & Ma 2008,
+//! sections 2.1 and 4.3. xxh3: Y. Collet, the XXH3 algorithm.
+//!
+//! # In and out
+//! In: a [`RawDocument`], parsed by stage 2. Out: its sorted set of distinct fingerprints, and its
+//! [`DocumentFacts`], among them the MD5 of its canonical document.
+//!
+//! # Algorithm
+//! 1. Each window of w tokens is a stretch of the canonical text, hashed where it lies.
+//! 2. Windows of a long document are hashed portion by portion; the last w - 1 tokens are kept for
+//!    the next portion.
+//! 3. The fingerprints are sorted, equal ones made one.
+//!
+//! # Invariants
+//! - The sets of ranges that partition the keys partition the set of the full range.
+//! - Tokens in: w - 1 fewer fingerprints before equal ones are made one, or one for a short
+//!   document that is taken whole.
+//!
+//! # Cost
+//! One hash of some 60 bytes for each token. Memory: twice the distinct fingerprints in the range (but
+//! room for a million at least), and what [`crate::parse::Parser::scratch_bytes`] says.
+//!
+//! # Where we depart from the source
+//! A document with fewer than w tokens has one shingle ([`Short::Whole`]) unless it is asked for
+//! otherwise; the papers give it none.
+
+mod config;
+mod fingerprint;
+mod sort;
+
+use md5::{Digest, Md5};
+
+use crate::ids::{FingerprintKind, Key};
+use crate::parse::{Parser, TokenConsumer, TokenKind, Tokens};
+use crate::read::{RawDocument, Reject};
+
+use sort::Sorter;
+
+pub use config::{MAX_SHINGLE_SIZE, ShingleConfig, Short};
+pub use fingerprint::{Fingerprinter, Md5Fingerprinter, Xxh3Fingerprinter};
+
+/// What is known of a document after stage 3, beside its fingerprints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentFacts {
+    /// Tokens; for `bytes:N` words separated by white space.
+    pub words: u64,
+    /// Not empty, and fewer tokens than a shingle has (for `bytes:N`: fewer than N bytes).
+    pub short: bool,
+    /// MD5 of the canonical document.
+    pub md5: [u8; 16],
+    /// The first title outside SVG, or the title of the source, white space folded, at most
+    /// [`crate::parse::TITLE_CHARS`] characters.
+    pub title: Option<String>,
+    /// The charset it was decoded from, by its name in the Encoding standard.
+    pub charset: &'static str,
+    /// What was wrong with the charset. Source and docno are for the caller to fill in.
+    pub notices: Vec<Reject>,
+}
+
+/// Sets are made distinct in between when they have grown to this length and to twice what was
+/// distinct before, so that one shingle repeated a million times costs no memory.
+const COMPACT_FINGERPRINTS: usize = 1 << 20;
+
+/// What a shingle is a window of.
+#[derive(Clone, Copy, Debug)]
+enum Window {
+    Tokens(usize),
+    Bytes(usize),
+}
+
+/// Parses and shingles one document after the other, with the same buffers.
+///
+/// `K` goes with the kind of fingerprint: `u64` with [`FingerprintKind::Xxh3`], `u128` with
+/// [`FingerprintKind::Md5`].
+#[derive(Debug)]
+pub struct Shingler<K: Key> {
+    parser: Parser,
+    tokens: TokenKind,
+    window: Window,
+    short: Short,
+    fingerprint: FingerprintKind,
+    seed: u64,
+    md5: Md5,
+    sorter: Sorter<K>,
+}
+
+impl<K: Key> Shingler<K> {
+    /// A shingler with empty buffers. The configuration has been checked
+    /// ([`ShingleConfig::check`]); a shingle size of 0 is taken for 1.
+    #[must_use]
+    pub fn new(config: &ShingleConfig) -> Self {
+        debug_assert_eq!(
+            K::BITS,
+            match config.fingerprint {
+                FingerprintKind::Xxh3 => u64::BITS,
+                FingerprintKind::Md5 => u128::BITS,
+            },
+            "the key goes with the kind of fingerprint"
+        );
+        Shingler {
+            parser: Parser::new(&config.parse),
+            tokens: config.parse.tokens.clone(),
+            window: match config.parse.tokens {
+                TokenKind::Words | TokenKind::Whitespace => {
+                    Window::Tokens(config.shingle_size.max(1) as usize)
+                }
+                TokenKind::Bytes(n) => Window::Bytes(n.get() as usize),
+            },
+            short: config.short,
+            fingerprint: config.fingerprint,
+            seed: config.seed,
+            md5: Md5::new(),
+            sorter: Sorter::default(),
+        }
+    }
+
+    /// Parses and shingles one document. `set` is emptied and receives the sorted, distinct
+    /// fingerprints from `range.0` to `range.1`, both included: all of them normally, a part where
+    /// a document's fingerprints are more than memory holds and it is done in several passes. The
+    /// facts are those of the whole document every time.
+    pub fn shingle(
+        &mut self,
+        document: &RawDocument<'_>,
+        range: (K, K),
+        set: &mut Vec<K>,
+    ) -> DocumentFacts {
+        set.clear();
+        let base = Collector {
+            window: self.window,
+            short: self.short,
+            range,
+            set,
+            hashed: false,
+            is_short: false,
+            md5: &mut self.md5,
+            sorter: &mut self.sorter,
+            compact_at: COMPACT_FINGERPRINTS,
+        };
+        let (facts, short) = match self.fingerprint {
+            FingerprintKind::Xxh3 => {
+                let hash = Xxh3Fingerprinter { seed: self.seed };
+                let mut consumer = Hashing { base, hash };
+                (
+                    self.parser.parse(document, &mut consumer),
+                    consumer.base.is_short,
+                )
+            }
+            FingerprintKind::Md5 => {
+                let mut consumer = Hashing {
+                    base,
+                    hash: Md5Fingerprinter,
+                };
+                (
+                    self.parser.parse(document, &mut consumer),
+                    consumer.base.is_short,
+                )
+            }
+        };
+        self.sorter.sort_distinct(set);
+        DocumentFacts {
+            words: facts.words,
+            short,
+            md5: self.md5.finalize_reset().into(),
+            title: facts.title,
+            charset: facts.charset,
+            notices: facts.notices,
+        }
+    }
+
+    /// An upper bound of the fingerprints, before equal ones are made one, that a body of so many
+    /// bytes can give: for choosing the number of passes.
+    ///
+    /// Words: one for each byte, as half-width Katakana has in Shift_JIS. Runs between white space:
+    /// one for each two bytes. Bytes: a byte of a legacy charset becomes up to three.
+    #[must_use]
+    pub fn most_fingerprints(&self, body_bytes: usize) -> usize {
+        match self.tokens {
+            TokenKind::Words => body_bytes,
+            TokenKind::Whitespace => body_bytes.div_ceil(2),
+            TokenKind::Bytes(_) => body_bytes.saturating_mul(3),
+        }
+    }
+
+    /// The most memory, beside the body and the fingerprints, that a body of so many bytes can need
+    /// ([`Parser::scratch_bytes`]; sorting is done in place where it is more than a page's).
+    #[must_use]
+    pub fn scratch_bytes(&self, body_bytes: usize) -> usize {
+        Parser::scratch_bytes(body_bytes)
+    }
+
+    /// Gives back memory that only an oversized document needs.
+    pub fn shrink(&mut self) {
+        self.parser.shrink();
+    }
+}
+
+/// What comes together of one document.
+struct Collector<'a, K: Key> {
+    window: Window,
+    short: Short,
+    range: (K, K),
+    set: &'a mut Vec<K>,
+    /// A whole window has been seen.
+    hashed: bool,
+    is_short: bool,
+    md5: &'a mut Md5,
+    sorter: &'a mut Sorter<K>,
+    compact_at: usize,
+}
+
+/// A collector and its hash.
+struct Hashing<'a, K: Key, F> {
+    base: Collector<'a, K>,
+    hash: F,
+}
+
+impl<K: Key, F: Fingerprinter> Hashing<'_, K, F> {
+    /// Adds the fingerprints of shingles that are in range.
+    fn add<'t>(&mut self, shingles: impl Iterator<Item = &'t [u8]>) {
+        let (low, high) = self.base.range;
+        for shingle in shingles {
+            let fingerprint = K::from_u128(self.hash.fingerprint(shingle).to_u128());
+            if fingerprint >= low && fingerprint <= high {
+                self.base.set.push(fingerprint);
+            }
+        }
+    }
+}
+
+impl<K: Key, F: Fingerprinter> TokenConsumer for Hashing<'_, K, F> {
+    fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
+        let bytes = tokens.bytes;
+        let mut done = 0;
+        match self.base.window {
+            Window::Tokens(size) => {
+                if let Some(first_kept) = (tokens.len() + 1).checked_sub(size)
+                    && first_kept > 0
+                {
+                    self.base.hashed = true;
+                    self.add(tokens.windows(size));
+                    done = tokens.starts[first_kept].min(bytes.len());
+                }
+            }
+            Window::Bytes(size) => {
+                if bytes.len() >= size {
+                    self.base.hashed = true;
+                    self.add(bytes.windows(size));
+                    done = bytes.len() - (size - 1);
+                }
+            }
+        }
+        if last {
+            if !self.base.hashed && !bytes.is_empty() {
+                self.base.is_short = true;
+                if self.base.short == Short::Whole {
+                    self.add(std::iter::once(bytes));
+                }
+            }
+            done = bytes.len();
+        }
+        self.base.md5.update(&bytes[..done]);
+        if !last && self.base.set.len() >= self.base.compact_at {
+            self.base.sorter.sort_distinct(self.base.set);
+            self.base.compact_at = COMPACT_FINGERPRINTS.max(2 * self.base.set.len());
+        }
+        done
+    }
+}

@@ -1,0 +1,148 @@
+//! Sorting a document's fingerprints.
+//!
+//! Fingerprints are spread evenly, so a key's place in the sorted set is nearly known from the key:
+//! they are dealt into as many slots as there are keys, by their leading bits, and what shares a
+//! slot is sorted there. On web pages of a thousand fingerprints that takes half the time of
+//! [`slice::sort_unstable`]. Where the keys are not spread evenly (a document that repeats itself, a
+//! narrow range) crowded slots are left to `sort_unstable`, so the worst case is its worst case.
+
+use crate::ids::Key;
+
+/// Below this many keys a plain sort is as fast.
+const LEAST: usize = 32;
+
+/// Above this many the slots no longer fit the second-level cache.
+const MOST: usize = 1 << 16;
+
+/// The most keys in a slot for which insertion is the way.
+const CROWDED: u32 = 12;
+
+/// Sorts sets of fingerprints and makes them distinct. Holds at most [`MOST`] keys and as many
+/// counts between sets.
+#[derive(Debug, Default)]
+pub(super) struct Sorter<K: Key> {
+    /// The keys, dealt into slots.
+    dealt: Vec<K>,
+    /// Keys in each slot, then where the slot ends.
+    slots: Vec<u32>,
+}
+
+impl<K: Key> Sorter<K> {
+    /// Sorts `set` and drops what occurs again.
+    pub(super) fn sort_distinct(&mut self, set: &mut Vec<K>) {
+        if (LEAST..MOST).contains(&set.len()) {
+            self.deal(set);
+            set.clear();
+            // All but the last of equal keys are left out, then the last is added.
+            let keys = self.dealt.iter().zip(self.dealt.iter().skip(1));
+            set.extend(keys.filter(|(a, b)| a != b).map(|(a, _)| *a));
+            set.extend(self.dealt.last());
+        } else {
+            set.sort_unstable();
+            set.dedup();
+        }
+    }
+
+    /// Sorts `keys` into `dealt`.
+    fn deal(&mut self, keys: &[K]) {
+        let slots = keys.len();
+        let slot = |key: K| {
+            let leading = (key.to_u128() >> (K::BITS - 64)) as u64;
+            ((u128::from(leading) * slots as u128) >> 64) as usize
+        };
+        self.slots.clear();
+        self.slots.resize(slots, 0);
+        for &key in keys {
+            self.slots[slot(key)] += 1;
+        }
+        let (mut sum, mut most) = (0, 0);
+        for count in &mut self.slots {
+            most = most.max(*count);
+            (*count, sum) = (sum, sum + *count);
+        }
+        // No clearing: every place is written.
+        if self.dealt.len() < slots {
+            self.dealt.resize(slots, K::default());
+        }
+        self.dealt.truncate(slots);
+        for &key in keys {
+            let place = &mut self.slots[slot(key)];
+            self.dealt[*place as usize] = key;
+            *place += 1;
+        }
+        if most > CROWDED {
+            let mut start = 0;
+            for &end in &self.slots {
+                self.dealt[start..end as usize].sort_unstable();
+                start = end as usize;
+            }
+            return;
+        }
+        // Slots are in order already, so no key moves out of its slot.
+        for i in 1..slots {
+            let key = self.dealt[i];
+            let mut at = i;
+            while at > 0 && self.dealt[at - 1] > key {
+                self.dealt[at] = self.dealt[at - 1];
+                at -= 1;
+            }
+            self.dealt[at] = key;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check<K: Key>(keys: Vec<K>) {
+        let mut expected = keys.clone();
+        expected.sort_unstable();
+        expected.dedup();
+        let mut sorter = Sorter::default();
+        // A larger set before leaves nothing behind.
+        sorter.sort_distinct(&mut vec![K::MAX; 500]);
+        let mut found = keys;
+        sorter.sort_distinct(&mut found);
+        assert_eq!(found, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_plain_sort(
+            keys in prop::collection::vec(any::<u128>(), 0..300),
+            again in prop::collection::vec(0usize..300, 0..200),
+            shift in 0u32..128,
+        ) {
+            let mut keys: Vec<u128> = keys.iter().map(|k| k >> shift).collect();
+            for i in again {
+                if let Some(&key) = keys.get(i) {
+                    keys.push(key);
+                }
+            }
+            check(keys.iter().map(|&k| (k >> 64) as u64).collect());
+            check(keys.iter().map(|&k| k as u64).collect());
+            check(keys);
+        }
+    }
+
+    #[test]
+    fn corners() {
+        for n in [0, 1, 31, 32, 33, 1000] {
+            check(vec![7u64; n]);
+            check(vec![u128::MAX; n]);
+            check((0..n as u64).rev().collect());
+            check(
+                (0..n as u64)
+                    .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+                    .collect(),
+            );
+        }
+        check(
+            (0..70_000u64)
+                .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+                .collect(),
+        );
+    }
+}

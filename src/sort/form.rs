@@ -1,0 +1,304 @@
+//! From the collection to sorted runs.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crossbeam_channel::{Sender, bounded};
+use serde::{Deserialize, Serialize};
+
+use super::run::{Compression, Record, RunWriter};
+use crate::budget::ByteSize;
+use crate::collection::{Catalogue, Column, SetReader};
+use crate::ids::Key;
+use crate::manifest::{RunsEntry, SegmentEntry, Workspace};
+use crate::progress::{Context, Stop, Unit, joined};
+use crate::sample::Sampled;
+use crate::store::PartInfo;
+use crate::{Error, Result};
+
+const STAGE: &str = "sort";
+const DIRECTORY: &str = "runs";
+/// A worker's reader, writer and codec.
+const WORKER_BYTES: u64 = 2 << 20;
+/// The smallest buffer worth sorting.
+const LEAST_RECORDS: u64 = 1024;
+
+/// A committed run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunEntry {
+    /// The part.
+    pub part: PartInfo,
+    /// Merges it has been through.
+    pub generation: u32,
+    /// Documents (first, one past the last) whose records it holds all of. A run that holds a part
+    /// of one document only has none; it is committed together with the run that has it.
+    pub covers: Vec<(u32, u32)>,
+}
+
+/// What was counted while forming runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormStats {
+    /// Records sorted.
+    pub records: u64,
+    /// Runs spilled.
+    pub runs: u64,
+    /// Bytes spilled.
+    pub bytes: u64,
+}
+
+/// What every worker reads.
+struct Plan<'a> {
+    workspace: &'a Path,
+    runs: &'a Path,
+    parameters: u128,
+    segments: &'a [SegmentEntry],
+    stored: &'a Column,
+    sampled: &'a Sampled,
+    most: Option<u32>,
+    /// Documents done, by committed runs; sorted.
+    covered: Vec<(u32, u32)>,
+    queue: Mutex<VecDeque<usize>>,
+    next_number: AtomicU64,
+    capacity: usize,
+    done: AtomicU64,
+}
+
+/// Forms runs of all sampled records; goes on after the runs already committed.
+pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    if workspace.manifest.postings.is_some()
+        || workspace
+            .manifest
+            .runs
+            .as_ref()
+            .is_some_and(|runs| runs.complete)
+    {
+        return Ok(());
+    }
+    let missing = || Error::StageMissing {
+        path: workspace.directory().into(),
+        stage: "sample",
+    };
+    let sample = workspace.manifest.sample.clone().ok_or_else(missing)?;
+    let documents = Catalogue::stats(workspace)?.documents;
+    let threads = context.budget.threads as u64;
+    let fixed =
+        documents * 4 + Sampled::bytes(sample.sizes.len(), documents) + threads * WORKER_BYTES;
+    let record = size_of::<Record<K>>() as u64;
+    let least = ByteSize(fixed + threads * LEAST_RECORDS * record);
+    context
+        .budget
+        .require(least, || format!("sorting with {threads} threads"))?;
+    context
+        .progress
+        .start(STAGE, Unit::Count("records"), Some(sample.stats.sampled));
+    let capacity = (context.budget.memory.0 - fixed) / threads / record;
+    // No worker needs more than there is.
+    let capacity = capacity.min(sample.stats.sampled.max(LEAST_RECORDS)) as usize;
+    let stored = Catalogue::stored(workspace)?;
+    let sampled = Sampled::load(workspace)?;
+    let entry = workspace
+        .manifest
+        .runs
+        .get_or_insert_with(RunsEntry::default)
+        .clone();
+    let mut covered: Vec<(u32, u32)> = entry.runs.iter().flat_map(|r| r.covers.clone()).collect();
+    covered.sort_unstable();
+    let segments = workspace.manifest.segments.clone();
+    let (directory, runs) = (
+        workspace.directory().to_path_buf(),
+        workspace.path(DIRECTORY),
+    );
+    let plan = Plan {
+        workspace: &directory,
+        runs: &runs,
+        parameters: workspace.collection_parameters(),
+        segments: &segments,
+        stored: &stored,
+        sampled: &sampled,
+        most: sample.sampling.most_per_document(),
+        covered,
+        queue: Mutex::new((0..segments.len()).collect()),
+        next_number: AtomicU64::new(entry.next_number),
+        capacity,
+        done: AtomicU64::new(entry.stats.records),
+    };
+    let (spilled, arrive) = bounded::<Vec<RunEntry>>(threads as usize);
+    std::thread::scope(|scope| -> Result<()> {
+        let workers: Vec<_> = (0..threads)
+            .map(|_| {
+                let (plan, spilled) = (&plan, spilled.clone());
+                scope.spawn(move || Worker::<K>::new(plan, spilled, context.stop).work())
+            })
+            .collect();
+        drop(spilled);
+        let committed = (|| -> Result<()> {
+            for runs in &arrive {
+                let next_number = plan.next_number.load(Ordering::SeqCst);
+                let entry = workspace
+                    .manifest
+                    .runs
+                    .get_or_insert_with(RunsEntry::default);
+                for run in runs {
+                    entry.stats.records += run.part.records;
+                    entry.stats.runs += 1;
+                    entry.stats.bytes += run.part.bytes;
+                    entry.runs.push(run);
+                }
+                entry.next_number = next_number;
+                workspace.commit(&[DIRECTORY])?;
+                context.progress.at(plan.done.load(Ordering::Relaxed));
+            }
+            Ok(())
+        })();
+        drop(arrive);
+        let results: Vec<_> = workers.into_iter().map(|w| joined("sort", w)).collect();
+        results
+            .into_iter()
+            .find(Result::is_err)
+            .unwrap_or(Ok(()))
+            .and(committed)
+    })?;
+    let entry = workspace
+        .manifest
+        .runs
+        .get_or_insert_with(RunsEntry::default);
+    if entry.stats.records != sample.stats.sampled {
+        return Err(Error::Corrupt {
+            path: runs,
+            offset_bytes: 0,
+            what: "records in all runs".into(),
+            expected: sample.stats.sampled.to_string(),
+            found: entry.stats.records.to_string(),
+        });
+    }
+    entry.complete = true;
+    workspace.commit(&[DIRECTORY])
+}
+
+struct Worker<'a, K> {
+    plan: &'a Plan<'a>,
+    spilled: Sender<Vec<RunEntry>>,
+    stop: &'a Stop,
+    buffer: Vec<Record<K>>,
+    covers: Vec<(u32, u32)>,
+    /// Runs that hold a part of the current document.
+    parts: Vec<RunEntry>,
+}
+
+impl<'a, K: Key> Worker<'a, K> {
+    fn new(plan: &'a Plan<'a>, spilled: Sender<Vec<RunEntry>>, stop: &'a Stop) -> Self {
+        let buffer = Vec::with_capacity(plan.capacity);
+        Worker {
+            plan,
+            spilled,
+            stop,
+            buffer,
+            covers: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+
+    fn work(mut self) -> Result<()> {
+        loop {
+            let next = self
+                .plan
+                .queue
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .pop_front();
+            let Some(segment) = next else { break };
+            self.segment(&self.plan.segments[segment])?;
+        }
+        self.spill()
+    }
+
+    fn segment(&mut self, segment: &SegmentEntry) -> Result<()> {
+        let plan = self.plan;
+        let first = segment.first_document;
+        let last = first + segment.stats.documents as u32;
+        let covered = |document: u32| {
+            let after = plan.covered.partition_point(|&(from, _)| from <= document);
+            after > 0 && plan.covered[after - 1].1 > document
+        };
+        let wanted = |document: u32| !covered(document) && plan.sampled.own(document) > 0;
+        if !(first..last).any(wanted) {
+            return Ok(());
+        }
+        let mut sets = SetReader::<K>::open(plan.workspace, plan.parameters, segment)?;
+        for document in first..last {
+            if document.is_multiple_of(1024) {
+                self.stop.check(STAGE)?;
+            }
+            let stored = plan.stored.0[document as usize];
+            if !wanted(document) {
+                sets.next(stored, |_: &[K]| Ok(()))?;
+                continue;
+            }
+            let size = plan.sampled.own(document) as usize;
+            if self.buffer.len() + size > plan.capacity {
+                self.spill()?;
+            }
+            let (low, high) = plan.sampled.rate(document).bounds::<K>();
+            let mut left = plan.most.map_or(usize::MAX, |most| most as usize);
+            sets.next(stored, |keys| {
+                let from = keys.partition_point(|&key| key < low);
+                let to = keys.partition_point(|&key| key <= high);
+                let keys = &keys[from..to.min(from.saturating_add(left))];
+                left -= keys.len();
+                for &key in keys {
+                    if self.buffer.len() == plan.capacity {
+                        let part = self.write()?;
+                        self.parts.push(part);
+                    }
+                    self.buffer.push(Record {
+                        key,
+                        value: document,
+                    });
+                }
+                Ok(())
+            })?;
+            match self.covers.last_mut() {
+                Some(last) if last.1 == document => last.1 += 1,
+                _ => self.covers.push((document, document + 1)),
+            }
+            plan.done.fetch_add(size as u64, Ordering::Relaxed);
+        }
+        sets.finish()
+    }
+
+    /// Sorts the buffer into a run that covers nothing yet.
+    fn write(&mut self) -> Result<RunEntry> {
+        self.stop.check(STAGE)?;
+        self.buffer.sort_unstable();
+        let number = self.plan.next_number.fetch_add(1, Ordering::SeqCst);
+        let mut run = RunWriter::create(
+            self.plan.runs,
+            number,
+            self.plan.parameters,
+            Compression::Packed,
+        )?;
+        for &record in &self.buffer {
+            run.push(record)?;
+        }
+        self.buffer.clear();
+        Ok(RunEntry {
+            part: run.finish()?,
+            generation: 0,
+            covers: Vec::new(),
+        })
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        if self.covers.is_empty() {
+            return Ok(());
+        }
+        let mut run = self.write()?;
+        run.covers = std::mem::take(&mut self.covers);
+        self.parts.push(run);
+        // A closed channel means that the other end failed and will say so.
+        let _ = self.spilled.send(std::mem::take(&mut self.parts));
+        Ok(())
+    }
+}

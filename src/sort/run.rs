@@ -1,0 +1,519 @@
+//! One sorted run on disk.
+
+use std::path::Path;
+
+use crate::ids::Key;
+use crate::store::{
+    Header, Kind, PartFile, PartInfo, PartWriter, VERSION, checksum, pack_u32, pack_u64,
+    unpack_u32, unpack_u64,
+};
+use crate::{Error, Result};
+
+/// Records in a block. A merge holds one block of each run decoded.
+pub const BLOCK_RECORDS: usize = 4096;
+/// Bytes before a block's body: records, bytes, codec, checksum.
+const BLOCK_HEAD: usize = 24;
+const CODEC_PACKED: u32 = 0;
+const CODEC_ZSTD: u32 = 1;
+
+/// What is sorted: a key and a number that belongs to it.
+///
+/// For shingles, fingerprint and document; for counted pairs, both documents and the count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Record<K> {
+    /// Sorted by this,
+    pub key: K,
+    /// then by this.
+    pub value: u32,
+}
+
+/// Whether the blocks of a run are compressed by zstd after packing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// Packed columns only: random fingerprints have nothing left to compress.
+    Packed,
+    /// zstd at this level where it makes a block smaller.
+    Zstd(i32),
+}
+
+/// Writes a run; records come in order.
+pub struct RunWriter<K> {
+    out: PartWriter,
+    compressor: Option<zstd::bulk::Compressor<'static>>,
+    keys: Vec<K>,
+    values: Vec<u32>,
+    index: Vec<u8>,
+    blocks: u64,
+    records: u64,
+    columns: Columns,
+    body: Vec<u8>,
+    path: std::path::PathBuf,
+}
+
+/// Scratch columns of the codec.
+#[derive(Default)]
+struct Columns {
+    low: Vec<u64>,
+    high: Vec<u64>,
+    narrow: Vec<u64>,
+}
+
+impl<K: Key> RunWriter<K> {
+    /// Starts run `number` in a directory.
+    pub fn create(
+        directory: &Path,
+        number: u64,
+        parameters: u128,
+        compression: Compression,
+    ) -> Result<Self> {
+        RunWriter::create_kind(Kind::Run, directory, number, parameters, compression)
+    }
+
+    /// Starts a part of another kind that has the shape of a run.
+    pub fn create_kind(
+        kind: Kind,
+        directory: &Path,
+        number: u64,
+        parameters: u128,
+        compression: Compression,
+    ) -> Result<Self> {
+        let header = Header {
+            kind,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes: K::BYTES as u32,
+        };
+        let compressor = match compression {
+            Compression::Packed => None,
+            Compression::Zstd(level) => Some(
+                zstd::bulk::Compressor::new(level)
+                    .map_err(Error::io("set up compression of", directory))?,
+            ),
+        };
+        Ok(RunWriter {
+            out: PartWriter::create(directory, &header)?,
+            compressor,
+            keys: Vec::with_capacity(BLOCK_RECORDS),
+            values: Vec::with_capacity(BLOCK_RECORDS),
+            index: Vec::new(),
+            blocks: 0,
+            records: 0,
+            columns: Columns::default(),
+            body: Vec::new(),
+            path: directory.to_path_buf(),
+        })
+    }
+
+    /// Appends a record, not less than the one before.
+    pub fn push(&mut self, record: Record<K>) -> Result<()> {
+        self.keys.push(record.key);
+        self.values.push(record.value);
+        if self.keys.len() == BLOCK_RECORDS {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let Some(&first) = self.keys.first() else {
+            return Ok(());
+        };
+        first.put_le(&mut self.index);
+        self.index
+            .extend_from_slice(&self.out.position().to_le_bytes());
+        self.blocks += 1;
+        let Columns { low, high, narrow } = &mut self.columns;
+        self.body.clear();
+        first.put_le(&mut self.body);
+        low.clear();
+        high.clear();
+        let mut before = first.to_u128();
+        for &key in &self.keys {
+            let delta = key.to_u128() - before;
+            before = key.to_u128();
+            low.push(delta as u64);
+            high.push((delta >> 64) as u64);
+        }
+        pack_u64(low, &mut self.body);
+        if K::BITS > 64 {
+            pack_u64(high, &mut self.body);
+        }
+        pack_u32(&self.values, narrow, &mut self.body);
+        let mut codec = CODEC_PACKED;
+        if let Some(compressor) = &mut self.compressor {
+            let packed = compressor.compress(&self.body);
+            let packed = packed.map_err(Error::io("compress a block of", &self.path))?;
+            if packed.len() + 4 < self.body.len() {
+                let raw = self.body.len() as u32;
+                self.body.clear();
+                self.body.extend_from_slice(&raw.to_le_bytes());
+                self.body.extend_from_slice(&packed);
+                codec = CODEC_ZSTD;
+            }
+        }
+        let mut head = [0; BLOCK_HEAD];
+        head[..4].copy_from_slice(&(self.keys.len() as u32).to_le_bytes());
+        head[4..8].copy_from_slice(&(self.body.len() as u32).to_le_bytes());
+        head[8..12].copy_from_slice(&codec.to_le_bytes());
+        head[16..].copy_from_slice(&checksum(&self.body).to_le_bytes());
+        self.out.put(&head)?;
+        self.out.put(&self.body)?;
+        self.records += self.keys.len() as u64;
+        self.keys.clear();
+        self.values.clear();
+        Ok(())
+    }
+
+    /// Writes the index and makes the run durable.
+    pub fn finish(mut self) -> Result<PartInfo> {
+        self.flush()?;
+        let at = self.out.position();
+        self.out.put(&self.index)?;
+        self.out.put(&checksum(&self.index).to_le_bytes())?;
+        self.out.finish(self.records, at, self.blocks)
+    }
+}
+
+/// An open run: its index in memory, its blocks on disk. Shared by the cursors of all ranges.
+#[derive(Debug)]
+pub struct RunFile<K> {
+    part: PartFile,
+    index: Vec<(K, u64)>,
+    /// Offset of the index: where the last block ends.
+    end: u64,
+}
+
+impl<K: Key> RunFile<K> {
+    /// Opens a run and reads its index.
+    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
+        RunFile::open_kind(Kind::Run, path, parameters, info)
+    }
+
+    /// Opens a part of another kind that has the shape of a run.
+    pub fn open_kind(
+        kind: Kind,
+        path: &Path,
+        parameters: Option<u128>,
+        info: Option<&PartInfo>,
+    ) -> Result<Self> {
+        let part = PartFile::open(path, kind, parameters, info)?;
+        if part.header.key_bytes as usize != K::BYTES {
+            return Err(part.corrupt(40, "key size", K::BYTES, part.header.key_bytes));
+        }
+        let end = part.footer.index_offset;
+        let length = part
+            .payload_end()
+            .checked_sub(end)
+            .and_then(|n| n.checked_sub(8));
+        let wanted = part.footer.extra.checked_mul(K::BYTES as u64 + 8);
+        let (Some(length), true) = (length, length == wanted && length.is_some()) else {
+            return Err(part.corrupt(
+                end,
+                "size of the index",
+                format!("{wanted:?}"),
+                format!("{length:?}"),
+            ));
+        };
+        let mut bytes = vec![0; length as usize + 8];
+        part.read_at(&mut bytes, end)?;
+        let (bytes, sum) = bytes.split_at(length as usize);
+        let stated = u64::get_le(sum);
+        if checksum(bytes) != stated {
+            let found = format!("{:016x}", checksum(bytes));
+            return Err(part.corrupt(
+                end,
+                "checksum of the index",
+                format!("{stated:016x}"),
+                found,
+            ));
+        }
+        let index = bytes
+            .chunks_exact(K::BYTES + 8)
+            .map(|entry| {
+                (
+                    K::get_le(&entry[..K::BYTES]),
+                    u64::get_le(&entry[K::BYTES..]),
+                )
+            })
+            .collect();
+        Ok(RunFile { part, index, end })
+    }
+
+    /// Records in the run.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.part.footer.records
+    }
+
+    /// Bytes of memory that a cursor over a run holds.
+    #[must_use]
+    pub const fn cursor_bytes() -> usize {
+        // Decoded block, its encoded bytes, the codec's two columns.
+        BLOCK_RECORDS * (2 * (K::BYTES + 4) + 16)
+    }
+
+    /// A cursor over the records whose keys are in `low..=high`.
+    pub fn range(&self, low: K, high: K) -> Result<RunCursor<'_, K>> {
+        // A key can continue from one block into the next, so begin one block before the first
+        // that starts at or after `low`.
+        let block = self
+            .index
+            .partition_point(|&(first, _)| first < low)
+            .saturating_sub(1);
+        let mut cursor = RunCursor {
+            run: self,
+            block,
+            keys: Vec::new(),
+            values: Vec::new(),
+            at: 0,
+            high,
+            body: Vec::new(),
+            columns: Columns::default(),
+        };
+        cursor.load()?;
+        while let Some(record) = cursor.head() {
+            if record.key >= low {
+                break;
+            }
+            cursor.advance()?;
+        }
+        Ok(cursor)
+    }
+}
+
+/// A position in a run.
+pub struct RunCursor<'a, K> {
+    run: &'a RunFile<K>,
+    block: usize,
+    keys: Vec<K>,
+    values: Vec<u32>,
+    at: usize,
+    high: K,
+    body: Vec<u8>,
+    columns: Columns,
+}
+
+impl<K: Key> RunCursor<'_, K> {
+    /// The record here; `None` past the last of the range.
+    #[must_use]
+    #[inline]
+    pub fn head(&self) -> Option<Record<K>> {
+        let &key = self.keys.get(self.at)?;
+        (key <= self.high).then(|| Record {
+            key,
+            value: self.values[self.at],
+        })
+    }
+
+    /// Goes to the next record.
+    #[inline]
+    pub fn advance(&mut self) -> Result<()> {
+        self.at += 1;
+        if self.at >= self.keys.len() {
+            self.load()?;
+        }
+        Ok(())
+    }
+
+    /// Decodes the next block; leaves no records at the end of the run.
+    fn load(&mut self) -> Result<()> {
+        self.keys.clear();
+        self.values.clear();
+        self.at = 0;
+        let part = &self.run.part;
+        let Some(&(first, offset)) = self.run.index.get(self.block) else {
+            return Ok(());
+        };
+        if first > self.high {
+            return Ok(());
+        }
+        self.block += 1;
+        let end = self
+            .run
+            .index
+            .get(self.block)
+            .map_or(self.run.end, |&(_, offset)| offset);
+        let length = end.saturating_sub(offset) as usize;
+        // No block is larger than its columns unpacked, with a byte of width for each frame.
+        let most = BLOCK_HEAD + K::BYTES + BLOCK_RECORDS * (K::BYTES + 4) + BLOCK_RECORDS / 16;
+        if length < BLOCK_HEAD || length > most {
+            return Err(part.corrupt(offset, "size of a block", format!("at most {most}"), length));
+        }
+        self.body.resize(length, 0);
+        part.read_at(&mut self.body, offset)?;
+        let (head, body) = self.body.split_at(BLOCK_HEAD);
+        let stated = u64::get_le(&head[16..]);
+        if checksum(body) != stated {
+            let found = format!("{:016x}", checksum(body));
+            return Err(part.corrupt(
+                offset,
+                "checksum of a block",
+                format!("{stated:016x}"),
+                found,
+            ));
+        }
+        let word =
+            |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (n, codec) = (word(0) as usize, word(8));
+        let bad = |found: String| part.corrupt(offset, "block", "a decodable block", found);
+        if n == 0 || n > BLOCK_RECORDS {
+            return Err(bad(format!("{n} records")));
+        }
+        let unpacked;
+        let body = match codec {
+            CODEC_PACKED => body,
+            CODEC_ZSTD if body.len() >= 4 => {
+                let raw = u32::from_le_bytes([body[0], body[1], body[2], body[3]]) as usize;
+                let raw = raw.min(most);
+                unpacked =
+                    zstd::bulk::decompress(&body[4..], raw).map_err(|e| bad(e.to_string()))?;
+                &unpacked[..]
+            }
+            other => return Err(bad(format!("codec {other}"))),
+        };
+        let Columns { low, high, narrow } = &mut self.columns;
+        low.clear();
+        high.clear();
+        let rest = body.split_at_checked(K::BYTES).and_then(|(first, rest)| {
+            let rest = unpack_u64(rest, n, low)?;
+            let rest = if K::BITS > 64 {
+                unpack_u64(rest, n, high)?
+            } else {
+                rest
+            };
+            let rest = unpack_u32(rest, n, narrow, &mut self.values)?;
+            rest.is_empty().then(|| K::get_le(first))
+        });
+        let Some(start) = rest else {
+            return Err(bad("columns of other sizes".into()));
+        };
+        if K::BITS > 64 {
+            let mut key = start.to_u128();
+            self.keys
+                .extend(low.iter().zip(high.iter()).map(|(&l, &h)| {
+                    key = key.wrapping_add(u128::from(h) << 64 | u128::from(l));
+                    K::from_u128(key)
+                }));
+        } else {
+            let mut key = start.to_u128() as u64;
+            self.keys.extend(low.iter().map(|&delta| {
+                key = key.wrapping_add(delta);
+                K::from_u128(u128::from(key))
+            }));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn round_trip<K: Key>(mut records: Vec<Record<K>>, compression: Compression, low: K, high: K) {
+        records.sort_unstable();
+        let directory = tempfile::tempdir().unwrap();
+        let mut writer = RunWriter::create(directory.path(), 1, 9, compression).unwrap();
+        for &record in &records {
+            writer.push(record).unwrap();
+        }
+        let info = writer.finish().unwrap();
+        assert_eq!(info.records, records.len() as u64);
+        let path = directory.path().join(&info.name);
+        let run = RunFile::<K>::open(&path, Some(9), Some(&info)).unwrap();
+        let mut cursor = run.range(low, high).unwrap();
+        let mut back = Vec::new();
+        while let Some(record) = cursor.head() {
+            back.push(record);
+            cursor.advance().unwrap();
+        }
+        records.retain(|r| low <= r.key && r.key <= high);
+        assert_eq!(back, records);
+    }
+
+    #[test]
+    fn blocks_and_ranges() {
+        for n in [
+            0,
+            1,
+            BLOCK_RECORDS - 1,
+            BLOCK_RECORDS,
+            BLOCK_RECORDS + 1,
+            3 * BLOCK_RECORDS,
+        ] {
+            let records: Vec<_> = (0..n as u64)
+                .map(|i| Record {
+                    key: i / 3000 * 5,
+                    value: i as u32,
+                })
+                .collect();
+            for (low, high) in [
+                (0, u64::MAX),
+                (5, 5),
+                (5, 10),
+                (6, 9),
+                (11, u64::MAX),
+                (0, 0),
+            ] {
+                round_trip(records.clone(), Compression::Packed, low, high);
+                round_trip(records.clone(), Compression::Zstd(1), low, high);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn random_runs(keys in prop::collection::vec((any::<u128>(), any::<u32>(), 0u32..128), 0..9000),
+                       a in any::<u128>(), b in any::<u128>()) {
+            let records: Vec<Record<u128>> = keys.iter()
+                .map(|&(key, value, shift)| Record { key: key >> (shift / 16 * 16), value }).collect();
+            round_trip(records.clone(), Compression::Zstd(1), a.min(b), a.max(b));
+            let narrow: Vec<Record<u64>> = records.iter()
+                .map(|r| Record { key: r.key as u64, value: r.value }).collect();
+            round_trip(narrow, Compression::Packed, a as u64 >> 2, u64::MAX);
+        }
+    }
+
+    #[test]
+    fn damage_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut writer =
+            RunWriter::<u64>::create(directory.path(), 1, 9, Compression::Packed).unwrap();
+        for i in 0..9000u64 {
+            writer
+                .push(Record {
+                    key: i * i,
+                    value: 3,
+                })
+                .unwrap();
+        }
+        let info = writer.finish().unwrap();
+        let path = directory.path().join(&info.name);
+        let bytes = std::fs::read(&path).unwrap();
+        let all = |path: &Path| -> Result<u64> {
+            let run = RunFile::<u64>::open(path, Some(9), Some(&info))?;
+            let mut cursor = run.range(0, u64::MAX)?;
+            let mut n = 0;
+            while cursor.head().is_some() {
+                n += 1;
+                cursor.advance()?;
+            }
+            Ok(n)
+        };
+        assert_eq!(all(&path).unwrap(), 9000);
+        for at in 0..bytes.len() {
+            let mut bad = bytes.clone();
+            bad[at] ^= 0x10;
+            std::fs::write(&path, &bad).unwrap();
+            // A flip in a padding byte of a block's head changes nothing that is read; any other
+            // is an error. Never another answer.
+            match all(&path) {
+                Ok(n) => assert_eq!(n, 9000, "flip at {at}"),
+                Err(e) => assert!(!e.to_string().is_empty()),
+            }
+        }
+    }
+}

@@ -1,0 +1,745 @@
+//! One binary file: header, payload, footer.
+
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{checksum, disk};
+use crate::{Error, Result};
+
+const MAGIC: [u8; 8] = *b"\x89LKA\r\n\x1a\n";
+const FOOTER_MAGIC: [u8; 8] = *b"\nLKAend\n";
+/// Bytes of every header.
+pub const HEADER_BYTES: usize = 64;
+/// Bytes of every footer.
+pub const FOOTER_BYTES: usize = 64;
+/// The format version that this build writes, of every kind.
+pub const VERSION: u16 = 1;
+
+/// What a part holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Documents of a segment (`.docs`).
+    Documents,
+    /// Fingerprint sets of a segment (`.fps`).
+    Fingerprints,
+    /// Rejects and notices of a segment (`.rejects`).
+    Rejects,
+    /// One number of 32 bits a document (`.col`).
+    Column,
+    /// Docnos of all documents, to be looked up by number (`.names`).
+    Names,
+    /// A sorted run of records (`.run`).
+    Run,
+    /// Shared postings of a fingerprint range (`.post`).
+    Postings,
+    /// The pair list (`.pairs`).
+    Pairs,
+}
+
+impl Kind {
+    const ALL: [Kind; 8] = [
+        Kind::Documents,
+        Kind::Fingerprints,
+        Kind::Rejects,
+        Kind::Column,
+        Kind::Names,
+        Kind::Run,
+        Kind::Postings,
+        Kind::Pairs,
+    ];
+
+    /// The four letters in the header.
+    #[must_use]
+    pub fn tag(self) -> [u8; 4] {
+        *match self {
+            Kind::Documents => b"DOCS",
+            Kind::Fingerprints => b"FPRS",
+            Kind::Rejects => b"RJCT",
+            Kind::Column => b"COLM",
+            Kind::Names => b"NAME",
+            Kind::Run => b"RUNS",
+            Kind::Postings => b"POST",
+            Kind::Pairs => b"PAIR",
+        }
+    }
+
+    /// The ending of its file's name, without the dot.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        match self {
+            Kind::Documents => "docs",
+            Kind::Fingerprints => "fps",
+            Kind::Rejects => "rejects",
+            Kind::Column => "col",
+            Kind::Names => "names",
+            Kind::Run => "run",
+            Kind::Postings => "post",
+            Kind::Pairs => "pairs",
+        }
+    }
+
+    fn from_tag(tag: [u8; 4]) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.tag() == tag)
+    }
+}
+
+/// The first [`HEADER_BYTES`] of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What it holds.
+    pub kind: Kind,
+    /// Format version of that kind.
+    pub version: u16,
+    /// Digest of the parameters that made it.
+    pub parameters: u128,
+    /// Its number among its kind.
+    pub number: u64,
+    /// Bytes of a key in it: 8 or 16, 0 where there are none.
+    pub key_bytes: u32,
+}
+
+impl Header {
+    fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut out = [0; HEADER_BYTES];
+        out[..8].copy_from_slice(&MAGIC);
+        out[8..12].copy_from_slice(&self.kind.tag());
+        out[12..14].copy_from_slice(&self.version.to_le_bytes());
+        out[16..32].copy_from_slice(&self.parameters.to_le_bytes());
+        out[32..40].copy_from_slice(&self.number.to_le_bytes());
+        out[40..44].copy_from_slice(&self.key_bytes.to_le_bytes());
+        let sum = checksum(&out[..56]);
+        out[56..].copy_from_slice(&sum.to_le_bytes());
+        out
+    }
+
+    fn decode(bytes: &[u8; HEADER_BYTES], path: &Path) -> Result<Header> {
+        if bytes[..8] != MAGIC {
+            return Err(Error::NotOurs {
+                path: path.into(),
+                found: bytes[..8].to_vec(),
+            });
+        }
+        let (stated, found) = (u64_at(bytes, 56), checksum(&bytes[..56]));
+        if stated != found {
+            return Err(Error::Corrupt {
+                path: path.into(),
+                offset_bytes: 56,
+                what: "checksum of the header".into(),
+                expected: format!("{stated:016x}"),
+                found: format!("{found:016x}"),
+            });
+        }
+        let corrupt = |offset_bytes, what: &str, expected: &str, found: String| Error::Corrupt {
+            path: path.into(),
+            offset_bytes,
+            what: what.into(),
+            expected: expected.into(),
+            found,
+        };
+        let tag = [bytes[8], bytes[9], bytes[10], bytes[11]];
+        let kind = Kind::from_tag(tag).ok_or_else(|| {
+            corrupt(
+                8,
+                "kind",
+                "a kind this build knows",
+                String::from_utf8_lossy(&tag).into(),
+            )
+        })?;
+        let version = u16::from_le_bytes([bytes[12], bytes[13]]);
+        if version != VERSION {
+            return Err(Error::Version {
+                path: path.into(),
+                found: version.into(),
+                least: VERSION.into(),
+                most: VERSION.into(),
+            });
+        }
+        if bytes[14..16] != [0; 2] || bytes[44..56] != [0; 12] {
+            return Err(corrupt(
+                14,
+                "flags",
+                "0",
+                format!("{:02x?}", &bytes[14..16]),
+            ));
+        }
+        let mut parameters = [0; 16];
+        parameters.copy_from_slice(&bytes[16..32]);
+        Ok(Header {
+            kind,
+            version,
+            parameters: u128::from_le_bytes(parameters),
+            number: u64_at(bytes, 32),
+            key_bytes: u64_at(bytes, 40) as u32,
+        })
+    }
+}
+
+/// The last [`FOOTER_BYTES`] of a part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footer {
+    /// What the kind counts: documents, records, lists, pairs.
+    pub records: u64,
+    /// Bytes between header and footer.
+    pub payload_bytes: u64,
+    /// Offset in the file of the index, or 0; by kind.
+    pub index_offset: u64,
+    /// Another number of the kind's own, or 0.
+    pub extra: u64,
+    /// xxh3 of all before it.
+    pub checksum: u64,
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+/// What the manifest says of a committed part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartInfo {
+    /// File name within its directory.
+    pub name: String,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Records in it.
+    pub records: u64,
+    /// Its footer's checksum, 16 hexadecimal digits.
+    pub checksum: String,
+}
+
+/// Writes a part, payload first to last.
+pub struct PartWriter {
+    path: PathBuf,
+    out: BufWriter<File>,
+    hash: Xxh3,
+    position: u64,
+}
+
+impl PartWriter {
+    /// Starts the part `directory/NUMBER.EXTENSION` (as `.tmp`) with its header.
+    pub fn create(directory: &Path, header: &Header) -> Result<Self> {
+        let name = format!("{:06}.{}", header.number, header.kind.extension());
+        PartWriter::create_named(&directory.join(name), header)
+    }
+
+    /// Starts a part under a name of its own.
+    pub fn create_named(path: &Path, header: &Header) -> Result<Self> {
+        let file = disk::create(&disk::temporary(path))?;
+        let mut writer = PartWriter {
+            path: path.to_path_buf(),
+            out: BufWriter::with_capacity(disk::WRITE_BUFFER, file),
+            hash: Xxh3::new(),
+            position: 0,
+        };
+        writer.put(&header.encode())?;
+        Ok(writer)
+    }
+
+    /// Appends bytes.
+    pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.hash.update(bytes);
+        self.position += bytes.len() as u64;
+        self.out
+            .write_all(bytes)
+            .map_err(Error::io("write", &self.path))
+    }
+
+    /// Bytes written so far: the offset of what comes next.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Writes the footer, makes the file durable and gives it its name.
+    pub fn finish(mut self, records: u64, index_offset: u64, extra: u64) -> Result<PartInfo> {
+        let payload_bytes = self.position - HEADER_BYTES as u64;
+        let mut footer = [0; FOOTER_BYTES];
+        footer[..8].copy_from_slice(&records.to_le_bytes());
+        footer[8..16].copy_from_slice(&payload_bytes.to_le_bytes());
+        footer[16..24].copy_from_slice(&index_offset.to_le_bytes());
+        footer[24..32].copy_from_slice(&extra.to_le_bytes());
+        self.put(&footer[..48])?;
+        let sum = self.hash.digest();
+        footer[48..56].copy_from_slice(&sum.to_le_bytes());
+        footer[56..].copy_from_slice(&FOOTER_MAGIC);
+        let end = &footer[48..];
+        self.out
+            .write_all(end)
+            .map_err(Error::io("write", &self.path))?;
+        self.position += end.len() as u64;
+        let file = self.out.into_inner().map_err(|e| e.into_error());
+        let file = file.map_err(Error::io("write", &self.path))?;
+        disk::sync(&file, &self.path)?;
+        drop(file);
+        disk::rename(&disk::temporary(&self.path), &self.path)?;
+        let name = self
+            .path
+            .file_name()
+            .map(|n| n.to_string_lossy().into_owned());
+        Ok(PartInfo {
+            name: name.unwrap_or_default(),
+            bytes: self.position,
+            records,
+            checksum: format!("{sum:016x}"),
+        })
+    }
+}
+
+/// What a reader insists on.
+fn check(header: &Header, kind: Kind, parameters: Option<u128>, path: &Path) -> Result<()> {
+    if header.kind != kind {
+        return Err(Error::WrongKind {
+            path: path.into(),
+            expected: format!("{kind:?}").to_lowercase(),
+            found: format!("{:?}", header.kind).to_lowercase(),
+        });
+    }
+    if let Some(expected) = parameters
+        && expected != header.parameters
+    {
+        return Err(Error::WrongParameters {
+            path: path.into(),
+            expected: format!("{expected:032x}"),
+            found: format!("{:032x}", header.parameters),
+        });
+    }
+    Ok(())
+}
+
+/// Reads only the header of a part.
+pub fn read_header(path: &Path) -> Result<Header> {
+    let mut file = disk::open(path)?;
+    header_of(&mut file, path)
+}
+
+fn header_of(file: &mut File, path: &Path) -> Result<Header> {
+    let mut bytes = [0; HEADER_BYTES];
+    let mut filled = 0;
+    while filled < HEADER_BYTES {
+        match file
+            .read(&mut bytes[filled..])
+            .map_err(Error::io("read", path))?
+        {
+            0 => {
+                if filled >= 8 && bytes[..8] != MAGIC || filled == 0 {
+                    return Err(Error::NotOurs {
+                        path: path.into(),
+                        found: bytes[..filled.min(8)].into(),
+                    });
+                }
+                return Err(Error::Truncated {
+                    path: path.into(),
+                    offset_bytes: filled as u64,
+                    what: format!("a header has {HEADER_BYTES} bytes"),
+                });
+            }
+            n => filled += n,
+        }
+    }
+    Header::decode(&bytes, path)
+}
+
+/// Reads and checks the footer; leaves the file's position after the header.
+fn footer_of(file: &mut File, path: &Path, info: Option<&PartInfo>) -> Result<Footer> {
+    let length = file
+        .seek(SeekFrom::End(0))
+        .map_err(Error::io("seek", path))?;
+    if let Some(info) = info {
+        if length > info.bytes {
+            return Err(Error::TooLong {
+                path: path.into(),
+                expected: info.bytes,
+                found: length,
+            });
+        }
+        if length < info.bytes {
+            return Err(Error::Truncated {
+                path: path.into(),
+                offset_bytes: length,
+                what: format!("the manifest says {} bytes", info.bytes),
+            });
+        }
+    }
+    if length < (HEADER_BYTES + FOOTER_BYTES) as u64 {
+        return Err(Error::Truncated {
+            path: path.into(),
+            offset_bytes: length,
+            what: "no room for header and footer".into(),
+        });
+    }
+    let at = length - FOOTER_BYTES as u64;
+    file.seek(SeekFrom::Start(at))
+        .map_err(Error::io("seek", path))?;
+    let mut bytes = [0; FOOTER_BYTES];
+    file.read_exact(&mut bytes)
+        .map_err(Error::io("read", path))?;
+    if bytes[56..] != FOOTER_MAGIC {
+        return Err(Error::Truncated {
+            path: path.into(),
+            offset_bytes: length,
+            what: "it does not end with a footer".into(),
+        });
+    }
+    let footer = Footer {
+        records: u64_at(&bytes, 0),
+        payload_bytes: u64_at(&bytes, 8),
+        index_offset: u64_at(&bytes, 16),
+        extra: u64_at(&bytes, 24),
+        checksum: u64_at(&bytes, 48),
+    };
+    let expected = at - HEADER_BYTES as u64;
+    let corrupt = |offset_bytes, what: &str, expected: String, found: String| Error::Corrupt {
+        path: path.into(),
+        offset_bytes,
+        what: what.into(),
+        expected,
+        found,
+    };
+    if footer.payload_bytes != expected {
+        let found = footer.payload_bytes.to_string();
+        return Err(corrupt(
+            at + 8,
+            "payload size in the footer",
+            expected.to_string(),
+            found,
+        ));
+    }
+    if bytes[32..48] != [0; 16] {
+        let found = format!("{:02x?}", &bytes[32..48]);
+        return Err(corrupt(
+            at + 32,
+            "reserved bytes of the footer",
+            "zeros".into(),
+            found,
+        ));
+    }
+    if let Some(info) = info {
+        let found = format!("{:016x}", footer.checksum);
+        if info.checksum != found {
+            return Err(corrupt(
+                at + 48,
+                "checksum (manifest)",
+                info.checksum.clone(),
+                found,
+            ));
+        }
+        if info.records != footer.records {
+            let (e, f) = (info.records.to_string(), footer.records.to_string());
+            return Err(corrupt(at, "records (manifest)", e, f));
+        }
+    }
+    file.seek(SeekFrom::Start(HEADER_BYTES as u64))
+        .map_err(Error::io("seek", path))?;
+    Ok(footer)
+}
+
+/// Reads a part from its start; [`PartReader::finish`] checks that the whole was what was written.
+pub struct PartReader {
+    path: PathBuf,
+    file: File,
+    /// The header.
+    pub header: Header,
+    /// The footer, whose checksum is proved only by [`PartReader::finish`].
+    pub footer: Footer,
+    buffer: Vec<u8>,
+    start: usize,
+    hash: Xxh3,
+    /// Payload bytes not yet read from the file.
+    left: u64,
+    position: u64,
+}
+
+impl PartReader {
+    /// Opens a part of a kind; with `info`, it must be the very one that the manifest names.
+    pub fn open(
+        path: &Path,
+        kind: Kind,
+        parameters: Option<u128>,
+        info: Option<&PartInfo>,
+    ) -> Result<Self> {
+        let mut file = disk::open(path)?;
+        let header = header_of(&mut file, path)?;
+        check(&header, kind, parameters, path)?;
+        let footer = footer_of(&mut file, path, info)?;
+        let mut hash = Xxh3::new();
+        hash.update(&header.encode());
+        Ok(PartReader {
+            path: path.to_path_buf(),
+            file,
+            header,
+            footer,
+            buffer: Vec::new(),
+            start: 0,
+            hash,
+            left: footer.payload_bytes,
+            position: HEADER_BYTES as u64,
+        })
+    }
+
+    /// The offset in the file of what [`PartReader::take`] returns next.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Payload bytes not yet taken.
+    #[must_use]
+    pub fn remaining(&self) -> u64 {
+        self.left + (self.buffer.len() - self.start) as u64
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The next `n` bytes of the payload.
+    pub fn take(&mut self, n: usize) -> Result<&[u8]> {
+        if self.buffer.len() - self.start < n {
+            self.fill(n)?;
+        }
+        let at = self.start;
+        self.start += n;
+        self.position += n as u64;
+        Ok(&self.buffer[at..at + n])
+    }
+
+    /// The next 32-bit number of the payload.
+    pub fn take_u32(&mut self) -> Result<u32> {
+        let bytes = self.take(4)?;
+        Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+
+    /// The next 64-bit number of the payload.
+    pub fn take_u64(&mut self) -> Result<u64> {
+        Ok(u64_at(self.take(8)?, 0))
+    }
+
+    fn fill(&mut self, n: usize) -> Result<()> {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        let have = self.buffer.len();
+        if n as u64 > have as u64 + self.left {
+            return Err(Error::Truncated {
+                path: self.path.clone(),
+                offset_bytes: self.position + have as u64 + self.left,
+                what: format!("{n} bytes expected from byte {}", self.position),
+            });
+        }
+        let want = (n - have).max(disk::READ_BUFFER) as u64;
+        let want = want.min(self.left) as usize;
+        self.buffer.resize(have + want, 0);
+        let read = self.file.read_exact(&mut self.buffer[have..]);
+        read.map_err(Error::io("read", &self.path))?;
+        self.hash.update(&self.buffer[have..]);
+        self.left -= want as u64;
+        Ok(())
+    }
+
+    /// An error about what was just read.
+    pub fn corrupt(&self, what: &str, expected: impl ToString, found: impl ToString) -> Error {
+        Error::Corrupt {
+            path: self.path.clone(),
+            offset_bytes: self.position,
+            what: what.into(),
+            expected: expected.to_string(),
+            found: found.to_string(),
+        }
+    }
+
+    /// Reads what is left and checks the whole against the footer.
+    pub fn finish(mut self) -> Result<()> {
+        while self.left > 0 {
+            self.start = self.buffer.len();
+            self.fill(1)?;
+        }
+        self.hash.update(&footer_front(&self.footer));
+        let found = self.hash.digest();
+        if found != self.footer.checksum {
+            return Err(Error::Corrupt {
+                path: self.path,
+                offset_bytes: HEADER_BYTES as u64 + self.footer.payload_bytes + 48,
+                what: "checksum".into(),
+                expected: format!("{:016x}", self.footer.checksum),
+                found: format!("{found:016x}"),
+            });
+        }
+        Ok(())
+    }
+}
+
+fn footer_front(footer: &Footer) -> [u8; 48] {
+    let mut out = [0; 48];
+    out[..8].copy_from_slice(&footer.records.to_le_bytes());
+    out[8..16].copy_from_slice(&footer.payload_bytes.to_le_bytes());
+    out[16..24].copy_from_slice(&footer.index_offset.to_le_bytes());
+    out[24..32].copy_from_slice(&footer.extra.to_le_bytes());
+    out
+}
+
+/// Re-reads a whole part and checks header, size and checksum.
+pub fn verify_part(path: &Path, kind: Kind, info: Option<&PartInfo>) -> Result<Footer> {
+    let reader = PartReader::open(path, kind, None, info)?;
+    let footer = reader.footer;
+    reader.finish()?;
+    Ok(footer)
+}
+
+/// A part whose blocks are read at random. Only its header and footer are checked on opening: what
+/// is read must carry a checksum of its own.
+#[derive(Debug)]
+pub struct PartFile {
+    path: PathBuf,
+    file: File,
+    /// The header.
+    pub header: Header,
+    /// The footer.
+    pub footer: Footer,
+}
+
+impl PartFile {
+    /// Opens a part of a kind; with `info`, it must be the very one that the manifest names.
+    pub fn open(
+        path: &Path,
+        kind: Kind,
+        parameters: Option<u128>,
+        info: Option<&PartInfo>,
+    ) -> Result<Self> {
+        let mut file = disk::open(path)?;
+        let header = header_of(&mut file, path)?;
+        check(&header, kind, parameters, path)?;
+        let footer = footer_of(&mut file, path, info)?;
+        Ok(PartFile {
+            path: path.to_path_buf(),
+            file,
+            header,
+            footer,
+        })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// First byte after the payload.
+    #[must_use]
+    pub fn payload_end(&self) -> u64 {
+        HEADER_BYTES as u64 + self.footer.payload_bytes
+    }
+
+    /// Fills `out` from `offset`.
+    pub fn read_at(&self, out: &mut [u8], offset: u64) -> Result<()> {
+        use std::os::unix::fs::FileExt;
+        if offset.saturating_add(out.len() as u64) > self.payload_end() {
+            return Err(Error::Truncated {
+                path: self.path.clone(),
+                offset_bytes: self.payload_end(),
+                what: format!("{} bytes expected at byte {offset}", out.len()),
+            });
+        }
+        self.file
+            .read_exact_at(out, offset)
+            .map_err(Error::io("read", &self.path))
+    }
+
+    /// The open file, for mapping it.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// An error about what was read at `offset_bytes`.
+    pub fn corrupt(
+        &self,
+        offset_bytes: u64,
+        what: &str,
+        expected: impl ToString,
+        found: impl ToString,
+    ) -> Error {
+        Error::Corrupt {
+            path: self.path.clone(),
+            offset_bytes,
+            what: what.into(),
+            expected: expected.to_string(),
+            found: found.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(directory: &Path) -> (PathBuf, PartInfo) {
+        let header = Header {
+            kind: Kind::Column,
+            version: VERSION,
+            parameters: 7,
+            number: 3,
+            key_bytes: 0,
+        };
+        let mut writer = PartWriter::create(directory, &header).unwrap();
+        for n in 0..100u32 {
+            writer.put(&n.to_le_bytes()).unwrap();
+        }
+        let info = writer.finish(100, 0, 0).unwrap();
+        (directory.join(&info.name), info)
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, info) = sample(directory.path());
+        assert_eq!(info.name, "000003.col");
+        let mut reader = PartReader::open(&path, Kind::Column, Some(7), Some(&info)).unwrap();
+        for n in 0..100 {
+            assert_eq!(reader.take_u32().unwrap(), n);
+        }
+        assert!(matches!(reader.take(1), Err(Error::Truncated { .. })));
+        reader.finish().unwrap();
+        let wrong = PartReader::open(&path, Kind::Column, Some(8), None);
+        assert!(matches!(wrong, Err(Error::WrongParameters { .. })));
+        let wrong = PartReader::open(&path, Kind::Run, None, None);
+        assert!(matches!(wrong, Err(Error::WrongKind { .. })));
+    }
+
+    #[test]
+    fn every_flip_and_every_cut_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, info) = sample(directory.path());
+        let bytes = std::fs::read(&path).unwrap();
+        for at in 0..bytes.len() {
+            let mut bad = bytes.clone();
+            bad[at] ^= 0x41;
+            std::fs::write(&path, &bad).unwrap();
+            assert!(
+                verify_part(&path, Kind::Column, None).is_err(),
+                "flip at {at}"
+            );
+        }
+        for length in 0..bytes.len() {
+            std::fs::write(&path, &bytes[..length]).unwrap();
+            assert!(
+                verify_part(&path, Kind::Column, None).is_err(),
+                "cut at {length}"
+            );
+        }
+        let mut long = bytes.clone();
+        long.push(0);
+        std::fs::write(&path, &long).unwrap();
+        assert!(matches!(
+            verify_part(&path, Kind::Column, Some(&info)),
+            Err(Error::TooLong { .. })
+        ));
+        assert!(verify_part(&path, Kind::Column, None).is_err());
+    }
+}
