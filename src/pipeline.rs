@@ -48,7 +48,6 @@ fn stage<T>(
     context: &Context<'_>,
     run: impl FnOnce(&mut Workspace) -> Result<T>,
 ) -> Result<T> {
-    report::reset_peak();
     let (wall, cpu) = (Instant::now(), report::cpu_seconds());
     let result = run(workspace);
     let wall_seconds = wall.elapsed().as_secs_f64();

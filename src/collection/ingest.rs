@@ -624,8 +624,7 @@ fn read_document(
         }
     };
     let facts = shingle(&document);
-    let notices = record.notice.iter().chain(&document.notices).cloned();
-    for mut notice in notices.chain(facts.notices) {
+    for mut notice in document.notices.iter().cloned().chain(facts.notices) {
         notice.source = record.source;
         notice
             .docno

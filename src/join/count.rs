@@ -53,7 +53,7 @@ use crate::{Error, Result};
 const STAGE: &str = "join";
 const DIRECTORY: &str = "pairs";
 /// A thread's run writer; the postings reader.
-const WORKER_BYTES: u64 = 2 << 20;
+const WORKER_BYTES: u64 = 4 << 20;
 /// Bytes of a block for each document in a list: the document or the mark that ends a list, and its
 /// place in the index.
 const ENTRY_BYTES: u64 = 8;

@@ -188,6 +188,7 @@ pub struct Cost {
     pub wall_seconds: f64,
     /// Seconds of CPU time, user and system, all threads.
     pub cpu_seconds: f64,
-    /// Peak resident memory of the process during the stage, bytes; 0 where the system does not say.
+    /// Peak resident memory of the process until the end of the stage, bytes, earlier stages of the
+    /// same process included; 0 where the system does not say.
     pub peak_bytes: u64,
 }

@@ -27,7 +27,7 @@ const MOST_RANGES: u64 = 1024;
 /// fingerprints, so the same list comes again and again (`docs/experiments.md`).
 const ZSTD_LEVEL: i32 = 1;
 /// A thread's writer and compressor.
-const WORKER_BYTES: u64 = 2 << 20;
+const WORKER_BYTES: u64 = 4 << 20;
 
 /// What was counted while merging. Records = entries + singles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! The `.Z` files of compress(1): LZW with codes of 9 to 16 bits.
+//! The `.Z` files of compress(1): LZW with codes of 9 to at most 16 bits.
 //!
 //! # Source
 //! Welch 1984, as compress 4.0 writes it: codes least significant bit first, width growing with the
@@ -10,7 +10,8 @@
 
 use std::io::BufRead;
 
-use super::source::{Failure, Input};
+use super::record::Reason;
+use super::source::{Failure, Fault, Input};
 
 const FIRST_BITS: u32 = 9;
 const CLEAR: usize = 256;
@@ -98,10 +99,14 @@ impl Lzw {
         }
         self.max_bits = u32::from(header[2] & 0x1f);
         self.block_mode = header[2] & 0x80 != 0;
-        if !(FIRST_BITS..=16).contains(&self.max_bits) {
-            return Err(Failure::corrupt(format!(
-                "compress: codes of {} bits, 9 to 16 are possible",
-                self.max_bits
+        if !(FIRST_BITS + 1..=16).contains(&self.max_bits) {
+            // `compress -b 9` writes files that uncompress and gzip cannot read either.
+            return Err(Failure::Fault(Fault::new(
+                Reason::UnsupportedFormat,
+                format!(
+                    "compress: codes of up to {} bits, 10 to 16 are read",
+                    self.max_bits
+                ),
             )));
         }
         self.free = if self.block_mode { CLEAR + 1 } else { CLEAR };

@@ -451,7 +451,7 @@ impl Gzip {
                             Some(Failure::corrupt("gzip: the decoder is stuck"))
                         }
                         Ok(_) => None,
-                        Err(error) => Some(Failure::corrupt(format!("gzip: {error}"))),
+                        Err(_) => Some(Failure::corrupt("gzip: damaged data in a member")),
                     };
                     if made > 0 {
                         self.fault = fault;
@@ -554,39 +554,10 @@ pub(super) fn inflate_body(
     max_ratio: u64,
 ) -> Result<(Vec<u8>, bool), Fault> {
     let mut out = Vec::new();
-    let mut step = vec![0; 64 << 10];
-    let mut gzip;
-    let mut inflate;
-    let mut at = 0;
-    let mut whole = false;
-    let mut read: Box<dyn FnMut(&mut [u8]) -> Option<usize>> = match kind {
-        BodyStream::Gzip => {
-            let reader = Box::new(io::Cursor::new(body.to_vec()));
-            gzip = Gzip::new(Input::with_buffer(reader, body.len().clamp(1, 64 << 10)));
-            Box::new(move |step| gzip.read(step).ok())
-        }
-        BodyStream::Zlib | BodyStream::Deflate => {
-            inflate = Decompress::new(matches!(kind, BodyStream::Zlib));
-            Box::new(move |step| {
-                if whole {
-                    return Some(0);
-                }
-                let (before_in, before_out) = (inflate.total_in(), inflate.total_out());
-                let status = inflate.decompress(&body[at..], step, FlushDecompress::None);
-                at += (inflate.total_in() - before_in) as usize;
-                let made = (inflate.total_out() - before_out) as usize;
-                match status {
-                    Ok(Status::StreamEnd) => whole = true,
-                    Ok(_) if made > 0 => {}
-                    _ if made > 0 => at = body.len(),
-                    _ => return None,
-                }
-                Some(made)
-            })
-        }
-    };
+    let mut step = vec![0; (64 << 10).min(body.len().saturating_mul(8)).max(1 << 10)];
+    let mut decoder = BodyDecoder::new(body, kind);
     loop {
-        let made = match read(&mut step) {
+        let made = match decoder.read(&mut step) {
             Some(0) => return Ok((out, true)),
             Some(made) => made,
             None => return Ok((out, false)),
@@ -606,6 +577,57 @@ pub(super) fn inflate_body(
         }
         super::stream::reserve(&mut out, made);
         out.extend_from_slice(&step[..made]);
+    }
+}
+
+enum BodyDecoder<'b> {
+    Gzip(Box<Gzip>),
+    Inflate {
+        body: &'b [u8],
+        inflate: Box<Decompress>,
+        whole: bool,
+    },
+}
+
+impl<'b> BodyDecoder<'b> {
+    fn new(body: &'b [u8], kind: BodyStream) -> Self {
+        if kind == BodyStream::Gzip {
+            let reader = Box::new(io::Cursor::new(body.to_vec()));
+            let input = Input::with_buffer(reader, body.len().clamp(1, 64 << 10));
+            return BodyDecoder::Gzip(Box::new(Gzip::new(input)));
+        }
+        let inflate = Box::new(Decompress::new(kind == BodyStream::Zlib));
+        BodyDecoder::Inflate {
+            body,
+            inflate,
+            whole: false,
+        }
+    }
+
+    /// 0 at the end of a whole stream, `None` where it is broken or cut.
+    fn read(&mut self, out: &mut [u8]) -> Option<usize> {
+        match self {
+            BodyDecoder::Gzip(gzip) => gzip.read(out).ok(),
+            BodyDecoder::Inflate { whole: true, .. } => Some(0),
+            BodyDecoder::Inflate {
+                body,
+                inflate,
+                whole,
+            } => {
+                let (before_in, before_out) = (inflate.total_in(), inflate.total_out());
+                let status = inflate.decompress(body, out, FlushDecompress::None);
+                *body = &body[(inflate.total_in() - before_in) as usize..];
+                let made = (inflate.total_out() - before_out) as usize;
+                match status {
+                    Ok(Status::StreamEnd) => *whole = true,
+                    Ok(_) if made > 0 => {}
+                    // What came out before the damage counts; the next call finds no more input.
+                    Err(_) if made > 0 => *body = &[],
+                    _ => return None,
+                }
+                Some(made)
+            }
+        }
     }
 }
 

@@ -210,7 +210,7 @@ pub fn ledger(summary: &Summary) -> String {
     let _ = writeln!(
         out,
         "\n{:<12}{:>10}{:>10}{:>14}",
-        "stage", "wall s", "CPU s", "peak memory"
+        "stage", "wall s", "CPU s", "peak so far"
     );
     for stage in [
         "ingest",

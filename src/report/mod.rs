@@ -10,6 +10,6 @@ mod summary;
 mod verify;
 
 pub use ledger::{ledger, stage_line};
-pub use process::{cpu_seconds, peak_bytes, reset_peak};
+pub use process::{cpu_seconds, peak_bytes};
 pub use summary::{Summary, first_reject, write_summary};
 pub use verify::{Verified, inspect, stages, verify};

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::FingerprintKind;
-use crate::parse::ParseConfig;
+use crate::parse::{ParseConfig, TokenKind};
 use crate::{Error, Result};
 
 /// What becomes of a document with fewer tokens than a shingle.
@@ -45,6 +45,10 @@ impl FromStr for Short {
 
 /// The most tokens that a shingle may have.
 pub const MAX_SHINGLE_SIZE: u32 = 1000;
+
+/// The most bytes that a window of `bytes:N` may have: each byte of text is hashed N times over.
+/// Cherkasova et al. 2009 use tens.
+pub const MAX_WINDOW_BYTES: u32 = 1 << 16;
 
 /// The parameters of stages 2 and 3.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,7 +91,14 @@ impl ShingleConfig {
                 limit: format!("it is a number from 1 to {MAX_SHINGLE_SIZE}"),
             });
         }
-        Ok(())
+        match self.parse.tokens {
+            TokenKind::Bytes(n) if n.get() > MAX_WINDOW_BYTES => Err(Error::BadParameter {
+                name: "tokens",
+                given: self.parse.tokens.to_string(),
+                limit: format!("a window has at most {MAX_WINDOW_BYTES} bytes"),
+            }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -109,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn shingle_size_has_limits() {
+    fn sizes_have_limits() {
         for (shingle_size, good) in [
             (0, false),
             (1, true),
@@ -122,6 +133,21 @@ mod tests {
                 ..ShingleConfig::default()
             };
             assert_eq!(config.check().is_ok(), good, "{shingle_size}");
+        }
+        for (tokens, good) in [
+            ("bytes:1", true),
+            ("bytes:65536", true),
+            ("bytes:65537", false),
+        ] {
+            let parse = ParseConfig {
+                tokens: tokens.parse().unwrap(),
+                detector: true,
+            };
+            let config = ShingleConfig {
+                parse,
+                ..ShingleConfig::default()
+            };
+            assert_eq!(config.check().is_ok(), good, "{tokens}");
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::{Error, Result};
 const STAGE: &str = "sort";
 const DIRECTORY: &str = "runs";
 /// A worker's reader, writer and codec.
-const WORKER_BYTES: u64 = 2 << 20;
+const WORKER_BYTES: u64 = 4 << 20;
 /// The smallest buffer worth sorting.
 const LEAST_RECORDS: u64 = 1024;
 
