@@ -10,6 +10,8 @@ pub(super) struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
     ended: bool,
+    /// End at the first line without a colon.
+    strict: bool,
     /// Lines without a colon, which were passed over.
     pub odd: Option<&'a [u8]>,
 }
@@ -21,6 +23,7 @@ impl<'a> Fields<'a> {
             bytes,
             at: 0,
             ended: false,
+            strict: false,
             odd: None,
         }
     }
@@ -32,6 +35,7 @@ impl<'a> Fields<'a> {
             bytes,
             at,
             ended: false,
+            strict: false,
             odd: None,
         }
     }
@@ -81,7 +85,12 @@ impl<'a> Iterator for Fields<'a> {
                     let value = &self.bytes[start + colon + 1..end];
                     return Some((line[..colon].trim_ascii(), value.trim_ascii()));
                 }
-                None => self.odd = self.odd.or(Some(line)),
+                None => {
+                    self.odd = self.odd.or(Some(line));
+                    if self.strict {
+                        self.ended = true;
+                    }
+                }
             }
         }
         None
@@ -134,7 +143,13 @@ pub(super) fn is_warc_header(bytes: &[u8]) -> bool {
         return false;
     }
     let (mut named, mut length) = (false, false);
-    for (name, _) in Fields::after_line(bytes) {
+    // A line without a colon, the next record's first line even: this is no header. Stopping there
+    // keeps a file of nothing but first lines from being read over and over.
+    let fields = Fields {
+        strict: true,
+        ..Fields::after_line(bytes)
+    };
+    for (name, _) in fields {
         named |=
             name.eq_ignore_ascii_case(b"WARC-Type") || name.eq_ignore_ascii_case(b"WARC-Record-ID");
         length |= name.eq_ignore_ascii_case(b"Content-Length");

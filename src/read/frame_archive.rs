@@ -27,6 +27,9 @@ const HEADER: usize = 64 << 10;
 /// How far ahead a stated end is looked at before a header inside the block is believed.
 const TRUST: u64 = 1 << 20;
 
+/// White space after a stated end that is looked at from afar.
+const SPACE: usize = 1 << 10;
+
 /// The empty lines between two records are at most so long.
 const SEPARATOR: u64 = 4;
 
@@ -112,26 +115,28 @@ impl ArchiveFramer {
         let (header, stated) = match self.shape {
             Shape::Warc => {
                 let look = &window[..window.len().min(HEADER)];
-                let Some(header) = header_length(look) else {
-                    let ended = window.len() < HEADER;
-                    let docno = docno_of(&RecordKind::Warc, look);
-                    let (reason, detail) = if ended {
-                        (
-                            Reason::Truncated,
-                            "the stream ends in its header".to_string(),
-                        )
-                    } else {
-                        (
-                            Reason::BadHeader,
-                            format!("no empty line in its first {HEADER} bytes"),
-                        )
-                    };
-                    self.to_next_header(stream, sink);
-                    return Step::Rejected {
-                        reason,
-                        docno,
-                        detail,
-                    };
+                let header = match header_length(look) {
+                    Ok(header) => header,
+                    Err(length) => {
+                        let docno = docno_of(&RecordKind::Warc, &look[..length]);
+                        let (reason, detail) = if length == look.len() && length < HEADER {
+                            (
+                                Reason::Truncated,
+                                "the stream ends in its header".to_string(),
+                            )
+                        } else {
+                            (
+                                Reason::BadHeader,
+                                format!("no empty line in {length} bytes"),
+                            )
+                        };
+                        self.to_next_header(stream, sink);
+                        return Step::Rejected {
+                            reason,
+                            docno,
+                            detail,
+                        };
+                    }
                 };
                 let length = Fields::after_line(&look[..header])
                     .filter(|(name, _)| name.eq_ignore_ascii_case(b"Content-Length"))
@@ -144,7 +149,8 @@ impl ArchiveFramer {
                 let header = memchr::memchr(b'\n', look).map_or(look.len(), |end| end + 1);
                 let length = ArcLine::parse(line).and_then(|line| line.length);
                 if length.is_none() {
-                    let detail = format!("no length in `{}`", String::from_utf8_lossy(line));
+                    let shown = String::from_utf8_lossy(&line[line.len().saturating_sub(200)..]);
+                    let detail = format!("no length in `{shown}`");
                     let docno = docno_of(&RecordKind::Arc, look);
                     self.to_next_header(stream, sink);
                     return Step::Rejected {
@@ -314,21 +320,39 @@ impl ArchiveFramer {
         if after.starts_with(b"\r\n\r\n") && self.shape == Shape::Warc {
             return true;
         }
-        let next = after.trim_ascii_start();
+        // Far ahead, only so much white space is looked at: many records may point to one place.
+        let look = if ahead == 0 {
+            after.len()
+        } else {
+            after.len().min(SPACE + 1)
+        };
+        let space = after[..look]
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+        if ahead > 0 && space > SPACE {
+            return false;
+        }
+        let next = &after[space..];
         next.is_empty() || self.shape.begins_as_expected(next)
     }
 }
 
-/// The length of a header with the empty line that ends it.
-fn header_length(bytes: &[u8]) -> Option<usize> {
+/// The length of a header with the empty line that ends it; `Err`: where it stops being one, since
+/// the first line of another header or nothing follows.
+fn header_length(bytes: &[u8]) -> Result<usize, usize> {
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', bytes) {
-        if matches!(&bytes[start..end], b"" | b"\r") {
-            return Some(end + 1);
+        let line = &bytes[start..end];
+        if matches!(line, b"" | b"\r") {
+            return Ok(end + 1);
+        }
+        if start > 0 && is_warc_line(line) {
+            return Err(start);
         }
         start = end + 1;
     }
-    None
+    Err(bytes.len())
 }
 
 /// Takes the empty lines between two records off the end of the first.

@@ -87,6 +87,9 @@ impl<'a> Head<'a> {
     }
 }
 
+/// Content codings one over the other that are undone: two occur.
+const MOST_CODINGS: usize = 4;
+
 /// A body that is text.
 pub(super) struct Body<'a> {
     pub content: ContentKind,
@@ -154,6 +157,11 @@ pub(super) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
         }
     }
     if let Some(encoding) = head.encoding.take() {
+        let codings = encoding.split(',').count();
+        if codings > MOST_CODINGS {
+            let detail = format!("{codings} content encodings, at most {MOST_CODINGS} are undone");
+            return Err(Refusal::new(Reason::NotText, detail));
+        }
         for coding in encoding.rsplit(',') {
             body = undo(body, coding.trim(), config, &mut head.notices)?;
         }

@@ -315,6 +315,7 @@ fn warc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     };
     let mut notices = Vec::new();
     if let Some(odd) = head.odd {
+        let odd = &odd[..odd.len().min(200)];
         notices.push((Reason::OddHeader, String::from_utf8_lossy(odd).into_owned()));
     }
     finish(docno, url, body, notices)

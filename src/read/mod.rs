@@ -27,11 +27,12 @@
 //!   comment or a declaration between TREC documents, or punctuation between JSON objects.
 //! - Records do not depend on how the operating system splits reads, nor on batches.
 //! - A record is cut off, too large or broken alone: framing goes on with the next.
-//! - One layer of compression is undone. What it held before it broke is kept.
+//! - One layer of compression is undone. What it held before it broke is kept
+//!   (where it is damaged, not merely cut: bzip2 and xz up to 32 KiB less, zstd up to 256).
 //!
 //! # Cost
 //! A byte is decompressed into a window, searched (memchr) and copied once, to its batch. Memory:
-//! the window (about half a mebibyte; 1.5 in an archive whose lengths are wrong), the decoder (at
+//! the window (half a mebibyte; up to 3 in an archive whose lengths are wrong), the decoder (at
 //! most 128 MiB, of which common settings need 8), one record of at most
 //! [`ReadConfig::max_document`].
 //!

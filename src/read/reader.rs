@@ -19,7 +19,7 @@ const LOOK: usize = 64 << 10;
 
 /// Cuts one input into records.
 ///
-/// Memory: the window (about half a mebibyte, 1.5 MiB in an archive with wrong lengths) and the
+/// Memory: the window (half a mebibyte, up to 3 MiB in an archive with wrong lengths) and the
 /// decoder; a record goes straight to the batch, up to [`ReadConfig::max_document`] of it.
 pub struct RecordReader {
     stream: Stream,

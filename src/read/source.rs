@@ -1,6 +1,7 @@
 //! The bytes of one input: read, and decompressed when their first bytes say so.
 //!
-//! Decoders tell a cut stream from a damaged one and hand out everything that came before.
+//! Decoders tell a cut stream from a damaged one and hand out what came before; up to the damage for
+//! gzip and compress, up to 32 KiB (bzip2, xz) or 256 KiB (zstd) before it for the others.
 
 use std::io::{self, BufRead, Read};
 
@@ -11,6 +12,10 @@ use super::record::Reason;
 
 /// Compressed bytes are read in pieces of this size.
 const INPUT_BUFFER: usize = 256 << 10;
+
+/// Output asked at once of the decoders that forget, when they find damage, what the same call had
+/// put out before it: so much is lost at most.
+const PIECE: usize = 32 << 10;
 
 /// 128 MiB: what `xz -9` needs is 65 MiB, what `zstd --long` needs is 128 MiB.
 const DECODER_MEMORY: u64 = 128 << 20;
@@ -61,34 +66,30 @@ impl Input {
         }
     }
 
-    fn read_some(&mut self) -> io::Result<usize> {
-        if self.ended {
-            return Ok(0);
-        }
-        if self.start == self.end {
-            (self.start, self.end) = (0, 0);
-        }
-        loop {
+    /// Fills the buffer, which must be empty, to the brim or to the end of the file. So decoders are
+    /// called with the same pieces however the operating system splits its reads; what they lose at
+    /// damage depends on the pieces.
+    fn fill(&mut self) {
+        (self.start, self.end) = (0, 0);
+        while !self.ended && self.end < self.buffer.len() {
             match self.inner.read(&mut self.buffer[self.end..]) {
                 Ok(n) => {
                     self.ended = n == 0;
                     self.end += n;
-                    return Ok(n);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.ended = true;
                     self.failure = Some(error.to_string());
-                    return Err(error);
                 }
             }
         }
     }
 
-    /// The first bytes, `n` of them unless the file is shorter. Only before anything is consumed.
-    fn head(&mut self, n: usize) -> &[u8] {
-        while self.end < n.min(self.buffer.len()) && self.read_some().is_ok_and(|n| n > 0) {}
-        &self.buffer[self.start..self.end]
+    /// The first bytes. Only before anything is consumed.
+    fn head(&mut self) -> &[u8] {
+        self.fill();
+        &self.buffer[..self.end]
     }
 
     /// One byte, or `None` at the end.
@@ -119,6 +120,11 @@ impl Read for Input {
                 }
             }
         }
+        if self.start == self.end
+            && let Some(failure) = &self.failure
+        {
+            return Err(io::Error::other(failure.clone()));
+        }
         let n = out.len().min(self.end - self.start);
         out[..n].copy_from_slice(&self.buffer[self.start..self.start + n]);
         self.consume(n);
@@ -129,7 +135,10 @@ impl Read for Input {
 impl BufRead for Input {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.start == self.end {
-            self.read_some()?;
+            self.fill();
+            if let Some(failure) = self.failure.as_ref().filter(|_| self.end == 0) {
+                return Err(io::Error::other(failure.clone()));
+            }
         }
         Ok(&self.buffer[self.start..self.end])
     }
@@ -182,7 +191,7 @@ pub(super) struct Source {
 impl Source {
     /// Looks at the first bytes and chooses the decoder.
     pub fn new(mut input: Input) -> Result<Self, Fault> {
-        let compression = compression_of(input.head(10));
+        let compression = compression_of(input.head());
         let failed = |what: &str, error: &dyn std::fmt::Display| {
             Fault::new(Reason::DecompressorMemory, format!("{what}: {error}"))
         };
@@ -242,11 +251,13 @@ impl Source {
 
     /// Reads decompressed bytes; 0 at the end.
     pub fn read(&mut self, out: &mut [u8], max_ratio: u64) -> Result<usize, Fault> {
+        let piece = out.len().min(PIECE);
         let result = match &mut self.decoder {
             Decoder::Plain(input) => input.read(out).map_err(Failure::Io),
             Decoder::Gzip(gzip) => gzip.read(out),
-            Decoder::Bzip2(bzip2) => bzip2.read(out),
-            Decoder::Xz(decoder) => decoder.read(out).map_err(Failure::Io),
+            Decoder::Bzip2(bzip2) => bzip2.read(&mut out[..piece]),
+            Decoder::Xz(decoder) => decoder.read(&mut out[..piece]).map_err(Failure::Io),
+            // A block has up to 128 KiB; it comes out whole only where there is room for it.
             Decoder::Zstd(decoder) => decoder.read(out).map_err(Failure::Io),
             Decoder::Lzw(lzw) => lzw.read(out),
         };

@@ -1,0 +1,158 @@
+//! Stage 6 beside the `extsort` crate: the same records, sorted through disk with buffers of the same
+//! number of records, in one thread each. Both check the order and the number of what comes back.
+
+use std::hint::black_box;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use extsort::{ExternalSorter, Sortable};
+use lookalike::merge::LoserTree;
+use lookalike::sort::{Compression, Record, RunFile, RunWriter};
+
+const RECORDS: usize = 2_000_000;
+/// Records in a buffer: eight runs.
+const BUFFER: usize = RECORDS / 8;
+
+/// A record of 12 bytes, for extsort.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Plain(Record<u64>);
+
+impl Sortable for Plain {
+    fn encode<W: Write>(&self, writer: &mut W) -> io::Result<()> {
+        let mut bytes = [0; 12];
+        bytes[..8].copy_from_slice(&self.0.key.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.0.value.to_le_bytes());
+        writer.write_all(&bytes)
+    }
+
+    fn decode<R: Read>(reader: &mut R) -> io::Result<Self> {
+        let (mut key, mut value) = ([0; 8], [0; 4]);
+        reader.read_exact(&mut key)?;
+        reader.read_exact(&mut value)?;
+        Ok(Plain(Record {
+            key: u64::from_le_bytes(key),
+            value: u32::from_le_bytes(value),
+        }))
+    }
+}
+
+/// Random records; 40 % of them have the key of an earlier one.
+fn records() -> Vec<Record<u64>> {
+    let mut state = 11u64;
+    let mut random = move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    let mut records: Vec<Record<u64>> = Vec::with_capacity(RECORDS);
+    for i in 0..RECORDS {
+        let key = if i > 0 && random() % 10 < 4 {
+            records[random() as usize % i].key
+        } else {
+            random()
+        };
+        // A document of 500 fingerprints.
+        let value = (i / 500) as u32;
+        records.push(Record { key, value });
+    }
+    records
+}
+
+/// Counts records and checks their order.
+#[derive(Default)]
+struct Sorted {
+    records: usize,
+    distinct: usize,
+    last: Option<Record<u64>>,
+}
+
+impl Sorted {
+    fn take(&mut self, record: Record<u64>) {
+        assert!(self.last.is_none_or(|last| last <= record));
+        let repeated = self.last.is_some_and(|last| last.key == record.key);
+        self.distinct += usize::from(!repeated);
+        self.last = Some(record);
+        self.records += 1;
+    }
+}
+
+/// Ours: a buffer sorted and spilled, all runs merged. Returns the bytes that were on disk, too.
+fn ours(records: &[Record<u64>], place: &Path) -> (Sorted, u64) {
+    let (mut files, mut bytes) = (Vec::new(), 0);
+    let mut buffer = Vec::with_capacity(BUFFER);
+    for (number, records) in records.chunks(BUFFER).enumerate() {
+        buffer.clear();
+        buffer.extend_from_slice(records);
+        buffer.sort_unstable();
+        let mut run = RunWriter::create(place, number as u64, 7, Compression::Packed).unwrap();
+        for &record in &buffer {
+            run.push(record).unwrap();
+        }
+        let info = run.finish().unwrap();
+        bytes += info.bytes;
+        files.push(RunFile::open(&place.join(&info.name), Some(7), Some(&info)).unwrap());
+    }
+    let cursors = files.iter().map(|file| file.range(0, u64::MAX));
+    let mut tree = LoserTree::new(cursors.collect::<Result<_, _>>().unwrap());
+    let mut sorted = Sorted::default();
+    while let Some(record) = tree.next().unwrap() {
+        sorted.take(record);
+    }
+    (sorted, bytes)
+}
+
+fn theirs(records: &[Record<u64>], place: &Path) -> (Sorted, u64) {
+    let sorter = ExternalSorter::new()
+        .with_segment_size(BUFFER)
+        .with_sort_dir(place.to_path_buf());
+    let out = sorter.sort(records.iter().copied().map(Plain)).unwrap();
+    let bytes = std::fs::read_dir(place)
+        .unwrap()
+        .map(|file| file.unwrap().metadata().unwrap().len())
+        .sum();
+    let mut sorted = Sorted::default();
+    for record in out {
+        sorted.take(record.unwrap().0);
+    }
+    (sorted, bytes)
+}
+
+fn bench(c: &mut Criterion) {
+    let records = records();
+    let place = tempfile::tempdir().unwrap();
+    let mut group = c.benchmark_group("sort");
+    group.throughput(Throughput::Elements(RECORDS as u64));
+    let mut distinct = None;
+    type Sort = fn(&[Record<u64>], &Path) -> (Sorted, u64);
+    for (name, sort) in [("ours", ours as Sort), ("extsort", theirs)] {
+        let directory = place.path().join(name);
+        std::fs::create_dir(&directory).unwrap();
+        let (sorted, bytes) = sort(&records, &directory);
+        let each = bytes as f64 / RECORDS as f64;
+        println!("sort/{name}: {each:.2} bytes a record of 12 on disk");
+        // Four in ten repeat a key.
+        let share = sorted.distinct as f64 / RECORDS as f64;
+        assert!((0.59..0.61).contains(&share), "{share}");
+        assert_eq!(*distinct.get_or_insert(sorted.distinct), sorted.distinct);
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                let (sorted, _) = sort(black_box(&records), &directory);
+                assert_eq!((sorted.records, Some(sorted.distinct)), (RECORDS, distinct));
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(5));
+    targets = bench
+}
+criterion_main!(benches);

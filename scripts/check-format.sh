@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Does the program write what FORMAT.md says?
+#
+#     check-format.sh          over the fixtures of every kind, and a run over a sample corpus
+#     check-format.sh DIR...   over output directories that are there
+#
+# scripts/read-format.py, written from FORMAT.md alone, checks each directory as a whole; then every part
+# is printed by it and by `lookalike inspect`, and the two texts are compared. The program is that
+# of LOOKALIKE, or target/release/lookalike.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+program=${LOOKALIKE:-$root/target/release/lookalike}
+reader=$root/scripts/read-format.py
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+[ -x "$program" ] || { echo "no $program: cargo build --release, or set LOOKALIKE" >&2; exit 1; }
+
+compared=0
+# Prints every part below $1 with both readers, $2 records of each.
+compare() {
+    local parts=()
+    while IFS= read -r -d '' part; do
+        parts+=("$part")
+    done < <(find "$1" -type f \( -name '*.docs' -o -name '*.fps' -o -name '*.rejects' \
+        -o -name '*.col' -o -name '*.names' -o -name '*.run' -o -name '*.post' \
+        -o -name '*.pairs' \) -print0 | sort -z)
+    [ "${#parts[@]}" -gt 0 ] || { echo "no parts below $1" >&2; exit 1; }
+    python3 "$reader" --records "$2" "${parts[@]}" >"$scratch/reader"
+    for part in "${parts[@]}"; do
+        "$program" inspect --records "$2" "$part"
+    done >"$scratch/program"
+    if ! diff "$scratch/reader" "$scratch/program" >"$scratch/difference"; then
+        echo "below $1 (<: read-format.py, >: lookalike inspect)" >&2
+        head -n 20 "$scratch/difference" >&2
+        exit 1
+    fi
+    compared=$((compared + ${#parts[@]}))
+}
+
+directories=("$@")
+if [ "${#directories[@]}" -eq 0 ]; then
+    # Runs are gone when a run has ended, and small collections have few blocks: fixtures have both.
+    compare "$root/tests/fixtures" 1000000
+    for fingerprint in 64 md5; do
+        out=$scratch/$fingerprint
+        "$program" run --quiet --fingerprint "$fingerprint" -o "$out" \
+            "$root/sample-corpora/trec-web" "$root/sample-corpora/broken" >/dev/null
+        directories+=("$out")
+    done
+fi
+for directory in "${directories[@]}"; do
+    python3 "$reader" --check "$directory" >/dev/null
+    compare "$directory" 2000
+done
+echo "$compared parts read twice, no difference" >&2

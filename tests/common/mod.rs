@@ -1,0 +1,287 @@
+//! What the tests share: runs of the pipeline in temporary directories, random corpora, and the
+//! oracle, a second and much slower implementation of every definition.
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+pub mod corpus;
+pub mod oracle;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lookalike::Error;
+use lookalike::budget::{Budget, ByteSize};
+use lookalike::collection::{CollectionConfig, SizeGroups};
+use lookalike::join::JoinConfig;
+use lookalike::manifest::{Manifest, Workspace};
+use lookalike::pipeline::{self, Question};
+use lookalike::progress::{Context, Progress, Silent, Stop};
+use lookalike::read::ReadConfig;
+use lookalike::report::Summary;
+use lookalike::shingle::ShingleConfig;
+
+/// The files that a run makes for people, which must be the same bytes however they were made.
+pub const RESULTS: [&str; 5] = [
+    "clusters.jsonl",
+    "documents.tsv",
+    "exact-duplicates.tsv",
+    "pairs.tsv",
+    "rejects.jsonl",
+];
+
+/// One run: what is asked of which collection, and with what means.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub collection: CollectionConfig,
+    pub question: Question,
+    pub memory: ByteSize,
+    pub threads: usize,
+    pub strict: bool,
+}
+
+impl Default for Run {
+    /// Everything in memory, nothing sampled, ten words, 0.85.
+    fn default() -> Self {
+        Run {
+            collection: CollectionConfig {
+                read: ReadConfig {
+                    max_document: ByteSize::mib(1),
+                    ..ReadConfig::default()
+                },
+                shingle: ShingleConfig::default(),
+                size_groups: SizeGroups::default(),
+                segment_size: ByteSize::mib(64),
+            },
+            question: Question {
+                sampling: "full".parse().unwrap(),
+                join: JoinConfig {
+                    join: "count".parse().unwrap(),
+                    threshold: "0.85".parse().unwrap(),
+                    max_postings: None,
+                },
+                fan_in: None,
+            },
+            memory: ByteSize::mib(256),
+            threads: 2,
+            strict: false,
+        }
+    }
+}
+
+impl Run {
+    pub fn threshold(mut self, text: &str) -> Run {
+        self.question.join.threshold = text.parse().unwrap();
+        self
+    }
+
+    pub fn sampling(mut self, text: &str) -> Run {
+        self.question.sampling = text.parse().unwrap();
+        self
+    }
+
+    pub fn tokens(mut self, text: &str) -> Run {
+        self.collection.shingle.parse.tokens = text.parse().unwrap();
+        self
+    }
+
+    pub fn fingerprint(mut self, text: &str) -> Run {
+        self.collection.shingle.fingerprint = text.parse().unwrap();
+        self
+    }
+
+    pub fn shingle_size(mut self, words: u32) -> Run {
+        self.collection.shingle.shingle_size = words;
+        self
+    }
+
+    pub fn segment_size(mut self, bytes: u64) -> Run {
+        self.collection.segment_size = ByteSize(bytes);
+        self
+    }
+
+    pub fn max_document(mut self, bytes: u64) -> Run {
+        self.collection.read.max_document = ByteSize(bytes);
+        self
+    }
+
+    pub fn memory(mut self, bytes: u64) -> Run {
+        self.memory = ByteSize(bytes);
+        self
+    }
+
+    pub fn threads(mut self, threads: usize) -> Run {
+        self.threads = threads;
+        self
+    }
+
+    pub fn fan_in(mut self, runs: usize) -> Run {
+        self.question.fan_in = Some(runs);
+        self
+    }
+
+    /// Runs the whole pipeline.
+    pub fn run(&self, inputs: &[&Path], out: &Path) -> Result<Summary, Error> {
+        self.watched(inputs, out, &Stop::default(), &Silent)
+    }
+
+    /// The same, watched by somebody who may stop it.
+    pub fn watched(
+        &self,
+        inputs: &[&Path],
+        out: &Path,
+        stop: &Stop,
+        progress: &dyn Progress,
+    ) -> Result<Summary, Error> {
+        let arguments: Vec<PathBuf> = inputs.iter().map(|path| path.to_path_buf()).collect();
+        let inputs = pipeline::inputs(&arguments, out)?;
+        let (collection, question) = (&self.collection, &self.question);
+        let context = self.context(stop, progress);
+        pipeline::run(&inputs, out, collection, question, self.strict, &context)
+    }
+
+    /// Reads the inputs into a collection, and no more.
+    pub fn ingest(&self, inputs: &[&Path], out: &Path) -> Result<Workspace, Error> {
+        let arguments: Vec<PathBuf> = inputs.iter().map(|path| path.to_path_buf()).collect();
+        let inputs = pipeline::inputs(&arguments, out)?;
+        let stop = Stop::default();
+        let context = self.context(&stop, &Silent);
+        pipeline::ingest(&inputs, out, &self.collection, self.strict, &context)
+    }
+
+    pub fn context<'a>(&self, stop: &'a Stop, progress: &'a dyn Progress) -> Context<'a> {
+        Context {
+            budget: Budget {
+                memory: self.memory,
+                threads: self.threads,
+            },
+            stop,
+            progress,
+        }
+    }
+}
+
+/// Asks with nothing at all, and again with what the error says would do, until it does.
+///
+/// Returns the budget that did. Each refusal must ask for more than the one before.
+pub fn least_memory<T>(mut attempt: impl FnMut(u64) -> Result<T, Error>) -> (u64, T) {
+    let mut memory = 0;
+    loop {
+        match attempt(memory) {
+            Ok(done) => return (memory, done),
+            Err(Error::BudgetTooSmall { given, least, .. }) => {
+                assert_eq!(given.0, memory);
+                assert!(least.0 > memory, "{least} is no more than {given}");
+                memory = least.0;
+            }
+            Err(error) => panic!("with {memory} bytes: {error}"),
+        }
+    }
+}
+
+/// The result files, by name.
+pub fn results(out: &Path) -> BTreeMap<String, Vec<u8>> {
+    RESULTS
+        .into_iter()
+        .map(|name| (name.to_string(), fs::read(out.join(name)).unwrap()))
+        .collect()
+}
+
+/// Every file of a directory, by path from it.
+pub fn tree(out: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for path in paths(out) {
+        let name = path.strip_prefix(out).unwrap().to_str().unwrap();
+        files.insert(name.to_string(), fs::read(&path).unwrap());
+    }
+    files
+}
+
+/// The files of a finished run that depend on input and parameters alone: all but the lock, and
+/// those that say what the run cost.
+pub fn lasting(out: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = tree(out);
+    for name in ["lock", "manifest.json", "summary.json"] {
+        files.remove(name).unwrap();
+    }
+    files
+}
+
+/// Every file below a directory.
+pub fn paths(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut directories = vec![directory.to_path_buf()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Are two sets of files the same? Says which file differs, and where, without printing them.
+pub fn assert_same_files(
+    found: &BTreeMap<String, Vec<u8>>,
+    expected: &BTreeMap<String, Vec<u8>>,
+    what: &str,
+) {
+    let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(found), names(expected), "{what}: the files");
+    for (name, bytes) in expected {
+        let other = &found[name];
+        if bytes == other {
+            continue;
+        }
+        let at = bytes.iter().zip(other).position(|(a, b)| a != b);
+        let at = at.unwrap_or(bytes.len().min(other.len()));
+        let near = |bytes: &[u8]| {
+            let from = at.saturating_sub(40);
+            String::from_utf8_lossy(&bytes[from..bytes.len().min(at + 60)]).into_owned()
+        };
+        let (expected, found) = (near(bytes), near(other));
+        panic!("{what}: {name} differs at byte {at}:\nexpected {expected:?}\nfound    {found:?}");
+    }
+}
+
+/// Lines of a TSV file without its comments and its line of column names.
+pub fn rows(bytes: &[u8]) -> Vec<String> {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with("# "));
+    lines.skip(1).map(String::from).collect()
+}
+
+/// The rows of a TSV file of a run.
+pub fn rows_of(out: &Path, name: &str) -> Vec<String> {
+    rows(&fs::read(out.join(name)).unwrap())
+}
+
+/// The manifest of a run, without locking it.
+pub fn manifest(out: &Path) -> Manifest {
+    Workspace::look(out).unwrap()
+}
+
+/// `sample-corpora`, or a path in it.
+pub fn sample_corpora(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sample-corpora")
+        .join(path)
+}
+
+/// Copies a directory with all that is in it.
+pub fn copy_directory(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_directory(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! The oracle: the definitions once more, by brute force and in memory, with nothing of the
+//! library's own.
+//!
+//! Shingles are strings in a set, every two documents are intersected, the threshold is compared by
+//! multiplying out the fractions, clusters come from labels that are spread until nothing changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use md5::{Digest, Md5};
+use serde_json::{Value, json};
+
+use super::corpus::Doc;
+use super::{Run, rows};
+
+/// What is asked, in plain values; [`Spec::run`] puts the same question to the library.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    pub tokens: &'static str,
+    pub w: usize,
+    /// A document with fewer tokens has one shingle, or none.
+    pub whole: bool,
+    pub md5: bool,
+    pub threshold: (&'static str, u128, u128),
+    pub sampling: Sampling,
+    pub max_postings: Option<usize>,
+}
+
+/// As the flag has it; n and class; the most fingerprints of a document.
+pub type Sampling = (&'static str, u128, u128, usize);
+
+pub const FULL: Sampling = ("full", 1, 0, usize::MAX);
+pub const SAMPLINGS: [Sampling; 5] = [
+    FULL,
+    ("1/2", 2, 0, usize::MAX),
+    ("1/4:3", 4, 3, usize::MAX),
+    ("1/7:5", 7, 5, usize::MAX),
+    ("broder97", 25, 0, 400),
+];
+pub const THRESHOLDS: [(&str, u128, u128); 5] = [
+    ("0.3", 3, 10),
+    ("0.5", 1, 2),
+    ("0.85", 17, 20),
+    ("1.0", 1, 1),
+    ("1/3", 1, 3),
+];
+
+impl Default for Spec {
+    fn default() -> Self {
+        Spec {
+            tokens: "words",
+            w: 10,
+            whole: true,
+            md5: false,
+            threshold: THRESHOLDS[2],
+            sampling: FULL,
+            max_postings: None,
+        }
+    }
+}
+
+impl Spec {
+    /// The same question to the library.
+    pub fn run(&self) -> Run {
+        let mut run = Run::default()
+            .tokens(self.tokens)
+            .shingle_size(self.w as u32)
+            .fingerprint(if self.md5 { "md5" } else { "64" })
+            .threshold(self.threshold.0)
+            .sampling(self.sampling.0);
+        run.collection.shingle.short = if self.whole { "whole" } else { "skip" }.parse().unwrap();
+        run.question.join.max_postings = self.max_postings.map(|n| n as u32);
+        run
+    }
+}
+
+/// What the library must answer: rows of the TSV files, the clusters.
+#[derive(Debug, PartialEq)]
+pub struct Answer {
+    pub documents: Vec<String>,
+    pub exact_duplicates: Vec<String>,
+    pub pairs: Vec<String>,
+    pub clusters: Vec<Value>,
+}
+
+impl Answer {
+    /// The answer in the result files of a run.
+    pub fn read(files: &BTreeMap<String, Vec<u8>>) -> Answer {
+        let clusters = std::str::from_utf8(&files["clusters.jsonl"]).unwrap();
+        Answer {
+            documents: rows(&files["documents.tsv"]),
+            exact_duplicates: rows(&files["exact-duplicates.tsv"]),
+            pairs: rows(&files["pairs.tsv"]),
+            clusters: clusters
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect(),
+        }
+    }
+}
+
+fn is_mark(c: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&c)
+}
+
+fn stands_alone(c: char) -> bool {
+    // Hiragana and Katakana letters, and unified ideographs: what the random corpora have of them.
+    ('\u{3041}'..='\u{30fa}').contains(&c) || ('\u{4e00}'..='\u{9fff}').contains(&c)
+}
+
+fn words(text: &str) -> Vec<String> {
+    let letter = |c: char| c.is_alphanumeric() && !stands_alone(c);
+    let mut found: Vec<String> = Vec::new();
+    // Whether the last token may go on with letters, or with marks.
+    let (mut open, mut takes_marks) = (false, false);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let inside =
+            open && matches!(c, '\'' | '\u{2019}') && rest.peek().is_some_and(|&c| letter(c));
+        if letter(c) || inside || (is_mark(c) && takes_marks) {
+            if !open && !is_mark(c) {
+                found.push(String::new());
+            }
+            let token = found.last_mut().unwrap();
+            if inside {
+                token.push('\'');
+            } else {
+                token.extend(c.to_lowercase());
+            }
+            open = open || letter(c);
+            takes_marks = !inside;
+        } else if stands_alone(c) {
+            found.push(c.to_string());
+            (open, takes_marks) = (false, true);
+        } else {
+            (open, takes_marks) = (false, false);
+        }
+    }
+    found
+}
+
+struct Document {
+    md5: String,
+    words: usize,
+    /// Every shingle with its fingerprint.
+    shingles: BTreeMap<Vec<u8>, u128>,
+}
+
+fn document(spec: &Spec, text: &str) -> Document {
+    let tokens = match spec.tokens {
+        "words" => words(text),
+        _ => text.split_whitespace().map(String::from).collect(),
+    };
+    let canonical = tokens.join(" ");
+    let mut shingles: BTreeSet<Vec<u8>> = match spec.tokens.strip_prefix("bytes:") {
+        Some(n) => {
+            let windows = canonical.as_bytes().windows(n.parse().unwrap());
+            windows.map(<[u8]>::to_vec).collect()
+        }
+        None => {
+            let windows = tokens.windows(spec.w);
+            windows
+                .map(|tokens| tokens.join(" ").into_bytes())
+                .collect()
+        }
+    };
+    if shingles.is_empty() && !tokens.is_empty() && spec.whole {
+        shingles.insert(canonical.clone().into_bytes());
+    }
+    let fingerprint = |shingle: &Vec<u8>| {
+        if spec.md5 {
+            u128::from_be_bytes(Md5::digest(shingle).into())
+        } else {
+            u128::from(xxhash_rust::xxh3::xxh3_64(shingle))
+        }
+    };
+    let md5: [u8; 16] = Md5::digest(canonical).into();
+    Document {
+        md5: md5.iter().map(|byte| format!("{byte:02x}")).collect(),
+        words: tokens.len(),
+        shingles: shingles
+            .into_iter()
+            .map(|s| {
+                let h = fingerprint(&s);
+                (s, h)
+            })
+            .collect(),
+    }
+}
+
+/// floor(h n / 2^b).
+fn class(h: u128, n: u128, md5: bool) -> u128 {
+    if md5 {
+        ((h >> 64) * n + (((h & u128::from(u64::MAX)) * n) >> 64)) >> 64
+    } else {
+        (h * n) >> 64
+    }
+}
+
+fn sample<'a>(spec: &Spec, document: &'a Document) -> BTreeSet<&'a [u8]> {
+    let (_, n, wanted, most) = spec.sampling;
+    let mut inside: Vec<(u128, &[u8])> = document
+        .shingles
+        .iter()
+        .filter(|(_, h)| class(**h, n, spec.md5) == wanted)
+        .map(|(shingle, h)| (*h, &shingle[..]))
+        .collect();
+    inside.sort_unstable();
+    inside.truncate(most);
+    inside.into_iter().map(|(_, shingle)| shingle).collect()
+}
+
+/// Six decimals, the last rounded to the nearest, a half upwards.
+fn decimals(shared: usize, union: usize) -> String {
+    let millionths = (shared as f64 / union as f64 * 1e6) as usize;
+    // The division was only a guess: the neighbours are compared as fractions.
+    let near = |m: usize| (2 * m + 1) * union > 2_000_000 * shared;
+    let m = (millionths.saturating_sub(2)..).find(|&m| near(m)).unwrap();
+    format!("{}.{:06}", m / 1_000_000, m % 1_000_000)
+}
+
+fn size_group(words: usize) -> usize {
+    const BOUNDS: [usize; 10] = [500, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000];
+    BOUNDS.iter().filter(|&&bound| words >= bound).count()
+}
+
+/// The answer to `spec` over documents in input order.
+pub fn answer(spec: &Spec, docs: &[Doc]) -> Answer {
+    let documents: Vec<Document> = docs.iter().map(|doc| document(spec, &doc.text)).collect();
+    // Exact duplicates: the first of equal MD5 represents all.
+    let first_of = |i: usize| {
+        (0..=i)
+            .find(|&j| documents[j].md5 == documents[i].md5)
+            .unwrap()
+    };
+    let first: Vec<usize> = (0..docs.len()).map(first_of).collect();
+    let samples: Vec<BTreeSet<&[u8]>> = (0..docs.len())
+        .map(|i| {
+            if first[i] == i {
+                sample(spec, &documents[i])
+            } else {
+                BTreeSet::new()
+            }
+        })
+        .collect();
+    let mut frequency: BTreeMap<&[u8], usize> = BTreeMap::new();
+    for shingle in samples.iter().flatten() {
+        *frequency.entry(shingle).or_default() += 1;
+    }
+    let common = |shingle: &[u8]| {
+        spec.max_postings
+            .is_some_and(|most| frequency[shingle] > most)
+    };
+
+    // Pairs.
+    let (_, numerator, denominator) = spec.threshold;
+    let mut listed: BTreeMap<(usize, usize), String> = BTreeMap::new();
+    let mut pairs = Vec::new();
+    for a in 0..docs.len() {
+        for b in a + 1..docs.len() {
+            let both = samples[a].intersection(&samples[b]);
+            let shared = both.filter(|shingle| !common(shingle)).count();
+            let (size_a, size_b) = (samples[a].len(), samples[b].len());
+            let union = size_a + size_b - shared;
+            if union > 0 && shared as u128 * denominator >= union as u128 * numerator {
+                let resemblance = decimals(shared, union);
+                let (docno_a, docno_b) = (&docs[a].docno, &docs[b].docno);
+                pairs.push(format!(
+                    "{docno_a}\t{docno_b}\t{resemblance}\t{shared}\t{size_a}\t{size_b}"
+                ));
+                listed.insert((a, b), resemblance);
+            }
+        }
+    }
+
+    // Clusters: the least number spreads over pairs and over exact duplicates.
+    let mut label: Vec<usize> = first.clone();
+    loop {
+        let before = label.clone();
+        for &(a, b) in listed.keys() {
+            let least = label[a].min(label[b]);
+            (label[a], label[b]) = (least, least);
+        }
+        for i in 0..docs.len() {
+            let least = label[i].min(label[first[i]]);
+            (label[i], label[first[i]]) = (least, least);
+        }
+        if label == before {
+            break;
+        }
+    }
+    let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (i, &label) in label.iter().enumerate() {
+        members.entry(label).or_default().push(i);
+    }
+    members.retain(|_, members| members.len() > 1);
+    let mut cluster_of: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut clusters = Vec::new();
+    for (id, (&root, members)) in members.iter().enumerate() {
+        let described = members.iter().map(|&i| {
+            cluster_of.insert(i, id);
+            let kind = match i {
+                _ if i == root => "representative",
+                _ if first[i] != i => "exact",
+                _ => "near",
+            };
+            let resemblance = if first[i] == root {
+                json!(1.0)
+            } else {
+                let text = listed.get(&(root, first[i]));
+                text.map_or(Value::Null, |text| serde_json::from_str(text).unwrap())
+            };
+            json!({"docno": docs[i].docno, "kind": kind, "resemblance": resemblance})
+        });
+        let described: Vec<Value> = described.collect();
+        clusters.push(json!({
+            "id": id,
+            "representative": docs[root].docno,
+            "members": described,
+        }));
+    }
+
+    // The tables.
+    let rows = docs.iter().zip(&documents).enumerate();
+    let documents_rows = rows.map(|(i, (doc, document))| {
+        let url = doc.url.as_deref().unwrap_or_default();
+        let (words, shingles) = (document.words, document.shingles.len());
+        let cluster = cluster_of.get(&i).map_or(String::new(), usize::to_string);
+        let group = size_group(words);
+        format!(
+            "{}\t{url}\t{words}\t{shingles}\t{group}\t{cluster}",
+            doc.docno
+        )
+    });
+    let documents_rows = documents_rows.collect();
+    let exact = (0..docs.len()).filter(|&i| first[i] != i);
+    let exact = exact.map(|i| {
+        let (docno, representative) = (&docs[i].docno, &docs[first[i]].docno);
+        format!("{docno}\t{representative}\t{}", documents[i].md5)
+    });
+    Answer {
+        documents: documents_rows,
+        exact_duplicates: exact.collect(),
+        pairs,
+        clusters,
+    }
+}
