@@ -733,7 +733,7 @@ fn fixtures() -> Vec<(&'static str, &'static str, Make)> {
             run(to, Kind::Run, 2, Compression::Zstd(1), records)
         }),
         ("run", "000003.run", |to| {
-            let records = (0..300u128).map(|i| (i * i << 64 | i, i as u32));
+            let records = (0..300u128).map(|i| ((i * i) << 64 | i, i as u32));
             run(to, Kind::Run, 3, Compression::Packed, records)
         }),
         ("run", "000004.run", |to| {

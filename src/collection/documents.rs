@@ -178,7 +178,20 @@ impl BlockReader {
         self.at += used;
         self.in_block -= 1;
         self.left -= 1;
+        if self.in_block == 0 && self.at != self.raw.len() {
+            let (all, used) = (self.raw.len(), self.at);
+            return Err(self.part.corrupt("bytes of a block", all, used));
+        }
         Ok(Some(value))
+    }
+
+    /// Checks the whole part, when all of it has been read.
+    fn finish(self) -> Result<()> {
+        if self.left > 0 || self.in_block > 0 || self.part.remaining() > 0 {
+            let stated = self.part.footer.records;
+            return Err(self.part.corrupt("records", stated, "another number"));
+        }
+        self.part.finish()
     }
 }
 
@@ -228,7 +241,7 @@ impl DocumentReader {
 
     /// Checks the whole part.
     pub fn finish(self) -> Result<()> {
-        self.0.part.finish()
+        self.0.finish()
     }
 }
 
@@ -316,7 +329,7 @@ impl RejectReader {
 
     /// Checks the whole part.
     pub fn finish(self) -> Result<()> {
-        self.0.part.finish()
+        self.0.finish()
     }
 }
 

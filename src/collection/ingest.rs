@@ -13,6 +13,7 @@ use super::{CollectionConfig, DocumentReader};
 use crate::budget::ByteSize;
 use crate::ids::Key;
 use crate::manifest::{Cursor, SegmentEntry, Workspace};
+use crate::parse::TokenKind;
 use crate::progress::{Context, Unit, joined};
 use crate::read::{
     Batch, InputFile, Interpreted, Reason, RecordKind, RecordReader, Reject, interpret,
@@ -772,7 +773,25 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
 
     /// A document whose fingerprints might not fit memory: pass by pass over their range.
     fn push_oversized(&mut self, batch: &Batch) -> Result<()> {
-        let most = self.shingler.most_fingerprints(batch.bytes.len()) as u64;
+        // Nothing is hashed at first: how many tokens there are says how many passes there must be.
+        let mut counted = 0;
+        let record = &batch.records[0];
+        let shingler = &mut self.shingler;
+        read_document(
+            record,
+            batch,
+            &self.config,
+            &mut Shingled::default(),
+            |document| {
+                let facts = shingler.shingle(document, (K::MAX, K::default()), &mut Vec::new());
+                counted = facts.words;
+                facts
+            },
+        );
+        let mut most = self.shingler.most_fingerprints(batch.bytes.len()) as u64;
+        if !matches!(self.config.shingle.parse.tokens, TokenKind::Bytes(_)) {
+            most = most.min(counted);
+        }
         let passes = (most * K::BYTES as u64)
             .div_ceil(self.pass_bytes.max(1 << 20))
             .max(1) as u32;
@@ -780,7 +799,6 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
             bytes: batch.bytes.len() as u64,
             ..Shingled::default()
         };
-        let record = &batch.records[0];
         out.records = 1;
         let mut set: Vec<K> = Vec::new();
         let bounds = |pass| Rate::new(passes, pass).unwrap_or(Rate::FULL).bounds::<K>();

@@ -211,6 +211,20 @@ fn blocks<K: Key>(
             if read <= progress.skip {
                 continue;
             }
+            if let Some(&bad) = lists
+                .documents
+                .iter()
+                .find(|&&d| d as usize >= sampled.documents())
+            {
+                let most = sampled.documents().to_string();
+                return Err(Error::Corrupt {
+                    path: directory.join(&info.name),
+                    offset_bytes: 0,
+                    what: format!("a document in block {read}"),
+                    expected: format!("a number below {most}"),
+                    found: bad.to_string(),
+                });
+            }
             let mut rest = &lists.documents[..];
             // A block of lists goes into one block of ours or opens the next.
             if !block.is_empty() && block.entries() + rest.len() > capacity {
@@ -578,7 +592,9 @@ fn finish(
                 joining.runs = runs.to_vec();
                 joining.next_number = next;
             }
-            workspace.commit(&[DIRECTORY])
+            workspace.commit(&[DIRECTORY])?;
+            context.progress.at(progress.stats.pair_tokens);
+            Ok(())
         },
     )?;
     let mut stats = progress.stats;

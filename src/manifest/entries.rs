@@ -129,8 +129,6 @@ pub struct RunsEntry {
     pub next_number: u64,
     /// What was counted.
     pub stats: FormStats,
-    /// What the generations of merges counted.
-    pub merge: MergeStats,
 }
 
 /// The shared postings.

@@ -75,6 +75,7 @@ pub fn merge_generations<K: Key>(
     mut commit: impl FnMut(&[RunEntry], u64) -> Result<()>,
 ) -> Result<Vec<RunEntry>> {
     while runs.len() > fan_in {
+        how.stop.check(how.stage)?;
         // Not more than needed: the last merge of all takes what is left.
         let take = fan_in.min(runs.len() - fan_in + 1);
         runs.sort_by_key(|run| (run.generation, run.part.bytes));

@@ -177,6 +177,8 @@ pub struct PostingsReader<K> {
     high: Vec<u64>,
     firsts: Vec<u32>,
     gaps: Vec<u32>,
+    lists: u64,
+    entries: u64,
 }
 
 impl<K: Key> PostingsReader<K> {
@@ -197,6 +199,8 @@ impl<K: Key> PostingsReader<K> {
             high: Vec::new(),
             firsts: Vec::new(),
             gaps: Vec::new(),
+            lists: 0,
+            entries: 0,
         })
     }
 
@@ -292,11 +296,19 @@ impl<K: Key> PostingsReader<K> {
                 .part
                 .corrupt("block", "columns of its counts", "others"));
         }
+        self.lists += lists as u64;
+        self.entries += entries as u64;
         Ok(Some(&self.block))
     }
 
-    /// Checks the whole part.
+    /// Checks the whole part, when all of it has been read.
     pub fn finish(self) -> Result<()> {
+        let (lists, entries) = (self.part.footer.records, self.part.footer.extra);
+        if (lists, entries) != (self.lists, self.entries) {
+            let stated = format!("{lists} with {entries} entries");
+            let found = format!("{} with {}", self.lists, self.entries);
+            return Err(self.part.corrupt("posting lists", stated, found));
+        }
         self.part.finish()
     }
 }

@@ -117,7 +117,9 @@ pub fn run<K: Key>(
             entry.runs = runs.to_vec();
             entry.next_number = next;
         }
-        workspace.commit(&["runs"])
+        workspace.commit(&["runs"])?;
+        context.progress.at(0);
+        Ok(())
     })?;
     let generations = runs.iter().map(|run| run.generation).max().unwrap_or(0) + 1;
     let files = runs

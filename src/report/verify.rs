@@ -106,9 +106,35 @@ fn read_whole(path: &Path, kind: Kind, parameters: Option<u128>, info: &PartInfo
         Kind::Run | Kind::Pairs => read_run::<u64>(path, kind, parameters, info),
         Kind::Postings if wide => read_postings::<u128>(path, parameters, info),
         Kind::Postings => read_postings::<u64>(path, parameters, info),
-        Kind::Fingerprints | Kind::Column | Kind::Names => {
-            PartFile::open(path, kind, parameters, Some(info)).map(|_| ())
+        Kind::Fingerprints | Kind::Column => {
+            let part = PartFile::open(path, kind, parameters, Some(info))?;
+            numbers(&part).map(|_| ())
         }
+        Kind::Names => PartFile::open(path, kind, parameters, Some(info)).map(|_| ()),
+    }
+}
+
+/// Bytes of each number in a part that is nothing but numbers.
+fn numbers(part: &PartFile) -> Result<usize> {
+    let width = part.header.key_bytes as usize;
+    if !matches!(width, 4 | 8 | 16) {
+        return Err(part.corrupt(40, "key size", "4, 8 or 16", width));
+    }
+    let expected = part.footer.records.saturating_mul(width as u64);
+    if part.footer.payload_bytes != expected {
+        let (at, found) = (part.payload_end(), part.footer.payload_bytes);
+        return Err(part.corrupt(at, "bytes of payload", expected, found));
+    }
+    Ok(width)
+}
+
+fn out_of_order(path: &Path, at: u64) -> Error {
+    Error::Corrupt {
+        path: path.into(),
+        offset_bytes: 0,
+        what: format!("order of record {at}"),
+        expected: "not less than the one before".into(),
+        found: "less".into(),
     }
 }
 
@@ -121,7 +147,12 @@ fn read_run<K: Key>(
     let run = RunFile::<K>::open_kind(kind, path, parameters, Some(info))?;
     let mut cursor = run.range(K::default(), K::MAX)?;
     let mut records = 0;
-    while cursor.head().is_some() {
+    let mut before = None;
+    while let Some(record) = cursor.head() {
+        if before > Some(record) {
+            return Err(out_of_order(path, records));
+        }
+        before = Some(record);
         records += 1;
         cursor.advance()?;
     }
@@ -131,8 +162,18 @@ fn read_run<K: Key>(
 fn read_postings<K: Key>(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
     let mut reader = PostingsReader::<K>::open(path, parameters, Some(info))?;
     let mut lists = 0;
+    let mut before = None;
     while let Some(block) = reader.next()? {
-        lists += block.keys.len() as u64;
+        let mut rest = &block.documents[..];
+        for (&key, &length) in block.keys.iter().zip(&block.lengths) {
+            let (list, after) = rest.split_at(length as usize);
+            rest = after;
+            if before >= Some(key) || list.windows(2).any(|pair| pair[0] >= pair[1]) {
+                return Err(out_of_order(path, lists));
+            }
+            before = Some(key);
+            lists += 1;
+        }
     }
     reader.finish()?;
     counted(path, info.records, lists)
@@ -199,10 +240,7 @@ pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bo
         Kind::Postings if wide => inspect_postings::<u128>(path, &mut show)?,
         Kind::Postings => inspect_postings::<u64>(path, &mut show)?,
         Kind::Fingerprints | Kind::Column => {
-            let width = header.key_bytes as usize;
-            if !matches!(width, 4 | 8 | 16) {
-                return Err(part.corrupt(40, "key size", "4, 8 or 16", width));
-            }
+            let width = numbers(&part)?;
             let mut reader = PartReader::open(path, header.kind, None, None)?;
             while reader.remaining() >= width as u64 {
                 let mut bytes = [0; 16];

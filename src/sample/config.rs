@@ -64,6 +64,9 @@ impl Rate {
 
 /// ceil(k 2^b / n) for k < n, without overflow for b = 128.
 fn start<K: Key>(k: u32, n: u32) -> u128 {
+    if k == 0 {
+        return 0;
+    }
     let (k, n) = (u128::from(k), u128::from(n));
     let (mut quotient, mut rest) = (K::MAX.to_u128() / n, K::MAX.to_u128() % n + 1);
     if rest == n {

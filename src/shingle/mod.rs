@@ -119,8 +119,8 @@ impl<K: Key> Shingler<K> {
 
     /// Parses and shingles one document. `set` is emptied and receives the sorted, distinct
     /// fingerprints from `range.0` to `range.1`, both included: all of them normally, a part where
-    /// a document's fingerprints are more than memory holds and it is done in several passes. The
-    /// facts are those of the whole document every time.
+    /// a document's fingerprints are more than memory holds and it is done in several passes, none
+    /// (and nothing is hashed) where the range is empty. The facts are those of the whole document every time.
     pub fn shingle(
         &mut self,
         document: &RawDocument<'_>,
@@ -221,6 +221,9 @@ impl<K: Key, F: Fingerprinter> Hashing<'_, K, F> {
     /// Adds the fingerprints of shingles that are in range.
     fn add<'t>(&mut self, shingles: impl Iterator<Item = &'t [u8]>) {
         let (low, high) = self.base.range;
+        if low > high {
+            return;
+        }
         for shingle in shingles {
             let fingerprint = K::from_u128(self.hash.fingerprint(shingle).to_u128());
             if fingerprint >= low && fingerprint <= high {

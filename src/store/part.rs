@@ -29,7 +29,7 @@ pub enum Kind {
     Fingerprints,
     /// Rejects and notices of a segment (`.rejects`).
     Rejects,
-    /// One number of 32 bits a document (`.col`).
+    /// One number a document, of 32 bits or (where docnos end) of 64 (`.col`).
     Column,
     /// Docnos of all documents, to be looked up by number (`.names`).
     Names,
@@ -99,7 +99,7 @@ pub struct Header {
     pub parameters: u128,
     /// Its number among its kind.
     pub number: u64,
-    /// Bytes of a key in it: 8 or 16, 0 where there are none.
+    /// Bytes of a key or number in it: 4, 8 or 16, 0 where there are none.
     pub key_bytes: u32,
 }
 
@@ -159,13 +159,13 @@ impl Header {
                 most: VERSION.into(),
             });
         }
-        if bytes[14..16] != [0; 2] || bytes[44..56] != [0; 12] {
-            return Err(corrupt(
-                14,
-                "flags",
-                "0",
-                format!("{:02x?}", &bytes[14..16]),
-            ));
+        for (at, what, reserved) in [
+            (14, "flags", &bytes[14..16]),
+            (44, "reserved bytes", &bytes[44..56]),
+        ] {
+            if reserved.iter().any(|&b| b != 0) {
+                return Err(corrupt(at, what, "0", format!("{reserved:02x?}")));
+            }
         }
         let mut parameters = [0; 16];
         parameters.copy_from_slice(&bytes[16..32]);

@@ -119,10 +119,10 @@ fn write(random: &mut Random, words: &[String], plain: bool) -> String {
     let mut text = String::new();
     for (i, word) in words.iter().enumerate() {
         if i > 0 {
-            let space = if plain {
+            let space: &str = if plain {
                 " "
             } else {
-                random.pick(&[
+                random.pick::<&str>(&[
                     " ", " ", " ", "  ", "\n", "\t", "\r\n", "\u{a0}", "\u{3000}",
                 ])
             };
@@ -130,7 +130,8 @@ fn write(random: &mut Random, words: &[String], plain: bool) -> String {
         }
         text.push_str(word);
         if !plain && random.once_in(9) {
-            text.push_str(random.pick(&[".", ",", "!", " -", "?"]));
+            let mark: &&str = random.pick(&[".", ",", "!", " -", "?"]);
+            text.push_str(mark);
         }
     }
     text

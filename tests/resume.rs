@@ -1,0 +1,702 @@
+//! Stopped or killed anywhere and run again, the outcome is that of an uninterrupted run; what is
+//! there and still holds is used again; what no longer holds is refused.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use common::corpus::{Random, Shape, random_corpus, write_jsonl};
+use common::{Run, assert_same_files, copy_directory, lasting, least_memory, paths, results};
+use lookalike::Error;
+use lookalike::manifest::Workspace;
+use lookalike::progress::{Progress, Stop, Unit};
+use lookalike::{join, merge, pipeline, sample, sort};
+
+/// Asks for a stop when it has been called often enough, and keeps the stages that began.
+struct StopAt {
+    stop: Stop,
+    after: usize,
+    calls: AtomicUsize,
+    begun: Mutex<Vec<&'static str>>,
+}
+
+impl StopAt {
+    fn call(after: usize) -> StopAt {
+        StopAt {
+            stop: Stop::default(),
+            after,
+            calls: AtomicUsize::new(0),
+            begun: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Only watches.
+    fn never() -> StopAt {
+        StopAt::call(usize::MAX)
+    }
+
+    fn called(&self) {
+        if self.calls.fetch_add(1, Ordering::SeqCst) + 1 == self.after {
+            self.stop.request();
+        }
+    }
+
+    fn begun(&self) -> Vec<&'static str> {
+        self.begun.lock().unwrap().clone()
+    }
+}
+
+impl Progress for StopAt {
+    fn start(&self, stage: &'static str, _: Unit, _: Option<u64>) {
+        self.begun.lock().unwrap().push(stage);
+        self.called();
+    }
+
+    fn at(&self, _: u64) {
+        self.called();
+    }
+
+    fn end(&self, _: &str) {
+        self.called();
+    }
+
+    fn note(&self, _: &str) {
+        self.called();
+    }
+}
+
+/// Some input, and how it is asked about.
+fn corpus(directory: &Path, families: usize) -> (PathBuf, Run) {
+    let shape = Shape {
+        families,
+        members: 6,
+        words: 200,
+        vocabulary: 1500,
+        boilerplate: 40,
+    };
+    let input = write_jsonl(directory, &random_corpus(21, shape), 3);
+    let run = Run::default()
+        .shingle_size(3)
+        .threshold("0.2")
+        .segment_size(4 << 10);
+    (input, run.max_document(64 << 10))
+}
+
+/// The files of an uninterrupted run, and those of the whole directory by name.
+fn uninterrupted(run: &Run, input: &Path) -> (BTreeMap<String, Vec<u8>>, Vec<PathBuf>) {
+    let out = tempfile::tempdir().unwrap();
+    run.clone().threads(1).run(&[input], out.path()).unwrap();
+    (lasting(out.path()), names(out.path()))
+}
+
+/// Files by their path in the directory, whatever is in them.
+fn names(out: &Path) -> Vec<PathBuf> {
+    let all = paths(out);
+    all.iter()
+        .map(|path| path.strip_prefix(out).unwrap().into())
+        .collect()
+}
+
+fn stage_of(error: &Error) -> &'static str {
+    match error {
+        Error::Interrupted { stage } => stage,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn stopped_at_any_call_and_run_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let (expected, expected_names) = uninterrupted(&run, &input);
+    let calls = {
+        let (out, watch) = (tempfile::tempdir().unwrap(), StopAt::never());
+        run.watched(&[&input], out.path(), &watch.stop, &watch)
+            .unwrap();
+        watch.calls.load(Ordering::SeqCst)
+    };
+    let mut stopped = BTreeSet::new();
+    // Every call until it would have been over, and some after: how often a join tells how far it is
+    // depends on the clock.
+    for after in 1..=calls + 4 {
+        let out = tempfile::tempdir().unwrap();
+        let watch = StopAt::call(after);
+        let first = run.clone().threads(1 + after % 3);
+        match first.watched(&[&input], out.path(), &watch.stop, &watch) {
+            Ok(_) => {}
+            Err(error) => _ = stopped.insert(stage_of(&error)),
+        }
+        let again = run
+            .clone()
+            .threads(1 + after % 4)
+            .memory((64 + after as u64 * 8) << 20);
+        again.run(&[&input], out.path()).unwrap();
+        let what = format!("stopped at call {after} of {calls}");
+        assert_same_files(&lasting(out.path()), &expected, &what);
+        assert_eq!(names(out.path()), expected_names, "{what}");
+    }
+    for stage in [
+        "ingest",
+        "catalogue",
+        "sample",
+        "sort",
+        "merge",
+        "join",
+        "cluster",
+    ] {
+        assert!(
+            stopped.contains(stage),
+            "never stopped in {stage}: {stopped:?}"
+        );
+    }
+}
+
+/// Stopped again and again in one directory, with so little memory that there are many runs, many
+/// blocks and many generations of both.
+#[test]
+fn stopped_again_and_again_with_the_least_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 100);
+    let (expected, expected_names) = uninterrupted(&run, &input);
+    let collection = tempfile::tempdir().unwrap();
+    drop(run.ingest(&[&input], collection.path()).unwrap());
+    let question = run.question;
+    type Stage<'a> = &'a dyn Fn(&mut Workspace, &Run, &StopAt) -> lookalike::Result<()>;
+    let stages: [Stage; 5] = [
+        &|w, run, watch| sample::run::<u64>(w, question.sampling, &run.context(&watch.stop, watch)),
+        &|w, run, watch| sort::form_runs::<u64>(w, &run.context(&watch.stop, watch)),
+        &|w, run, watch| merge::run::<u64>(w, Some(2), &run.context(&watch.stop, watch)),
+        &|w, run, watch| {
+            let context = run.context(&watch.stop, watch);
+            join::run::<u64>(w, &question.join, Some(2), &context)
+        },
+        &|w, run, watch| pipeline::cluster(w, &run.context(&watch.stop, watch)).map(drop),
+    ];
+    for threads in [1, 2] {
+        let run = run.clone().threads(threads);
+        let out = tempfile::tempdir().unwrap();
+        copy_directory(collection.path(), out.path());
+        let (mut interruptions, mut stopped) = (0, BTreeMap::new());
+        for stage in stages {
+            // The least memory, found in a copy.
+            let trial = tempfile::tempdir().unwrap();
+            copy_directory(out.path(), trial.path());
+            let mut workspace = Workspace::open(trial.path()).unwrap();
+            let (memory, ()) = least_memory(|memory| {
+                stage(
+                    &mut workspace,
+                    &run.clone().memory(memory),
+                    &StopAt::never(),
+                )
+            });
+            drop(workspace);
+            // A little later each time, so that there is an end.
+            for attempt in 1.. {
+                let mut workspace = Workspace::open(out.path()).unwrap();
+                let watch = StopAt::call(1 + attempt / 3);
+                match stage(&mut workspace, &run.clone().memory(memory), &watch) {
+                    Ok(()) => break,
+                    Err(error) => {
+                        *stopped.entry(stage_of(&error)).or_insert(0) += 1;
+                        interruptions += 1;
+                    }
+                }
+            }
+        }
+        assert!(interruptions > 20, "{stopped:?}");
+        assert!(
+            stopped["sort"] > 3 && stopped["merge"] > 0 && stopped["join"] > 3,
+            "{stopped:?}"
+        );
+        let what = format!("{threads} threads, stopped {interruptions} times");
+        assert_same_files(&lasting(out.path()), &expected, &what);
+        assert_eq!(names(out.path()), expected_names, "{what}");
+        let manifest = common::manifest(out.path());
+        let (merge, join) = (
+            manifest.postings.unwrap().stats,
+            manifest.pairs.unwrap().stats,
+        );
+        assert!(merge.generations >= 3 && join.generations >= 2 && join.blocks >= 2);
+        assert_eq!(manifest.runs.unwrap().stats.records, merge.records);
+    }
+}
+
+/// The program, with the parameters of [`corpus`].
+fn program(input: &Path, out: &Path, threads: usize) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    command.arg("run").arg(input).arg("-o").arg(out);
+    command.args([
+        "--shingle-size",
+        "3",
+        "--threshold",
+        "0.2",
+        "--segment-size",
+        "4KiB",
+    ]);
+    command.args(["--max-document", "64KiB", "--memory", "256MiB", "--quiet"]);
+    command.args(["--threads", &threads.to_string()]);
+    command
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped());
+    command
+}
+
+fn wait_successfully(child: Child) {
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {stderr}", output.status);
+    assert_eq!(stderr, "");
+}
+
+#[test]
+fn killed_anywhere_and_run_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 100);
+    let (expected, expected_names) = uninterrupted(&run, &input);
+    let whole = {
+        let (out, begin) = (tempfile::tempdir().unwrap(), Instant::now());
+        wait_successfully(program(&input, out.path(), 2).spawn().unwrap());
+        assert_same_files(
+            &lasting(out.path()),
+            &expected,
+            "the program, uninterrupted",
+        );
+        begin.elapsed()
+    };
+    let random = &mut Random(1999);
+    let (mut kills, mut directories) = (0, 0);
+    while kills < 30 || directories < 5 {
+        let out = tempfile::tempdir().unwrap();
+        // Up to eight kills in one directory, then it may end.
+        for _ in 0..1 + random.below(8) {
+            let mut child = program(&input, out.path(), 1 + random.below(4))
+                .spawn()
+                .unwrap();
+            let wait = whole.as_micros() as usize * 9 / 10;
+            std::thread::sleep(Duration::from_micros(random.below(wait) as u64));
+            let alive = child.try_wait().unwrap().is_none();
+            child.kill().unwrap();
+            child.wait().unwrap();
+            kills += usize::from(alive);
+        }
+        wait_successfully(
+            program(&input, out.path(), 1 + random.below(4))
+                .spawn()
+                .unwrap(),
+        );
+        let what = format!("after {kills} kills");
+        assert_same_files(&lasting(out.path()), &expected, &what);
+        assert_eq!(names(out.path()), expected_names, "{what}");
+        directories += 1;
+        assert!(directories < 500, "it is never killed in time");
+    }
+}
+
+/// A signal that asks for an end: status 130, what to do is said, and it can be done.
+#[cfg(unix)]
+#[test]
+fn interrupted_by_a_signal_and_run_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 100);
+    let (expected, _) = uninterrupted(&run, &input);
+    for signal in ["-INT", "-TERM"] {
+        let mut landed = false;
+        for attempt in 0..40 {
+            let out = tempfile::tempdir().unwrap();
+            let child = program(&input, out.path(), 2).spawn().unwrap();
+            // Begun, and not yet over.
+            while !out.path().join("manifest.json").exists() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            std::thread::sleep(Duration::from_millis(attempt));
+            let id = child.id().to_string();
+            assert!(
+                Command::new("kill")
+                    .args([signal, &id])
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+            let output = child.wait_with_output().unwrap();
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            if output.status.code() == Some(130) {
+                assert!(stderr.contains("stopped in stage"), "{stderr}");
+                assert!(stderr.contains("repeat the same command"), "{stderr}");
+                landed = true;
+            } else {
+                assert!(
+                    output.status.success(),
+                    "{signal}: {}: {stderr}",
+                    output.status
+                );
+            }
+            wait_successfully(program(&input, out.path(), 1).spawn().unwrap());
+            assert_same_files(&lasting(out.path()), &expected, signal);
+            if landed {
+                break;
+            }
+        }
+        assert!(landed, "{signal} never came in time");
+    }
+}
+
+/// When each file below a subdirectory of a run was written.
+fn times(out: &Path, name: &str) -> Vec<(PathBuf, SystemTime)> {
+    let all = paths(&out.join(name)).into_iter();
+    all.map(|path| {
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        (path, time)
+    })
+    .collect()
+}
+
+#[test]
+fn another_question_uses_what_is_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let out = directory.path().join("out");
+    let begun = |run: &Run| {
+        let watch = StopAt::never();
+        run.watched(&[&input], &out, &watch.stop, &watch).unwrap();
+        watch.begun()
+    };
+    let asked = |run: &Run| {
+        let stages = begun(run);
+        let fresh = tempfile::tempdir().unwrap();
+        run.run(&[&input], fresh.path()).unwrap();
+        assert_same_files(&lasting(&out), &lasting(fresh.path()), "in a new directory");
+        assert_eq!(names(&out), names(fresh.path()));
+        stages
+    };
+    let all = [
+        "ingest",
+        "catalogue",
+        "sample",
+        "sort",
+        "merge",
+        "join",
+        "cluster",
+    ];
+    assert_eq!(asked(&run), all);
+    let collection = (times(&out, "collection"), times(&out, "catalogue"));
+    let postings = times(&out, "postings");
+    assert!(collection.0.len() > 10 && !postings.is_empty());
+
+    assert_eq!(begun(&run), [""; 0], "the same again");
+    for threshold in ["0.5", "0.9"] {
+        assert_eq!(
+            asked(&run.clone().threshold(threshold)),
+            ["join", "cluster"]
+        );
+        assert_eq!(times(&out, "postings"), postings);
+    }
+    let mut limited = run.clone();
+    limited.question.join.max_postings = Some(3);
+    assert_eq!(asked(&limited), ["join", "cluster"]);
+    assert_eq!(times(&out, "postings"), postings);
+    let sampled = run.clone().sampling("1/4:1");
+    assert_eq!(asked(&sampled), all[2..], "another sampling");
+    assert_eq!(asked(&run), all[2..], "and back");
+    let mut other = run.clone().threads(1).memory(512 << 20);
+    other.question.fan_in = Some(2);
+    assert_eq!(begun(&other), [""; 0], "means are no parameters");
+    assert_eq!(
+        (times(&out, "collection"), times(&out, "catalogue")),
+        collection
+    );
+}
+
+#[test]
+fn another_question_after_a_stop_is_answered() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let other = run.clone().threshold("0.6").sampling("1/2");
+    let expected = uninterrupted(&other, &input);
+    for stage in ["sample", "sort", "merge", "join", "cluster"] {
+        let out = tempfile::tempdir().unwrap();
+        // Stopped as soon as the stage begins.
+        struct StopIn(Stop, &'static str);
+        impl Progress for StopIn {
+            fn start(&self, stage: &'static str, _: Unit, _: Option<u64>) {
+                if stage == self.1 {
+                    self.0.request();
+                }
+            }
+            fn at(&self, _: u64) {}
+            fn end(&self, _: &str) {}
+            fn note(&self, _: &str) {}
+        }
+        let watch = StopIn(Stop::default(), stage);
+        let error = run
+            .watched(&[&input], out.path(), &watch.0, &watch)
+            .unwrap_err();
+        assert_eq!(stage_of(&error), stage);
+        other.run(&[&input], out.path()).unwrap();
+        assert_same_files(&lasting(out.path()), &expected.0, stage);
+        assert_eq!(names(out.path()), expected.1, "{stage}");
+    }
+}
+
+/// Changes the input by `change`, and expects the run to name the file in its refusal; undoes the
+/// change, and expects the run to go on.
+fn refused(change: impl FnOnce(&Path), named: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let (kept, out) = (directory.path().join("kept"), directory.path().join("out"));
+    // One thread: otherwise all may have been read before anybody is told.
+    let (first, watch) = (run.clone().threads(1), StopAt::call(4));
+    let error = first
+        .watched(&[&input], &out, &watch.stop, &watch)
+        .unwrap_err();
+    assert_eq!(stage_of(&error), "ingest");
+    copy_directory(&input, &kept);
+    for path in paths(&input) {
+        keep_time(&path, &kept.join(path.file_name().unwrap()));
+    }
+    change(&input);
+    for run in [run.clone(), run.clone().threshold("0.9")] {
+        match run.run(&[&input], &out).unwrap_err() {
+            Error::InputChanged { path, .. } => {
+                assert_eq!(path.file_name().unwrap().to_str().unwrap(), named);
+            }
+            other => panic!("{other}"),
+        }
+    }
+    fs::remove_dir_all(&input).unwrap();
+    copy_directory(&kept, &input);
+    for path in paths(&kept) {
+        keep_time(&path, &input.join(path.file_name().unwrap()));
+    }
+    run.run(&[&input], &out).unwrap();
+    assert_same_files(&lasting(&out), &uninterrupted(&run, &input).0, named);
+}
+
+fn keep_time(from: &Path, to: &Path) {
+    let time = fs::metadata(from).unwrap().modified().unwrap();
+    File::options()
+        .write(true)
+        .open(to)
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
+}
+
+#[test]
+fn a_changed_input_is_refused() {
+    let edit = |path: &Path, edit: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = fs::read(path).unwrap();
+        edit(&mut bytes);
+        fs::write(path, bytes).unwrap();
+    };
+    let swap_letter = |bytes: &mut Vec<u8>| {
+        let at = bytes.iter().position(|&b| b == b'a').unwrap();
+        bytes[at] = b'b';
+    };
+    refused(
+        |input| edit(&input.join("001.jsonl"), &swap_letter),
+        "001.jsonl",
+    );
+    // Even if its time is put back.
+    let timeless = |input: &Path| {
+        let (path, copy) = (input.join("000.jsonl"), input.with_extension("copy"));
+        fs::write(&copy, "").unwrap();
+        keep_time(&path, &copy);
+        edit(&path, &swap_letter);
+        keep_time(&copy, &path);
+    };
+    refused(timeless, "000.jsonl");
+    refused(
+        |input| edit(&input.join("002.jsonl"), &|bytes| bytes.push(b'\n')),
+        "002.jsonl",
+    );
+    refused(
+        |input| edit(&input.join("002.jsonl"), &|bytes| bytes.truncate(9)),
+        "002.jsonl",
+    );
+    refused(
+        |input| fs::remove_file(input.join("001.jsonl")).unwrap(),
+        "001.jsonl",
+    );
+    refused(
+        |input| fs::remove_file(input.join("002.jsonl")).unwrap(),
+        "002.jsonl",
+    );
+    refused(
+        |input| fs::write(input.join("0000.jsonl"), "{}").unwrap(),
+        "0000.jsonl",
+    );
+    refused(
+        |input| fs::write(input.join("003.jsonl"), "{}").unwrap(),
+        "003.jsonl",
+    );
+}
+
+#[test]
+fn other_parameters_of_the_collection_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let out = directory.path().join("out");
+    run.run(&[&input], &out).unwrap();
+    let before = lasting(&out);
+    let mut seed = run.clone();
+    seed.collection.shingle.seed = 7;
+    let mut short = run.clone();
+    short.collection.shingle.short = "skip".parse().unwrap();
+    let cases = [
+        (run.clone().shingle_size(4), "--shingle-size", "4", "3"),
+        (
+            run.clone().tokens("whitespace"),
+            "--tokens",
+            "whitespace",
+            "words",
+        ),
+        (run.clone().fingerprint("md5"), "--fingerprint", "md5", "64"),
+        (
+            run.clone().max_document(1 << 20),
+            "--max-document",
+            "1048576",
+            "65536",
+        ),
+        (seed, "--seed", "7", "0"),
+        (short, "--short", "skip", "whole"),
+    ];
+    for (other, flag, ours, theirs) in cases {
+        match other.run(&[&input], &out).unwrap_err() {
+            Error::Incompatible {
+                path,
+                name,
+                expected,
+                found,
+            } => {
+                assert_eq!(path, out);
+                assert_eq!((&*name, &*expected, &*found), (flag, ours, theirs));
+            }
+            error => panic!("{flag}: {error}"),
+        }
+        assert_same_files(&lasting(&out), &before, flag);
+    }
+}
+
+#[test]
+fn two_processes_do_not_share_a_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let out = directory.path().join("out");
+    let workspace = run.ingest(&[&input], &out).unwrap();
+    let output = program(&input, &out, 1)
+        .spawn()
+        .unwrap()
+        .wait_with_output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let holder = format!("process {}", std::process::id());
+    assert!(
+        stderr.contains("is in use by") && stderr.contains(&holder),
+        "{stderr}"
+    );
+    match run.run(&[&input], &out).unwrap_err() {
+        Error::Locked {
+            path,
+            holder: found,
+        } => {
+            assert_eq!(path, out);
+            assert!(found.contains(&holder), "{found}");
+        }
+        error => panic!("{error}"),
+    }
+    // Looking is allowed meanwhile.
+    assert!(Workspace::look(&out).unwrap().ingested);
+    drop(workspace);
+    wait_successfully(program(&input, &out, 1).spawn().unwrap());
+}
+
+#[test]
+fn results_that_were_deleted_are_made_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let out = directory.path().join("out");
+    run.run(&[&input], &out).unwrap();
+    let (expected, expected_names) = (results(&out), names(&out));
+    for name in common::RESULTS.into_iter().chain(["summary.json"]) {
+        fs::remove_file(out.join(name)).unwrap();
+        run.run(&[&input], &out).unwrap();
+        assert_same_files(&results(&out), &expected, name);
+        assert_eq!(names(&out), expected_names);
+    }
+    // A result that was cut is no result.
+    fs::write(out.join("pairs.tsv"), "").unwrap();
+    run.run(&[&input], &out).unwrap();
+    assert_same_files(&results(&out), &expected, "cut");
+}
+
+#[test]
+fn scrap_is_removed_and_what_is_not_ours_is_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let out = directory.path().join("out");
+    run.run(&[&input], &out).unwrap();
+    let expected = (lasting(&out), names(&out));
+    let scrap = [
+        "collection/000999.docs",
+        "collection/000999.fps.tmp",
+        "runs/000000.run",
+        "postings/000003.post.tmp",
+        "pairs/000017.run",
+        "scratch/left.over",
+        "manifest.json.tmp",
+    ];
+    for name in scrap {
+        fs::write(out.join(name), "beginning of a file").unwrap();
+    }
+    run.run(&[&input], &out).unwrap();
+    assert_same_files(&lasting(&out), &expected.0, "scrap");
+    assert_eq!(names(&out), expected.1);
+    fs::write(out.join("notes.txt"), "mine").unwrap();
+    run.clone().threshold("0.7").run(&[&input], &out).unwrap();
+    assert_eq!(fs::read_to_string(out.join("notes.txt")).unwrap(), "mine");
+}
+
+#[test]
+fn a_directory_of_others_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let out = directory.path().join("theirs");
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("thesis.tex"), "years of work").unwrap();
+    match run.run(&[&input], &out).unwrap_err() {
+        Error::BadParameter { name, given, .. } => {
+            assert_eq!((name, &*given), ("output", out.to_str().unwrap()));
+        }
+        error => panic!("{error}"),
+    }
+    assert_eq!(names(&out), [PathBuf::from("thesis.tex")]);
+    // An empty one is not.
+    let empty = directory.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    run.run(&[&input], &empty).unwrap();
+    // Without a run, the later stages say what is missing.
+    let error = Workspace::open(&out).unwrap_err();
+    assert!(matches!(error, Error::StageMissing { .. }), "{error}");
+    assert_eq!(names(&out), [PathBuf::from("thesis.tex")]);
+}
+
+/// The output directory may lie in the directory that is read: its files are no input.
+#[test]
+fn output_below_the_input_is_not_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let expected = uninterrupted(&run, &input).0;
+    let out = input.join("out");
+    for what in ["first", "second"] {
+        run.run(&[&input], &out).unwrap();
+        assert_same_files(&lasting(&out), &expected, what);
+    }
+}
