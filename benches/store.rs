@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{
+    BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
+};
 use lookalike::budget::{Budget, ByteSize};
 use lookalike::collection::{CollectionConfig, SizeGroups};
 use lookalike::ids::Key;
@@ -79,6 +81,7 @@ fn runs_of<K: Key>(c: &mut Criterion, name: &str, how: Compression) {
     let place = tempfile::tempdir().unwrap();
     let records = records::<K>(RECORDS, 1);
     let mut group = c.benchmark_group("run");
+    group.sampling_mode(SamplingMode::Flat);
     group.throughput(Throughput::Elements(RECORDS as u64));
     let (path, bytes) = write(place.path(), 0, how, &records);
     let each = bytes as f64 / RECORDS as f64;
@@ -110,6 +113,7 @@ fn runs(c: &mut Criterion) {
 
 fn merges(c: &mut Criterion) {
     let mut group = c.benchmark_group("merge");
+    group.sampling_mode(SamplingMode::Flat);
     for runs in [2, 16, 128] {
         let place = tempfile::tempdir().unwrap();
         let files: Vec<_> = (0..runs as u64)
@@ -158,6 +162,7 @@ fn postings(c: &mut Criterion) {
     println!("postings: {each:.2} bytes a document in a list");
     let path = place.path().join(&info.name);
     let mut group = c.benchmark_group("postings");
+    group.sampling_mode(SamplingMode::Flat);
     group.throughput(Throughput::Elements(entries as u64));
     group.bench_function("write", |b| {
         b.iter(|| assert_eq!(write(1).bytes, info.bytes));
@@ -176,7 +181,7 @@ fn postings(c: &mut Criterion) {
     group.finish();
 }
 
-const FAMILIES: usize = 150;
+const FAMILIES: usize = 300;
 const MEMBERS: usize = 20;
 const WORDS: usize = 200;
 
@@ -235,6 +240,7 @@ fn joins(c: &mut Criterion) {
     let (mut workspace, question) = collection(place.path(), &context);
     let pairs = (FAMILIES * MEMBERS * (MEMBERS - 1) / 2) as u64;
     let mut group = c.benchmark_group("join");
+    group.sampling_mode(SamplingMode::Flat);
     let tokens = workspace.manifest.pairs.as_ref().unwrap().stats.pair_tokens;
     group.throughput(Throughput::Elements(tokens));
     group.bench_function("count", |b| {
@@ -252,8 +258,11 @@ criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(10)
-        .warm_up_time(Duration::from_millis(500))
-        .measurement_time(Duration::from_secs(2));
+        // What is measured varies with the disk by more than finer statistics would show.
+        .nresamples(2000)
+        .without_plots()
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1));
     targets = runs, merges, postings, joins
 }
 criterion_main!(benches);

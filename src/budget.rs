@@ -21,6 +21,12 @@ impl ByteSize {
         ByteSize(n << 20)
     }
 
+    /// The next whole mebibyte: a limit that is told must do when it is given.
+    #[must_use]
+    pub fn round_up(self) -> Self {
+        ByteSize(self.0.div_ceil(1 << 20) << 20)
+    }
+
     /// As a buffer length; saturates where addresses are narrower than 64 bits.
     #[must_use]
     pub fn as_len(self) -> usize {
@@ -91,6 +97,7 @@ impl Budget {
     /// Refuses a budget of which `least` does not fit, naming `what` needs it.
     pub fn require(&self, least: ByteSize, what: impl FnOnce() -> String) -> crate::Result<()> {
         if self.memory < least {
+            let least = least.round_up();
             return Err(crate::Error::BudgetTooSmall {
                 given: self.memory,
                 least,

@@ -83,6 +83,18 @@ pub fn ingest(
     context: &Context<'_>,
 ) -> Result<Workspace> {
     let mut workspace = Workspace::open_or_create(out, config, inputs)?;
+    let piped = inputs.iter().any(|input| input.path == Path::new("-"));
+    if piped && workspace.manifest.ingested {
+        return Err(Error::BadParameter {
+            name: "INPUT",
+            given: "-".into(),
+            limit: format!(
+                "standard input cannot be compared with what {} was made from; use `lookalike join \
+                 {0}` to ask it something else, or a new directory",
+                out.display()
+            ),
+        });
+    }
     let workspace_ = &mut workspace;
     if !workspace_.manifest.ingested {
         stage(workspace_, "ingest", context, |w| {
@@ -98,6 +110,8 @@ pub fn ingest(
         })?;
     }
     if strict && let Some(error) = report::first_reject(&workspace)? {
+        // What was rejected is to be read, although the run ends here.
+        cluster::write_rejects(&workspace, &mut Default::default())?;
         return Err(error);
     }
     Ok(workspace)

@@ -9,7 +9,6 @@ use std::process::{Command, Output, Stdio};
 
 use common::corpus::{Random, Shape, random_corpus, write_jsonl};
 use common::{RESULTS, Run, paths, sample_corpora};
-use lookalike::manifest::Workspace;
 use lookalike::progress::{Silent, Stop};
 use lookalike::{sample, sort};
 use serde_json::Value;
@@ -401,7 +400,7 @@ fn stages_as_commands_make_the_same_as_run() {
     ]));
     states(["done", "not begun", "not begun"]);
     failed(
-        &lookalike(["cluster", out]),
+        &lookalike(["cluster", "--quiet", out]),
         1,
         &["has no committed join stage"],
     );
@@ -504,11 +503,12 @@ fn inspect_prints_every_kind_of_file() {
             if records > 0 {
                 assert!(lines.len() > 2, "{path} prints no record");
                 let fewer = done(lookalike(["inspect", path, "--records", "1"]));
-                assert_eq!(
-                    stdout(&fewer).lines().collect::<Vec<_>>(),
-                    lines[..3],
-                    "{path}"
-                );
+                let fewer: Vec<&str> = stdout(&fewer).lines().collect();
+                assert_eq!(fewer.len(), 3, "{path}");
+                // Names have no records of their own: a part of the text is shown.
+                if !path.ends_with(".names") {
+                    assert_eq!(fewer, lines[..3], "{path}");
+                }
                 kinds.insert(name.rsplit('.').next().unwrap().to_string());
             }
         }

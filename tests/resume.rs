@@ -84,7 +84,7 @@ fn corpus(directory: &Path, families: usize) -> (PathBuf, Run) {
     let run = Run::default()
         .shingle_size(3)
         .threshold("0.2")
-        .segment_size(4 << 10);
+        .segment_size(8 << 10);
     (input, run.max_document(64 << 10))
 }
 
@@ -237,7 +237,7 @@ fn program(input: &Path, out: &Path, threads: usize) -> Command {
         "--threshold",
         "0.2",
         "--segment-size",
-        "4KiB",
+        "8KiB",
     ]);
     command.args(["--max-document", "64KiB", "--memory", "256MiB", "--quiet"]);
     command.args(["--threads", &threads.to_string()]);
@@ -258,7 +258,7 @@ fn wait_successfully(child: Child) {
 #[test]
 fn killed_anywhere_and_run_again() {
     let directory = tempfile::tempdir().unwrap();
-    let (input, run) = corpus(directory.path(), 100);
+    let (input, run) = corpus(directory.path(), 40);
     let (expected, expected_names) = uninterrupted(&run, &input);
     let whole = {
         let (out, begin) = (tempfile::tempdir().unwrap(), Instant::now());
@@ -304,7 +304,7 @@ fn killed_anywhere_and_run_again() {
 #[test]
 fn interrupted_by_a_signal_and_run_again() {
     let directory = tempfile::tempdir().unwrap();
-    let (input, run) = corpus(directory.path(), 100);
+    let (input, run) = corpus(directory.path(), 40);
     let (expected, _) = uninterrupted(&run, &input);
     for signal in ["-INT", "-TERM"] {
         let mut landed = false;

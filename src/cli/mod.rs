@@ -45,6 +45,28 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Prints a result. A reader who has seen enough and went away is no failure.
+fn say(text: &str) -> Result<(), Error> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(e).map_err(Error::io("write", "standard output".as_ref()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A summary as JSON.
+fn json(summary: &lookalike::report::Summary) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(summary).map_err(|e| Error::Io {
+        operation: "encode",
+        path: "summary".into(),
+        source: e.into(),
+    })?;
+    Ok(text + "\n")
+}
+
 /// An error, its causes and its remedy.
 fn report(error: &Error) {
     eprintln!("error: {error}");

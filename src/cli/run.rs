@@ -178,11 +178,13 @@ fn default_memory() -> ByteSize {
 
 fn print(summary: &Summary, out: &Path, means: &MeansOptions) -> Result<ExitCode> {
     if means.json {
-        let text = serde_json::to_string_pretty(summary).unwrap_or_default();
-        println!("{text}");
+        super::say(&super::json(summary)?)?;
     } else if !means.quiet {
-        print!("{}", ledger(summary));
-        println!("\nresults in {}", out.display());
+        super::say(&format!(
+            "{}\nresults in {}\n",
+            ledger(summary),
+            out.display()
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }

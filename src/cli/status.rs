@@ -12,15 +12,13 @@ pub fn run(options: &StatusOptions) -> Result<ExitCode> {
     let manifest = Workspace::look(&options.directory)?;
     let summary = Summary::of(&manifest);
     if options.json {
-        println!(
-            "{}",
-            serde_json::to_string_pretty(&summary).unwrap_or_default()
-        );
+        super::say(&super::json(&summary)?)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let mut text = String::new();
     for (stage, state) in stages(&manifest) {
-        println!("{stage:<12}{state}");
+        text.push_str(&format!("{stage:<12}{state}\n"));
     }
-    println!("\n{}", ledger(&summary));
+    super::say(&format!("{text}\n{}", ledger(&summary)))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -12,12 +12,10 @@ pub fn run(options: &VerifyOptions) -> Result<ExitCode> {
     for error in &found.errors {
         super::report(error);
     }
-    println!(
-        "{} files, {} bytes, {} damaged",
-        found.files,
-        found.bytes,
-        found.errors.len()
-    );
+    let (files, bytes, damaged) = (found.files, found.bytes, found.errors.len());
+    super::say(&format!(
+        "{files} files, {bytes} bytes, {damaged} damaged\n"
+    ))?;
     Ok(if found.errors.is_empty() {
         ExitCode::SUCCESS
     } else {

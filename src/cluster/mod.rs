@@ -27,6 +27,6 @@
 mod results;
 mod union_find;
 
-pub(crate) use results::reject_line;
 pub use results::{ClusterStats, RESULT_FILES, run};
+pub(crate) use results::{reject_line, write_rejects};
 pub use union_find::UnionFind;

@@ -328,7 +328,7 @@ fn write_documents(
 }
 
 /// `rejects.jsonl`: in input order, then docnos that are not unique.
-fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> Result<ResultFile> {
+pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> Result<ResultFile> {
     let manifest = &workspace.manifest;
     let mut out = AtomicFile::create(&workspace.directory().join("rejects.jsonl"))?;
     let segments = manifest.segments.iter().map(|s| ("collection", &s.rejects));

@@ -30,7 +30,8 @@ pub fn fan_in<K: Key>(given: ByteSize, memory: u64, threads: u64) -> Result<usiz
     if by_memory < 2 {
         return Err(Error::BudgetTooSmall {
             given,
-            least: ByteSize(given.0 + 2 * cursor * threads - memory.min(2 * cursor * threads)),
+            least: ByteSize(given.0 + 2 * cursor * threads - memory.min(2 * cursor * threads))
+                .round_up(),
             what: format!("merging with {threads} threads"),
         });
     }
