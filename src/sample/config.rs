@@ -223,15 +223,9 @@ mod tests {
                     .map(|h| (u128::from(h) * u128::from(n)) >> 64);
                 assert_eq!(below, class.checked_sub(1).map(u128::from));
                 let wide = Rate::new(n, class).unwrap().bounds::<u128>();
-                // 128-bit classes begin where the 64-bit ones do, up to rounding.
-                assert_eq!(
-                    (wide.0 >> 64) as u64,
-                    if n.is_power_of_two() || class == 0 {
-                        low
-                    } else {
-                        low - 1
-                    }
-                );
+                // The high halves of 128-bit classes begin where the quotient does.
+                let quotient = (u128::from(class) << 64) / u128::from(n);
+                assert_eq!(wide.0 >> 64, quotient);
                 if class + 1 < n {
                     let next = Rate::new(n, class + 1).unwrap().bounds::<u128>();
                     assert_eq!(next.0, wide.1 + 1);
