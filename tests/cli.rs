@@ -652,25 +652,38 @@ struct Shown {
     printed: String,
 }
 
+const BEGIN: &str = "<!-- output of: ";
+const END: &str = "<!-- end -->";
+
 fn shown(readme: &str) -> Vec<Shown> {
-    let mut blocks = Vec::new();
-    for part in readme.split("<!-- output of: ").skip(1) {
+    let parts = readme.split(BEGIN).skip(1);
+    let block = |part: &str| {
         let (command, rest) = part.split_once("-->").expect("a comment ends");
-        let (block, _) = rest.split_once("<!-- end -->").expect("a block ends");
-        let fenced = block.trim();
-        let fenced = fenced
-            .strip_prefix("```")
-            .and_then(|text| text.strip_suffix("```"));
-        let (_, printed) = fenced
-            .expect("a fence")
-            .split_once('\n')
-            .expect("lines in a fence");
-        blocks.push(Shown {
+        let (block, _) = rest.split_once(END).expect("a block ends");
+        let fenced = block.trim().strip_prefix("```");
+        let fenced = fenced.and_then(|text| text.strip_suffix("```"));
+        // Nothing shown yet is nothing printed.
+        let printed = fenced.and_then(|text| text.split_once('\n'));
+        Shown {
             command: command.split_whitespace().map(String::from).collect(),
-            printed: printed.to_string(),
-        });
+            printed: printed.map_or(String::new(), |(_, lines)| lines.to_string()),
+        }
+    };
+    parts.map(block).collect()
+}
+
+/// The README with other output in its blocks.
+fn with_output(readme: &str, outputs: &[String]) -> String {
+    let mut parts = readme.split(BEGIN);
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for (part, output) in parts.zip(outputs) {
+        let (command, rest) = part.split_once("-->").expect("a comment ends");
+        let (_, after) = rest.split_once(END).expect("a block ends");
+        let lines: Vec<&str> = output.trim_end().lines().map(str::trim_end).collect();
+        let lines = lines.join("\n");
+        out += &format!("{BEGIN}{command}-->\n```text\n{lines}\n```\n{END}{after}");
     }
-    blocks
+    out
 }
 
 /// Lines without what differs from one run to the next: seconds, sizes, the width of columns.
@@ -704,45 +717,61 @@ fn normal(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Prints what a command of the README prints: one of ours, or `head -N FILE`.
+fn output_of(command: &[String]) -> String {
+    match command[0].as_str() {
+        "lookalike" => stdout(&done(lookalike(&command[1..]))).to_string(),
+        "head" => {
+            let count: usize = command[1].trim_start_matches('-').parse().unwrap();
+            let text = fs::read_to_string(&command[2]).unwrap();
+            text.lines()
+                .take(count)
+                .map(|line| format!("{line}\n"))
+                .collect()
+        }
+        other => panic!("the README may show the output of lookalike and of head, not of {other}"),
+    }
+}
+
 /// What the README shows is what the program prints. A directory given with `-o` is a temporary one
-/// here; the blocks after it that name it find it there.
+/// here; the blocks after it that name it find it there. With `LOOKALIKE_REWRITE_README` set, the
+/// README gets the true output.
 #[test]
 fn the_readme_shows_true_output() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = fs::read_to_string(root.join("README.md")).expect("README.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(&path).expect("README.md");
     let blocks = shown(&readme);
     assert!(!blocks.is_empty(), "the README shows no output");
     let directory = tempfile::tempdir().unwrap();
-    let mut outputs: Vec<String> = Vec::new();
-    for block in blocks {
-        assert_eq!(block.command[0], "lookalike", "{:?}", block.command);
+    let place = format!("{}/", directory.path().display());
+    let (mut directories, mut outputs): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for block in &blocks {
         for pair in block.command.windows(2) {
             if pair[0] == "-o" || pair[0] == "--output" {
-                outputs.push(pair[1].clone());
+                directories.push(pair[1].clone());
             }
         }
         let placed = |argument: &String| {
-            let inside =
-                |out: &&String| argument == *out || argument.starts_with(&format!("{out}/"));
-            match outputs.iter().find(inside) {
-                Some(_) => directory
-                    .path()
-                    .join(argument)
-                    .to_str()
-                    .unwrap()
-                    .to_string(),
-                None => argument.clone(),
+            let inside = |out: &String| argument == out || argument.starts_with(&format!("{out}/"));
+            if directories.iter().any(inside) {
+                format!("{place}{argument}")
+            } else {
+                argument.clone()
             }
         };
-        let arguments: Vec<String> = block.command[1..].iter().map(placed).collect();
-        let output = done(lookalike(&arguments));
-        let place = format!("{}/", directory.path().display());
-        let printed = stdout(&output).replace(&place, "");
+        let command: Vec<String> = block.command.iter().map(placed).collect();
+        outputs.push(output_of(&command).replace(&place, ""));
+    }
+    if std::env::var_os("LOOKALIKE_REWRITE_README").is_some() {
+        fs::write(&path, with_output(&readme, &outputs)).unwrap();
+        return;
+    }
+    for (block, output) in blocks.iter().zip(&outputs) {
+        let command = block.command.join(" ");
         assert_eq!(
-            normal(&printed),
+            normal(output),
             normal(&block.printed),
-            "{}",
-            block.command.join(" ")
+            "{command} (LOOKALIKE_REWRITE_README=1 writes what is true)"
         );
     }
 }
@@ -758,6 +787,10 @@ fn what_the_readme_test_takes_for_equal() {
         normal(&blocks[0].printed),
         ["all SECONDS SECONDS SIZE", "pairs 7"]
     );
+    let rewritten = with_output(readme, &["new  \n".into()]);
+    let block = "<!-- output of: lookalike run a -o out -->\n```text\nnew\n```\n<!-- end -->";
+    assert_eq!(rewritten, format!("x\n{block}\ny"));
+    assert_eq!(shown("<!-- output of: a -->\n<!-- end -->")[0].printed, "");
     assert_eq!(
         normal("a  0.833333\n\n2 files, 3.5KiB (7)"),
         ["a 0.833333", "", "2 files, SIZE (7)"]

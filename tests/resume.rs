@@ -1,4 +1,4 @@
-//! Stopped or killed anywhere and run again, the outcome is that of an uninterrupted run; what is
+//! Stopped anywhere and run again, the outcome is that of an uninterrupted run; what is
 //! there and still holds is used again; what no longer holds is refused.
 
 mod common;
@@ -6,12 +6,11 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
-use common::corpus::{Random, Shape, random_corpus, write_jsonl};
+use common::corpus::{Shape, random_corpus, write_jsonl};
 use common::{Run, assert_same_files, copy_directory, lasting, least_memory, paths, results};
 use lookalike::Error;
 use lookalike::manifest::Workspace;
@@ -224,126 +223,6 @@ fn stopped_again_and_again_with_the_least_memory() {
         );
         assert!(merge.generations >= 3 && join.generations >= 2 && join.blocks >= 2);
         assert_eq!(manifest.runs.unwrap().stats.records, merge.records);
-    }
-}
-
-/// The program, with the parameters of [`corpus`].
-fn program(input: &Path, out: &Path, threads: usize) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
-    command.arg("run").arg(input).arg("-o").arg(out);
-    command.args([
-        "--shingle-size",
-        "3",
-        "--threshold",
-        "0.2",
-        "--segment-size",
-        "8KiB",
-    ]);
-    command.args(["--max-document", "64KiB", "--memory", "256MiB", "--quiet"]);
-    command.args(["--threads", &threads.to_string()]);
-    command
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .stdout(Stdio::piped());
-    command
-}
-
-fn wait_successfully(child: Child) {
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {stderr}", output.status);
-    assert_eq!(stderr, "");
-}
-
-#[test]
-fn killed_anywhere_and_run_again() {
-    let directory = tempfile::tempdir().unwrap();
-    let (input, run) = corpus(directory.path(), 40);
-    let (expected, expected_names) = uninterrupted(&run, &input);
-    let whole = {
-        let (out, begin) = (tempfile::tempdir().unwrap(), Instant::now());
-        wait_successfully(program(&input, out.path(), 2).spawn().unwrap());
-        assert_same_files(
-            &lasting(out.path()),
-            &expected,
-            "the program, uninterrupted",
-        );
-        begin.elapsed()
-    };
-    let random = &mut Random(1999);
-    let (mut kills, mut directories) = (0, 0);
-    while kills < 30 || directories < 5 {
-        let out = tempfile::tempdir().unwrap();
-        // Up to eight kills in one directory, then it may end.
-        for _ in 0..1 + random.below(8) {
-            let mut child = program(&input, out.path(), 1 + random.below(4))
-                .spawn()
-                .unwrap();
-            let wait = whole.as_micros() as usize * 9 / 10;
-            std::thread::sleep(Duration::from_micros(random.below(wait) as u64));
-            let alive = child.try_wait().unwrap().is_none();
-            child.kill().unwrap();
-            child.wait().unwrap();
-            kills += usize::from(alive);
-        }
-        wait_successfully(
-            program(&input, out.path(), 1 + random.below(4))
-                .spawn()
-                .unwrap(),
-        );
-        let what = format!("after {kills} kills");
-        assert_same_files(&lasting(out.path()), &expected, &what);
-        assert_eq!(names(out.path()), expected_names, "{what}");
-        directories += 1;
-        assert!(directories < 500, "it is never killed in time");
-    }
-}
-
-/// A signal that asks for an end: status 130, what to do is said, and it can be done.
-#[cfg(unix)]
-#[test]
-fn interrupted_by_a_signal_and_run_again() {
-    let directory = tempfile::tempdir().unwrap();
-    let (input, run) = corpus(directory.path(), 40);
-    let (expected, _) = uninterrupted(&run, &input);
-    for signal in ["-INT", "-TERM"] {
-        let mut landed = false;
-        for attempt in 0..40 {
-            let out = tempfile::tempdir().unwrap();
-            let child = program(&input, out.path(), 2).spawn().unwrap();
-            // Begun, and not yet over.
-            while !out.path().join("manifest.json").exists() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            std::thread::sleep(Duration::from_millis(attempt));
-            let id = child.id().to_string();
-            assert!(
-                Command::new("kill")
-                    .args([signal, &id])
-                    .status()
-                    .unwrap()
-                    .success()
-            );
-            let output = child.wait_with_output().unwrap();
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            if output.status.code() == Some(130) {
-                assert!(stderr.contains("stopped in stage"), "{stderr}");
-                assert!(stderr.contains("repeat the same command"), "{stderr}");
-                landed = true;
-            } else {
-                assert!(
-                    output.status.success(),
-                    "{signal}: {}: {stderr}",
-                    output.status
-                );
-            }
-            wait_successfully(program(&input, out.path(), 1).spawn().unwrap());
-            assert_same_files(&lasting(out.path()), &expected, signal);
-            if landed {
-                break;
-            }
-        }
-        assert!(landed, "{signal} never came in time");
     }
 }
 
@@ -582,40 +461,6 @@ fn other_parameters_of_the_collection_are_refused() {
         }
         assert_same_files(&lasting(&out), &before, flag);
     }
-}
-
-#[test]
-fn two_processes_do_not_share_a_directory() {
-    let directory = tempfile::tempdir().unwrap();
-    let (input, run) = corpus(directory.path(), 12);
-    let out = directory.path().join("out");
-    let workspace = run.ingest(&[&input], &out).unwrap();
-    let output = program(&input, &out, 1)
-        .spawn()
-        .unwrap()
-        .wait_with_output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    let holder = format!("process {}", std::process::id());
-    assert!(
-        stderr.contains("is in use by") && stderr.contains(&holder),
-        "{stderr}"
-    );
-    match run.run(&[&input], &out).unwrap_err() {
-        Error::Locked {
-            path,
-            holder: found,
-        } => {
-            assert_eq!(path, out);
-            assert!(found.contains(&holder), "{found}");
-        }
-        error => panic!("{error}"),
-    }
-    // Looking is allowed meanwhile.
-    assert!(Workspace::look(&out).unwrap().ingested);
-    drop(workspace);
-    wait_successfully(program(&input, &out, 1).spawn().unwrap());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lookalike::progress::{Progress, Unit};
 
 /// Watches a run on standard error.
@@ -39,11 +39,17 @@ impl Progress for Terminal {
         }
         let counts = match unit {
             Unit::Bytes => "{bytes}/{total_bytes} {bytes_per_sec}".to_string(),
-            Unit::Count(what) => format!("{{human_pos}}/{{human_len}} {what} {{per_sec}}"),
+            Unit::Count(what) => format!("{{human_pos}}/{{human_len}} {what} {{rate}}"),
         };
         let template = format!("{{prefix:9}} [{{bar:24}}] {{percent:>3}} % {counts} eta {{eta}}");
         let style = ProgressStyle::with_template(&template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key(
+                "rate",
+                |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                    let _ = write!(out, "{}/s", HumanCount(state.per_sec() as u64));
+                },
+            )
             .progress_chars("=> ");
         let bar = match total {
             Some(total) => ProgressBar::new(total),

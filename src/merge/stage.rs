@@ -253,11 +253,11 @@ fn merge_range<K: Key>(
         Ok(())
     };
     while let Some(record) = tree.next()? {
+        stats.records += 1;
         if stats.records.is_multiple_of(1 << 16) {
             stop.check(STAGE)?;
             done.fetch_add(1 << 16, Ordering::Relaxed);
         }
-        stats.records += 1;
         if record.key != key {
             close(key, &mut list, &mut stats)?;
             key = record.key;
