@@ -16,7 +16,6 @@ import json
 import os
 import subprocess
 import sys
-import unicodedata
 from struct import unpack_from
 
 M64 = (1 << 64) - 1
@@ -311,47 +310,25 @@ def records(part, read):
     need(total == part.records, f"{total} records")
 
 
-def quoted(text):
-    """As Rust's Debug writes a string."""
-    if text is None:
-        return "None"
-    out = []
-    for c in text:
-        short = {"\0": "\\0", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}.get(c)
-        odd = c != " " and unicodedata.category(c) in "Cc Cf Cn Co Cs Me Mn Zl Zp Zs".split()
-        out.append(short or (f"\\u{{{ord(c):x}}}" if odd else c))
-    return '"' + "".join(out) + '"'
-
-
-def some(text):
-    return text if text == "None" else f"Some({text})"
-
-
-def truth(flag):
-    return "true" if flag else "false"
+def as_json(**fields):
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
 
 def document(f):
     docno, url, title, charset = f.string(), f.option(), f.option(), f.string()
     words, shingles, stored, short = f.varint(), f.varint(), f.flag(), f.flag()
-    group, md5 = f.take(1)[0], list(f.take(16))
+    group, md5 = f.take(1)[0], f.take(16).hex()
     file, offset, length = f.varint(), f.varint(), f.varint()
-    return (
-        f"DocumentRecord {{ docno: {quoted(docno)}, url: {some(quoted(url))}, "
-        f"title: {some(quoted(title))}, charset: {quoted(charset)}, words: {words}, "
-        f"shingles: {shingles}, stored: {truth(stored)}, short: {truth(short)}, group: {group}, "
-        f"md5: {md5}, file: {file}, offset: {offset}, length: {length} }}"
-    )
+    return as_json(docno=docno, url=url, title=title, charset=charset, words=words, shingles=shingles,
+                stored=stored, short=short, group=group, md5=md5, file=file, offset=offset,
+                   length=length)
 
 
 def reject(f):
     file, offset, length = f.varint(), f.varint(), f.varint()
     docno, reason, kept, detail = f.option(), f.string(), f.flag(), f.string()
-    return (
-        f"Reject {{ source: SourceSpan {{ file: {file}, offset: {offset}, length: {length} }}, "
-        f"docno: {some(quoted(docno))}, reason: {reason}, detail: {quoted(detail)} }} "
-        f"kept {truth(kept)}"
-    )
+    return as_json(file=file, offset=offset, length=length, docno=docno, reason=reason, kept=kept,
+                detail=detail)
 
 
 def fixed(part):
@@ -362,8 +339,7 @@ def fixed(part):
 
 def names(part, most):
     n = min(part.end - 64, most * 80, 1 << 20)
-    text = quoted(part.data[64 : 64 + n].decode("utf-8", "replace"))
-    yield f"{text} (their ends are in the column beside)"
+    yield json.dumps(part.data[64 : 64 + n].decode("utf-8", "replace"), ensure_ascii=False)
 
 
 def run(part):

@@ -81,7 +81,7 @@ impl Subject {
 
     /// With sorted runs, not yet merged.
     fn sorted() -> Subject {
-        let mut subject = Subject::ingested(16);
+        let mut subject = Subject::ingested(40);
         let mut workspace = Workspace::open(&subject.out).unwrap();
         let stop = Stop::default();
         let sampling = subject.run.question.sampling;

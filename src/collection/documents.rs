@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use bincode::{Decode, Encode};
+use serde::{Serialize, Serializer};
 
 use crate::ids::Key;
 use crate::read::{Reason, Reject};
@@ -12,7 +13,7 @@ use crate::store::{
 use crate::{Error, Result};
 
 /// What is kept of a document.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct DocumentRecord {
     /// Its name.
     pub docno: String,
@@ -33,6 +34,7 @@ pub struct DocumentRecord {
     /// Size group.
     pub group: u8,
     /// MD5 of the canonical document.
+    #[serde(serialize_with = "hexadecimal")]
     pub md5: [u8; 16],
     /// Input file, by number.
     pub file: u32,
@@ -40,6 +42,10 @@ pub struct DocumentRecord {
     pub offset: u64,
     /// Bytes there.
     pub length: u64,
+}
+
+fn hexadecimal<S: Serializer>(md5: &[u8; 16], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{:032x}", u128::from_be_bytes(*md5)))
 }
 
 /// Raw bytes of a block, about.
@@ -245,8 +251,9 @@ impl DocumentReader {
     }
 }
 
-#[derive(Encode, Decode)]
-struct RejectRecord {
+/// A reject as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
+pub(crate) struct RejectRecord {
     file: u32,
     offset: u64,
     length: u64,
@@ -301,13 +308,18 @@ impl RejectReader {
         BlockReader::open(path, Kind::Rejects, parameters, info).map(RejectReader)
     }
 
+    /// The next reject as it is stored.
+    pub(crate) fn next_record(&mut self) -> Result<Option<RejectRecord>> {
+        self.0.next()
+    }
+
     /// The next reject, and whether the document is used all the same.
     #[expect(
         clippy::should_implement_trait,
         reason = "it can fail, and is not an iterator"
     )]
     pub fn next(&mut self) -> Result<Option<(Reject, bool)>> {
-        let Some(record) = self.0.next::<RejectRecord>()? else {
+        let Some(record) = self.next_record()? else {
             return Ok(None);
         };
         let reason = serde_json::Value::String(record.reason);

@@ -102,9 +102,13 @@ fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
         });
     }
     let found = format!("{:016x}", store::checksum(body));
-    let stated = String::from_utf8_lossy(sum).trim().to_string();
-    if stated != found {
-        return Err(corrupt("checksum of the manifest", stated, found));
+    if sum != format!("{found}\n").as_bytes() {
+        let stated = String::from_utf8_lossy(sum).into_owned();
+        return Err(corrupt(
+            "checksum of the manifest",
+            format!("{stated:?}"),
+            found,
+        ));
     }
     let manifest = serde_json::from_value(value)
         .map_err(|e| corrupt("manifest", "the fields of its format".into(), e.to_string()))?;

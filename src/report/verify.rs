@@ -222,15 +222,15 @@ pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bo
         Kind::Documents => {
             let mut reader = DocumentReader::open(path, None, None)?;
             while let Some(document) = reader.next()? {
-                if !show(format!("{document:?}"))? {
+                if !show(json(path, &document)?)? {
                     break;
                 }
             }
         }
         Kind::Rejects => {
             let mut reader = RejectReader::open(path, None, None)?;
-            while let Some((reject, kept)) = reader.next()? {
-                if !show(format!("{reject:?} kept {kept}"))? {
+            while let Some(reject) = reader.next_record()? {
+                if !show(json(path, &reject)?)? {
                     break;
                 }
             }
@@ -260,10 +260,18 @@ pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bo
             let mut reader = PartReader::open(path, header.kind, None, None)?;
             let n = reader.remaining().min(most.saturating_mul(80)).min(1 << 20) as usize;
             let text = String::from_utf8_lossy(reader.take(n)?).into_owned();
-            show(format!("{text:?} (their ends are in the column beside)"))?;
+            show(json(path, &text)?)?;
         }
     }
     Ok(())
+}
+
+fn json<T: serde::Serialize>(path: &Path, value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(|e| Error::Io {
+        operation: "print",
+        path: path.into(),
+        source: e.into(),
+    })
 }
 
 fn inspect_run<K: Key>(

@@ -160,9 +160,12 @@ impl Run {
     }
 }
 
-/// Asks with nothing at all, and again with what the error says would do, until it does.
+/// How much more is tried each time where a refusal has told the next whole MiB.
+const STEP: u64 = 16 << 10;
+
+/// Asks with nothing at all, then, led by what the refusals say would do, with more, until it does.
 ///
-/// Returns the budget that did. Each refusal must ask for more than the one before.
+/// Returns the budget that did. A refusal must ask for more than it was given.
 pub fn least_memory<T>(mut attempt: impl FnMut(u64) -> Result<T, Error>) -> (u64, T) {
     let mut memory = 0;
     loop {
@@ -171,7 +174,8 @@ pub fn least_memory<T>(mut attempt: impl FnMut(u64) -> Result<T, Error>) -> (u64
             Err(Error::BudgetTooSmall { given, least, .. }) => {
                 assert_eq!(given.0, memory);
                 assert!(least.0 > memory, "{least} is no more than {given}");
-                memory = least.0;
+                let below = least.0.saturating_sub(1 << 20);
+                memory = below.max(memory) + STEP;
             }
             Err(error) => panic!("with {memory} bytes: {error}"),
         }
