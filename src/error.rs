@@ -152,9 +152,9 @@ pub enum Error {
         what: String,
     },
     /// A parameter outside its range.
-    #[error("--{name} {given} is not possible: {limit}")]
+    #[error("{} {given} is not possible: {limit}", flag(name))]
     BadParameter {
-        /// The parameter, as its flag is called.
+        /// The parameter, as its flag is called without dashes, or as its argument is (`INPUT`).
         name: &'static str,
         /// The value given.
         given: String,
@@ -193,6 +193,16 @@ pub enum Error {
         /// The panic's message.
         message: String,
     },
+}
+
+/// A parameter as it is typed.
+fn flag(name: &str) -> String {
+    let argument = name.chars().all(char::is_uppercase);
+    if argument {
+        name.to_string()
+    } else {
+        format!("--{name}")
+    }
 }
 
 impl Error {
