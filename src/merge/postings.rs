@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::ids::Key;
 use crate::store::{
-    Header, Kind, PartInfo, PartReader, PartWriter, VERSION, checksum, pack_u32, pack_u64,
-    unpack_u32, unpack_u64,
+    Header, KeyColumn, Kind, PartInfo, PartReader, PartWriter, VERSION, checksum, pack_u32,
+    unpack_u32,
 };
 use crate::{Error, Result};
 
@@ -43,8 +43,8 @@ pub struct PostingsWriter<K> {
     block: PostingsBlock<K>,
     lists: u64,
     entries: u64,
-    low: Vec<u64>,
-    high: Vec<u64>,
+    column: KeyColumn,
+    narrow: Vec<u64>,
     gaps: Vec<u32>,
     body: Vec<u8>,
     compressor: Option<zstd::bulk::Compressor<'static>>,
@@ -77,8 +77,8 @@ impl<K: Key> PostingsWriter<K> {
             },
             lists: 0,
             entries: 0,
-            low: Vec::new(),
-            high: Vec::new(),
+            column: KeyColumn::default(),
+            narrow: Vec::new(),
             gaps: Vec::new(),
             body: Vec::new(),
             compressor: compressor.map_err(Error::io("set up compression of", directory))?,
@@ -98,26 +98,14 @@ impl<K: Key> PostingsWriter<K> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        let Some(&first) = self.block.keys.first() else {
+        if self.block.keys.is_empty() {
             return Ok(());
-        };
+        }
         let (lists, entries) = (self.block.keys.len(), self.block.documents.len());
         self.body.clear();
-        first.put_le(&mut self.body);
-        self.low.clear();
-        self.high.clear();
-        let mut before = first.to_u128();
-        for key in &self.block.keys {
-            let delta = key.to_u128() - before;
-            before = key.to_u128();
-            self.low.push(delta as u64);
-            self.high.push((delta >> 64) as u64);
-        }
-        pack_u64(&self.low, &mut self.body);
-        if K::BITS > 64 {
-            pack_u64(&self.high, &mut self.body);
-        }
-        pack_u32(&self.block.lengths, &mut self.low, &mut self.body);
+        self.column
+            .pack(self.block.keys.iter().copied(), &mut self.body);
+        pack_u32(&self.block.lengths, &mut self.narrow, &mut self.body);
         // First documents and gaps apart: each column has a width of its own.
         self.gaps.clear();
         let mut firsts = Vec::with_capacity(lists);
@@ -129,8 +117,8 @@ impl<K: Key> PostingsWriter<K> {
             self.gaps
                 .extend(list.windows(2).map(|pair| pair[1] - pair[0]));
         }
-        pack_u32(&firsts, &mut self.low, &mut self.body);
-        pack_u32(&self.gaps, &mut self.low, &mut self.body);
+        pack_u32(&firsts, &mut self.narrow, &mut self.body);
+        pack_u32(&self.gaps, &mut self.narrow, &mut self.body);
         let mut codec = CODEC_PACKED;
         let raw = self.body.len();
         if let Some(compressor) = &mut self.compressor {
@@ -173,8 +161,8 @@ impl<K: Key> PostingsWriter<K> {
 pub struct PostingsReader<K> {
     part: PartReader,
     block: PostingsBlock<K>,
-    low: Vec<u64>,
-    high: Vec<u64>,
+    column: KeyColumn,
+    narrow: Vec<u64>,
     firsts: Vec<u32>,
     gaps: Vec<u32>,
     lists: u64,
@@ -195,8 +183,8 @@ impl<K: Key> PostingsReader<K> {
                 lengths: Vec::new(),
                 documents: Vec::new(),
             },
-            low: Vec::new(),
-            high: Vec::new(),
+            column: KeyColumn::default(),
+            narrow: Vec::new(),
             firsts: Vec::new(),
             gaps: Vec::new(),
             lists: 0,
@@ -255,33 +243,19 @@ impl<K: Key> PostingsReader<K> {
         };
         let block = &mut self.block;
         block.clear();
-        for column in [&mut self.low, &mut self.high] {
-            column.clear();
-        }
         self.firsts.clear();
         self.gaps.clear();
-        let columns = body.split_at_checked(K::BYTES).and_then(|(first, rest)| {
-            let rest = unpack_u64(rest, lists, &mut self.low)?;
-            let rest = if K::BITS > 64 {
-                unpack_u64(rest, lists, &mut self.high)?
-            } else {
-                rest
-            };
-            let mut key = K::get_le(first).to_u128();
-            block
-                .keys
-                .extend(self.low.iter().enumerate().map(|(i, &low)| {
-                    let high = self.high.get(i).copied().unwrap_or(0);
-                    key = key.wrapping_add(u128::from(high) << 64 | u128::from(low));
-                    K::from_u128(key)
-                }));
-            let rest = unpack_u32(rest, lists, &mut self.low, &mut block.lengths)?;
-            let rest = unpack_u32(rest, lists, &mut self.low, &mut self.firsts)?;
-            let rest = unpack_u32(rest, entries - lists, &mut self.low, &mut self.gaps)?;
-            let total: u64 = block.lengths.iter().map(|&n| u64::from(n)).sum();
-            (rest.is_empty() && total == entries as u64 && !block.lengths.contains(&0))
-                .then_some(())
-        });
+        let columns = self
+            .column
+            .unpack(body, lists, &mut block.keys)
+            .and_then(|rest| {
+                let rest = unpack_u32(rest, lists, &mut self.narrow, &mut block.lengths)?;
+                let rest = unpack_u32(rest, lists, &mut self.narrow, &mut self.firsts)?;
+                let rest = unpack_u32(rest, entries - lists, &mut self.narrow, &mut self.gaps)?;
+                let total: u64 = block.lengths.iter().map(|&n| u64::from(n)).sum();
+                (rest.is_empty() && total == entries as u64 && !block.lengths.contains(&0))
+                    .then_some(())
+            });
         let mut gaps = self.gaps.iter();
         for (&first, &length) in self.firsts.iter().zip(&block.lengths) {
             let mut document = first;

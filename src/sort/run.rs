@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::ids::Key;
 use crate::store::{
-    Header, Kind, PartFile, PartInfo, PartWriter, VERSION, checksum, pack_u32, pack_u64,
-    unpack_u32, unpack_u64,
+    Header, KeyColumn, Kind, PartFile, PartInfo, PartWriter, VERSION, checksum, pack_u32,
+    unpack_u32,
 };
 use crate::{Error, Result};
 
@@ -45,18 +45,29 @@ pub struct RunWriter<K> {
     index: Vec<u8>,
     blocks: u64,
     records: u64,
-    columns: Columns,
+    columns: Columns<K>,
     body: Vec<u8>,
     path: std::path::PathBuf,
 }
 
 /// Scratch columns of the codec.
-#[derive(Default)]
-struct Columns {
-    low: Vec<u64>,
-    high: Vec<u64>,
+struct Columns<K> {
+    distinct: Vec<K>,
     repeats: Vec<u32>,
     narrow: Vec<u64>,
+    keys: KeyColumn,
+}
+
+impl<K> Default for Columns<K> {
+    fn default() -> Self {
+        let (distinct, repeats, narrow) = (Vec::new(), Vec::new(), Vec::new());
+        Columns {
+            distinct,
+            repeats,
+            narrow,
+            keys: KeyColumn::default(),
+        }
+    }
 }
 
 impl<K: Key> RunWriter<K> {
@@ -125,35 +136,25 @@ impl<K: Key> RunWriter<K> {
             .extend_from_slice(&self.out.position().to_le_bytes());
         self.blocks += 1;
         let Columns {
-            low,
-            high,
+            distinct,
             repeats,
             narrow,
+            keys,
         } = &mut self.columns;
         self.body.clear();
-        first.put_le(&mut self.body);
-        low.clear();
-        high.clear();
+        distinct.clear();
         repeats.clear();
         // A key that comes again costs no difference, which would be as wide as its neighbours'.
-        let mut before = first;
-        for (i, &key) in self.keys.iter().enumerate() {
+        for &key in &self.keys {
             match repeats.last_mut() {
-                Some(repeat) if key == before && i > 0 => *repeat += 1,
+                Some(repeat) if distinct.last() == Some(&key) => *repeat += 1,
                 _ => {
-                    let delta = key.to_u128() - before.to_u128();
-                    before = key;
-                    low.push(delta as u64);
-                    high.push((delta >> 64) as u64);
+                    distinct.push(key);
                     repeats.push(0);
                 }
             }
         }
-        let distinct = repeats.len() as u32;
-        pack_u64(low, &mut self.body);
-        if K::BITS > 64 {
-            pack_u64(high, &mut self.body);
-        }
+        keys.pack(distinct.iter().copied(), &mut self.body);
         pack_u32(repeats, narrow, &mut self.body);
         pack_u32(&self.values, narrow, &mut self.body);
         let mut codec = CODEC_PACKED;
@@ -172,7 +173,7 @@ impl<K: Key> RunWriter<K> {
         head[..4].copy_from_slice(&(self.keys.len() as u32).to_le_bytes());
         head[4..8].copy_from_slice(&(self.body.len() as u32).to_le_bytes());
         head[8..12].copy_from_slice(&codec.to_le_bytes());
-        head[12..16].copy_from_slice(&distinct.to_le_bytes());
+        head[12..16].copy_from_slice(&(distinct.len() as u32).to_le_bytes());
         head[16..].copy_from_slice(&checksum(&self.body).to_le_bytes());
         self.out.put(&head)?;
         self.out.put(&self.body)?;
@@ -267,7 +268,7 @@ impl<K: Key> RunFile<K> {
     #[must_use]
     pub const fn cursor_bytes() -> usize {
         // Decoded block, its encoded bytes, the codec's two columns.
-        BLOCK_RECORDS * (2 * (K::BYTES + 8) + 20)
+        BLOCK_RECORDS * (3 * K::BYTES + 40)
     }
 
     /// A cursor over the records whose keys are in `low..=high`.
@@ -308,7 +309,7 @@ pub struct RunCursor<'a, K> {
     at: usize,
     high: K,
     body: Vec<u8>,
-    columns: Columns,
+    columns: Columns<K>,
 }
 
 impl<K: Key> RunCursor<'_, K> {
@@ -390,38 +391,25 @@ impl<K: Key> RunCursor<'_, K> {
             other => return Err(bad(format!("codec {other}"))),
         };
         let Columns {
-            low,
-            high,
+            distinct: keys,
             repeats,
             narrow,
+            keys: column,
         } = &mut self.columns;
-        low.clear();
-        high.clear();
+        keys.clear();
         repeats.clear();
-        let columns = body.split_at_checked(K::BYTES).and_then(|(first, rest)| {
-            let rest = unpack_u64(rest, distinct, low)?;
-            let rest = if K::BITS > 64 {
-                unpack_u64(rest, distinct, high)?
-            } else {
-                rest
-            };
+        let whole = column.unpack(body, distinct, keys).and_then(|rest| {
             let rest = unpack_u32(rest, distinct, narrow, repeats)?;
             let total: u64 = repeats.iter().map(|&repeat| u64::from(repeat) + 1).sum();
             let rest = unpack_u32(rest, n, narrow, &mut self.values)?;
-            (rest.is_empty() && total == n as u64).then(|| K::get_le(first))
+            (rest.is_empty() && total == n as u64).then_some(())
         });
-        let Some(first) = columns else {
+        if whole.is_none() {
             return Err(bad("columns of other sizes".into()));
-        };
-        let mut key = first.to_u128();
-        for (i, (&low, &repeat)) in low.iter().zip(&*repeats).enumerate() {
-            let high = if K::BITS > 64 { high[i] } else { 0 };
-            key = key.wrapping_add(u128::from(high) << 64 | u128::from(low));
-            let next = K::from_u128(key);
-            self.keys.push(next);
-            for _ in 0..repeat {
-                self.keys.push(next);
-            }
+        }
+        for (&key, &repeat) in keys.iter().zip(&*repeats) {
+            self.keys
+                .extend(std::iter::repeat_n(key, repeat as usize + 1));
         }
         Ok(())
     }

@@ -6,6 +6,8 @@
 //! A frame is one byte of width (0 to 64) and then `ceil(count * width / 8)` bytes, the numbers from
 //! the lowest bit up. The last frame holds the remainder.
 
+use crate::ids::Key;
+
 /// Numbers in a frame.
 const FRAME: usize = 128;
 
@@ -99,6 +101,64 @@ pub fn unpack_u32<'a>(
     }
     out.extend(scratch.iter().map(|&v| v as u32));
     Some(rest)
+}
+
+/// Packs rising keys as their differences, and reads them again; keeps its scratch space.
+#[derive(Debug, Default)]
+pub struct KeyColumn {
+    low: Vec<u64>,
+    high: Vec<u64>,
+}
+
+impl KeyColumn {
+    /// Appends rising keys: the first whole, then a packed column of differences (the first is 0);
+    /// for keys of 128 bits, one of their low and one of their high halves.
+    pub fn pack<K: Key>(&mut self, keys: impl Iterator<Item = K>, out: &mut Vec<u8>) {
+        self.low.clear();
+        self.high.clear();
+        let mut before: Option<u128> = None;
+        for key in keys {
+            let key_bits = key.to_u128();
+            let delta = key_bits
+                - before.unwrap_or_else(|| {
+                    key.put_le(out);
+                    key_bits
+                });
+            before = Some(key_bits);
+            self.low.push(delta as u64);
+            self.high.push((delta >> 64) as u64);
+        }
+        pack_u64(&self.low, out);
+        if K::BITS > 64 {
+            pack_u64(&self.high, out);
+        }
+    }
+
+    /// Reads `count` keys, 1 or more, from the front of `bytes`; the rest of `bytes`, or `None` where
+    /// it is too short.
+    #[must_use]
+    pub fn unpack<'a, K: Key>(
+        &mut self,
+        bytes: &'a [u8],
+        count: usize,
+        out: &mut Vec<K>,
+    ) -> Option<&'a [u8]> {
+        let (first, rest) = bytes.split_at_checked(K::BYTES)?;
+        self.low.clear();
+        self.high.clear();
+        let mut rest = unpack_u64(rest, count, &mut self.low)?;
+        if K::BITS > 64 {
+            rest = unpack_u64(rest, count, &mut self.high)?;
+        } else {
+            self.high.resize(count, 0);
+        }
+        let mut key = K::get_le(first).to_u128();
+        out.extend(self.low.iter().zip(&self.high).map(|(&low, &high)| {
+            key = key.wrapping_add(u128::from(high) << 64 | u128::from(low));
+            K::from_u128(key)
+        }));
+        Some(rest)
+    }
 }
 
 #[cfg(test)]
