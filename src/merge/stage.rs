@@ -227,6 +227,7 @@ fn merge_range<K: Key>(
     stop: &Stop,
     done: &AtomicU64,
 ) -> Result<(PartInfo, MergeStats)> {
+    stop.check(STAGE)?;
     let (low, high) = Rate::new(ranges, range).unwrap_or(Rate::FULL).bounds::<K>();
     let cursors = files
         .iter()
