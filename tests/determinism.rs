@@ -151,7 +151,7 @@ fn the_least_memory_for_each_stage_changes_nothing() {
     for (threads, fan_in) in [(1, 2), (2, 3), (4, 2)] {
         let least = narrow.each_stage_with_the_least::<u64>(threads, fan_in);
         assert!(
-            least.sort_memory < 32 << 20,
+            least.sort_memory < 64 << 20,
             "{} bytes to sort",
             least.sort_memory
         );

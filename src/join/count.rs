@@ -39,7 +39,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::{JoinConfig, Pair};
-use crate::budget::ByteSize;
+use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
 use crate::ids::{Key, Threshold};
 use crate::manifest::{PairsEntry, PostingsEntry, Workspace};
@@ -158,7 +158,8 @@ pub fn run<K: Key>(
     }
     let documents = Catalogue::stats(workspace)?.documents;
     let threads = context.budget.threads as u64;
-    let fixed = Sampled::bytes(levels, documents)
+    let fixed = PROCESS_BYTES
+        + Sampled::bytes(levels, documents)
         + documents * 4
         + threads * (WORKER_BYTES + documents * 8)
         + WORKER_BYTES;

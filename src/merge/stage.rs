@@ -9,6 +9,7 @@ use crossbeam_channel::bounded;
 use serde::{Deserialize, Serialize};
 
 use super::{Combine, Generations, LoserTree, PostingsWriter, fan_in, merge_generations};
+use crate::budget::PROCESS_BYTES;
 use crate::collection::Catalogue;
 use crate::ids::Key;
 use crate::manifest::{PostingsEntry, Workspace};
@@ -94,7 +95,7 @@ pub fn run<K: Key>(
     let threads = context.budget.threads as u64;
     let documents = Catalogue::stats(workspace)?.documents;
     // A posting list can name every document; it is built and then copied into its block.
-    let fixed = threads * (WORKER_BYTES + documents * 8);
+    let fixed = PROCESS_BYTES + threads * (WORKER_BYTES + documents * 8);
     let memory = context.budget.memory.0.saturating_sub(fixed);
     let fan_in = fan_in::<K>(context.budget.memory, memory, threads)?;
     let fan_in = limit.unwrap_or(fan_in).clamp(2, fan_in.max(2));

@@ -9,7 +9,7 @@ use crossbeam_channel::{Sender, bounded};
 use serde::{Deserialize, Serialize};
 
 use super::run::{Compression, Record, RunWriter};
-use crate::budget::ByteSize;
+use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::{Catalogue, Column, SetReader};
 use crate::ids::Key;
 use crate::manifest::{RunsEntry, SegmentEntry, Workspace};
@@ -83,8 +83,10 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     let sample = workspace.manifest.sample.clone().ok_or_else(missing)?;
     let documents = Catalogue::stats(workspace)?.documents;
     let threads = context.budget.threads as u64;
-    let fixed =
-        documents * 4 + Sampled::bytes(sample.sizes.len(), documents) + threads * WORKER_BYTES;
+    let fixed = PROCESS_BYTES
+        + documents * 4
+        + Sampled::bytes(sample.sizes.len(), documents)
+        + threads * WORKER_BYTES;
     let record = size_of::<Record<K>>() as u64;
     let least = ByteSize(fixed + threads * LEAST_RECORDS * record);
     context
