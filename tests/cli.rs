@@ -482,7 +482,7 @@ fn inspect_prints_every_kind_of_file() {
         drop(workspace);
         for path in paths(&whole).into_iter().chain(paths(&part)) {
             let name = path.file_name().unwrap().to_str().unwrap().to_string();
-            let text = ["lock", "manifest.json", "summary.json"].contains(&&*name)
+            let text = ["lock", "inputs.jsonl", "manifest.json", "summary.json"].contains(&&*name)
                 || RESULTS.contains(&&*name);
             if text {
                 continue;

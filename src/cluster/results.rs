@@ -11,7 +11,7 @@ use crate::budget::ByteSize;
 use crate::collection::{Catalogue, RejectReader, each_document};
 use crate::ids::resemblance_text;
 use crate::join::each_pair;
-use crate::manifest::{Manifest, ResultFile, ResultsEntry, Workspace};
+use crate::manifest::{InputList, Manifest, ResultFile, ResultsEntry, Workspace};
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
 use crate::sort::{Tagged, sort_tagged};
@@ -331,6 +331,7 @@ fn write_documents(
 pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> Result<ResultFile> {
     let manifest = &workspace.manifest;
     let mut out = AtomicFile::create(&workspace.directory().join("rejects.jsonl"))?;
+    let mut inputs = InputList::open(workspace.directory())?;
     let segments = manifest.segments.iter().map(|s| ("collection", &s.rejects));
     let catalogue = manifest.catalogue.iter().map(|c| ("catalogue", &c.rejects));
     for (place, info) in segments.chain(catalogue) {
@@ -338,10 +339,7 @@ pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> 
         let parameters = Some(workspace.collection_parameters());
         let mut rejects = RejectReader::open(&path, parameters, Some(info))?;
         while let Some((reject, kept)) = rejects.next()? {
-            let file = manifest
-                .inputs
-                .get(reject.source.file as usize)
-                .map_or("", |i| &i.path);
+            let file = inputs.path_of(reject.source.file)?;
             out.put(reject_line(file, &reject, kept).as_bytes())?;
             stats.rejects += 1;
         }

@@ -36,6 +36,8 @@ const SEEN_SLOTS: usize = 1 << 20;
 /// What ingest holds beside what the budget's parts below count: the table of MD5s, buffers of
 /// decompressors and of the three part writers.
 const FIXED_BYTES: u64 = 40 << 20;
+/// An input file in the list of them: its path twice, its identity. Long paths are more.
+const INPUT_BYTES: u64 = 400;
 /// Documents that a 32-bit number can name, one number kept free.
 const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
 
@@ -92,12 +94,13 @@ impl SegmentStats {
     }
 }
 
-/// The least `--memory` with which these parameters can be ingested.
+/// The least `--memory` with which so many input files can be ingested with these parameters.
 #[must_use]
-pub fn least_memory(config: &CollectionConfig) -> ByteSize {
+pub fn least_memory(config: &CollectionConfig, inputs: usize) -> ByteSize {
     // The record that the reader is filling, the one that the writer is shingling in passes, its
     // passes' buffer (a quarter of what is in flight).
-    ByteSize(FIXED_BYTES + config.read.max_document.0 * 5 / 2 + (16 << 20))
+    let list = inputs as u64 * INPUT_BYTES;
+    ByteSize(FIXED_BYTES + list + config.read.max_document.0 * 5 / 2 + (16 << 20))
 }
 
 /// How the budget is divided.
@@ -171,14 +174,13 @@ pub fn run<K: Key>(
         return Ok(());
     }
     let config = workspace.manifest.collection.clone();
-    let least = least_memory(&config);
+    let least = least_memory(&config, inputs.len());
     context.budget.require(least, || {
-        format!(
-            "reading documents of up to {} (--max-document)",
-            config.read.max_document
-        )
+        let (most, files) = (config.read.max_document, inputs.len());
+        format!("reading documents of up to {most} (--max-document) from {files} files")
     })?;
-    let shares = Shares::new(context.budget.memory, &config);
+    let list = inputs.len() as u64 * INPUT_BYTES;
+    let shares = Shares::new(ByteSize(context.budget.memory.0 - list), &config);
     let total: Option<u64> = inputs
         .iter()
         .map(|i| i.identity.as_ref().map(|f| f.size))

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::inputs::InputsEntry;
 use crate::cluster::ClusterStats;
 use crate::collection::{CatalogueStats, CollectionConfig, SegmentStats};
 use crate::join::{JoinConfig, JoinProgress, JoinStats};
@@ -27,8 +28,8 @@ pub struct Manifest {
     pub collection: CollectionConfig,
     /// Digest of the collection's parameters, in the header of every part of it.
     pub collection_digest: String,
-    /// The input files, in order.
-    pub inputs: Vec<InputEntry>,
+    /// The input files.
+    pub inputs: InputsEntry,
     /// The segments committed so far, in order.
     pub segments: Vec<SegmentEntry>,
     /// Whether they are all there.
@@ -51,7 +52,7 @@ pub struct Manifest {
     pub costs: BTreeMap<String, Cost>,
 }
 
-/// An input file.
+/// An input file: a line of `inputs.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InputEntry {
     /// Its path, bytes that are not UTF-8 replaced.

@@ -1,7 +1,7 @@
 //! What an output directory holds, and what of it may be reused.
 //!
 //! # In and out
-//! `manifest.json` names every committed part with its size and checksum, the parameters and inputs
+//! `inputs.jsonl` lists the input files. `manifest.json` names every committed part with its size and checksum, the parameters and inputs
 //! that made them, and what each stage counted. [`Workspace`] opens or makes a directory, keeps
 //! other processes out, removes scrap, and commits.
 //!
@@ -20,11 +20,13 @@
 //! `Locked`, `Incompatible`, `InputChanged`, `Corrupt` (the manifest itself), `Io`.
 
 mod entries;
+mod inputs;
 mod workspace;
 
 pub use entries::{
     CatalogueEntry, Cost, Cursor, InputEntry, Manifest, PairsEntry, PostingsEntry, ResultFile,
     ResultsEntry, RunsEntry, SampleEntry, SegmentEntry,
 };
+pub use inputs::{INPUTS_FILE, InputList, InputsEntry};
 pub(crate) use workspace::parts_of;
 pub use workspace::{LOCK_FILE, MANIFEST_FILE, Workspace};

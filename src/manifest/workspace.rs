@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::entries::{InputEntry, MANIFEST_FORMAT, Manifest};
+use super::entries::{MANIFEST_FORMAT, Manifest};
 use crate::collection::CollectionConfig;
 use crate::read::InputFile;
 use crate::sample::Sampling;
@@ -152,11 +152,11 @@ impl Workspace {
             });
         }
         let lock = lock(directory)?;
-        let entries = inputs.iter().map(entry).collect::<Vec<_>>();
         let manifest = match read_manifest(directory)? {
             Some(manifest) => {
+                check_list(directory, &manifest)?;
                 compatible(directory, &manifest, config)?;
-                same_inputs(&manifest, &entries)?;
+                super::inputs::same(directory, inputs)?;
                 manifest
             }
             None => {
@@ -166,7 +166,7 @@ impl Workspace {
                     program: program(),
                     collection: config.clone(),
                     collection_digest: store::digest(&json),
-                    inputs: entries,
+                    inputs: super::inputs::write(directory, inputs)?,
                     segments: Vec::new(),
                     ingested: false,
                     catalogue: None,
@@ -201,6 +201,7 @@ impl Workspace {
         };
         // Again, now that nobody else can change it.
         workspace.manifest = Workspace::look(directory)?;
+        check_list(directory, &workspace.manifest)?;
         workspace.prepare()?;
         Ok(workspace)
     }
@@ -397,12 +398,10 @@ fn is_ours(name: &str) -> bool {
     kinds.contains(&ending) && !stem.is_empty() && !stem.contains('/')
 }
 
-fn entry(input: &InputFile) -> InputEntry {
-    InputEntry {
-        path: input.path.to_string_lossy().into_owned(),
-        name: input.docno.clone(),
-        identity: input.identity.clone(),
-    }
+/// Is the list of inputs the one that the manifest was made with?
+fn check_list(directory: &Path, manifest: &Manifest) -> Result<()> {
+    let list = &manifest.inputs.list;
+    disk::check(&directory.join(&list.name), list.bytes, &list.checksum)
 }
 
 fn compatible(directory: &Path, manifest: &Manifest, config: &CollectionConfig) -> Result<()> {
@@ -442,66 +441,4 @@ fn flatten(name: &str, value: &serde_json::Value, out: &mut Vec<(String, String)
         serde_json::Value::Null => out.push((name.into(), "by default".into())),
         other => out.push((name.into(), other.to_string())),
     }
-}
-
-fn same_inputs(manifest: &Manifest, entries: &[InputEntry]) -> Result<()> {
-    let describe = |entry: &InputEntry| match &entry.identity {
-        Some(identity) => format!("{} bytes, digest {}", identity.size, identity.digest),
-        None => "no content that could be read".into(),
-    };
-    for (old, new) in manifest.inputs.iter().zip(entries) {
-        if old.path != new.path {
-            let (first, word) = if old.path < new.path {
-                (old, "missing")
-            } else {
-                (new, "new")
-            };
-            let (expected, found) = if word == "missing" {
-                (describe(old), "gone from the list of inputs".to_string())
-            } else {
-                ("not been there".to_string(), describe(new))
-            };
-            return Err(Error::InputChanged {
-                path: (&first.path).into(),
-                expected,
-                found,
-            });
-        }
-        let same = match (&old.identity, &new.identity) {
-            (Some(a), Some(b)) => a == b,
-            (a, b) => a.is_none() && b.is_none(),
-        };
-        if !same {
-            let (mut expected, mut found) = (describe(old), describe(new));
-            if expected == found {
-                expected.push_str(" and another time of modification");
-                found.push_str(", modified since");
-            }
-            return Err(Error::InputChanged {
-                path: (&old.path).into(),
-                expected,
-                found,
-            });
-        }
-    }
-    let (old, new) = (manifest.inputs.len(), entries.len());
-    if old != new {
-        let (path, expected, found) = if old > new {
-            let entry = &manifest.inputs[new];
-            (
-                &entry.path,
-                describe(entry),
-                "gone from the list of inputs".into(),
-            )
-        } else {
-            let entry = &entries[old];
-            (&entry.path, "not been there".into(), describe(entry))
-        };
-        return Err(Error::InputChanged {
-            path: path.into(),
-            expected,
-            found,
-        });
-    }
-    Ok(())
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::cluster::{ClusterStats, reject_line};
 use crate::collection::{CatalogueStats, CollectionConfig, RejectReader, SegmentStats};
 use crate::join::{JoinConfig, JoinStats};
-use crate::manifest::{Cost, Manifest, Workspace};
+use crate::manifest::{Cost, InputList, Manifest, Workspace};
 use crate::merge::MergeStats;
 use crate::sample::{SampleStats, Sampling};
 use crate::sort::FormStats;
@@ -66,16 +66,11 @@ impl Summary {
                 .entry(format!("{kind:?}").to_lowercase())
                 .or_default() += part.bytes;
         }
-        let sizes = manifest
-            .inputs
-            .iter()
-            .filter_map(|i| i.identity.as_ref())
-            .map(|f| f.size);
         Summary {
             program: manifest.program.clone(),
             collection: manifest.collection.clone(),
-            inputs: manifest.inputs.len() as u64,
-            input_bytes: sizes.sum(),
+            inputs: manifest.inputs.files,
+            input_bytes: manifest.inputs.bytes,
             segments: manifest.segments.len() as u64,
             ingest,
             catalogue: manifest.catalogue.as_ref().map(|c| c.stats.clone()),
@@ -120,10 +115,8 @@ pub fn first_reject(workspace: &Workspace) -> Result<Option<Error>> {
         let mut rejects = RejectReader::open(&path, None, Some(&segment.rejects))?;
         while let Some((reject, kept)) = rejects.next()? {
             if !kept {
-                let file = manifest
-                    .inputs
-                    .get(reject.source.file as usize)
-                    .map_or("", |i| &i.path);
+                let mut inputs = InputList::open(workspace.directory())?;
+                let file = inputs.path_of(reject.source.file)?;
                 let first = reject_line(file, &reject, false).trim_end().to_string();
                 return Ok(Some(Error::Rejected { count, first }));
             }

@@ -35,57 +35,15 @@ pub fn verify(directory: &Path) -> Result<Verified> {
             .and_then(|_| read_whole(&path, kind, Some(parameters), info));
         found.errors.extend(checked.err());
     }
-    for file in manifest.results.iter().flat_map(|r| &r.files) {
+    let results = manifest.results.iter().flat_map(|r| &r.files);
+    for file in results.chain([&manifest.inputs.list]) {
         found.files += 1;
         found.bytes += file.bytes;
         let path = directory.join(&file.name);
-        let checked =
-            disk::open(&path).and_then(|_| check_result(&path, file.bytes, &file.checksum));
+        let checked = disk::check(&path, file.bytes, &file.checksum);
         found.errors.extend(checked.err());
     }
     Ok(found)
-}
-
-fn check_result(path: &Path, bytes: u64, stated: &str) -> Result<()> {
-    use std::io::Read;
-    let mut file = disk::open(path)?;
-    let mut hash = xxhash_rust::xxh3::Xxh3::new();
-    let mut buffer = vec![0; disk::READ_BUFFER];
-    let mut read = 0;
-    loop {
-        let n = file.read(&mut buffer).map_err(Error::io("read", path))?;
-        if n == 0 {
-            break;
-        }
-        hash.update(&buffer[..n]);
-        read += n as u64;
-    }
-    let sum = format!("{:016x}", hash.digest());
-    if read < bytes {
-        let what = format!("the manifest says {bytes} bytes");
-        return Err(Error::Truncated {
-            path: path.into(),
-            offset_bytes: read,
-            what,
-        });
-    }
-    if read > bytes {
-        return Err(Error::TooLong {
-            path: path.into(),
-            expected: bytes,
-            found: read,
-        });
-    }
-    if sum != stated {
-        return Err(Error::Corrupt {
-            path: path.into(),
-            offset_bytes: 0,
-            what: "checksum (manifest)".into(),
-            expected: stated.into(),
-            found: sum,
-        });
-    }
-    Ok(())
 }
 
 /// Decodes a part from end to end.
@@ -331,7 +289,7 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let place = manifest.segments.last().map_or(0, |s| s.next.file);
     let reading = format!(
         "{segments} segments committed, in file {place} of {}",
-        manifest.inputs.len()
+        manifest.inputs.files
     );
     out.push(("ingest", done(manifest.ingested, reading)));
     out.push(("catalogue", done(manifest.catalogue.is_some(), waiting())));

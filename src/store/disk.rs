@@ -103,6 +103,48 @@ pub fn read_all(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Reads a file again: has it the size and checksum (16 hexadecimal digits) that are stated?
+pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
+    let mut file = open(path)?;
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    let mut buffer = vec![0; READ_BUFFER];
+    let mut read = 0;
+    loop {
+        let n = file.read(&mut buffer).map_err(Error::io("read", path))?;
+        if n == 0 {
+            break;
+        }
+        hash.update(&buffer[..n]);
+        read += n as u64;
+    }
+    let sum = format!("{:016x}", hash.digest());
+    if read < bytes {
+        let what = format!("the manifest says {bytes} bytes");
+        return Err(Error::Truncated {
+            path: path.into(),
+            offset_bytes: read,
+            what,
+        });
+    }
+    if read > bytes {
+        return Err(Error::TooLong {
+            path: path.into(),
+            expected: bytes,
+            found: read,
+        });
+    }
+    if sum != stated {
+        return Err(Error::Corrupt {
+            path: path.into(),
+            offset_bytes: 0,
+            what: "checksum (manifest)".into(),
+            expected: stated.into(),
+            found: sum,
+        });
+    }
+    Ok(())
+}
+
 /// A text or JSON result: buffered, written aside, made durable and given its name by `finish`.
 pub struct AtomicFile {
     path: PathBuf,
