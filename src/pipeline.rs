@@ -14,6 +14,7 @@ use crate::read::{InputFile, list_inputs};
 use crate::report::{self, Summary};
 use crate::sample::{self, Sampling};
 use crate::sort;
+use crate::store::disk;
 use crate::{Error, Result};
 
 /// What is asked of a collection.
@@ -182,6 +183,17 @@ fn join_keys<K: crate::ids::Key>(
         stage(workspace, "join", context, |w| {
             join::run::<K>(w, &config, fan_in, context)
         })?;
+        remove_stale(workspace)?;
+    }
+    Ok(())
+}
+
+/// Result files of other pairs than those that are committed now would mislead who reads them.
+fn remove_stale(workspace: &Workspace) -> Result<()> {
+    if workspace.manifest.results.is_none() {
+        for name in cluster::RESULT_FILES.into_iter().chain(["summary.json"]) {
+            disk::remove(&workspace.directory().join(name))?;
+        }
     }
     Ok(())
 }

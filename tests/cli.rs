@@ -796,3 +796,22 @@ fn what_the_readme_test_takes_for_equal() {
         ["a 0.833333", "", "2 files, SIZE (7)"]
     );
 }
+
+/// Results of another question do not stay where the new question's pairs are.
+#[test]
+fn join_removes_results_that_are_no_longer_true() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let out = out.to_str().unwrap();
+    let shown = || fs::read_to_string(format!("{out}/pairs.tsv"));
+    done(line(&format!(
+        "run sample-corpora/trec-web/a.gz -o {out} --quiet"
+    )));
+    assert!(shown().unwrap().contains("# threshold: 0.85\n"));
+    done(line(&format!("join {out} --threshold 0.5 --quiet")));
+    assert!(shown().is_err());
+    // The same question again leaves nothing to do, and nothing to remove.
+    done(line(&format!("cluster {out} --quiet")));
+    done(line(&format!("join {out} --threshold 0.5 --quiet")));
+    assert!(shown().unwrap().contains("# threshold: 0.5\n"));
+}

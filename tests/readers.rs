@@ -958,6 +958,26 @@ fn json_fields() {
     );
     let typed = one(r#"{"id": "1", "text": "<p>", "content_type": "text/HTML"}"#);
     assert_eq!(typed.documents[0].content, ContentKind::Markup);
+    for (object, content) in [
+        (
+            r#"{"id": "1", "body": "<p>", "type": "text/html"}"#,
+            ContentKind::Markup,
+        ),
+        (
+            r#"{"id": "1", "body": "<p>", "type": "article"}"#,
+            ContentKind::Text,
+        ),
+        (
+            r#"{"id": "1", "body": " <!doctype HTML><p>a"}"#,
+            ContentKind::Markup,
+        ),
+        (
+            r#"{"id": "1", "body": "<html> is a tag", "type": "text/plain"}"#,
+            ContentKind::Text,
+        ),
+    ] {
+        assert_eq!(one(object).documents[0].content, content, "{object}");
+    }
     let lone = one(r#"{"id": "1", "text": "a\ud83d b \ud83d\ude00 \\ud83d"}"#);
     assert_eq!(lone.documents[0].text(), "a\u{fffd} b \u{1f600} \\ud83d");
     assert_eq!(lone.documents[0].notices, [Reason::InvalidBytes]);

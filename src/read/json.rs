@@ -38,7 +38,14 @@ pub const ID_FIELDS: [&str; 9] = [
 pub const URL_FIELDS: [&str; 5] = ["url", "uri", "WARC-Target-URI", "link", "source_url"];
 
 /// Fields that may say that the text is markup.
-const TYPE_FIELDS: [&str; 4] = ["content_type", "contentType", "mime", "mime_type"];
+const TYPE_FIELDS: [&str; 6] = [
+    "content_type",
+    "contentType",
+    "content-type",
+    "mime",
+    "mime_type",
+    "type",
+];
 
 /// The wanted fields of one object; the others are parsed and dropped.
 struct Wanted<'c> {
@@ -225,11 +232,11 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
         };
     };
     let url = first(&named(&config.url_field, &URL_FIELDS), name_in).map(|(_, url)| url.into());
+    let kind = first(&TYPE_FIELDS, name_in).map(|(_, kind)| kind.to_ascii_lowercase());
     let markup = text_field.rsplit('.').next() == Some("html")
-        || first(&TYPE_FIELDS, name_in).is_some_and(|(_, kind)| {
-            let kind = kind.to_ascii_lowercase();
-            kind.contains("html") || kind.contains("xml")
-        });
+        || kind.as_ref().is_some_and(|kind| kind.contains("html") || kind.contains("xml"))
+        // No word on its type: a whole page says itself what it is.
+        || !kind.is_some_and(|kind| kind.contains("text/plain")) && is_page(&body);
     Outcome::Document(Parts {
         docno: docno.into(),
         url,
@@ -242,6 +249,16 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
         charset: Some("utf-8".into()),
         body: body.into_bytes().into(),
         notices,
+    })
+}
+
+/// Does the text begin as an HTML page does?
+fn is_page(text: &str) -> bool {
+    let start = text.trim_start().as_bytes();
+    ["<!doctype html", "<html"].iter().any(|tag| {
+        start
+            .get(..tag.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
     })
 }
 
