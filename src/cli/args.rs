@@ -131,35 +131,72 @@ pub struct InputOptions {
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
     /// Read every input as this: trec-web, trec-sgml, warc, arc, jsonl, text or html
+    ///
+    /// Without it each file is told apart by its first bytes, compressed or not. What is not in the
+    /// format given is rejected. Example: --format html for pages that begin like JSON.
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub format: Option<Format>,
-    /// JSON field with the text, such as `text` or `page.body` [default: text, contents, content,
-    /// body, html ...]
+    /// JSON field with the text [default: the first there is of text, contents, content, body, html,
+    /// raw_content, article]
+    ///
+    /// A path with dots looks into objects. It is markup if the field is called html, if a field
+    /// content_type, mime or type says html or xml, or if it begins as a page does. Example:
+    /// --text-field page.body
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub text_field: Option<String>,
-    /// JSON field with the docno [default: id, _id, docno ...]
+    /// JSON field with the docno [default: the first there is of id, _id, docno, doc_id, docid, uuid,
+    /// or the URL's]
+    ///
+    /// A number will do. Example: --id-field meta.id
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub id_field: Option<String>,
-    /// JSON field with the address [default: url, uri ...]
-    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    /// JSON field with the address [default: the first there is of url, uri, link ...]
+    ///
+    /// Only shown in documents.tsv. Example: --url-field source
+    #[arg(
+        long,
+        value_name = "FIELD",
+        hide_short_help = true,
+        help_heading = "Reading"
+    )]
     pub url_field: Option<String>,
     /// Reject documents of more bytes, before decoding
+    ///
+    /// They are skipped as they stream by, never held. The least --memory that will do grows with
+    /// it: two and a half times this and 56 MiB. Example: --max-document 8MiB
     #[arg(long, value_name = "SIZE", default_value_t = ByteSize::mib(64), help_heading = "Reading")]
     pub max_document: ByteSize,
-    /// Give up a file that decompresses to more than N times its size (after the first 16 MiB)
+    /// Give up a file, or a compressed body in it, that decompresses to more than N times its size
+    ///
+    /// Counted once more than 16 MiB have come out. What was read before stays. Example:
+    /// --max-ratio 5000 for logs that are all alike.
     #[arg(
         long,
         value_name = "N",
         default_value_t = 1000,
+        hide_short_help = true,
         help_heading = "Reading"
     )]
     pub max_ratio: u64,
-    /// Guess the charset of a document that declares none and is not UTF-8 from its bytes; without,
-    /// it is read as windows-1252
-    #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, help_heading = "Reading")]
+    /// Guess the charset of a document that declares none and is not UTF-8
+    ///
+    /// The guess is made from its first bytes that are not ASCII, and takes time only for such
+    /// documents. With false they are read as windows-1252. Example: --detect-charset false
+    #[arg(
+        long,
+        value_name = "BOOL",
+        default_value_t = true,
+        action = clap::ArgAction::Set,
+        hide_short_help = true,
+        help_heading = "Reading"
+    )]
     pub detect_charset: bool,
-    /// What a token is: words (of letters and digits, lower-cased), whitespace (what stands between
-    /// white space), or bytes:N (windows of N bytes are the shingles)
+    /// What a token is: words, whitespace or bytes:N
+    ///
+    /// words: maximal runs of letters and digits with their marks, lower-cased; an apostrophe between
+    /// two of them stays; each Han, Hiragana or Katakana character is one. whitespace: whatever
+    /// stands between white space, case kept. bytes:N: every window of N bytes of the text is a
+    /// shingle, and --shingle-size does not apply. It changes results more than any other flag.
     #[arg(
         long,
         value_name = "KIND",
@@ -168,6 +205,9 @@ pub struct InputOptions {
     )]
     pub tokens: TokenKind,
     /// Tokens in a shingle
+    ///
+    /// Smaller finds looser resemblance and more of it by chance; 10 is Broder's and Ye's, 5 is common
+    /// for text to train models on. Example: --shingle-size 5
     #[arg(
         long,
         value_name = "W",
@@ -176,6 +216,9 @@ pub struct InputOptions {
     )]
     pub shingle_size: u32,
     /// Documents of fewer tokens than a shingle: one shingle of all (whole), or none (skip)
+    ///
+    /// The papers skip them. Either way exact duplicates are found, and the ledger says how many
+    /// there are.
     #[arg(
         long,
         value_name = "MODE",
@@ -184,6 +227,9 @@ pub struct InputOptions {
     )]
     pub short: Short,
     /// Hash of a shingle: 64 (bits of xxh3) or md5 (128 bits)
+    ///
+    /// In 678 million distinct shingles, 0.01 pairs of 64-bit fingerprints are expected to be equal by
+    /// chance. md5 costs about twice the time and the disk.
     #[arg(
         long,
         value_name = "HASH",
@@ -192,15 +238,43 @@ pub struct InputOptions {
     )]
     pub fingerprint: FingerprintKind,
     /// Seed of the 64-bit hash
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Shingles")]
+    ///
+    /// Another seed gives other samples with --sampling, and the same pairs without.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        hide_short_help = true,
+        help_heading = "Shingles"
+    )]
     pub seed: u64,
     /// Rising bounds, in words, of the size groups that documents are counted in
-    #[arg(long, value_name = "LIST", default_value_t = SizeGroups::default(), help_heading = "Shingles")]
+    ///
+    /// The default are the 11 groups of Ye, Wen & Ma 2008. Example: --size-groups 100,1000,10000
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value_t = SizeGroups::default(),
+        hide_short_help = true,
+        help_heading = "Shingles"
+    )]
     pub size_groups: SizeGroups,
     /// Commit after about so many bytes of documents
-    #[arg(long, value_name = "SIZE", default_value_t = ByteSize::mib(64), help_heading = "Means")]
+    ///
+    /// What is lost at most by a crash while reading. Larger makes fewer files. Example:
+    /// --segment-size 512MiB for crawls of hundreds of gigabytes.
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value_t = ByteSize::mib(64),
+        hide_short_help = true,
+        help_heading = "Means"
+    )]
     pub segment_size: ByteSize,
     /// Fail if any record is rejected; without, rejects are only reported
+    ///
+    /// The run ends after reading, with rejects.jsonl written. Notices about documents that are used do
+    /// not count.
     #[arg(long)]
     pub strict: bool,
 }
@@ -208,7 +282,10 @@ pub struct InputOptions {
 /// What is asked of the collection.
 #[derive(Debug, Args)]
 pub struct QuestionOptions {
-    /// List pairs of this resemblance or more: a decimal or a fraction, compared exactly
+    /// List pairs of this resemblance or more
+    ///
+    /// A decimal or a fraction, above 0, at most 1; compared in integers, so 0.85 is 17/20 and nothing
+    /// is rounded. Example: --threshold 2/3
     #[arg(
         short,
         long,
@@ -217,8 +294,11 @@ pub struct QuestionOptions {
         help_heading = "Pairs"
     )]
     pub threshold: Threshold,
-    /// full, 1/N (class 0), 1/N:CLASS, or broder97 (1/25, at most 400 a document, --max-postings
-    /// 1000). Anything but full gives estimates
+    /// Which fingerprints take part: full, 1/N, 1/N:CLASS or broder97
+    ///
+    /// full is exact. 1/N takes one of N classes of fingerprints (class 0, or CLASS); resemblance is then
+    /// an estimate: pairs are missed and false ones listed, most of all of short documents. broder97: 1/25, at
+    /// most 400 fingerprints a document, and --max-postings 1000. Example: --sampling 1/16:3
     #[arg(
         long,
         value_name = "SAMPLING",
@@ -227,17 +307,26 @@ pub struct QuestionOptions {
     )]
     pub sampling: Sampling,
     /// How pairs are found: count
+    ///
+    /// count: the shared fingerprints of every two documents are counted. Its time grows with the
+    /// square of the number of documents that share a fingerprint.
     #[arg(
         long,
         value_name = "JOIN",
         default_value = "count",
+        hide_short_help = true,
         help_heading = "Pairs"
     )]
     pub join: Join,
-    /// Drop fingerprints of more than N documents (lossy; what is lost is counted)
+    /// Drop fingerprints of more than N documents
+    ///
+    /// Faster where boilerplate is everywhere, and lossy: resemblance is underestimated and pairs are
+    /// missed. The ledger says how many pair tokens were lost. Example: --max-postings 1000
     #[arg(long, value_name = "N", help_heading = "Pairs")]
     pub max_postings: Option<u32>,
     /// Merge at most so many runs at once, below what memory allows
+    ///
+    /// For measurements; results are the same. Example: --fan-in 2
     #[arg(
         long,
         value_name = "RUNS",
@@ -253,10 +342,13 @@ pub struct MeansOptions {
     /// Memory for buffers [default: a quarter of what is available, 256MiB to 4GiB]
     ///
     /// The process stays under this and 64 MiB. Mapped files are not counted: the kernel drops their
-    /// pages when it needs them.
+    /// pages when it needs them. Results are the same for every value; one that is too small is
+    /// refused with the least that will do. Example: --memory 2GiB
     #[arg(long, value_name = "SIZE", help_heading = "Means")]
     pub memory: Option<ByteSize>,
     /// Worker threads [default: all cores]
+    ///
+    /// With 1, everything runs on one. Results are the same for every value. Example: --threads 8
     #[arg(long, value_name = "N", help_heading = "Means")]
     pub threads: Option<usize>,
     /// Say nothing but errors
