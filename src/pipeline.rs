@@ -120,6 +120,11 @@ pub fn ingest(
 
 /// Makes the pair list of a collection.
 pub fn join(workspace: &mut Workspace, question: &Question, context: &Context<'_>) -> Result<()> {
+    if workspace.manifest.ingested && workspace.manifest.catalogue.is_none() {
+        stage(workspace, "catalogue", context, |w| {
+            collection::catalogue(w, context)
+        })?;
+    }
     match workspace.manifest.collection.shingle.fingerprint {
         FingerprintKind::Xxh3 => join_keys::<u64>(workspace, question, context),
         FingerprintKind::Md5 => join_keys::<u128>(workspace, question, context),
