@@ -245,6 +245,7 @@ fn together<K: Key>(
             .map(|_| {
                 let (work, to_writer) = (work.clone(), to_writer.clone());
                 scope.spawn(move || -> Result<()> {
+                    let _guard = CloseOnPanic(credit);
                     let mut worker = Worker::<K>::new(config);
                     for work in work {
                         if to_writer.send(worker.process(work)).is_err() {
@@ -340,6 +341,18 @@ impl Credit {
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         self.closed.store(true, Ordering::SeqCst);
         self.changed.notify_all();
+    }
+}
+
+/// Ends the reading when a worker panics: its batch never reaches the writer, who would wait for it
+/// while the reader waits for the credit of all that came after.
+struct CloseOnPanic<'a>(&'a Credit);
+
+impl Drop for CloseOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.close();
+        }
     }
 }
 
@@ -910,4 +923,39 @@ fn push_rest(open: &mut Open, batch: &Shingled) -> Result<()> {
         *open.stats.skipped.entry((*kind).to_string()).or_default() += n;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reader that waits for credit was never woken when a worker panicked: the run hung.
+    #[test]
+    fn a_panicking_worker_ends_the_reading() {
+        let credit = Credit::new(10);
+        assert!(credit.take(10));
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| credit.take(1));
+            let worker = scope.spawn(|| {
+                let _guard = CloseOnPanic(&credit);
+                panic!("as a defect would");
+            });
+            assert!(worker.join().is_err());
+            assert!(!reader.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn credit_is_given_back() {
+        let credit = Credit::new(10);
+        std::thread::scope(|scope| {
+            assert!(credit.take(7));
+            let reader = scope.spawn(|| credit.take(8));
+            credit.give(7);
+            assert!(reader.join().unwrap());
+        });
+        // More than there is at all is as much as there is.
+        credit.give(8);
+        assert!(credit.take(99));
+    }
 }
