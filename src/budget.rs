@@ -85,7 +85,7 @@ impl FromStr for ByteSize {
 }
 
 /// What a process holds besides what its stages count: code, stacks, and what the allocator keeps
-/// of earlier stages. Measured at 50 to 60 MiB after an ingest; the stages that fill the budget to
+/// of earlier stages. Measured at 27 to 56 MiB after an ingest; the stages that fill the budget to
 /// its brim leave so much of it free, so that the whole stays well below the budget and 64 MiB.
 pub const PROCESS_BYTES: u64 = 20 << 20;
 

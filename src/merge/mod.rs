@@ -28,7 +28,7 @@
 //! bytes a document). Each record is read once, and written and read once more for each generation.
 //!
 //! # Errors
-//! `Corrupt` when a checksum or the order fails; `BudgetTooSmall`; `Io` with file and operation.
+//! `Corrupt` when a checksum or a count fails (`verify` checks the order too); `BudgetTooSmall`; `Io` with file and operation.
 
 mod generations;
 mod losers;

@@ -1,7 +1,6 @@
 //! Bit-packing of columns: frames of 128 numbers, each frame as wide as its largest number.
 //!
-//! Measured: the deltas of sorted random 64-bit keys packed this way take one bit a record more
-//! than their entropy; zstd gains nothing on top (`docs/experiments.md`).
+//! On the differences of sorted random keys zstd gains nothing on top (`docs/experiments.md`).
 //!
 //! A frame is one byte of width (0 to 64) and then `ceil(count * width / 8)` bytes, the numbers from
 //! the lowest bit up. The last frame holds the remainder.
