@@ -4,6 +4,7 @@
 
 pub mod corpus;
 pub mod oracle;
+pub mod stopped;
 
 use std::collections::BTreeMap;
 use std::fs;
