@@ -11,7 +11,7 @@ use criterion::{
 use lookalike::budget::{Budget, ByteSize};
 use lookalike::collection::{CollectionConfig, SizeGroups};
 use lookalike::ids::Key;
-use lookalike::join::{self, Join, JoinConfig};
+use lookalike::join::{self, Join, JoinConfig, Pairs};
 use lookalike::manifest::Workspace;
 use lookalike::merge::{LoserTree, PostingsReader, PostingsWriter};
 use lookalike::pipeline::{self, Question};
@@ -216,6 +216,7 @@ fn collection(place: &Path, context: &Context<'_>) -> (Workspace, Question) {
             join: Join::Count,
             threshold: "0.85".parse().unwrap(),
             max_postings: None,
+            pairs: Pairs::All,
         },
         fan_in: None,
     };
@@ -241,16 +242,22 @@ fn joins(c: &mut Criterion) {
     let pairs = (FAMILIES * MEMBERS * (MEMBERS - 1) / 2) as u64;
     let mut group = c.benchmark_group("join");
     group.sampling_mode(SamplingMode::Flat);
-    let tokens = workspace.manifest.pairs.as_ref().unwrap().stats.pair_tokens;
-    group.throughput(Throughput::Elements(tokens));
-    group.bench_function("count", |b| {
-        b.iter(|| {
-            workspace.manifest.pairs = None;
-            join::run::<u64>(&mut workspace, &question.join, None, &context).unwrap();
-            let stats = workspace.manifest.pairs.as_ref().unwrap().stats;
-            assert_eq!((stats.pairs, stats.pair_tokens), (pairs, tokens));
+    let entries = workspace.manifest.postings.as_ref().unwrap().stats.entries;
+    group.throughput(Throughput::Elements(entries));
+    for join in [Join::Count, Join::Prefix] {
+        group.bench_function(join.to_string(), |b| {
+            b.iter(|| {
+                workspace.manifest.pairs = None;
+                let config = JoinConfig {
+                    join,
+                    ..question.join
+                };
+                join::run::<u64>(&mut workspace, &config, None, &context).unwrap();
+                let found = &workspace.manifest.pairs.as_ref().unwrap().stats;
+                assert_eq!(found.pairs, pairs);
+            });
         });
-    });
+    }
     group.finish();
 }
 

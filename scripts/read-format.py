@@ -332,8 +332,16 @@ def reject(f):
 
 
 def fixed(part):
-    need(part.end - 64 == part.records * part.key_bytes, f"{part.records} records")
-    for at in range(64, part.end, part.key_bytes):
+    end = 64 + part.records * part.key_bytes
+    if part.kind == "fingerprints":
+        need(part.index == end, "offset of the checksums")
+        blocks = range(64, end, 65536)
+        need(part.end - end == 8 * len(blocks), f"{len(blocks)} checksums")
+        for i, at in enumerate(blocks):
+            part.body(at, min(65536, end - at), u64(part.data, end + 8 * i))
+    else:
+        need(part.end == end, f"{part.records} records")
+    for at in range(64, end, part.key_bytes):
         yield str(part.key(at)) if part.kind == "column" else part.hex(part.key(at))
 
 

@@ -29,6 +29,9 @@ pub trait Key:
     fn put_le(self, out: &mut Vec<u8>);
     /// Reads a key, little-endian, from exactly [`Key::BYTES`] bytes.
     fn get_le(bytes: &[u8]) -> Self;
+    /// Counts the keys that are in both of two rising sequences, little-endian; `None` as soon as
+    /// there cannot be `least` of them.
+    fn shared_le(a: &[u8], b: &[u8], least: u64) -> Option<u64>;
 }
 
 macro_rules! key {
@@ -50,6 +53,30 @@ macro_rules! key {
                 let mut array = [0; size_of::<$t>()];
                 array.copy_from_slice(bytes);
                 <$t>::from_le_bytes(array)
+            }
+            fn shared_le(a: &[u8], b: &[u8], least: u64) -> Option<u64> {
+                let (a, _) = a.as_chunks::<{ size_of::<$t>() }>();
+                let (b, _) = b.as_chunks::<{ size_of::<$t>() }>();
+                // How many of each may still be found missing in the other.
+                let mut spare_a = (a.len() as u64).checked_sub(least)?;
+                let mut spare_b = (b.len() as u64).checked_sub(least)?;
+                let (mut i, mut j, mut shared) = (0, 0, 0);
+                while i < a.len() && j < b.len() {
+                    let (x, y) = (<$t>::from_le_bytes(a[i]), <$t>::from_le_bytes(b[j]));
+                    // Alike sets share long stretches: the likely case first.
+                    if x == y {
+                        shared += 1;
+                        i += 1;
+                        j += 1;
+                    } else if x < y {
+                        spare_a = spare_a.checked_sub(1)?;
+                        i += 1;
+                    } else {
+                        spare_b = spare_b.checked_sub(1)?;
+                        j += 1;
+                    }
+                }
+                (shared >= least).then_some(shared)
             }
         }
     };
@@ -149,8 +176,26 @@ impl Threshold {
     /// ceil(t (a + b) / (1 + t)). It may be more than the smaller set has.
     #[must_use]
     pub fn least_shared(self, a: u64, b: u64) -> u64 {
+        if let Some(product) = (a + b).checked_mul(self.numerator) {
+            return product.div_ceil(self.numerator + self.denominator);
+        }
         let (p, q) = (u128::from(self.numerator), u128::from(self.denominator));
         ((u128::from(a) + u128::from(b)) * p).div_ceil(p + q) as u64
+    }
+
+    /// How many of a set's first keys, in any order that all sets share, must hold one of every set
+    /// that reaches the threshold with it: size - ceil(t size) + 1, the *prefix* of the prefix filter
+    /// (Bayardo, Ma & Srikant 2007). 0 for an empty set.
+    #[must_use]
+    pub fn prefix(self, size: u32) -> u32 {
+        let least = (u64::from(size) * self.numerator).div_ceil(self.denominator) as u32;
+        if size == 0 { 0 } else { size - least + 1 }
+    }
+
+    /// The largest set that can reach the threshold with one of `size` keys: floor(size / t).
+    #[must_use]
+    pub fn largest_partner(self, size: u32) -> u64 {
+        u64::from(size) * self.denominator / self.numerator
     }
 }
 

@@ -168,7 +168,7 @@ fn join_keys<K: crate::ids::Key>(
             merge::run::<K>(w, fan_in, context)
         })?;
     }
-    let digest = join::count::digest(&digest, &config);
+    let digest = join::digest(&digest, &config);
     if workspace
         .manifest
         .pairs

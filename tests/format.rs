@@ -15,10 +15,13 @@ use std::sync::Once;
 
 use lookalike::budget::{Budget, ByteSize};
 use lookalike::collection::{
-    CollectionConfig, DocumentRecord, DocumentWriter, RejectWriter, SizeGroups,
+    CollectionConfig, DocumentRecord, DocumentWriter, RejectWriter, SetWriter, SizeGroups,
 };
 use lookalike::ids::Key;
-use lookalike::join::{Join, JoinConfig, JoinProgress, Pair};
+use lookalike::join::prefix::{self, Round};
+use lookalike::join::{
+    CountStats, Join, JoinConfig, JoinProgress, JoinStats, Pair, Pairs, PrefixStats, count,
+};
 use lookalike::manifest::{MANIFEST_FILE, RunsEntry, Workspace};
 use lookalike::merge::PostingsWriter;
 use lookalike::pipeline::{self, Question};
@@ -95,6 +98,16 @@ fn numbers<K: Key>(directory: &Path, header: &Header, numbers: &[K]) -> PartInfo
     }
     part.put(&bytes).unwrap();
     part.finish(numbers.len() as u64, 0, 0).unwrap()
+}
+
+fn sets<K: Key>(directory: &Path, number: u64, keys: &[K]) -> PartInfo {
+    let mut part = SetWriter::create(directory, PARAMETERS, number, K::BYTES).unwrap();
+    let mut bytes = Vec::new();
+    for key in keys {
+        key.put_le(&mut bytes);
+    }
+    part.put(&bytes).unwrap();
+    part.finish(keys.len() as u64).unwrap()
 }
 
 fn column(directory: &Path, number: u64, values: &[u32]) -> PartInfo {
@@ -402,16 +415,14 @@ fn dumps() -> Vec<(&'static str, String)> {
     out.push(("reject", page.end()));
 
     let keys = [0x0102_0304_0506_0708u64, 0xfedc_ba98_7654_3210];
-    let bytes = read(
-        directory,
-        &numbers(directory, &header(Kind::Fingerprints, 0, 8), &keys),
-    );
+    let bytes = read(directory, &sets(directory, 0, &keys));
     let mut page = Page::new(&bytes);
     page.header("FPRS");
     for key in keys {
         assert_eq!(page.peek(8), key.to_le_bytes());
         page.field(8, &format!("fingerprint {key:016x}"));
     }
+    page.field(8, "checksum of the block");
     out.push(("fingerprints", page.footer()));
 
     let bytes = read(directory, &column(directory, 1, &[0, 1, 0]));
@@ -497,9 +508,10 @@ fn tiny_run(place: &Path) -> PathBuf {
     let question = Question {
         sampling: Sampling::Full,
         join: JoinConfig {
-            join: Join::Count,
+            join: Join::Prefix,
             threshold: "0.8".parse().unwrap(),
             max_postings: None,
+            pairs: Pairs::All,
         },
         fan_in: None,
     };
@@ -651,11 +663,21 @@ fn interrupted(out: &Path) {
     });
     workspace.manifest.joining = Some(JoinProgress {
         digest: "0123456789abcdef0011223344556677".into(),
-        range: 1,
-        skip: 2,
         runs: vec![run("000001.run", 0, &[])],
-        next_number: 2,
-        ..JoinProgress::default()
+        next_number: 3,
+        count: count::Place { range: 1, skip: 2 },
+        prefix: Some(prefix::Place {
+            candidates: vec![run("000002.run", 0, &[])],
+            done: Some(7),
+        }),
+        stats: JoinStats {
+            count: Some(CountStats::default()),
+            prefix: Some(PrefixStats {
+                rounds: vec![Round::default()],
+                ..PrefixStats::default()
+            }),
+            ..JoinStats::default()
+        },
     });
     workspace.commit(&[]).unwrap();
 }
@@ -693,12 +715,10 @@ fn fixtures() -> Vec<(&'static str, &'static str, Make)> {
             documents(to, &all)
         }),
         ("fingerprints", "000000.fps", |to| {
-            let header = header(Kind::Fingerprints, 0, 8);
-            numbers(to, &header, &[0u64, 1, 1 << 40, u64::MAX, 7, 8])
+            sets(to, 0, &[0u64, 1, 1 << 40, u64::MAX, 7, 8])
         }),
         ("fingerprints", "000001.fps", |to| {
-            let header = header(Kind::Fingerprints, 1, 16);
-            numbers(to, &header, &[0u128, 1, 1 << 100, u128::MAX, 7, 8])
+            sets(to, 1, &[0u128, 1, 1 << 100, u128::MAX, 7, 8])
         }),
         ("rejects", "000000.rejects", |to| {
             let all: Vec<_> = REASONS

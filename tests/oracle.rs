@@ -51,13 +51,29 @@ fn check(spec: &Spec, docs: &[Doc], input: &Path, out: &Path, seed: u64, met: &m
     let (a, b) = (&found.exact_duplicates, &expected.exact_duplicates);
     assert_eq!(a, b, "exact duplicates: {what}");
     assert_eq!(found.clusters, expected.clusters, "clusters: {what}");
-    assert_eq!(summary.join.unwrap().pairs as usize, expected.pairs.len());
+    assert_eq!(
+        summary.join.as_ref().unwrap().pairs as usize,
+        expected.pairs.len()
+    );
     assert_eq!(
         summary.cluster.unwrap().clusters as usize,
         expected.clusters.len()
     );
     assert_balanced(&summary);
     met.note(&expected);
+    if spec.max_postings.is_some() {
+        return;
+    }
+    // The other way to the pairs, and the clusters without them.
+    let before = results(out);
+    let summary = spec.run().join("count").run(&[input], out).unwrap();
+    assert_same_files(&results(out), &before, &format!("count, {what}"));
+    assert_balanced(&summary);
+    spec.run().pairs("none").run(&[input], out).unwrap();
+    let after = results(out);
+    assert_eq!(rows(&after["pairs.tsv"]), Vec::<String>::new(), "{what}");
+    let name = "clusters.jsonl";
+    assert_eq!(after[name], before[name], "clusters without pairs: {what}");
 }
 
 /// What came in is what left: documents, rejects and skipped records are all the records; shared
@@ -69,13 +85,26 @@ fn assert_balanced(summary: &Summary) {
     assert_eq!(ingest.records, ingest.documents + rejected + skipped);
     let (sample, merge) = (summary.sample.as_ref().unwrap(), summary.merge.unwrap());
     assert_eq!(sample.sampled, merge.entries + merge.singles);
-    let join = summary.join.unwrap();
-    assert_eq!(merge.entries, join.entries + join.entries_dropped);
-    assert_eq!(merge.lists, join.lists + join.lists_dropped);
-    assert_eq!(
-        merge.pair_tokens,
-        join.pair_tokens + join.pair_tokens_dropped
-    );
+    let join = summary.join.clone().unwrap();
+    if let Some(join) = join.count {
+        assert_eq!(merge.entries, join.entries + join.entries_dropped);
+        assert_eq!(merge.lists, join.lists + join.lists_dropped);
+        assert_eq!(
+            merge.pair_tokens,
+            join.pair_tokens + join.pair_tokens_dropped
+        );
+    }
+    if let Some(prefix) = &join.prefix {
+        assert_eq!(prefix.entries, merge.entries);
+        assert_eq!(prefix.singles, merge.singles);
+        let excluded = prefix.probes_repeated
+            + prefix.probes_by_length
+            + prefix.probes_by_singles
+            + prefix.probes_clustered;
+        assert!(prefix.probes >= excluded + prefix.candidates);
+        assert!(prefix.spilled >= prefix.candidates && prefix.candidates >= join.pairs);
+        assert_eq!(prefix.verified, prefix.candidates);
+    }
 }
 
 /// Each way to make a collection; of each, some of all questions, other ones each time.
@@ -254,7 +283,7 @@ fn the_limits_of_broder_1997() {
             &mut few,
         );
         let dropped = common::manifest(&directory.path().join("many/out"));
-        let dropped = dropped.pairs.unwrap().stats.lists_dropped;
+        let dropped = dropped.pairs.unwrap().stats.count.unwrap().lists_dropped;
         assert_eq!(dropped > 0, max_postings != Some(1002));
     }
 }

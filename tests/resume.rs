@@ -46,8 +46,11 @@ impl StopAt {
         }
     }
 
+    /// The stages that began, each once however many passes it has.
     fn begun(&self) -> Vec<&'static str> {
-        self.begun.lock().unwrap().clone()
+        let mut begun = self.begun.lock().unwrap().clone();
+        begun.dedup();
+        begun
     }
 }
 
@@ -130,9 +133,19 @@ fn stopped_at_any_call_and_run_again() {
 fn stopped_again_and_again_with_the_least_memory() {
     let directory = tempfile::tempdir().unwrap();
     let (input, run) = corpus(directory.path(), 100);
-    let (expected, expected_names) = uninterrupted(&run, &input);
     let collection = tempfile::tempdir().unwrap();
     drop(run.ingest(&[&input], collection.path()).unwrap());
+    for (join, threads) in [("count", 1), ("count", 2), ("prefix", 1), ("prefix", 3)] {
+        stopped_again_and_again(
+            &run.clone().join(join).threads(threads),
+            &input,
+            &collection,
+        );
+    }
+}
+
+fn stopped_again_and_again(run: &Run, input: &Path, collection: &tempfile::TempDir) {
+    let (expected, expected_names) = uninterrupted(run, input);
     let question = run.question;
     type Stage<'a> = &'a dyn Fn(&mut Workspace, &Run, &StopAt) -> lookalike::Result<()>;
     let stages: [Stage; 5] = [
@@ -145,53 +158,58 @@ fn stopped_again_and_again_with_the_least_memory() {
         },
         &|w, run, watch| pipeline::cluster(w, &run.context(&watch.stop, watch)).map(drop),
     ];
-    for threads in [1, 2] {
-        let run = run.clone().threads(threads);
-        let out = tempfile::tempdir().unwrap();
-        copy_directory(collection.path(), out.path());
-        let (mut interruptions, mut stopped) = (0, BTreeMap::new());
-        for stage in stages {
-            // The least memory, found in a copy.
-            let trial = tempfile::tempdir().unwrap();
-            copy_directory(out.path(), trial.path());
-            let mut workspace = Workspace::open(trial.path()).unwrap();
-            let (memory, ()) = least_memory(|memory| {
-                stage(
-                    &mut workspace,
-                    &run.clone().memory(memory),
-                    &StopAt::never(),
-                )
-            });
-            drop(workspace);
-            // A little later each time, so that there is an end.
-            for attempt in 1.. {
-                let mut workspace = Workspace::open(out.path()).unwrap();
-                let watch = StopAt::call(1 + attempt / 3);
-                match stage(&mut workspace, &run.clone().memory(memory), &watch) {
-                    Ok(()) => break,
-                    Err(error) => {
-                        *stopped.entry(stage_of(&error)).or_insert(0) += 1;
-                        interruptions += 1;
-                    }
+    let threads = run.threads;
+    let out = tempfile::tempdir().unwrap();
+    copy_directory(collection.path(), out.path());
+    let (mut interruptions, mut stopped) = (0, BTreeMap::new());
+    for stage in stages {
+        // The least memory, found in a copy.
+        let trial = tempfile::tempdir().unwrap();
+        copy_directory(out.path(), trial.path());
+        let mut workspace = Workspace::open(trial.path()).unwrap();
+        let (memory, ()) = least_memory(|memory| {
+            stage(
+                &mut workspace,
+                &run.clone().memory(memory),
+                &StopAt::never(),
+            )
+        });
+        drop(workspace);
+        // A little later each time, so that there is an end.
+        for attempt in 1.. {
+            let mut workspace = Workspace::open(out.path()).unwrap();
+            let watch = StopAt::call(1 + attempt / 3);
+            match stage(&mut workspace, &run.clone().memory(memory), &watch) {
+                Ok(()) => break,
+                Err(error) => {
+                    *stopped.entry(stage_of(&error)).or_insert(0) += 1;
+                    interruptions += 1;
                 }
             }
         }
-        assert!(interruptions > 20, "{stopped:?}");
-        assert!(
-            stopped["sort"] > 3 && stopped["merge"] > 0 && stopped["join"] > 3,
-            "{stopped:?}"
-        );
-        let what = format!("{threads} threads, stopped {interruptions} times");
-        assert_same_files(&lasting(out.path()), &expected, &what);
-        assert_eq!(names(out.path()), expected_names, "{what}");
-        let manifest = common::manifest(out.path());
-        let (merge, join) = (
-            manifest.postings.unwrap().stats,
-            manifest.pairs.unwrap().stats,
-        );
-        assert!(merge.generations >= 3 && join.generations >= 2 && join.blocks >= 2);
-        assert_eq!(manifest.runs.unwrap().stats.records, merge.records);
     }
+    assert!(interruptions > 20, "{stopped:?}");
+    assert!(
+        stopped["sort"] > 3 && stopped["merge"] > 0 && stopped["join"] > 3,
+        "{stopped:?}"
+    );
+    let join = question.join.join;
+    let what = format!("{join}, {threads} threads, stopped {interruptions} times");
+    assert_same_files(&lasting(out.path()), &expected, &what);
+    assert_eq!(names(out.path()), expected_names, "{what}");
+    let manifest = common::manifest(out.path());
+    let (merge, join) = (
+        manifest.postings.unwrap().stats,
+        manifest.pairs.unwrap().stats,
+    );
+    assert!(merge.generations >= 3);
+    if let Some(count) = join.count {
+        assert!(join.generations >= 2 && count.blocks >= 2);
+    }
+    if let Some(prefix) = join.prefix {
+        assert!(prefix.candidates >= join.pairs && join.pairs > 0);
+    }
+    assert_eq!(manifest.runs.unwrap().stats.records, merge.records);
 }
 
 /// When each file below a subdirectory of a run was written.
@@ -246,7 +264,11 @@ fn another_question_uses_what_is_there() {
     }
     let mut limited = run.clone();
     limited.question.join.max_postings = Some(3);
-    assert_eq!(asked(&limited), ["join", "cluster"]);
+    let limited = limited.join("count");
+    assert_eq!(begun(&limited), ["join", "cluster"]);
+    let fresh = tempfile::tempdir().unwrap();
+    limited.run(&[&input], fresh.path()).unwrap();
+    assert_same_files(&results(&out), &results(fresh.path()), "the other join");
     assert_eq!(times(&out, "postings"), postings);
     let sampled = run.clone().sampling("1/4:1");
     assert_eq!(asked(&sampled), all[2..], "another sampling");

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use lookalike::budget::ByteSize;
 use lookalike::collection::SizeGroups;
 use lookalike::ids::{FingerprintKind, Threshold};
-use lookalike::join::Join;
+use lookalike::join::{Join, Pairs};
 use lookalike::parse::TokenKind;
 use lookalike::read::Format;
 use lookalike::sample::Sampling;
@@ -306,21 +306,32 @@ pub struct QuestionOptions {
         help_heading = "Pairs"
     )]
     pub sampling: Sampling,
-    /// How pairs are found: count
+    /// How pairs are found: prefix or count [default: prefix; count with --max-postings]
     ///
-    /// count: the shared fingerprints of every two documents are counted. Its time grows with the
-    /// square of the number of documents that share a fingerprint.
+    /// Both find the same pairs. prefix: only the rarest fingerprints of each document are looked at, and
+    /// what they find is verified. count: the shared fingerprints of every two documents are counted;
+    /// its time grows with the square of the number of documents that share a fingerprint.
     #[arg(
         long,
         value_name = "JOIN",
-        default_value = "count",
         hide_short_help = true,
         help_heading = "Pairs"
     )]
-    pub join: Join,
+    pub join: Option<Join>,
+    /// Which pairs are listed: all, or none for clusters alone
+    ///
+    /// none: pairs that cannot change a cluster are not looked at, and pairs.tsv has no lines. For
+    /// collections with thousands of pages of one template, whose pairs are millions. Clusters are the same.
+    #[arg(
+        long,
+        value_name = "PAIRS",
+        default_value = "all",
+        help_heading = "Pairs"
+    )]
+    pub pairs: Pairs,
     /// Drop fingerprints of more than N documents
     ///
-    /// Faster where boilerplate is everywhere, and lossy: resemblance is underestimated and pairs are
+    /// As Broder et al. 1997, by counting, and lossy: resemblance is underestimated and pairs are
     /// missed. The ledger says how many pair tokens were lost. Example: --max-postings 1000
     #[arg(long, value_name = "N", help_heading = "Pairs")]
     pub max_postings: Option<u32>,

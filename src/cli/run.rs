@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use lookalike::budget::{Budget, ByteSize};
 use lookalike::collection::CollectionConfig;
-use lookalike::join::JoinConfig;
+use lookalike::join::{Join, JoinConfig};
 use lookalike::manifest::Workspace;
 use lookalike::parse::ParseConfig;
 use lookalike::pipeline::{self, Question};
@@ -118,12 +118,18 @@ fn question(options: &QuestionOptions) -> Result<Question> {
             limit: "at least 2".into(),
         });
     }
+    let max_postings = options.max_postings.or(options.sampling.max_postings());
+    let join = options.join.unwrap_or(match max_postings {
+        None => Join::Prefix,
+        Some(_) => Join::Count,
+    });
     Ok(Question {
         sampling: options.sampling,
         join: JoinConfig {
-            join: options.join,
+            join,
             threshold: options.threshold,
-            max_postings: options.max_postings.or(options.sampling.max_postings()),
+            max_postings,
+            pairs: options.pairs,
         },
         fan_in: options.fan_in,
     })

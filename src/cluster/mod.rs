@@ -29,4 +29,4 @@ mod union_find;
 
 pub use results::{ClusterStats, RESULT_FILES, run};
 pub(crate) use results::{reject_line, write_rejects};
-pub use union_find::UnionFind;
+pub use union_find::{SharedUnionFind, UnionFind};

@@ -10,7 +10,7 @@ use super::UnionFind;
 use crate::budget::ByteSize;
 use crate::collection::{Catalogue, RejectReader, each_document};
 use crate::ids::resemblance_text;
-use crate::join::each_pair;
+use crate::join::{Pairs, each_pair};
 use crate::manifest::{InputList, Manifest, ResultFile, ResultsEntry, Workspace};
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
@@ -44,8 +44,8 @@ pub struct ClusterStats {
     pub exact_only: u64,
     /// Documents in clusters that are not the representative: what keeping one of each removes.
     pub redundant: u64,
-    /// Pairs listed.
-    pub pairs: u64,
+    /// Pairs listed; none where they were not asked for.
+    pub pairs: Option<u64>,
     /// Lines of `rejects.jsonl`.
     pub rejects: u64,
 }
@@ -61,7 +61,11 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         .pairs
         .as_ref()
         .ok_or_else(|| missing("join"))?;
-    let (digest, listed) = (pairs.digest.clone(), pairs.stats.pairs);
+    let (digest, config) = (pairs.digest.clone(), pairs.config);
+    let listed = match config.pairs {
+        Pairs::None => None,
+        _ => Some(pairs.stats.pairs),
+    };
     let there = workspace.manifest.results.as_ref().is_some_and(|results| {
         results.digest == digest
             && results
@@ -111,6 +115,9 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
             }
             n += 1;
             sets.union(pair.a, pair.b);
+            if listed.is_none() {
+                return Ok(());
+            }
             let (a, b) = sampled.sizes(pair.a, pair.b);
             let resemblance = resemblance_text(pair.shared.into(), a.into(), b.into());
             line.clear();
@@ -134,8 +141,13 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     {
         let sampled = Sampled::load(workspace)?;
         each_pair(workspace, |pair| {
-            if sets.find(pair.a) == pair.a {
-                let (a, b) = sampled.sizes(pair.a, pair.b);
+            let (a, b) = sampled.sizes(pair.a, pair.b);
+            // Where pairs are not listed, links may be below the threshold.
+            let reached = || {
+                let threshold = config.threshold;
+                threshold.reached(pair.shared.into(), a.into(), b.into())
+            };
+            if sets.find(pair.a) == pair.a && (listed.is_some() || reached()) {
                 to_root.push(Alike {
                     document: pair.b,
                     shared: pair.shared,
@@ -409,6 +421,9 @@ fn header(manifest: &Manifest) -> String {
             .max_postings
             .map_or("none".into(), |n| n.to_string());
         add("max-postings", &most);
+        if pairs.config.pairs == Pairs::None {
+            add("pairs", &pairs.config.pairs);
+        }
     }
     out
 }

@@ -1,5 +1,7 @@
 //! Union-find whose roots are the least members.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 /// Disjoint sets of document numbers.
 #[derive(Clone, Debug)]
 pub struct UnionFind(Vec<u32>);
@@ -34,6 +36,57 @@ impl UnionFind {
     }
 }
 
+/// The same, shared by threads: every operation is as if it were done at one moment.
+///
+/// A root is linked below a lesser one by compare-and-swap, so parents only ever get less, no link is
+/// lost and no cycle can arise. Anderson & Woll 1991.
+#[derive(Debug)]
+pub struct SharedUnionFind(Vec<AtomicU32>);
+
+impl SharedUnionFind {
+    /// Every document by itself.
+    #[must_use]
+    pub fn new(documents: u32) -> SharedUnionFind {
+        SharedUnionFind((0..documents).map(AtomicU32::new).collect())
+    }
+
+    /// The least member of a document's set, for as long as nobody unites it with another.
+    #[must_use]
+    pub fn find(&self, document: u32) -> u32 {
+        let mut at = document;
+        loop {
+            let parent = self.0[at as usize].load(Ordering::Acquire);
+            let above = self.0[parent as usize].load(Ordering::Acquire);
+            if parent == above {
+                return parent;
+            }
+            // That another thread was faster does no harm: it has put something less there.
+            let _ = self.0[at as usize].compare_exchange_weak(
+                parent,
+                above,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            );
+            at = above;
+        }
+    }
+
+    /// Makes the sets of two documents one.
+    pub fn union(&self, a: u32, b: u32) {
+        loop {
+            let (a, b) = (self.find(a), self.find(b));
+            let (least, other) = (a.min(b), a.max(b));
+            if least == other
+                || self.0[other as usize]
+                    .compare_exchange(other, least, Ordering::AcqRel, Ordering::Relaxed)
+                    .is_ok()
+            {
+                return;
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -56,8 +109,16 @@ mod tests {
                     label[b as usize] = least;
                 }
             }
+            let shared = SharedUnionFind::new(60);
+            std::thread::scope(|scope| {
+                for half in edges.chunks(edges.len().div_ceil(2).max(1)) {
+                    let shared = &shared;
+                    scope.spawn(move || half.iter().for_each(|&(a, b)| shared.union(a, b)));
+                }
+            });
             for document in 0..60 {
                 prop_assert_eq!(sets.find(document), label[document as usize]);
+                prop_assert_eq!(shared.find(document), label[document as usize]);
             }
         }
     }

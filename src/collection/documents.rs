@@ -5,7 +5,6 @@ use std::path::Path;
 use bincode::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
-use crate::ids::Key;
 use crate::read::{Reason, Reject};
 use crate::store::{
     Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION, checksum, meta,
@@ -343,20 +342,4 @@ impl RejectReader {
     pub fn finish(self) -> Result<()> {
         self.0.finish()
     }
-}
-
-/// Appends keys, little-endian.
-pub(crate) fn put_keys<K: Key>(
-    keys: &[K],
-    out: &mut PartWriter,
-    scratch: &mut Vec<u8>,
-) -> Result<()> {
-    for piece in keys.chunks(8192) {
-        scratch.clear();
-        for key in piece {
-            key.put_le(scratch);
-        }
-        out.put(scratch)?;
-    }
-    Ok(())
 }

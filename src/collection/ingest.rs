@@ -8,8 +8,8 @@ use std::sync::{Condvar, Mutex};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use serde::{Deserialize, Serialize};
 
-use super::documents::{DocumentRecord, DocumentWriter, RejectWriter, put_keys};
-use super::{CollectionConfig, DocumentReader};
+use super::documents::{DocumentRecord, DocumentWriter, RejectWriter};
+use super::{CollectionConfig, DocumentReader, SetWriter};
 use crate::budget::ByteSize;
 use crate::ids::Key;
 use crate::manifest::{Cursor, SegmentEntry, Workspace};
@@ -20,7 +20,6 @@ use crate::read::{
 };
 use crate::sample::Rate;
 use crate::shingle::Shingler;
-use crate::store::{Header, Kind, PartWriter, VERSION};
 use crate::{Error, Result};
 
 const STAGE: &str = "ingest";
@@ -682,7 +681,7 @@ impl SeenLately {
 /// The three parts of the segment being written.
 struct Open {
     documents: DocumentWriter,
-    fingerprints: PartWriter,
+    fingerprints: SetWriter,
     rejects: RejectWriter,
     stats: SegmentStats,
 }
@@ -732,16 +731,9 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
             let directory = self.workspace.path(DIRECTORY);
             let parameters = self.workspace.collection_parameters();
             let number = self.workspace.manifest.segments.len() as u64;
-            let header = Header {
-                kind: Kind::Fingerprints,
-                version: VERSION,
-                parameters,
-                number,
-                key_bytes: K::BYTES as u32,
-            };
             self.open = Some(Open {
                 documents: DocumentWriter::create(&directory, parameters, number)?,
-                fingerprints: PartWriter::create(&directory, &header)?,
+                fingerprints: SetWriter::create(&directory, parameters, number, K::BYTES)?,
                 rejects: RejectWriter::create(&directory, parameters, number)?,
                 stats: SegmentStats::default(),
             });
@@ -837,7 +829,7 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
                     shingles += set.len() as u64;
                 }
                 if let (true, Some(open)) = (stored, &mut self.open) {
-                    put_keys(&set, &mut open.fingerprints, &mut self.scratch)?;
+                    open.fingerprints.put_keys(&set, &mut self.scratch)?;
                 }
             }
             document.shingles = u32::try_from(shingles).map_err(|_| Error::TooMany {
@@ -864,7 +856,7 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
         let entry = SegmentEntry {
             first_document: first as u32,
             documents: open.documents.finish()?,
-            fingerprints: open.fingerprints.finish(open.stats.stored, 0, 0)?,
+            fingerprints: open.fingerprints.finish(open.stats.stored)?,
             rejects: open.rejects.finish()?,
             next,
             stats: open.stats,

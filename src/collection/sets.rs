@@ -1,12 +1,99 @@
-//! The fingerprint sets of a segment, read in order.
+//! The fingerprint sets of a segment: written and read in order, or looked up at random.
 
-use crate::Result;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{Catalogue, Column};
 use crate::ids::Key;
 use crate::manifest::{SegmentEntry, Workspace};
-use crate::store::{Kind, PartReader};
+use crate::store::{
+    HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION, checksum,
+};
+use crate::{Error, Result};
 
 /// Keys handed on at once: a set may be larger than memory.
 const PIECE: usize = 16 << 10;
+/// Bytes of sets that one checksum covers: what is read of a cold file at the first look at a set,
+/// against 8 bytes of checksum kept for each.
+pub const SET_BLOCK_BYTES: usize = 64 << 10;
+
+/// Writes the sets of a segment, and a checksum of every [`SET_BLOCK_BYTES`] of them.
+pub struct SetWriter {
+    part: PartWriter,
+    block: Xxh3,
+    filled: usize,
+    sums: Vec<u8>,
+}
+
+impl SetWriter {
+    /// Starts the sets of segment `number`.
+    pub fn create(
+        directory: &Path,
+        parameters: u128,
+        number: u64,
+        key_bytes: usize,
+    ) -> Result<Self> {
+        let header = Header {
+            kind: Kind::Fingerprints,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes: key_bytes as u32,
+        };
+        Ok(SetWriter {
+            part: PartWriter::create(directory, &header)?,
+            block: Xxh3::new(),
+            filled: 0,
+            sums: Vec::new(),
+        })
+    }
+
+    /// Appends keys, little-endian.
+    pub fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+        self.part.put(bytes)?;
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(SET_BLOCK_BYTES - self.filled));
+            self.block.update(now);
+            self.filled += now.len();
+            bytes = later;
+            if self.filled == SET_BLOCK_BYTES {
+                self.close_block();
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends keys.
+    pub fn put_keys<K: Key>(&mut self, keys: &[K], scratch: &mut Vec<u8>) -> Result<()> {
+        for piece in keys.chunks(8192) {
+            scratch.clear();
+            for key in piece {
+                key.put_le(scratch);
+            }
+            self.put(scratch)?;
+        }
+        Ok(())
+    }
+
+    fn close_block(&mut self) {
+        let sum = self.block.digest();
+        self.sums.extend_from_slice(&sum.to_le_bytes());
+        self.block.reset();
+        self.filled = 0;
+    }
+
+    /// Makes the part durable; `records` keys were put.
+    pub fn finish(mut self, records: u64) -> Result<PartInfo> {
+        if self.filled > 0 {
+            self.close_block();
+        }
+        let index = self.part.position();
+        self.part.put(&self.sums)?;
+        self.part.finish(records, index, 0)
+    }
+}
 
 /// Reads the stored sets of a segment, document by document.
 pub struct SetReader<K> {
@@ -17,7 +104,7 @@ pub struct SetReader<K> {
 impl<K: Key> SetReader<K> {
     /// Opens a segment's sets.
     pub fn open(
-        workspace_directory: &std::path::Path,
+        workspace_directory: &Path,
         parameters: u128,
         segment: &SegmentEntry,
     ) -> Result<Self> {
@@ -60,5 +147,204 @@ impl<K: Key> SetReader<K> {
     /// Checks the whole part.
     pub fn finish(self) -> Result<()> {
         self.part.finish()
+    }
+}
+
+/// Documents between two noted offsets.
+const STRIDE: usize = 64;
+
+/// The sets of a collection, mapped, to be looked up by document.
+///
+/// A block of a set is checked when it is looked at first. Pages that were looked at are counted,
+/// and given back to the kernel when they are more than was allowed for; then blocks are checked again.
+#[derive(Debug)]
+pub struct MappedSets {
+    segments: Vec<MappedSegment>,
+    stored: Column,
+    /// Bytes of sets before every [`STRIDE`]th document of its segment's.
+    offsets: Vec<u64>,
+    key_bytes: usize,
+    resident: AtomicU64,
+    most_resident: u64,
+}
+
+#[derive(Debug)]
+struct MappedSegment {
+    first_document: u32,
+    /// Where its documents' offsets begin in `offsets`.
+    first_offset: usize,
+    map: Mapped,
+    /// Bytes of the payload that are sets; checksums follow.
+    sets: usize,
+    /// A bit for each block that has been checked.
+    checked: Vec<AtomicU64>,
+}
+
+impl MappedSets {
+    /// Bytes of memory for so many documents, the checked blocks of their `set_bytes` included; what
+    /// is mapped is apart.
+    #[must_use]
+    pub fn bytes(documents: u64, set_bytes: u64) -> u64 {
+        documents * 4 + documents / STRIDE as u64 * 8 + set_bytes / SET_BLOCK_BYTES as u64 / 8
+    }
+
+    /// Opens the sets of a collection; at most about `most_resident` bytes of their files are kept in
+    /// memory.
+    pub fn open<K: Key>(workspace: &Workspace, most_resident: u64) -> Result<MappedSets> {
+        let stored = Catalogue::stored(workspace)?;
+        let directory = workspace.path("collection");
+        let parameters = workspace.collection_parameters();
+        let mut segments = Vec::with_capacity(workspace.manifest.segments.len());
+        let mut offsets = Vec::with_capacity(stored.0.len() / STRIDE + 1);
+        for segment in &workspace.manifest.segments {
+            let (info, first) = (&segment.fingerprints, segment.first_document);
+            let path = directory.join(&info.name);
+            let map = Mapped::open_unchecked(&path, Kind::Fingerprints, parameters, info)?;
+            let sets = info.records as usize * K::BYTES;
+            let blocks = sets.div_ceil(SET_BLOCK_BYTES);
+            let corrupt = |what: &str, expected: usize, found: u64| Error::Corrupt {
+                path: path.clone(),
+                offset_bytes: (HEADER_BYTES + sets) as u64,
+                what: what.into(),
+                expected: expected.to_string(),
+                found: found.to_string(),
+            };
+            if map.bytes().len() != sets + blocks * 8 {
+                let found = map.bytes().len() as u64;
+                return Err(corrupt("bytes of payload", sets + blocks * 8, found));
+            }
+            let first_offset = offsets.len();
+            let mut offset = 0u64;
+            let last = first as usize + segment.stats.documents as usize;
+            for (n, &stored) in stored
+                .0
+                .get(first as usize..last)
+                .unwrap_or_default()
+                .iter()
+                .enumerate()
+            {
+                if n % STRIDE == 0 {
+                    offsets.push(offset);
+                }
+                offset += u64::from(stored) * K::BYTES as u64;
+            }
+            if offset != sets as u64 {
+                return Err(corrupt("bytes of sets (catalogue)", sets, offset));
+            }
+            segments.push(MappedSegment {
+                first_document: first,
+                first_offset,
+                map,
+                sets,
+                checked: (0..blocks.div_ceil(64))
+                    .map(|_| AtomicU64::new(0))
+                    .collect(),
+            });
+        }
+        Ok(MappedSets {
+            segments,
+            stored,
+            offsets,
+            key_bytes: K::BYTES,
+            resident: AtomicU64::new(0),
+            most_resident,
+        })
+    }
+
+    /// The keys of a document's set, little-endian, rising.
+    pub fn get(&self, document: u32) -> Result<&[u8]> {
+        let at = self
+            .segments
+            .partition_point(|segment| segment.first_document <= document);
+        let (Some(segment), Some(&stored)) = (
+            at.checked_sub(1).map(|at| &self.segments[at]),
+            self.stored.0.get(document as usize),
+        ) else {
+            return Err(Error::Corrupt {
+                path: PathBuf::from("pairs"),
+                offset_bytes: 0,
+                what: "document of a pair".into(),
+                expected: format!("a number below {}", self.stored.0.len()),
+                found: document.to_string(),
+            });
+        };
+        let n = (document - segment.first_document) as usize;
+        let noted = document as usize - n % STRIDE;
+        let before: u64 = self.stored.0[noted..document as usize]
+            .iter()
+            .map(|&stored| u64::from(stored))
+            .sum();
+        let start = self.offsets[segment.first_offset + n / STRIDE] as usize
+            + before as usize * self.key_bytes;
+        let end = start + stored as usize * self.key_bytes;
+        if start < end {
+            for block in start / SET_BLOCK_BYTES..=(end - 1) / SET_BLOCK_BYTES {
+                self.look_at(segment, block)?;
+            }
+        }
+        // Within: the sizes of a segment's sets add up to its file's, as was checked.
+        Ok(&segment.map.bytes()[start..end])
+    }
+
+    fn look_at(&self, segment: &MappedSegment, block: usize) -> Result<()> {
+        let (word, bit) = (&segment.checked[block / 64], 1u64 << (block % 64));
+        if word.load(Ordering::Relaxed) & bit != 0 {
+            return Ok(());
+        }
+        let resident = self
+            .resident
+            .fetch_add(SET_BLOCK_BYTES as u64, Ordering::Relaxed);
+        if resident >= self.most_resident {
+            self.resident.store(0, Ordering::Relaxed);
+            for segment in &self.segments {
+                segment.map.give_back();
+                for word in &segment.checked {
+                    word.store(0, Ordering::Relaxed);
+                }
+            }
+        }
+        let from = block * SET_BLOCK_BYTES;
+        let to = (from + SET_BLOCK_BYTES).min(segment.sets);
+        let bytes = segment.map.bytes();
+        let stated = u64::get_le(&bytes[segment.sets + block * 8..][..8]);
+        let found = checksum(&bytes[from..to]);
+        if stated != found {
+            return Err(Error::Corrupt {
+                path: segment.map.path().into(),
+                offset_bytes: (HEADER_BYTES + from) as u64,
+                what: format!("checksum of block {block} of the sets"),
+                expected: format!("{stated:016x}"),
+                found: format!("{found:016x}"),
+            });
+        }
+        word.fetch_or(bit, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_has_a_checksum() {
+        for keys in [0, 1, 8191, 8192, 8193, 20_000] {
+            let directory = tempfile::tempdir().unwrap();
+            let mut writer = SetWriter::create(directory.path(), 5, 0, 8).unwrap();
+            let bytes: Vec<u8> = (0..keys as u64).flat_map(u64::to_le_bytes).collect();
+            for piece in bytes.chunks(5000) {
+                writer.put(piece).unwrap();
+            }
+            let info = writer.finish(keys as u64).unwrap();
+            let path = directory.path().join(&info.name);
+            let map = Mapped::open_unchecked(&path, Kind::Fingerprints, 5, &info).unwrap();
+            let (sets, sums) = map.bytes().split_at(keys * 8);
+            assert_eq!(sets, bytes);
+            let expected: Vec<u8> = bytes
+                .chunks(SET_BLOCK_BYTES)
+                .flat_map(|block| checksum(block).to_le_bytes())
+                .collect();
+            assert_eq!(sums, expected);
+        }
     }
 }

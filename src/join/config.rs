@@ -6,20 +6,24 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::Threshold;
+use crate::{Error, Result};
 
 /// The way to the pair list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Join {
-    /// Count the shared fingerprints of every two documents that share one.
+    /// Look for pairs under the rarest fingerprints of each document only, and count those exactly.
     #[default]
+    Prefix,
+    /// Count the shared fingerprints of every two documents that share one.
     Count,
 }
 
 impl fmt::Display for Join {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Join::Prefix => "prefix",
             Join::Count => "count",
         })
     }
@@ -29,8 +33,43 @@ impl FromStr for Join {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
+            "prefix" => Ok(Join::Prefix),
             "count" => Ok(Join::Count),
-            _ => Err(format!("`{text}` is not a join; use count")),
+            _ => Err(format!("`{text}` is not a join; use prefix or count")),
+        }
+    }
+}
+
+/// Which pairs are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Pairs {
+    /// All at or above the threshold.
+    #[default]
+    All,
+    /// None: clusters alone are wanted, and pairs that cannot change them are not looked at.
+    None,
+}
+
+impl fmt::Display for Pairs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Pairs::All => "all",
+            Pairs::None => "none",
+        })
+    }
+}
+
+impl FromStr for Pairs {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Pairs::All),
+            "none" => Ok(Pairs::None),
+            _ => Err(format!(
+                "`{text}` is not a choice of pairs; use all or none"
+            )),
         }
     }
 }
@@ -42,6 +81,36 @@ pub struct JoinConfig {
     pub join: Join,
     /// Pairs at or above it are listed.
     pub threshold: Threshold,
-    /// Fingerprints of more documents are dropped (lossy); `None` keeps all.
+    /// Fingerprints of more documents are dropped (lossy, and only with [`Join::Count`]); `None` keeps
+    /// all.
     pub max_postings: Option<u32>,
+    /// Which pairs are listed; none only with [`Join::Prefix`].
+    pub pairs: Pairs,
+}
+
+impl JoinConfig {
+    /// Refuses what does not go together.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |name, given: String, limit: &str| {
+            Err(Error::BadParameter {
+                name,
+                given,
+                limit: limit.into(),
+            })
+        };
+        match (self.join, self.max_postings, self.pairs) {
+            (Join::Prefix, Some(most), _) => refuse(
+                "max-postings",
+                most.to_string(),
+                "it drops fingerprints from the counts of `--join count`; `--join prefix` is exact \
+                 and has none",
+            ),
+            (Join::Count, _, Pairs::None) => refuse(
+                "pairs",
+                Pairs::None.to_string(),
+                "`--join count` counts every pair; use `--join prefix`",
+            ),
+            _ => Ok(()),
+        }
+    }
 }

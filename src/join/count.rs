@@ -38,20 +38,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{JoinConfig, Pair};
+use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, Pair, STAGE, commit, list};
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
 use crate::ids::{Key, Threshold};
-use crate::manifest::{PairsEntry, PostingsEntry, Workspace};
-use crate::merge::{Combine, Generations, LoserTree, PostingsReader, fan_in, merge_generations};
+use crate::manifest::{PostingsEntry, Workspace};
+use crate::merge::PostingsReader;
 use crate::progress::{Context, Stop, Unit, joined};
 use crate::sample::Sampled;
-use crate::sort::{Compression, Record, RunEntry, RunFile, RunWriter};
-use crate::store::{self, Kind};
+use crate::sort::{Record, RunEntry, RunWriter};
 use crate::{Error, Result};
 
-const STAGE: &str = "join";
-const DIRECTORY: &str = "pairs";
 /// A thread's run writer; the postings reader.
 const WORKER_BYTES: u64 = 4 << 20;
 /// Bytes of a block for each document in a list: the document or the mark that ends a list, and its
@@ -63,12 +60,9 @@ const LEAST_ENTRIES: u64 = 16 << 10;
 const PIECE: u32 = 64;
 /// Ends a list. No document has this number.
 const END: u32 = u32::MAX;
-/// Counted pairs: the same a again and again. Measured to pay (`docs/experiments.md`).
-const COMPRESSION: Compression = Compression::Zstd(1);
-
 /// What was counted while joining.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JoinStats {
+pub struct CountStats {
     /// Posting lists joined.
     pub lists: u64,
     /// Documents in them.
@@ -85,42 +79,19 @@ pub struct JoinStats {
     pub blocks: u64,
     /// Counted pairs written to runs.
     pub counted: u64,
-    /// Runs of counted pairs.
-    pub runs: u64,
-    /// Bytes of them.
-    pub spilled_bytes: u64,
-    /// Merges that a counted pair went through at most.
-    pub generations: u32,
-    /// Pairs at or above the threshold.
-    pub pairs: u64,
 }
 
-/// Where a join is, between commits.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JoinProgress {
-    /// Digest of sample and join parameters.
-    pub digest: String,
-    /// Range of postings to go on with,
+/// Where the join goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Range of postings,
     pub range: u32,
     /// and blocks of its part that are done.
     pub skip: u64,
-    /// Runs of counted pairs so far.
-    pub runs: Vec<RunEntry>,
-    /// Number of the next.
-    pub next_number: u64,
-    /// What was counted so far.
-    pub stats: JoinStats,
-}
-
-/// Digest of everything that the pairs depend on.
-#[must_use]
-pub fn digest(sample: &str, config: &JoinConfig) -> String {
-    let max = config.max_postings.map_or("none".into(), |n| n.to_string());
-    store::digest(format!("{sample}\n{}\n{}\n{max}", config.join, config.threshold).as_bytes())
 }
 
 /// Joins by counting; goes on after the last block committed.
-pub fn run<K: Key>(
+pub(super) fn run<K: Key>(
     workspace: &mut Workspace,
     config: &JoinConfig,
     limit: Option<usize>,
@@ -130,32 +101,10 @@ pub fn run<K: Key>(
         path: workspace.directory().into(),
         stage,
     };
-    let sample = workspace
-        .manifest
-        .sample
-        .as_ref()
-        .ok_or_else(|| missing("sample"))?;
-    let digest = digest(&sample.digest, config);
-    let levels = sample.sizes.len();
-    let postings = workspace.manifest.postings.clone().filter(|p| p.complete);
+    let levels = workspace.manifest.sample.as_ref();
+    let levels = levels.ok_or_else(|| missing("sample"))?.sizes.len();
+    let postings = workspace.manifest.postings.clone();
     let postings = postings.ok_or_else(|| missing("merge"))?;
-    if workspace.keep_pairs(&digest) {
-        return Ok(());
-    }
-    if workspace
-        .manifest
-        .joining
-        .as_ref()
-        .is_none_or(|j| j.digest != digest)
-    {
-        workspace.manifest.joining = Some(JoinProgress {
-            digest: digest.clone(),
-            next_number: 1,
-            ..JoinProgress::default()
-        });
-        workspace.commit(&[])?;
-        workspace.remove_scrap()?;
-    }
     let documents = Catalogue::stats(workspace)?.documents;
     let threads = context.budget.threads as u64;
     let fixed = PROCESS_BYTES
@@ -176,7 +125,12 @@ pub fn run<K: Key>(
     );
     let sampled = Sampled::load(workspace)?;
     blocks::<K>(workspace, config, &postings, &sampled, capacity, context)?;
-    finish(workspace, config, digest, &sampled, limit, context)
+    let memory = context
+        .budget
+        .memory
+        .0
+        .saturating_sub(WORKER_BYTES + Sampled::bytes(levels, documents) * 2);
+    list::finish(workspace, config, &sampled, memory, limit, context)
 }
 
 /// Steps 1 to 3.
@@ -193,11 +147,12 @@ fn blocks<K: Key>(
     let mut progress = workspace.manifest.joining.clone().unwrap_or_default();
     let mut block = Block::new(sampled.documents(), capacity);
     // Everything in one block: its counts are final.
-    let fits =
-        postings.stats.entries as usize <= capacity && progress.range == 0 && progress.skip == 0;
-    let done = AtomicU64::new(progress.stats.pair_tokens);
-    while progress.range < postings.ranges {
-        let range = progress.range;
+    let fits = postings.stats.entries as usize <= capacity && progress.count == Place::default();
+    let counted = progress.stats.count.unwrap_or_default();
+    let done = AtomicU64::new(counted.pair_tokens);
+    progress.stats.count = Some(counted);
+    while progress.count.range < postings.ranges {
+        let range = progress.count.range;
         let Some(info) = postings.parts.get(&range) else {
             return Err(Error::StageMissing {
                 path: directory,
@@ -209,7 +164,7 @@ fn blocks<K: Key>(
         let mut read = 0;
         while let Some(lists) = reader.next()? {
             read += 1;
-            if read <= progress.skip {
+            if read <= progress.count.skip {
                 continue;
             }
             if let Some(&bad) = lists
@@ -240,17 +195,14 @@ fn blocks<K: Key>(
                     context,
                     &done,
                 )?;
-                progress = JoinProgress {
-                    range,
-                    skip,
-                    ..progress
-                };
+                progress.count = Place { range, skip };
                 commit(workspace, &progress)?;
             }
             for &length in &lists.lengths {
                 let (list, after) = rest.split_at(length as usize);
                 rest = after;
-                let (stats, n) = (&mut progress.stats, u64::from(length));
+                let stats = progress.stats.count.get_or_insert_default();
+                let n = u64::from(length);
                 if config.max_postings.is_some_and(|most| length > most) {
                     stats.lists_dropped += 1;
                     stats.entries_dropped += n;
@@ -263,8 +215,8 @@ fn blocks<K: Key>(
             }
         }
         reader.finish()?;
-        progress.range += 1;
-        progress.skip = 0;
+        progress.count.range += 1;
+        progress.count.skip = 0;
     }
     write_block(
         workspace,
@@ -277,11 +229,6 @@ fn blocks<K: Key>(
         &done,
     )?;
     commit(workspace, &progress)
-}
-
-fn commit(workspace: &mut Workspace, progress: &JoinProgress) -> Result<()> {
-    workspace.manifest.joining = Some(progress.clone());
-    workspace.commit(&[DIRECTORY])
 }
 
 /// Posting lists in memory, and where each document stands in them.
@@ -427,16 +374,17 @@ fn write_block(
     });
     for result in results {
         let Counted { tokens, run } = result?;
-        progress.stats.pair_tokens += tokens;
+        let stats = progress.stats.count.get_or_insert_default();
+        stats.pair_tokens += tokens;
         if let Some(run) = run {
-            progress.stats.counted += run.part.records;
+            stats.counted += run.part.records;
             progress.stats.spilled_bytes += run.part.bytes;
             progress.stats.runs += 1;
             progress.runs.push(run);
         }
     }
     progress.next_number += threads;
-    progress.stats.blocks += 1;
+    progress.stats.count.get_or_insert_default().blocks += 1;
     block.clear();
     Ok(())
 }
@@ -553,114 +501,4 @@ impl Counter<'_> {
             .min(size_b);
         self.threshold.reached(most, size_a, size_b)
     }
-}
-
-/// Step 4.
-fn finish(
-    workspace: &mut Workspace,
-    config: &JoinConfig,
-    digest: String,
-    sampled: &Sampled,
-    limit: Option<usize>,
-    context: &Context<'_>,
-) -> Result<()> {
-    let progress = workspace.manifest.joining.clone().unwrap_or_default();
-    let memory = context
-        .budget
-        .memory
-        .0
-        .saturating_sub(WORKER_BYTES + Sampled::bytes(1, sampled.documents() as u64) * 2);
-    let fan_in = fan_in::<u64>(context.budget.memory, memory, 1)?;
-    let fan_in = limit.unwrap_or(fan_in).clamp(2, fan_in.max(2));
-    let directory = workspace.path(DIRECTORY);
-    let parameters = workspace.collection_parameters();
-    let how = Generations {
-        directory: &directory,
-        parameters,
-        compression: COMPRESSION,
-        combine: Combine::Add,
-        stop: context.stop,
-        stage: STAGE,
-    };
-    let mut number = progress.next_number;
-    let runs = merge_generations::<u64>(
-        &how,
-        progress.runs.clone(),
-        fan_in,
-        &mut number,
-        |runs, next| {
-            if let Some(joining) = &mut workspace.manifest.joining {
-                joining.runs = runs.to_vec();
-                joining.next_number = next;
-            }
-            workspace.commit(&[DIRECTORY])?;
-            context.progress.at(progress.stats.pair_tokens);
-            Ok(())
-        },
-    )?;
-    let mut stats = progress.stats;
-    stats.generations = runs
-        .iter()
-        .map(|run| run.generation)
-        .max()
-        .map_or(0, |g| g + 1);
-    let files = runs
-        .iter()
-        .map(|run| {
-            RunFile::<u64>::open(
-                &directory.join(&run.part.name),
-                Some(parameters),
-                Some(&run.part),
-            )
-        })
-        .collect::<Result<Vec<_>>>()?;
-    let cursors = files
-        .iter()
-        .map(|file| file.range(0, u64::MAX))
-        .collect::<Result<_>>()?;
-    let mut tree = LoserTree::new(cursors);
-    let mut out = RunWriter::create_kind(Kind::Pairs, &directory, 0, parameters, COMPRESSION)?;
-    let mut held: Option<Record<u64>> = None;
-    let mut read = 0u64;
-    let mut keep = |record: Record<u64>| -> Result<()> {
-        let (a, b) = sampled.sizes((record.key >> 32) as u32, record.key as u32);
-        if config
-            .threshold
-            .reached(record.value.into(), a.into(), b.into())
-        {
-            stats.pairs += 1;
-            out.push(record)?;
-        }
-        Ok(())
-    };
-    while let Some(record) = tree.next()? {
-        read += 1;
-        if read.is_multiple_of(1 << 16) {
-            context.stop.check(STAGE)?;
-        }
-        match &mut held {
-            Some(before) if before.key == record.key => {
-                before.value = before.value.saturating_add(record.value);
-            }
-            _ => {
-                if let Some(before) = held.replace(record) {
-                    keep(before)?;
-                }
-            }
-        }
-    }
-    if let Some(last) = held {
-        keep(last)?;
-    }
-    let part = out.finish()?;
-    workspace.manifest.joining = None;
-    workspace.manifest.pairs = Some(PairsEntry {
-        digest,
-        config: *config,
-        part,
-        stats,
-    });
-    workspace.manifest.results = None;
-    workspace.commit(&[DIRECTORY])?;
-    workspace.remove_scrap()
 }

@@ -10,7 +10,8 @@
 //! resemblance is at or above the threshold, with its shared count, ordered by (a, b).
 //!
 //! # Algorithm
-//! `count`: see [`count`].
+//! Two ways to the same pairs: [`prefix`] looks at few fingerprints of each document and verifies
+//! what it finds; [`count`] counts all that any two documents share.
 //!
 //! # Invariants
 //! - The pairs are those of the definition, exactly, unless `--max-postings` drops common shingles;
@@ -22,25 +23,127 @@
 
 mod config;
 pub mod count;
+mod list;
 mod pairs;
+pub mod prefix;
 
-pub use config::{Join, JoinConfig};
-pub use count::{JoinProgress, JoinStats};
+use serde::{Deserialize, Serialize};
+
+pub use config::{Join, JoinConfig, Pairs};
+pub use count::CountStats;
 pub use pairs::{Pair, each_pair};
+pub use prefix::PrefixStats;
 
-use crate::Result;
 use crate::ids::Key;
 use crate::manifest::Workspace;
 use crate::progress::Context;
+use crate::sort::{Compression, RunEntry};
+use crate::{Result, store};
 
-/// Joins, unless the pairs of these parameters are there. `limit` bounds the fan-in of merges.
+const STAGE: &str = "join";
+const DIRECTORY: &str = "pairs";
+/// Counted pairs: the same a again and again. Measured to pay (`docs/experiments.md`).
+const COMPRESSION: Compression = Compression::Zstd(1);
+
+/// What was counted while joining.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinStats {
+    /// Pairs at or above the threshold; with [`Pairs::None`], links from members of clusters to
+    /// their representatives.
+    pub pairs: u64,
+    /// Runs of counted pairs and of candidates.
+    pub runs: u64,
+    /// Bytes of them.
+    pub spilled_bytes: u64,
+    /// Merges that one of them went through at most.
+    pub generations: u32,
+    /// What the `count` join counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<CountStats>,
+    /// What the `prefix` join counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<PrefixStats>,
+}
+
+/// Where a join is, between commits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinProgress {
+    /// Digest of sample and join parameters.
+    pub digest: String,
+    /// Runs of counted pairs so far.
+    pub runs: Vec<RunEntry>,
+    /// Number of the next run.
+    pub next_number: u64,
+    /// What was counted so far.
+    pub stats: JoinStats,
+    /// Where the `count` join goes on.
+    pub count: count::Place,
+    /// Where the `prefix` join goes on, once its candidates are written.
+    pub prefix: Option<prefix::Place>,
+}
+
+/// Digest of everything that the pairs depend on.
+#[must_use]
+pub fn digest(sample: &str, config: &JoinConfig) -> String {
+    let max = config.max_postings.map_or("none".into(), |n| n.to_string());
+    let JoinConfig {
+        join,
+        threshold,
+        pairs,
+        ..
+    } = config;
+    store::digest(format!("{sample}\n{join}\n{threshold}\n{max}\n{pairs}").as_bytes())
+}
+
+/// Joins, unless the pairs of these parameters are there; goes on after what is committed. `limit`
+/// bounds the fan-in of merges.
 pub fn run<K: Key>(
     workspace: &mut Workspace,
     config: &JoinConfig,
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
+    config.check()?;
+    let missing = |stage| crate::Error::StageMissing {
+        path: workspace.directory().into(),
+        stage,
+    };
+    let sample = workspace.manifest.sample.as_ref();
+    let sample = sample.ok_or_else(|| missing("sample"))?;
+    let digest = digest(&sample.digest, config);
+    let complete = workspace
+        .manifest
+        .postings
+        .as_ref()
+        .is_some_and(|p| p.complete);
+    if !complete {
+        return Err(missing("merge"));
+    }
+    if workspace.keep_pairs(&digest) {
+        return Ok(());
+    }
+    if workspace
+        .manifest
+        .joining
+        .as_ref()
+        .is_none_or(|j| j.digest != digest)
+    {
+        workspace.manifest.joining = Some(JoinProgress {
+            digest,
+            next_number: 1,
+            ..JoinProgress::default()
+        });
+        workspace.commit(&[])?;
+        workspace.remove_scrap()?;
+    }
     match config.join {
+        Join::Prefix => prefix::run::<K>(workspace, config, limit, context),
         Join::Count => count::run::<K>(workspace, config, limit, context),
     }
+}
+
+/// Commits how far a join is.
+fn commit(workspace: &mut Workspace, progress: &JoinProgress) -> Result<()> {
+    workspace.manifest.joining = Some(progress.clone());
+    workspace.commit(&[DIRECTORY])
 }

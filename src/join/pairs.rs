@@ -22,6 +22,12 @@ impl Pair {
     pub fn key(a: u32, b: u32) -> u64 {
         u64::from(a) << 32 | u64::from(b)
     }
+
+    /// The two documents of a key.
+    #[must_use]
+    pub fn of_key(key: u64) -> (u32, u32) {
+        ((key >> 32) as u32, key as u32)
+    }
 }
 
 /// Calls `each` with every pair of the committed pair list, in order.

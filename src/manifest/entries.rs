@@ -143,6 +143,9 @@ pub struct PostingsEntry {
     pub stats: MergeStats,
     /// Whether all ranges are done.
     pub complete: bool,
+    /// How many fingerprints each document has in each class of document frequency, by level; made by
+    /// the first join that needs them.
+    pub profiles: Vec<PartInfo>,
 }
 
 /// The pair list.

@@ -373,8 +373,14 @@ pub(crate) fn parts_of(manifest: &Manifest) -> Vec<(&'static str, Kind, &PartInf
                 .map(|p| ("postings", Kind::Postings, p)),
         );
     }
+    if let Some(postings) = &manifest.postings {
+        let profiles = postings.profiles.iter();
+        parts.extend(profiles.map(|p| ("postings", Kind::Column, p)));
+    }
     if let Some(joining) = &manifest.joining {
-        parts.extend(joining.runs.iter().map(|r| ("pairs", Kind::Run, &r.part)));
+        let candidates = joining.prefix.iter().flat_map(|place| &place.candidates);
+        let runs = joining.runs.iter().chain(candidates);
+        parts.extend(runs.map(|r| ("pairs", Kind::Run, &r.part)));
     }
     if let Some(pairs) = &manifest.pairs {
         parts.push(("pairs", Kind::Pairs, &pairs.part));

@@ -37,5 +37,5 @@ mod stage;
 
 pub use generations::{Combine, Generations, fan_in, merge_generations};
 pub use losers::LoserTree;
-pub use postings::{PostingsBlock, PostingsReader, PostingsWriter};
+pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
 pub use stage::{MergeStats, run};

@@ -1,6 +1,6 @@
 //! Shared postings on disk.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::ids::Key;
 use crate::store::{
@@ -157,89 +157,77 @@ impl<K: Key> PostingsWriter<K> {
     }
 }
 
-/// Reads the postings of a range, block by block.
-pub struct PostingsReader<K> {
-    part: PartReader,
+/// A block of postings as it lies on disk, to be decoded by any thread.
+#[derive(Debug, Default)]
+pub struct PackedBlock {
+    lists: usize,
+    entries: usize,
+    codec: u32,
+    raw: usize,
+    checksum: u64,
+    body: Vec<u8>,
+    path: PathBuf,
+    offset: u64,
+}
+
+impl PackedBlock {
+    /// Documents in all its lists.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.entries
+    }
+
+    fn corrupt(&self, what: &str, expected: impl ToString, found: impl ToString) -> Error {
+        Error::Corrupt {
+            path: self.path.clone(),
+            offset_bytes: self.offset,
+            what: what.into(),
+            expected: expected.to_string(),
+            found: found.to_string(),
+        }
+    }
+}
+
+/// Decodes blocks, with the same buffers.
+#[derive(Default)]
+pub struct PostingsDecoder<K> {
     block: PostingsBlock<K>,
     column: KeyColumn,
     narrow: Vec<u64>,
     firsts: Vec<u32>,
     gaps: Vec<u32>,
-    lists: u64,
-    entries: u64,
+    unpacked: Vec<u8>,
+    decompressor: Option<zstd::bulk::Decompressor<'static>>,
 }
 
-impl<K: Key> PostingsReader<K> {
-    /// Opens a postings part.
-    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
-        let part = PartReader::open(path, Kind::Postings, parameters, info)?;
-        if part.header.key_bytes as usize != K::BYTES {
-            return Err(part.corrupt("key size", K::BYTES, part.header.key_bytes));
+impl<K: Key> PostingsDecoder<K> {
+    /// The lists of a block.
+    pub fn decode(&mut self, packed: &PackedBlock) -> Result<&PostingsBlock<K>> {
+        let (lists, entries) = (packed.lists, packed.entries);
+        let found = checksum(&packed.body);
+        if found != packed.checksum {
+            let (e, f) = (format!("{:016x}", packed.checksum), format!("{found:016x}"));
+            return Err(packed.corrupt("checksum of a block", e, f));
         }
-        Ok(PostingsReader {
-            part,
-            block: PostingsBlock {
-                keys: Vec::new(),
-                lengths: Vec::new(),
-                documents: Vec::new(),
-            },
-            column: KeyColumn::default(),
-            narrow: Vec::new(),
-            firsts: Vec::new(),
-            gaps: Vec::new(),
-            lists: 0,
-            entries: 0,
-        })
-    }
-
-    /// Documents in all lists of the part.
-    #[must_use]
-    pub fn entries(&self) -> u64 {
-        self.part.footer.extra
-    }
-
-    /// The next block; `None` after the last.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "it can fail, and is not an iterator"
-    )]
-    pub fn next(&mut self) -> Result<Option<&PostingsBlock<K>>> {
-        if self.part.remaining() == 0 {
-            return Ok(None);
-        }
-        let mut head = [0; HEAD];
-        head.copy_from_slice(self.part.take(HEAD)?);
-        let word =
-            |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let (lists, entries) = (word(0) as usize, word(4) as usize);
-        let (length, codec) = (word(8) as usize, word(12));
-        let raw = usize::try_from(u64::get_le(&head[16..24])).unwrap_or(usize::MAX);
-        let stated = u64::get_le(&head[24..]);
-        // Columns unpacked, and a byte of width for each frame: no body is larger.
-        let most = K::BYTES + (lists + entries) * (K::BYTES + 12) + 64;
-        if lists == 0 || entries < 2 * lists || entries > MOST_ENTRIES || raw > most {
-            let found = format!("{lists} lists, {entries} entries, {raw} bytes");
-            return Err(self
-                .part
-                .corrupt("block", "lists of two documents or more", found));
-        }
-        let body = self.part.take(length)?;
-        let found = checksum(body);
-        if found != stated {
-            let (e, f) = (format!("{stated:016x}"), format!("{found:016x}"));
-            return Err(self.part.corrupt("checksum of a block", e, f));
-        }
-        let unpacked;
-        let body = match codec {
-            CODEC_PACKED => body,
-            CODEC_ZSTD => match zstd::bulk::decompress(body, raw) {
-                Ok(bytes) => {
-                    unpacked = bytes;
-                    &unpacked[..]
+        let body = match packed.codec {
+            CODEC_PACKED => &packed.body[..],
+            CODEC_ZSTD => {
+                if self.decompressor.is_none() {
+                    let made = zstd::bulk::Decompressor::new();
+                    self.decompressor =
+                        Some(made.map_err(Error::io("set up decompression of", &packed.path))?);
                 }
-                Err(e) => return Err(self.part.corrupt("block", "zstd", e)),
-            },
-            other => return Err(self.part.corrupt("codec", "0 or 1", other)),
+                self.unpacked.clear();
+                self.unpacked.reserve(packed.raw);
+                if let Some(decompressor) = &mut self.decompressor
+                    && let Err(e) =
+                        decompressor.decompress_to_buffer(&packed.body, &mut self.unpacked)
+                {
+                    return Err(packed.corrupt("block", "zstd", e));
+                }
+                &self.unpacked[..]
+            }
+            other => return Err(packed.corrupt("codec", "0 or 1", other)),
         };
         let block = &mut self.block;
         block.clear();
@@ -266,13 +254,91 @@ impl<K: Key> PostingsReader<K> {
             }
         }
         if columns.is_none() || block.documents.len() != entries {
+            return Err(packed.corrupt("block", "columns of its counts", "others"));
+        }
+        Ok(&self.block)
+    }
+}
+
+/// Reads the postings of a range, block by block.
+pub struct PostingsReader<K> {
+    part: PartReader,
+    packed: PackedBlock,
+    decoder: PostingsDecoder<K>,
+    lists: u64,
+    entries: u64,
+}
+
+impl<K: Key> PostingsReader<K> {
+    /// Opens a postings part.
+    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
+        let part = PartReader::open(path, Kind::Postings, parameters, info)?;
+        if part.header.key_bytes as usize != K::BYTES {
+            return Err(part.corrupt("key size", K::BYTES, part.header.key_bytes));
+        }
+        Ok(PostingsReader {
+            part,
+            packed: PackedBlock::default(),
+            decoder: PostingsDecoder::default(),
+            lists: 0,
+            entries: 0,
+        })
+    }
+
+    /// Documents in all lists of the part.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.part.footer.extra
+    }
+
+    /// Takes the next block without decoding it; `false` after the last.
+    pub fn take_packed(&mut self, out: &mut PackedBlock) -> Result<bool> {
+        if self.part.remaining() == 0 {
+            return Ok(false);
+        }
+        let offset = self.part.position();
+        let mut head = [0; HEAD];
+        head.copy_from_slice(self.part.take(HEAD)?);
+        let word =
+            |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (lists, entries) = (word(0) as usize, word(4) as usize);
+        let raw = usize::try_from(u64::get_le(&head[16..24])).unwrap_or(usize::MAX);
+        // Columns unpacked, and a byte of width for each frame: no body is larger.
+        let most = K::BYTES + (lists + entries) * (K::BYTES + 12) + 64;
+        if lists == 0 || entries < 2 * lists || entries > MOST_ENTRIES || raw > most {
+            let found = format!("{lists} lists, {entries} entries, {raw} bytes");
             return Err(self
                 .part
-                .corrupt("block", "columns of its counts", "others"));
+                .corrupt("block", "lists of two documents or more", found));
         }
+        let body = self.part.take(word(8) as usize)?;
+        out.body.clear();
+        out.body.extend_from_slice(body);
+        if out.path != self.part.path() {
+            out.path = self.part.path().into();
+        }
+        (out.lists, out.entries, out.raw) = (lists, entries, raw);
+        (out.codec, out.checksum) = (word(12), u64::get_le(&head[24..]));
+        out.offset = offset;
         self.lists += lists as u64;
         self.entries += entries as u64;
-        Ok(Some(&self.block))
+        Ok(true)
+    }
+
+    /// The next block; `None` after the last.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it can fail, and is not an iterator"
+    )]
+    pub fn next(&mut self) -> Result<Option<&PostingsBlock<K>>> {
+        let mut packed = std::mem::take(&mut self.packed);
+        let more = self.take_packed(&mut packed);
+        self.packed = packed;
+        if more? {
+            self.decoder.decode(&self.packed).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     /// Checks the whole part, when all of it has been read.

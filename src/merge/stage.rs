@@ -150,6 +150,7 @@ pub fn run<K: Key>(
                 ..MergeStats::default()
             },
             complete: false,
+            profiles: Vec::new(),
         });
     let todo: VecDeque<u32> = (0..ranges)
         .filter(|r| !postings.parts.contains_key(r))

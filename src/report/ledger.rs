@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::Summary;
 use crate::budget::ByteSize;
+use crate::join::Pairs;
 use crate::manifest::Workspace;
 
 /// A number with its thousands set apart.
@@ -77,12 +78,16 @@ pub fn stage_line(workspace: &Workspace, stage: &str) -> String {
             )
         }
         "join" => {
-            let stats = summary.join.unwrap_or_default();
-            format!(
-                "{} pairs of {} pair tokens",
-                count(stats.pairs),
-                count(stats.pair_tokens)
-            )
+            let stats = summary.join.clone().unwrap_or_default();
+            let pairs = match summary.join_config.map(|config| config.pairs) {
+                Some(Pairs::None) => format!("{} documents linked", count(stats.pairs)),
+                _ => format!("{} pairs", count(stats.pairs)),
+            };
+            match (stats.count, stats.prefix) {
+                (Some(c), _) => format!("{pairs} of {} pair tokens", count(c.pair_tokens)),
+                (_, Some(p)) => format!("{pairs} of {} candidates", count(p.candidates)),
+                _ => pairs,
+            }
         }
         "cluster" => {
             let stats = summary.cluster.unwrap_or_default();
@@ -181,17 +186,37 @@ pub fn ledger(summary: &Summary) -> String {
         row("longest posting list", count(merge.longest));
     }
     if let (Some(join), Some(config)) = (&summary.join, &summary.join_config) {
-        row("pair tokens counted", count(join.pair_tokens));
-        if let Some(most) = config.max_postings {
-            let dropped = join.lists_dropped;
-            let lost = count(join.pair_tokens_dropped);
-            let value = format!("{} fingerprints, {lost} pair tokens", count(dropped));
-            row(&format!("dropped (more than {most} documents)"), value);
+        if let Some(counted) = &join.count {
+            row("pair tokens counted", count(counted.pair_tokens));
+            if let Some(most) = config.max_postings {
+                let dropped = counted.lists_dropped;
+                let lost = count(counted.pair_tokens_dropped);
+                let value = format!("{} fingerprints, {lost} pair tokens", count(dropped));
+                row(&format!("dropped (more than {most} documents)"), value);
+            }
         }
-        row(
-            &format!("pairs at {} or above", config.threshold),
-            count(join.pairs),
-        );
+        if let Some(prefix) = &join.prefix {
+            let pruned: u64 = prefix.rounds.iter().map(|round| round.pruned).sum();
+            let first = prefix.rounds.first().map_or(0, |round| round.documents);
+            row(
+                "pruned before pairing",
+                format!("{} documents{}", count(pruned), share(pruned, first)),
+            );
+            let (postings, all) = (prefix.prefix_postings, prefix.entries);
+            row(
+                "postings in prefixes",
+                format!("{}{}", count(postings), share(postings, all)),
+            );
+            row("pairs met there", count(prefix.probes));
+            row("candidates verified", count(prefix.verified));
+        }
+        match config.pairs {
+            Pairs::None => row("pairs", "not listed".into()),
+            _ => row(
+                &format!("pairs at {} or above", config.threshold),
+                count(join.pairs),
+            ),
+        }
     }
     if let Some(cluster) = &summary.cluster {
         let documents = count(cluster.documents);

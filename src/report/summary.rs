@@ -79,7 +79,7 @@ impl Summary {
             sort: manifest.runs.as_ref().map(|r| r.stats),
             merge: manifest.postings.as_ref().map(|p| p.stats),
             join_config: manifest.pairs.as_ref().map(|p| p.config),
-            join: manifest.pairs.as_ref().map(|p| p.stats),
+            join: manifest.pairs.as_ref().map(|p| p.stats.clone()),
             cluster: manifest.results.as_ref().map(|r| r.stats),
             disk_bytes,
             costs: manifest.costs.clone(),

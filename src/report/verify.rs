@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use crate::collection::{DocumentReader, RejectReader};
+use crate::collection::{DocumentReader, RejectReader, SET_BLOCK_BYTES};
 use crate::ids::Key;
 use crate::manifest::{Manifest, Workspace, parts_of};
 use crate::merge::PostingsReader;
 use crate::sort::RunFile;
-use crate::store::{Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part};
+use crate::store::{
+    HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
+};
 use crate::{Error, Result};
 
 /// What [`verify`] found.
@@ -78,7 +80,21 @@ fn numbers(part: &PartFile) -> Result<usize> {
     if !matches!(width, 4 | 8 | 16) {
         return Err(part.corrupt(40, "key size", "4, 8 or 16", width));
     }
-    let expected = part.footer.records.saturating_mul(width as u64);
+    let mut expected = part.footer.records.saturating_mul(width as u64);
+    if part.header.kind == Kind::Fingerprints {
+        // A checksum of every block follows.
+        let index = (HEADER_BYTES as u64).saturating_add(expected);
+        if part.footer.index_offset != index {
+            let at = part.payload_end() + 16;
+            return Err(part.corrupt(
+                at,
+                "offset of the checksums",
+                index,
+                part.footer.index_offset,
+            ));
+        }
+        expected = expected.saturating_add(expected.div_ceil(SET_BLOCK_BYTES as u64) * 8);
+    }
     if part.footer.payload_bytes != expected {
         let (at, found) = (part.payload_end(), part.footer.payload_bytes);
         return Err(part.corrupt(at, "bytes of payload", expected, found));
@@ -200,7 +216,7 @@ pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bo
         Kind::Fingerprints | Kind::Column => {
             let width = numbers(&part)?;
             let mut reader = PartReader::open(path, header.kind, None, None)?;
-            while reader.remaining() >= width as u64 {
+            for _ in 0..footer.records {
                 let mut bytes = [0; 16];
                 bytes[..width].copy_from_slice(reader.take(width)?);
                 let value = u128::from_le_bytes(bytes);
@@ -314,7 +330,16 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     out.push(("merge", merge));
     let join = match (&manifest.pairs, &manifest.joining) {
         (Some(pairs), _) => format!("done (threshold {})", pairs.config.threshold),
-        (None, Some(joining)) => format!("{} pair tokens counted", joining.stats.pair_tokens),
+        (None, Some(joining)) => match (&joining.stats.count, &joining.stats.prefix) {
+            (Some(stats), _) => format!("{} pair tokens counted", stats.pair_tokens),
+            (_, Some(stats)) if joining.prefix.is_some() => {
+                format!(
+                    "{} of {} candidates looked at",
+                    stats.candidates, stats.spilled
+                )
+            }
+            _ => "begun".into(),
+        },
         (None, None) => waiting(),
     };
     out.push(("join", join));

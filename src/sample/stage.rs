@@ -73,6 +73,19 @@ impl Sampled {
         self.sizes.first().map_or(0, |s| s.0.len())
     }
 
+    /// The ratios, finest first.
+    #[must_use]
+    pub fn rates(&self) -> &[Rate] {
+        &self.levels.rates
+    }
+
+    /// Size of a document's sample at a level; 0 where the level is finer than the document's own.
+    #[must_use]
+    #[inline]
+    pub fn at(&self, level: usize, document: u32) -> u32 {
+        self.sizes[level].0[document as usize]
+    }
+
     /// The level of a document.
     #[must_use]
     #[inline]

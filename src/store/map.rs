@@ -1,5 +1,5 @@
 //! Mapped files, for look-ups at random.
-#![allow(unsafe_code)] // the only place; see `Mapped::open`
+#![allow(unsafe_code)] // the only place; see `Mapped::open_unchecked`
 
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,17 @@ impl Mapped {
     /// Checks the whole part once, then maps it.
     pub fn open(path: &Path, kind: Kind, parameters: u128, info: &PartInfo) -> Result<Self> {
         verify_part(path, kind, Some(info))?;
+        Mapped::open_unchecked(path, kind, parameters, info)
+    }
+
+    /// Maps a part of which only header and footer are checked: what is read must carry a checksum of
+    /// its own.
+    pub fn open_unchecked(
+        path: &Path,
+        kind: Kind,
+        parameters: u128,
+        info: &PartInfo,
+    ) -> Result<Self> {
         let part = PartFile::open(path, kind, Some(parameters), Some(info))?;
         let end = part.payload_end() as usize;
         // SAFETY: the file is ours alone: committed parts are never written again, the directory's
@@ -39,6 +50,17 @@ impl Mapped {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.map[HEADER_BYTES..self.end]
+    }
+
+    /// Lets the kernel drop the pages now; they are read again when they are looked at again.
+    pub fn give_back(&self) {
+        // SAFETY: the mapping is shared and read-only, so dropping its pages loses nothing: the same
+        // bytes come back from the file, which nobody writes (see `open_unchecked`).
+        // That it fails only means that the pages stay.
+        let _ = unsafe {
+            self.map
+                .unchecked_advise(memmap2::UncheckedAdvice::DontNeed)
+        };
     }
 
     /// The file.

@@ -56,9 +56,10 @@ impl Default for Run {
             question: Question {
                 sampling: "full".parse().unwrap(),
                 join: JoinConfig {
-                    join: "count".parse().unwrap(),
+                    join: "prefix".parse().unwrap(),
                     threshold: "0.85".parse().unwrap(),
                     max_postings: None,
+                    pairs: "all".parse().unwrap(),
                 },
                 fan_in: None,
             },
@@ -72,6 +73,18 @@ impl Default for Run {
 impl Run {
     pub fn threshold(mut self, text: &str) -> Run {
         self.question.join.threshold = text.parse().unwrap();
+        self
+    }
+
+    /// `prefix` or `count`.
+    pub fn join(mut self, text: &str) -> Run {
+        self.question.join.join = text.parse().unwrap();
+        self
+    }
+
+    /// `all` or `none`.
+    pub fn pairs(mut self, text: &str) -> Run {
+        self.question.join.pairs = text.parse().unwrap();
         self
     }
 

@@ -69,6 +69,9 @@ impl Spec {
             .sampling(self.sampling.0);
         run.collection.shingle.short = if self.whole { "whole" } else { "skip" }.parse().unwrap();
         run.question.join.max_postings = self.max_postings.map(|n| n as u32);
+        if self.max_postings.is_some() {
+            run = run.join("count");
+        }
         run
     }
 }

@@ -1,0 +1,326 @@
+//! How many of a document's fingerprints are in each class of document frequency.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Joining, STAGE, start_pass};
+use crate::budget::ByteSize;
+use crate::ids::Key;
+use crate::manifest::Workspace;
+use crate::merge::PostingsReader;
+use crate::progress::{Context, joined};
+use crate::sample::Sampled;
+use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
+use crate::{Error, Result};
+
+/// Classes of document frequency, that of one document only included: 1, 2, 3, 4, 5-8, 9-16, ...,
+/// 8,193 and more.
+pub const CLASSES: usize = 16;
+/// Bytes of a document's counts.
+const PROFILE_BYTES: u64 = CLASSES as u64 * 4;
+/// Fewer documents at once are not worth a pass.
+const LEAST_DOCUMENTS: u64 = 1 << 12;
+
+/// How many fingerprints of a document are in each class; class 0 is not counted.
+pub type Profile = [u32; CLASSES];
+
+/// The class of a fingerprint in `df` documents, 1 or more.
+#[must_use]
+#[inline]
+pub fn class(df: u32) -> u8 {
+    match df {
+        0..=4 => df.saturating_sub(1) as u8,
+        // 5 to 8 is 4.
+        _ => (((df - 1).ilog2() + 2) as u8).min(CLASSES as u8 - 1),
+    }
+}
+
+/// Documents that a class stands for when costs are estimated: the middle of its bounds.
+pub(super) fn typical(class: usize) -> u64 {
+    match class {
+        0..=3 => class as u64 + 1,
+        _ => 3 << (class - 3),
+    }
+}
+
+/// The documents over which frequencies are counted: a bit for each.
+pub(super) struct Base(Vec<u64>);
+
+impl Base {
+    pub(super) fn of(documents: usize, mut holds: impl FnMut(u32) -> bool) -> Base {
+        let mut bits = vec![0; documents.div_ceil(64)];
+        for document in 0..documents as u32 {
+            if holds(document) {
+                bits[document as usize / 64] |= 1 << (document % 64);
+            }
+        }
+        Base(bits)
+    }
+
+    #[inline]
+    pub(super) fn holds(&self, document: u32) -> bool {
+        self.0[document as usize / 64] >> (document % 64) & 1 == 1
+    }
+
+    /// How many of a list's documents it holds.
+    #[inline]
+    pub(super) fn frequency(&self, list: &[u32]) -> u32 {
+        list.iter().map(|&d| u32::from(self.holds(d))).sum()
+    }
+}
+
+/// Makes the profiles of all documents and levels over all shared postings, unless they are there.
+pub(super) fn run<K: Key>(
+    workspace: &mut Workspace,
+    sampled: &Sampled,
+    memory: u64,
+    context: &Context<'_>,
+) -> Result<()> {
+    let there = |workspace: &Workspace| {
+        let postings = workspace.manifest.postings.as_ref();
+        postings.is_some_and(|postings| !postings.profiles.is_empty())
+    };
+    if there(workspace) {
+        return Ok(());
+    }
+    let directory = workspace.path("postings");
+    let parameters = workspace.collection_parameters();
+    let levels = sampled.rates().len();
+    let writers = (0..levels as u64).map(|number| {
+        let header = Header {
+            kind: Kind::Column,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes: 4,
+        };
+        PartWriter::create(&directory, &header)
+    });
+    let mut writers = writers.collect::<Result<Vec<_>>>()?;
+    let mut bytes = Vec::new();
+    each_profile::<K>(
+        workspace,
+        sampled,
+        &(0..levels).map(|_| None).collect::<Vec<_>>(),
+        memory,
+        context,
+        |level, _, profile| {
+            bytes.clear();
+            bytes.extend(profile.iter().flat_map(|n| n.to_le_bytes()));
+            writers[level].put(&bytes)
+        },
+    )?;
+    let records = (sampled.documents() * CLASSES) as u64;
+    let profiles = writers
+        .into_iter()
+        .map(|writer| writer.finish(records, 0, 0))
+        .collect::<Result<Vec<_>>>()?;
+    if let Some(postings) = &mut workspace.manifest.postings {
+        postings.profiles = profiles;
+    }
+    workspace.commit(&["postings"])
+}
+
+/// Calls `each` with level, document and profile of every document, from the committed profiles.
+pub(super) fn each_committed(
+    workspace: &Workspace,
+    join: &Joining<'_>,
+    mut each: impl FnMut(usize, u32, &Profile) -> Result<()>,
+) -> Result<()> {
+    let profiles = workspace.manifest.postings.iter();
+    let profiles: Vec<PartInfo> = profiles.flat_map(|p| p.profiles.clone()).collect();
+    for (level, info) in profiles.iter().enumerate() {
+        let path = workspace.path("postings").join(&info.name);
+        let parameters = Some(workspace.collection_parameters());
+        let mut part = PartReader::open(&path, Kind::Column, parameters, Some(info))?;
+        let documents = join.sampled.documents();
+        let expected = documents as u64 * PROFILE_BYTES;
+        if part.footer.payload_bytes != expected {
+            let found = part.footer.payload_bytes;
+            return Err(part.corrupt("bytes of the profiles", expected, found));
+        }
+        let mut profile = [0; CLASSES];
+        for document in 0..documents as u32 {
+            if document.is_multiple_of(1 << 16) {
+                join.context.stop.check(STAGE)?;
+            }
+            let bytes = part.take(PROFILE_BYTES as usize)?;
+            for (n, bytes) in profile.iter_mut().zip(bytes.chunks_exact(4)) {
+                *n = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            }
+            each(level, document, &profile)?;
+        }
+        part.finish()?;
+    }
+    Ok(())
+}
+
+/// Counts profiles, of as many documents at once as memory holds, each of them in one pass over the
+/// postings; calls `each` with level, document and profile of every document. Frequencies are those over
+/// `bases` (by level; none is all), and only documents of the base have a profile.
+pub(super) fn each_profile<K: Key>(
+    workspace: &Workspace,
+    sampled: &Sampled,
+    bases: &[Option<Base>],
+    memory: u64,
+    context: &Context<'_>,
+    mut each: impl FnMut(usize, u32, &Profile) -> Result<()>,
+) -> Result<()> {
+    let documents = sampled.documents() as u64;
+    let levels = bases.len() as u64;
+    let threads = context.budget.threads as u64;
+    let at_once = memory / (threads * levels * PROFILE_BYTES);
+    let least = LEAST_DOCUMENTS.min(documents);
+    if at_once < least {
+        let more = (least - at_once) * threads * levels * PROFILE_BYTES;
+        return Err(Error::BudgetTooSmall {
+            given: context.budget.memory,
+            least: ByteSize(context.budget.memory.0 + more).round_up(),
+            what: format!("profiles of {documents} documents with {threads} threads"),
+        });
+    }
+    let mut first = 0;
+    while first < documents {
+        let last = (first + at_once).min(documents);
+        let range = first as u32..last as u32;
+        let counts = count::<K>(workspace, sampled, bases, &range, context)?;
+        // By level, so that a column is written from its start to its end when all fits at once.
+        for level in 0..bases.len() {
+            for document in range.clone() {
+                let at = (document - range.start) as usize * bases.len() + level;
+                each(level, document, &counts[at])?;
+            }
+        }
+        first = last;
+    }
+    Ok(())
+}
+
+/// Profiles of a range of documents: by document, then by level.
+fn count<K: Key>(
+    workspace: &Workspace,
+    sampled: &Sampled,
+    bases: &[Option<Base>],
+    range: &Range<u32>,
+    context: &Context<'_>,
+) -> Result<Vec<Profile>> {
+    start_pass(workspace, context);
+    let directory = workspace.path("postings");
+    let parameters = Some(workspace.collection_parameters());
+    let postings = workspace.manifest.postings.iter();
+    let parts: VecDeque<PartInfo> = postings.flat_map(|p| p.parts.values().cloned()).collect();
+    let queue = Mutex::new(parts);
+    let done = AtomicU64::new(0);
+    let levels = bases.len();
+    let bounds: Vec<(K, K)> = sampled.rates().iter().map(|rate| rate.bounds()).collect();
+    let work = || -> Result<Vec<Profile>> {
+        let mut counts = vec![[0; CLASSES]; range.len() * levels];
+        loop {
+            let next = queue
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .pop_front();
+            let Some(info) = next else { break };
+            let path = directory.join(&info.name);
+            let mut reader = PostingsReader::<K>::open(&path, parameters, Some(&info))?;
+            while let Some(block) = reader.next()? {
+                context.stop.check(STAGE)?;
+                below(&block.documents, sampled.documents(), &path)?;
+                let mut rest = &block.documents[..];
+                for (&key, &length) in block.keys.iter().zip(&block.lengths) {
+                    let (list, after) = rest.split_at(length as usize);
+                    rest = after;
+                    for (level, base) in bases.iter().enumerate() {
+                        if levels > 1 && !(bounds[level].0 <= key && key <= bounds[level].1) {
+                            continue;
+                        }
+                        let df = base.as_ref().map_or(length, |base| base.frequency(list));
+                        let class = usize::from(class(df));
+                        if class == 0 {
+                            continue;
+                        }
+                        for &document in list {
+                            if !range.contains(&document)
+                                || sampled.level(document) > level
+                                || base.as_ref().is_some_and(|base| !base.holds(document))
+                            {
+                                continue;
+                            }
+                            let at = (document - range.start) as usize * levels + level;
+                            counts[at][class] += 1;
+                        }
+                    }
+                }
+                let entries = block.documents.len() as u64;
+                context
+                    .progress
+                    .at(done.fetch_add(entries, Ordering::Relaxed) + entries);
+            }
+            reader.finish()?;
+        }
+        Ok(counts)
+    };
+    let threads = context.budget.threads;
+    let results = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers
+            .into_iter()
+            .map(|worker| joined(STAGE, worker))
+            .collect::<Result<Vec<_>>>()
+    })?;
+    let mut results = results.into_iter();
+    let mut sum = results.next().unwrap_or_default();
+    for other in results {
+        for (sum, other) in sum.iter_mut().zip(other) {
+            for (sum, other) in sum.iter_mut().zip(other) {
+                *sum += other;
+            }
+        }
+    }
+    Ok(sum)
+}
+
+/// Are all documents of a block in the collection?
+pub(super) fn below(list: &[u32], documents: usize, path: &std::path::Path) -> Result<()> {
+    match list.iter().max() {
+        Some(&most) if most as usize >= documents => Err(Error::Corrupt {
+            path: path.into(),
+            offset_bytes: 0,
+            what: "a document in a posting list".into(),
+            expected: format!("a number below {documents}"),
+            found: most.to_string(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_rise_with_frequency() {
+        let bounds = [
+            (1, 0),
+            (2, 1),
+            (3, 2),
+            (4, 3),
+            (5, 4),
+            (8, 4),
+            (9, 5),
+            (16, 5),
+            (17, 6),
+        ];
+        for (df, expected) in bounds {
+            assert_eq!(class(df), expected, "{df}");
+        }
+        assert_eq!(class(8192), 14);
+        assert_eq!(class(8193), 15);
+        assert_eq!(class(u32::MAX), 15);
+        for c in 1..CLASSES - 1 {
+            assert_eq!(usize::from(class(typical(c) as u32)), c);
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! From candidates to pairs: the two sets are intersected.
+
+use super::{Joining, Place};
+use crate::Result;
+use crate::cluster::SharedUnionFind;
+use crate::collection::MappedSets;
+use crate::error::Error;
+use crate::ids::Key;
+use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE, commit, list};
+use crate::manifest::Workspace;
+use crate::merge::LoserTree;
+use crate::progress::{Unit, joined};
+use crate::sample::Sampled;
+use crate::sort::{Record, RunEntry, RunFile, RunWriter};
+use crate::store::Kind;
+
+/// Candidates that threads share at once.
+const WINDOW: usize = 64 << 10;
+/// Times that what was found is committed on the way, about.
+const COMMITS: u64 = 16;
+/// What the stage needs at least beside columns: a window, its results, a run being written, two runs
+/// being merged, and room for mapped pages.
+pub(super) const LEAST_BYTES: u64 = 4 << 20;
+
+/// Intersects the sets of two documents as they are compared.
+pub(super) struct Verifier<'a> {
+    sets: MappedSets,
+    join: &'a Joining<'a>,
+    most: Option<u32>,
+}
+
+impl<'a> Verifier<'a> {
+    pub(super) fn new(sets: MappedSets, join: &'a Joining<'a>, most: Option<u32>) -> Self {
+        Verifier { sets, join, most }
+    }
+
+    /// What two documents share, if that is enough for the threshold.
+    pub(super) fn verify<K: Key>(&self, a: u32, b: u32) -> Result<Option<u32>> {
+        let (size_a, size_b) = self.join.sampled.sizes(a, b);
+        let threshold = self.join.config.threshold;
+        let least = threshold.least_shared(size_a.into(), size_b.into());
+        self.shared::<K>(a, b, least)
+    }
+
+    /// What two documents share, if it is `least` or more.
+    fn shared<K: Key>(&self, a: u32, b: u32, least: u64) -> Result<Option<u32>> {
+        let sampled = self.join.sampled;
+        let level = sampled.level(a).max(sampled.level(b));
+        let a = self.sample::<K>(level, a, sampled)?;
+        let b = self.sample::<K>(level, b, sampled)?;
+        Ok(K::shared_le(a, b, least).map(|shared| shared as u32))
+    }
+
+    /// A document's sample at a level, as it is stored.
+    fn sample<K: Key>(&self, level: usize, document: u32, sampled: &Sampled) -> Result<&[u8]> {
+        let set = self.sets.get(document)?;
+        let rate = sampled.rates()[level];
+        let mut slice = set;
+        if rate.n() > 1 {
+            let (low, high) = rate.bounds::<K>();
+            let from = position(set, |key: K| key < low);
+            slice = &set[from * K::BYTES..position(set, |key: K| key <= high) * K::BYTES];
+        }
+        if let Some(most) = self.most {
+            slice = &slice[..slice.len().min(most as usize * K::BYTES)];
+        }
+        let expected = sampled.at(level, document);
+        let found = slice.len() / K::BYTES;
+        if found != expected as usize {
+            return Err(Error::Corrupt {
+                path: "sample".into(),
+                offset_bytes: 0,
+                what: format!("size of the sample of document {document}"),
+                expected: found.to_string(),
+                found: expected.to_string(),
+            });
+        }
+        Ok(slice)
+    }
+}
+
+/// The first key of a rising sequence for which `before` does not hold.
+fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize {
+    let (mut low, mut high) = (0, keys.len() / K::BYTES);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(K::get_le(&keys[middle * K::BYTES..][..K::BYTES])) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Verifies the committed candidates and commits the pair list.
+pub(super) fn run<K: Key>(
+    workspace: &mut Workspace,
+    join: &Joining<'_>,
+    memory: u64,
+) -> Result<()> {
+    let documents = join.sampled.documents() as u32;
+    let clusters = match join.config.pairs {
+        Pairs::All => None,
+        Pairs::None => Some(SharedUnionFind::new(documents)),
+    };
+    let candidates = workspace.manifest.joining.iter();
+    let candidates =
+        candidates.flat_map(|joining| joining.prefix.clone().unwrap_or_default().candidates);
+    let candidates: Vec<RunEntry> = candidates.collect();
+    let candidates = list::fewer(
+        workspace,
+        candidates,
+        memory / 2,
+        join.limit,
+        join.context,
+        |joining, runs| joining.prefix.get_or_insert_default().candidates = runs,
+    )?;
+    let total: u64 = candidates.iter().map(|run| run.part.records).sum();
+    join.context
+        .progress
+        .start(STAGE, Unit::Count("candidates"), Some(total));
+    let most = workspace.manifest.sample.as_ref();
+    let most = most.and_then(|sample| sample.sampling.most_per_document());
+    let sets = MappedSets::open::<K>(workspace, memory / 2)?;
+    let verifier = Verifier::new(sets, join, most);
+    let mut verifying = Verifying {
+        workspace,
+        join,
+        verifier: &verifier,
+        clusters: clusters.as_ref(),
+        number: 0,
+        run: None,
+    };
+    verifying.resume()?;
+    verifying.all::<K>(&candidates)?;
+    match &clusters {
+        None => list::finish(
+            workspace,
+            join.config,
+            join.sampled,
+            memory / 2,
+            join.limit,
+            join.context,
+        ),
+        Some(clusters) => links::<K>(workspace, join, &verifier, clusters),
+    }
+}
+
+struct Verifying<'a, 'v> {
+    workspace: &'a mut Workspace,
+    join: &'a Joining<'a>,
+    verifier: &'a Verifier<'v>,
+    clusters: Option<&'a SharedUnionFind>,
+    number: u64,
+    run: Option<RunWriter<u64>>,
+}
+
+impl Verifying<'_, '_> {
+    /// Takes up what was committed.
+    fn resume(&mut self) -> Result<()> {
+        let Some(joining) = &self.workspace.manifest.joining else {
+            return Ok(());
+        };
+        self.number = joining.next_number;
+        let Some(clusters) = self.clusters else {
+            return Ok(());
+        };
+        for file in list::open(self.workspace, &joining.runs)? {
+            let mut cursor = file.range(0, u64::MAX)?;
+            while let Some(record) = cursor.head() {
+                let (a, b) = Pair::of_key(record.key);
+                self.known(a.max(b))?;
+                clusters.union(a, b);
+                cursor.advance()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn known(&self, document: u32) -> Result<()> {
+        let documents = self.join.sampled.documents();
+        if (document as usize) < documents {
+            return Ok(());
+        }
+        Err(Error::Corrupt {
+            path: self.workspace.path(DIRECTORY),
+            offset_bytes: 0,
+            what: "a document in a run of pairs".into(),
+            expected: format!("a number below {documents}"),
+            found: document.to_string(),
+        })
+    }
+
+    /// Reads the distinct candidates window by window.
+    fn all<K: Key>(&mut self, candidates: &[RunEntry]) -> Result<()> {
+        let place = self.place();
+        let from = match place.done {
+            None => 0,
+            Some(u64::MAX) => return Ok(()),
+            Some(done) => done + 1,
+        };
+        let files = list::open(self.workspace, candidates)?;
+        let cursors = files
+            .iter()
+            .map(|file: &RunFile<u64>| file.range(from, u64::MAX))
+            .collect::<Result<_>>()?;
+        let mut tree = LoserTree::new(cursors);
+        let mut window: Vec<u64> = Vec::with_capacity(WINDOW);
+        let mut read = 0u64;
+        let mut since_commit = 0u64;
+        let total: u64 = candidates.iter().map(|run| run.part.records).sum();
+        let mut last = None;
+        loop {
+            let record = tree.next()?;
+            let key = record.map(|record: Record<u64>| record.key);
+            read += u64::from(key.is_some());
+            if key.is_some() && key == last {
+                continue;
+            }
+            if window.len() == WINDOW || key.is_none() {
+                self.join.context.stop.check(STAGE)?;
+                self.window::<K>(&window)?;
+                self.join.context.progress.at(read);
+                since_commit += window.len() as u64;
+                window.clear();
+                if since_commit >= total / COMMITS || key.is_none() {
+                    self.commit(last.unwrap_or(u64::MAX))?;
+                    since_commit = 0;
+                }
+            }
+            let Some(key) = key else { break };
+            let (a, b) = Pair::of_key(key);
+            self.known(a.max(b))?;
+            last = Some(key);
+            window.push(key);
+        }
+        Ok(())
+    }
+
+    fn place(&self) -> Place {
+        let joining = self.workspace.manifest.joining.as_ref();
+        joining.and_then(|j| j.prefix.clone()).unwrap_or_default()
+    }
+
+    /// Verifies a window, a piece of it in each thread.
+    fn window<K: Key>(&mut self, window: &[u64]) -> Result<()> {
+        if window.is_empty() {
+            return Ok(());
+        }
+        let threads = self.join.context.budget.threads;
+        let pieces = window.chunks(window.len().div_ceil(threads));
+        let (verifier, clusters) = (self.verifier, self.clusters);
+        let work = |piece: &[u64]| -> Result<(u64, Vec<Record<u64>>)> {
+            let mut found = Vec::new();
+            let mut verified = 0;
+            for &key in piece {
+                let (a, b) = Pair::of_key(key);
+                if clusters.is_some_and(|c| c.find(a) == c.find(b)) {
+                    continue;
+                }
+                verified += 1;
+                if let Some(value) = verifier.verify::<K>(a, b)? {
+                    found.push(Record { key, value });
+                    if let Some(clusters) = clusters {
+                        clusters.union(a, b);
+                    }
+                }
+            }
+            Ok((verified, found))
+        };
+        let results = if threads == 1 {
+            vec![work(window)?]
+        } else {
+            std::thread::scope(|scope| {
+                let workers: Vec<_> = pieces
+                    .map(|piece| scope.spawn(move || work(piece)))
+                    .collect();
+                workers
+                    .into_iter()
+                    .map(|worker| joined(STAGE, worker))
+                    .collect::<Result<Vec<_>>>()
+            })?
+        };
+        let mut verified = 0;
+        for (n, found) in results {
+            verified += n;
+            for record in found {
+                if self.run.is_none() {
+                    let directory = self.workspace.path(DIRECTORY);
+                    let parameters = self.workspace.collection_parameters();
+                    let run = RunWriter::create(&directory, self.number, parameters, COMPRESSION)?;
+                    self.run = Some(run);
+                    self.number += 1;
+                }
+                if let Some(run) = &mut self.run {
+                    run.push(record)?;
+                }
+            }
+        }
+        if let Some(joining) = &mut self.workspace.manifest.joining {
+            let stats = joining.stats.prefix.get_or_insert_default();
+            stats.candidates += window.len() as u64;
+            stats.verified += verified;
+        }
+        Ok(())
+    }
+
+    /// Commits the pairs found so far; candidates up to `done` are dealt with.
+    fn commit(&mut self, done: u64) -> Result<()> {
+        let mut progress = self.workspace.manifest.joining.clone().unwrap_or_default();
+        if let Some(run) = self.run.take() {
+            let part = run.finish()?;
+            progress.stats.runs += 1;
+            progress.stats.spilled_bytes += part.bytes;
+            progress.runs.push(RunEntry {
+                part,
+                generation: 0,
+                covers: Vec::new(),
+            });
+        }
+        progress.next_number = self.number;
+        progress.prefix.get_or_insert_default().done = Some(done);
+        commit(self.workspace, &progress)
+    }
+}
+
+/// A link from each member of a cluster to its first document, with what the two share: whatever pairs
+/// were verified on the way, these are the same.
+fn links<K: Key>(
+    workspace: &mut Workspace,
+    join: &Joining<'_>,
+    verifier: &Verifier<'_>,
+    clusters: &SharedUnionFind,
+) -> Result<()> {
+    let documents = join.sampled.documents() as u32;
+    let mut keys: Vec<u64> = (0..documents)
+        .map(|document| (clusters.find(document), document))
+        .filter(|(root, document)| root != document)
+        .map(|(root, document)| Pair::key(root, document))
+        .collect();
+    keys.sort_unstable();
+    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
+    let mut out = RunWriter::create_kind(Kind::Pairs, &directory, 0, parameters, COMPRESSION)?;
+    for (n, &key) in keys.iter().enumerate() {
+        if n.is_multiple_of(4096) {
+            join.context.stop.check(STAGE)?;
+            join.context.progress.at(n as u64);
+        }
+        let (root, document) = Pair::of_key(key);
+        let value = verifier.shared::<K>(root, document, 0)?.unwrap_or(0);
+        out.push(Record { key, value })?;
+    }
+    let part = out.finish()?;
+    list::committed(workspace, join.config, part, keys.len() as u64)
+}
