@@ -18,7 +18,7 @@ use crate::store::disk;
 use crate::{Error, Result};
 
 /// What is asked of a collection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     /// Which fingerprints take part.
     pub sampling: Sampling,
@@ -140,7 +140,8 @@ fn join_keys<K: crate::ids::Key>(
         sampling,
         join: config,
         fan_in,
-    } = *question;
+    } = question;
+    let fan_in = *fan_in;
     let digest = workspace.sample_digest(sampling);
     if workspace
         .manifest
@@ -168,7 +169,7 @@ fn join_keys<K: crate::ids::Key>(
             merge::run::<K>(w, fan_in, context)
         })?;
     }
-    let digest = join::digest(&digest, &config);
+    let digest = join::digest(&digest, config);
     if workspace
         .manifest
         .pairs
@@ -186,7 +187,7 @@ fn join_keys<K: crate::ids::Key>(
             }
         }
         stage(workspace, "join", context, |w| {
-            join::run::<K>(w, &config, fan_in, context)
+            join::run::<K>(w, config, fan_in, context)
         })?;
         remove_stale(workspace)?;
     }

@@ -470,13 +470,13 @@ fn inspect_prints_every_kind_of_file() {
         );
         run.run(&[&input], &whole).unwrap();
         let mut workspace = run.ingest(&[&input], &part).unwrap();
-        let (stop, sampling) = (Stop::default(), run.question.sampling);
+        let (stop, sampling) = (Stop::default(), run.question.sampling.clone());
         let context = run.context(&stop, &Silent);
         if fingerprint == "md5" {
-            sample::run::<u128>(&mut workspace, sampling, &context).unwrap();
+            sample::run::<u128>(&mut workspace, &sampling, &context).unwrap();
             sort::form_runs::<u128>(&mut workspace, &context).unwrap();
         } else {
-            sample::run::<u64>(&mut workspace, sampling, &context).unwrap();
+            sample::run::<u64>(&mut workspace, &sampling, &context).unwrap();
             sort::form_runs::<u64>(&mut workspace, &context).unwrap();
         }
         drop(workspace);

@@ -84,9 +84,9 @@ impl Subject {
         let mut subject = Subject::ingested(40);
         let mut workspace = Workspace::open(&subject.out).unwrap();
         let stop = Stop::default();
-        let sampling = subject.run.question.sampling;
+        let sampling = subject.run.question.sampling.clone();
         let context = subject.run.context(&stop, &Silent);
-        sample::run::<u64>(&mut workspace, sampling, &context).unwrap();
+        sample::run::<u64>(&mut workspace, &sampling, &context).unwrap();
         // As little memory as makes more than one run, with one thread.
         let run = subject.run.clone().threads(1);
         common::least_memory(|memory| {

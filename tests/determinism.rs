@@ -114,9 +114,9 @@ impl Collection {
             };
             least_memory(attempt).0
         };
-        let question = self.run.question;
+        let question = &self.run.question;
         let fan_in_ = Some(fan_in);
-        with_least(&|w, run| sample::run::<K>(w, question.sampling, &run.context(&stop, &Silent)));
+        with_least(&|w, run| sample::run::<K>(w, &question.sampling, &run.context(&stop, &Silent)));
         let sort = with_least(&|w, run| sort::form_runs::<K>(w, &run.context(&stop, &Silent)));
         with_least(&|w, run| merge::run::<K>(w, fan_in_, &run.context(&stop, &Silent)));
         let join = &question.join;

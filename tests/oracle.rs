@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use common::corpus::{Doc, Random, Shape, random_corpus, write_files, write_jsonl};
-use common::oracle::{Answer, FULL, SAMPLINGS, Spec, THRESHOLDS, answer};
+use common::oracle::{Answer, BY_GROUP, FULL, SAMPLINGS, Spec, THRESHOLDS, answer};
 use common::{Run, assert_same_files, results, rows, rows_of, sample_corpora};
 use lookalike::report::Summary;
 
@@ -203,6 +203,47 @@ fn all_questions_to_one_collection() {
         }
     }
     assert!(met.differing_counts.len() > 10);
+}
+
+/// Each size group has a ratio of its own: documents of different ratios are compared on the coarser.
+#[test]
+fn ratios_by_size_group() {
+    let mut met = Met::default();
+    let mut across = 0;
+    for (seed, by_group) in (300..).zip(BY_GROUP.into_iter().cycle().take(8)) {
+        let directory = tempfile::tempdir().unwrap();
+        let docs = random_corpus(seed, Shape::default());
+        let input = write_jsonl(directory.path(), &docs, 2);
+        let out = directory.path().join("out");
+        for (threshold, max_postings) in
+            THRESHOLDS
+                .into_iter()
+                .zip([None, None, None, Some(7), None])
+        {
+            let spec = Spec {
+                w: 2,
+                md5: seed % 2 == 0,
+                threshold,
+                by_group: Some(by_group),
+                max_postings,
+                ..Spec::default()
+            };
+            check(&spec, &docs, &input, &out, seed, &mut met);
+            let group: BTreeMap<String, String> = rows_of(&out, "documents.tsv")
+                .iter()
+                .map(|row| {
+                    let mut cells = row.split('\t').map(String::from);
+                    (cells.next().unwrap(), cells.nth(3).unwrap())
+                })
+                .collect();
+            for row in answer(&spec, &docs).pairs {
+                let mut docnos = row.split('\t').take(2).map(|docno| &group[docno]);
+                across += usize::from(docnos.next() != docnos.next());
+                assert_eq!(group.values().collect::<BTreeSet<_>>().len(), 4);
+            }
+        }
+    }
+    assert!(met.pairs > 500 && across > 50, "{} {across}", met.pairs);
 }
 
 /// Documents of more than 25 x 400 shingles: Broder's limit is reached, and so are the larger size

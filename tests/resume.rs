@@ -146,10 +146,12 @@ fn stopped_again_and_again_with_the_least_memory() {
 
 fn stopped_again_and_again(run: &Run, input: &Path, collection: &tempfile::TempDir) {
     let (expected, expected_names) = uninterrupted(run, input);
-    let question = run.question;
+    let question = &run.question;
     type Stage<'a> = &'a dyn Fn(&mut Workspace, &Run, &StopAt) -> lookalike::Result<()>;
     let stages: [Stage; 5] = [
-        &|w, run, watch| sample::run::<u64>(w, question.sampling, &run.context(&watch.stop, watch)),
+        &|w, run, watch| {
+            sample::run::<u64>(w, &question.sampling, &run.context(&watch.stop, watch))
+        },
         &|w, run, watch| sort::form_runs::<u64>(w, &run.context(&watch.stop, watch)),
         &|w, run, watch| merge::run::<u64>(w, Some(2), &run.context(&watch.stop, watch)),
         &|w, run, watch| {

@@ -294,11 +294,12 @@ pub struct QuestionOptions {
         help_heading = "Pairs"
     )]
     pub threshold: Threshold,
-    /// Which fingerprints take part: full, 1/N, 1/N:CLASS or broder97
+    /// Which fingerprints take part: full, 1/N, 1/N:CLASS, a list of them, or broder97
     ///
     /// full is exact. 1/N takes one of N classes of fingerprints (class 0, or CLASS); resemblance is then
-    /// an estimate: pairs are missed and false ones listed, most of all of short documents. broder97: 1/25, at
-    /// most 400 fingerprints a document, and --max-postings 1000. Example: --sampling 1/16:3
+    /// an estimate: pairs are missed and false ones listed, most of all of short documents. A list has one
+    /// ratio for each size group, and two documents are compared on the coarser of theirs. broder97: 1/25,
+    /// at most 400 fingerprints a document, and --max-postings 1000. Example: --sampling 1/16:3
     #[arg(
         long,
         value_name = "SAMPLING",

@@ -124,7 +124,7 @@ fn question(options: &QuestionOptions) -> Result<Question> {
         Some(_) => Join::Count,
     });
     Ok(Question {
-        sampling: options.sampling,
+        sampling: options.sampling.clone(),
         join: JoinConfig {
             join,
             threshold: options.threshold,

@@ -307,7 +307,7 @@ impl Workspace {
 
     /// Digest of the sample stage for this collection and sampling.
     #[must_use]
-    pub fn sample_digest(&self, sampling: Sampling) -> String {
+    pub fn sample_digest(&self, sampling: &Sampling) -> String {
         store::digest(format!("{}\n{sampling}", self.manifest.collection_digest).as_bytes())
     }
 

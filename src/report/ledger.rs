@@ -145,7 +145,7 @@ pub fn ledger(summary: &Summary) -> String {
         row("representatives", count(catalogue.representatives));
         row("distinct shingles in them", count(catalogue.shingles));
     }
-    if let (Some(sampling), Some(sample)) = (summary.sampling, &summary.sample) {
+    if let (Some(sampling), Some(sample)) = (&summary.sampling, &summary.sample) {
         let share = share(sample.sampled, sample.shingles);
         row(
             &format!("sampled ({sampling})"),

@@ -74,7 +74,7 @@ impl Summary {
             segments: manifest.segments.len() as u64,
             ingest,
             catalogue: manifest.catalogue.as_ref().map(|c| c.stats.clone()),
-            sampling: manifest.sample.as_ref().map(|s| s.sampling),
+            sampling: manifest.sample.as_ref().map(|s| s.sampling.clone()),
             sample: manifest.sample.as_ref().map(|s| s.stats.clone()),
             sort: manifest.runs.as_ref().map(|r| r.stats),
             merge: manifest.postings.as_ref().map(|p| p.stats),

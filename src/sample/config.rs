@@ -77,7 +77,7 @@ fn start<K: Key>(k: u32, n: u32) -> u128 {
 }
 
 /// How fingerprints are sampled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sampling {
     /// All fingerprints: exact answers.
@@ -85,6 +85,9 @@ pub enum Sampling {
     Full,
     /// The same class of the same ratio for every document.
     Uniform(Rate),
+    /// A ratio for each size group, all of them nested: each class lies in that of every finer ratio.
+    /// Documents of two ratios are compared on the coarser.
+    Groups(Vec<Rate>),
     /// As Broder et al. 1997: 1/25, the 400 least of a document's sample, and (in the join)
     /// fingerprints of more than 1,000 documents dropped.
     Broder97,
@@ -98,22 +101,48 @@ const BRODER97_MAX_POSTINGS: u32 = 1000;
 impl Sampling {
     /// The most fingerprints that a document's sample keeps (its least), where there is a limit.
     #[must_use]
-    pub fn most_per_document(self) -> Option<u32> {
+    pub fn most_per_document(&self) -> Option<u32> {
         matches!(self, Sampling::Broder97).then_some(BRODER97_MOST)
     }
 
     /// The `--max-postings` that belongs to this sampling when none is given.
     #[must_use]
-    pub fn max_postings(self) -> Option<u32> {
+    pub fn max_postings(&self) -> Option<u32> {
         matches!(self, Sampling::Broder97).then_some(BRODER97_MAX_POSTINGS)
+    }
+
+    /// Refuses a list of ratios that is not one for each of so many size groups.
+    pub fn check(&self, groups: usize) -> crate::Result<()> {
+        match self {
+            Sampling::Groups(rates) if rates.len() != groups => Err(crate::Error::BadParameter {
+                name: "sampling",
+                given: self.to_string(),
+                limit: format!(
+                    "it has {} ratios; give one for each of the {groups} size groups",
+                    rates.len()
+                ),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// The ratios of the size groups, as levels.
     #[must_use]
-    pub fn levels(self, groups: usize) -> Levels {
+    pub fn levels(&self, groups: usize) -> Levels {
         let rate = match self {
             Sampling::Full => Rate::FULL,
-            Sampling::Uniform(rate) => rate,
+            Sampling::Uniform(rate) => *rate,
+            Sampling::Groups(by_group) => {
+                let mut rates = by_group.clone();
+                rates.sort_unstable();
+                rates.dedup();
+                // There are no more levels than groups, of which there are at most 255.
+                let level = |rate| rates.partition_point(|other| other < rate) as u8;
+                return Levels {
+                    level_of_group: by_group.iter().map(level).collect(),
+                    rates,
+                };
+            }
             Sampling::Broder97 => Rate { n: 25, class: 0 },
         };
         Levels {
@@ -139,21 +168,32 @@ impl fmt::Display for Sampling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Sampling::Full => f.write_str("full"),
-            Sampling::Uniform(Rate { n, class: 0 }) => write!(f, "1/{n}"),
-            Sampling::Uniform(Rate { n, class }) => write!(f, "1/{n}:{class}"),
+            Sampling::Uniform(rate) => write!(f, "{rate}"),
+            Sampling::Groups(rates) => {
+                let rates: Vec<String> = rates.iter().map(Rate::to_string).collect();
+                f.write_str(&rates.join(","))
+            }
             Sampling::Broder97 => f.write_str("broder97"),
         }
     }
 }
 
-impl FromStr for Sampling {
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rate { n: 1, .. } => f.write_str("full"),
+            Rate { n, class: 0 } => write!(f, "1/{n}"),
+            Rate { n, class } => write!(f, "1/{n}:{class}"),
+        }
+    }
+}
+
+impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "full" | "1/1" => return Ok(Sampling::Full),
-            "broder97" => return Ok(Sampling::Broder97),
-            _ => {}
+        if text == "full" {
+            return Ok(Rate::FULL);
         }
         let wrong = || {
             format!(
@@ -167,12 +207,36 @@ impl FromStr for Sampling {
         if n == 0 || n > 1_000_000 {
             return Err(format!("`{text}`: the n of 1/n is 1 to 1000000"));
         }
-        let rate = Rate::new(n, class)
-            .ok_or_else(|| format!("`{text}`: 1/{n} has the classes 0 to {}", n - 1))?;
-        Ok(if n == 1 {
-            Sampling::Full
-        } else {
-            Sampling::Uniform(rate)
+        Rate::new(n, class).ok_or_else(|| format!("`{text}`: 1/{n} has the classes 0 to {}", n - 1))
+    }
+}
+
+impl FromStr for Sampling {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "broder97" {
+            return Ok(Sampling::Broder97);
+        }
+        let rates = text.split(',').map(str::parse);
+        let rates: Vec<Rate> = rates.collect::<Result<_, String>>()?;
+        let mut distinct = rates.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        for pair in distinct.windows(2) {
+            let (fine, coarse) = (pair[0], pair[1]);
+            if !coarse.n.is_multiple_of(fine.n) || coarse.class / (coarse.n / fine.n) != fine.class
+            {
+                return Err(format!(
+                    "`{text}`: {coarse} does not lie within {fine}; documents of both could not be \
+                     compared"
+                ));
+            }
+        }
+        Ok(match distinct[..] {
+            [Rate::FULL] => Sampling::Full,
+            [rate] => Sampling::Uniform(rate),
+            _ => Sampling::Groups(rates),
         })
     }
 }
@@ -199,12 +263,40 @@ mod tests {
 
     #[test]
     fn sampling_reads_and_prints() {
-        for text in ["full", "1/16", "1/16:3", "broder97", "1/25:24"] {
+        for text in [
+            "full",
+            "1/16",
+            "1/16:3",
+            "broder97",
+            "1/25:24",
+            "full,1/2,1/8",
+            "1/8:5,1/4:2,1/8:5",
+        ] {
             assert_eq!(text.parse::<Sampling>().unwrap().to_string(), text);
         }
         assert_eq!("1/1".parse::<Sampling>().unwrap(), Sampling::Full);
+        assert_eq!("1/1,full".parse::<Sampling>().unwrap(), Sampling::Full);
+        let levels = "1/8:5,1/4:2,full,1/4:2"
+            .parse::<Sampling>()
+            .unwrap()
+            .levels(4);
+        assert_eq!(levels.level_of_group, [2, 1, 0, 1]);
+        assert_eq!(levels.rates.len(), 3);
         for text in [
-            "", "2/3", "1/0", "1/16:16", "1/x", "1/", "16", "1/-2", "1/4:",
+            "",
+            "2/3",
+            "1/0",
+            "1/16:16",
+            "1/x",
+            "1/",
+            "16",
+            "1/-2",
+            "1/4:",
+            "1/2,",
+            "1/2,1/3",
+            "1/2,1/4:2",
+            "1/4,1/4:1",
+            "1/2,broder97",
         ] {
             assert!(text.parse::<Sampling>().is_err(), "{text}");
         }

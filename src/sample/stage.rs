@@ -132,9 +132,10 @@ fn levels_of_documents(workspace: &Workspace, levels: &Levels) -> Result<Vec<u8>
 /// Makes the columns of sizes for a sampling, unless they are there.
 pub fn run<K: Key>(
     workspace: &mut Workspace,
-    sampling: Sampling,
+    sampling: &Sampling,
     context: &Context<'_>,
 ) -> Result<()> {
+    sampling.check(workspace.manifest.collection.size_groups.count())?;
     let digest = workspace.sample_digest(sampling);
     if workspace.keep_sample(&digest) {
         return Ok(());
@@ -226,7 +227,7 @@ pub fn run<K: Key>(
     }
     workspace.manifest.sample = Some(SampleEntry {
         digest,
-        sampling,
+        sampling: sampling.clone(),
         sizes: parts,
         stats,
     });

@@ -22,11 +22,25 @@ pub struct Spec {
     pub md5: bool,
     pub threshold: (&'static str, u128, u128),
     pub sampling: Sampling,
+    /// Instead of it: a ratio for each of the groups that [`BOUNDS_OF_LEVELS`] make.
+    pub by_group: Option<ByGroup>,
     pub max_postings: Option<usize>,
 }
 
 /// As the flag has it; n and class; the most fingerprints of a document.
 pub type Sampling = (&'static str, u128, u128, usize);
+
+/// As the flag has it; n and class of each group.
+pub type ByGroup = (&'static str, [(u128, u128); 4]);
+
+/// Words at which size groups begin where each has a ratio of its own.
+pub const BOUNDS_OF_LEVELS: [usize; 3] = [60, 90, 120];
+pub const BY_GROUP: [ByGroup; 4] = [
+    ("full,1/2,1/4,1/8", [(1, 0), (2, 0), (4, 0), (8, 0)]),
+    ("1/6:4,1/3:2,1/6:4,full", [(6, 4), (3, 2), (6, 4), (1, 0)]),
+    ("1/4:3,1/4:3,1/2:1,1/2:1", [(4, 3), (4, 3), (2, 1), (2, 1)]),
+    ("1/2,full,full,full", [(2, 0), (1, 0), (1, 0), (1, 0)]),
+];
 
 pub const FULL: Sampling = ("full", 1, 0, usize::MAX);
 pub const SAMPLINGS: [Sampling; 5] = [
@@ -53,6 +67,7 @@ impl Default for Spec {
             md5: false,
             threshold: THRESHOLDS[2],
             sampling: FULL,
+            by_group: None,
             max_postings: None,
         }
     }
@@ -66,7 +81,11 @@ impl Spec {
             .shingle_size(self.w as u32)
             .fingerprint(if self.md5 { "md5" } else { "64" })
             .threshold(self.threshold.0)
-            .sampling(self.sampling.0);
+            .sampling(self.by_group.map_or(self.sampling.0, |(text, _)| text));
+        if self.by_group.is_some() {
+            let bounds = BOUNDS_OF_LEVELS.map(|bound| bound.to_string()).join(",");
+            run.collection.size_groups = bounds.parse().unwrap();
+        }
         run.collection.shingle.short = if self.whole { "whole" } else { "skip" }.parse().unwrap();
         run.question.join.max_postings = self.max_postings.map(|n| n as u32);
         if self.max_postings.is_some() {
@@ -199,8 +218,20 @@ fn class(h: u128, n: u128, md5: bool) -> u128 {
     }
 }
 
-fn sample<'a>(spec: &Spec, document: &'a Document) -> BTreeSet<&'a [u8]> {
-    let (_, n, wanted, most) = spec.sampling;
+/// Ratio and class of a document.
+fn rate(spec: &Spec, document: &Document) -> (u128, u128) {
+    match spec.by_group {
+        None => (spec.sampling.1, spec.sampling.2),
+        Some((_, rates)) => rates[size_group(spec, document.words)],
+    }
+}
+
+fn sample<'a>(
+    spec: &Spec,
+    document: &'a Document,
+    (n, wanted): (u128, u128),
+) -> BTreeSet<&'a [u8]> {
+    let most = spec.sampling.3;
     let mut inside: Vec<(u128, &[u8])> = document
         .shingles
         .iter()
@@ -221,9 +252,13 @@ fn decimals(shared: usize, union: usize) -> String {
     format!("{}.{:06}", m / 1_000_000, m % 1_000_000)
 }
 
-fn size_group(words: usize) -> usize {
+fn size_group(spec: &Spec, words: usize) -> usize {
     const BOUNDS: [usize; 10] = [500, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000];
-    BOUNDS.iter().filter(|&&bound| words >= bound).count()
+    let bounds = match spec.by_group {
+        None => &BOUNDS[..],
+        Some(_) => &BOUNDS_OF_LEVELS,
+    };
+    bounds.iter().filter(|&&bound| words >= bound).count()
 }
 
 /// The answer to `spec` over documents in input order.
@@ -239,7 +274,7 @@ pub fn answer(spec: &Spec, docs: &[Doc]) -> Answer {
     let samples: Vec<BTreeSet<&[u8]>> = (0..docs.len())
         .map(|i| {
             if first[i] == i {
-                sample(spec, &documents[i])
+                sample(spec, &documents[i], rate(spec, &documents[i]))
             } else {
                 BTreeSet::new()
             }
@@ -262,7 +297,18 @@ pub fn answer(spec: &Spec, docs: &[Doc]) -> Answer {
         for b in a + 1..docs.len() {
             let both = samples[a].intersection(&samples[b]);
             let shared = both.filter(|shingle| !common(shingle)).count();
-            let (size_a, size_b) = (samples[a].len(), samples[b].len());
+            let (size_a, size_b) = match spec.by_group {
+                None => (samples[a].len(), samples[b].len()),
+                // Compared on the coarser ratio.
+                Some(_) => {
+                    let (a, b) = (&documents[a], &documents[b]);
+                    let coarser = rate(spec, a).max(rate(spec, b));
+                    (
+                        sample(spec, a, coarser).len(),
+                        sample(spec, b, coarser).len(),
+                    )
+                }
+            };
             let union = size_a + size_b - shared;
             if union > 0 && shared as u128 * denominator >= union as u128 * numerator {
                 let resemblance = decimals(shared, union);
@@ -328,7 +374,7 @@ pub fn answer(spec: &Spec, docs: &[Doc]) -> Answer {
         let url = doc.url.as_deref().unwrap_or_default();
         let (words, shingles) = (document.words, document.shingles.len());
         let cluster = cluster_of.get(&i).map_or(String::new(), usize::to_string);
-        let group = size_group(words);
+        let group = size_group(spec, words);
         format!(
             "{}\t{url}\t{words}\t{shingles}\t{group}\t{cluster}",
             doc.docno

@@ -57,7 +57,6 @@ struct Settling<'a> {
     levels: Vec<Level>,
     round: Round,
     prefix_postings: u64,
-    singles: u64,
 }
 
 impl Settling<'_> {
@@ -81,7 +80,6 @@ impl Settling<'_> {
         })?;
         self.round.documents += 1;
         self.round.entries += shared;
-        self.singles += singles;
         let prefix = u64::from(self.join.config.threshold.prefix(size));
         let Some(mut left) = prefix.checked_sub(singles).filter(|&left| left > 0) else {
             self.round.pruned += 1;
@@ -122,12 +120,10 @@ pub(super) fn settle<K: Key>(
         levels: (0..levels).map(|_| level()).collect(),
         round: Round::default(),
         prefix_postings: 0,
-        singles: 0,
     };
     each_committed(workspace, join, |level, document, profile| {
         settling.take(level, document, profile, true)
     })?;
-    let singles = settling.singles;
     let mut rounds = vec![settling.round];
     let memory = memory.saturating_sub(Cutoffs::bytes(levels, documents as u64));
     while rounds.len() <= MOST_RECOUNTS && pays(&settling.round) {
@@ -154,10 +150,12 @@ pub(super) fn settle<K: Key>(
         }
         rounds.push(settling.round);
     }
+    let merged = workspace.manifest.postings.as_ref();
+    let merged = merged.map(|postings| postings.stats).unwrap_or_default();
     if let Some(joining) = &mut workspace.manifest.joining {
         let stats = joining.stats.prefix.get_or_insert_default();
-        stats.entries = rounds[0].entries;
-        stats.singles = singles;
+        stats.entries = merged.entries;
+        stats.singles = merged.singles;
         stats.rounds = rounds;
         stats.prefix_postings = settling.prefix_postings;
     }

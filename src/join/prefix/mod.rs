@@ -69,7 +69,8 @@ pub use cutoff::Round;
 /// A thread's decoder, run writer and tables.
 const WORKER_BYTES: u64 = 6 << 20;
 
-/// What was counted while joining, filter by filter. Sums over levels where there are several.
+/// What was counted while joining, filter by filter. Where documents have several ratios, a document
+/// counts once for each level on which it is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrefixStats {
     /// Fingerprints of one document only, which use up prefixes for nothing.
