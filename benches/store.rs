@@ -234,6 +234,7 @@ fn joins(c: &mut Criterion) {
         budget: Budget {
             memory: ByteSize::mib(512),
             threads: 2,
+            disk: lookalike::budget::Disk::default(),
         },
         stop: &stop,
         progress: &Silent,

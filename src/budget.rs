@@ -96,6 +96,20 @@ pub struct Budget {
     pub memory: ByteSize,
     /// Worker threads, 1 or more. With 1, everything runs on the calling thread.
     pub threads: usize,
+    /// What [`crate::preflight`] compares with.
+    pub disk: Disk,
+}
+
+/// How much may be written to the disk of the output directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Disk {
+    /// As much as its file system says is available.
+    #[default]
+    Available,
+    /// So much, whatever the file system says.
+    Bytes(ByteSize),
+    /// Whatever it takes: nothing is worked out beforehand.
+    Unchecked,
 }
 
 impl Budget {

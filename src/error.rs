@@ -151,6 +151,18 @@ pub enum Error {
         /// The work.
         what: String,
     },
+    /// The disk of the output directory has not the space that the rest of the run will need.
+    #[error("{} has {available} of disk space left; {what} needs about {needed}", path.display())]
+    DiskSpace {
+        /// The output directory.
+        path: PathBuf,
+        /// What the rest of the run is estimated to need at its worst moment.
+        needed: ByteSize,
+        /// What the file system has available.
+        available: ByteSize,
+        /// The work.
+        what: String,
+    },
     /// A parameter outside its range.
     #[error("{} {given} is not possible: {limit}", flag(name))]
     BadParameter {
@@ -264,6 +276,16 @@ impl Error {
                 "wait for it to end, or stop it; nothing needs to be removed by hand".into()
             }
             Error::BudgetTooSmall { least, .. } => format!("give --memory {least} or more"),
+            Error::DiskSpace {
+                needed, available, ..
+            } => {
+                let short = ByteSize(needed.0.saturating_sub(available.0)).round_up();
+                format!(
+                    "free {short} there, or give a directory on another disk with -o; a smaller \
+                     sample (--sampling 1/16) takes less after reading; --ignore-disk-space tries \
+                     all the same"
+                )
+            }
             Error::BadParameter { .. } => return None,
             Error::TooMany { .. } => "split the collection".into(),
             Error::Rejected { .. } => {

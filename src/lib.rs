@@ -29,6 +29,7 @@ pub mod manifest;
 pub mod merge;
 pub mod parse;
 pub mod pipeline;
+pub mod preflight;
 pub mod progress;
 pub mod read;
 pub mod report;

@@ -9,6 +9,7 @@ use crate::ids::FingerprintKind;
 use crate::join::{self, JoinConfig};
 use crate::manifest::{Cost, Workspace};
 use crate::merge;
+use crate::preflight;
 use crate::progress::Context;
 use crate::read::{InputFile, list_inputs};
 use crate::report::{self, Summary};
@@ -83,6 +84,19 @@ pub fn ingest(
     strict: bool,
     context: &Context<'_>,
 ) -> Result<Workspace> {
+    ingest_for(inputs, out, config, None, strict, context)
+}
+
+/// The same, as the beginning of the whole job if there is a question.
+fn ingest_for(
+    inputs: &[InputFile],
+    out: &Path,
+    config: &CollectionConfig,
+    question: Option<&Question>,
+    strict: bool,
+    context: &Context<'_>,
+) -> Result<Workspace> {
+    preflight::before_ingest(inputs, out, config, question, context)?;
     let mut workspace = Workspace::open_or_create(out, config, inputs)?;
     let piped = inputs.iter().any(|input| input.path == Path::new("-"));
     if piped && workspace.manifest.ingested {
@@ -162,6 +176,7 @@ fn join_keys<K: crate::ids::Key>(
         .as_ref()
         .is_none_or(|p| !p.complete)
     {
+        preflight::before_sort::<K>(workspace, fan_in, context)?;
         stage(workspace, "sort", context, |w| {
             sort::form_runs::<K>(w, context)
         })?;
@@ -229,7 +244,7 @@ pub fn run(
             limit: "give at least one file or directory with files".into(),
         });
     }
-    let mut workspace = ingest(inputs, out, config, strict, context)?;
+    let mut workspace = ingest_for(inputs, out, config, Some(question), strict, context)?;
     join(&mut workspace, question, context)?;
     cluster(&mut workspace, context)
 }

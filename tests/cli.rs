@@ -100,6 +100,7 @@ fn help_of_every_command() {
         "--segment-size",
         "--memory",
         "--threads",
+        "--ignore-disk-space",
         "--strict",
         "--quiet",
         "--json",

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use lookalike::budget::{Budget, ByteSize};
+use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::{
     CollectionConfig, DocumentRecord, DocumentWriter, RejectWriter, SetWriter, SizeGroups,
 };
@@ -518,6 +518,7 @@ fn tiny_run(place: &Path) -> PathBuf {
     let budget = Budget {
         memory: ByteSize::mib(512),
         threads: 1,
+        disk: Disk::default(),
     };
     let context = Context {
         budget,

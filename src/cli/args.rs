@@ -363,6 +363,13 @@ pub struct MeansOptions {
     /// With 1, everything runs on one. Results are the same for every value. Example: --threads 8
     #[arg(long, value_name = "N", help_heading = "Means")]
     pub threads: Option<usize>,
+    /// Begin even where the disk seems too small for what a run will write
+    ///
+    /// Before reading and before sorting, what the rest of the run needs is compared with what the
+    /// disk of DIR has left. The first time it is estimated from samples of the inputs; exact duplicates
+    /// make it too high. A run that finds the disk full stops, and goes on when there is space.
+    #[arg(long, hide_short_help = true, help_heading = "Means")]
+    pub ignore_disk_space: bool,
     /// Say nothing but errors
     #[arg(short, long)]
     pub quiet: bool,

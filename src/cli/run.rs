@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lookalike::budget::{Budget, ByteSize};
+use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::CollectionConfig;
 use lookalike::join::{Join, JoinConfig};
 use lookalike::manifest::Workspace;
@@ -164,7 +164,16 @@ fn with_context(
         });
     }
     let memory = means.memory.unwrap_or_else(default_memory);
-    let budget = Budget { memory, threads };
+    let disk = if means.ignore_disk_space {
+        Disk::Unchecked
+    } else {
+        Disk::Available
+    };
+    let budget = Budget {
+        memory,
+        threads,
+        disk,
+    };
     call(&Context {
         budget,
         stop: &stop,

@@ -38,4 +38,5 @@ mod stage;
 pub use generations::{Combine, Generations, fan_in, merge_generations};
 pub use losers::LoserTree;
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
+pub(crate) use stage::runs_at_once;
 pub use stage::{MergeStats, run};

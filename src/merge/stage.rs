@@ -9,7 +9,7 @@ use crossbeam_channel::bounded;
 use serde::{Deserialize, Serialize};
 
 use super::{Combine, Generations, LoserTree, PostingsWriter, fan_in, merge_generations};
-use crate::budget::PROCESS_BYTES;
+use crate::budget::{Budget, PROCESS_BYTES};
 use crate::collection::Catalogue;
 use crate::ids::Key;
 use crate::manifest::{PostingsEntry, Workspace};
@@ -67,6 +67,20 @@ impl MergeStats {
     }
 }
 
+/// The fan-in: runs merged at once.
+pub(crate) fn runs_at_once<K: Key>(
+    budget: &Budget,
+    documents: u64,
+    limit: Option<usize>,
+) -> Result<usize> {
+    let threads = budget.threads as u64;
+    // A posting list can name every document; it is built and then copied into its block.
+    let fixed = PROCESS_BYTES + threads * (WORKER_BYTES + documents * 8);
+    let memory = budget.memory.0.saturating_sub(fixed);
+    let fan_in = fan_in::<K>(budget.memory, memory, threads)?;
+    Ok(limit.unwrap_or(fan_in).clamp(2, fan_in.max(2)))
+}
+
 /// Merges all runs into shared postings; goes on after the ranges already committed. `limit` bounds
 /// the fan-in below what the budget allows.
 pub fn run<K: Key>(
@@ -94,11 +108,7 @@ pub fn run<K: Key>(
         .ok_or_else(missing)?;
     let threads = context.budget.threads as u64;
     let documents = Catalogue::stats(workspace)?.documents;
-    // A posting list can name every document; it is built and then copied into its block.
-    let fixed = PROCESS_BYTES + threads * (WORKER_BYTES + documents * 8);
-    let memory = context.budget.memory.0.saturating_sub(fixed);
-    let fan_in = fan_in::<K>(context.budget.memory, memory, threads)?;
-    let fan_in = limit.unwrap_or(fan_in).clamp(2, fan_in.max(2));
+    let fan_in = runs_at_once::<K>(&context.budget, documents, limit)?;
     context
         .progress
         .start(STAGE, Unit::Count("records"), Some(entry.stats.records));

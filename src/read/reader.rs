@@ -144,6 +144,13 @@ impl RecordReader {
         self.stream.position()
     }
 
+    /// Bytes decompressed so far, those not yet framed included: what [`RecordReader::position`]
+    /// bytes of the file came to.
+    #[must_use]
+    pub fn decompressed(&self) -> u64 {
+        self.stream.offset() + self.stream.window().len() as u64
+    }
+
     /// Appends the next record to the batch, or what was rejected in its place; `false` at the end
     /// of the input, and then nothing was appended.
     pub fn next_into(&mut self, batch: &mut Batch) -> bool {

@@ -9,7 +9,7 @@ use crossbeam_channel::{Sender, bounded};
 use serde::{Deserialize, Serialize};
 
 use super::run::{Compression, Record, RunWriter};
-use crate::budget::{ByteSize, PROCESS_BYTES};
+use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{Catalogue, Column, SetReader};
 use crate::ids::Key;
 use crate::manifest::{RunsEntry, SegmentEntry, Workspace};
@@ -71,6 +71,25 @@ struct Plan<'a> {
     done: AtomicU64,
 }
 
+/// Records of a run at most: what one thread's buffer holds.
+pub(crate) fn run_records<K: Key>(
+    budget: &Budget,
+    documents: u64,
+    levels: usize,
+    records: u64,
+) -> Result<usize> {
+    let threads = budget.threads as u64;
+    let fixed =
+        PROCESS_BYTES + documents * 4 + Sampled::bytes(levels, documents) + threads * WORKER_BYTES;
+    let record = size_of::<Record<K>>() as u64;
+    let least = ByteSize(fixed + threads * LEAST_RECORDS * record);
+    budget.require(least, || format!("sorting with {threads} threads"))?;
+    let capacity = (budget.memory.0 - fixed) / threads / record;
+    // No worker needs more than there is, and small buffers are sorted faster than large ones.
+    let fast = FAST_RECORDS.max(records / MANY_RUNS);
+    Ok(capacity.min(records.max(LEAST_RECORDS)).min(fast) as usize)
+}
+
 /// Forms runs of all sampled records; goes on after the runs already committed.
 pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     if workspace.manifest.postings.is_some()
@@ -89,23 +108,11 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     let sample = workspace.manifest.sample.clone().ok_or_else(missing)?;
     let documents = Catalogue::stats(workspace)?.documents;
     let threads = context.budget.threads as u64;
-    let fixed = PROCESS_BYTES
-        + documents * 4
-        + Sampled::bytes(sample.sizes.len(), documents)
-        + threads * WORKER_BYTES;
-    let record = size_of::<Record<K>>() as u64;
-    let least = ByteSize(fixed + threads * LEAST_RECORDS * record);
-    context
-        .budget
-        .require(least, || format!("sorting with {threads} threads"))?;
+    let (levels, records) = (sample.sizes.len(), sample.stats.sampled);
+    let capacity = run_records::<K>(&context.budget, documents, levels, records)?;
     context
         .progress
-        .start(STAGE, Unit::Count("records"), Some(sample.stats.sampled));
-    let capacity = (context.budget.memory.0 - fixed) / threads / record;
-    // No worker needs more than there is, and small buffers are sorted faster than large ones.
-    let sampled = sample.stats.sampled;
-    let fast = FAST_RECORDS.max(sampled / MANY_RUNS);
-    let capacity = capacity.min(sampled.max(LEAST_RECORDS)).min(fast) as usize;
+        .start(STAGE, Unit::Count("records"), Some(records));
     let stored = Catalogue::stored(workspace)?;
     let sampled = Sampled::load(workspace)?;
     let entry = workspace

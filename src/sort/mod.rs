@@ -32,6 +32,7 @@ mod form;
 mod run;
 mod small;
 
+pub(crate) use form::run_records;
 pub use form::{FormStats, RunEntry, run as form_runs};
 pub use run::{BLOCK_RECORDS, Compression, Record, RunCursor, RunFile, RunWriter};
 pub use small::{Tagged, sort_tagged};

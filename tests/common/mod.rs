@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lookalike::Error;
-use lookalike::budget::{Budget, ByteSize};
+use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::{CollectionConfig, SizeGroups};
 use lookalike::join::JoinConfig;
 use lookalike::manifest::{Manifest, Workspace};
@@ -37,6 +37,7 @@ pub struct Run {
     pub question: Question,
     pub memory: ByteSize,
     pub threads: usize,
+    pub disk: Disk,
     pub strict: bool,
 }
 
@@ -65,6 +66,7 @@ impl Default for Run {
             },
             memory: ByteSize::mib(256),
             threads: 2,
+            disk: Disk::default(),
             strict: false,
         }
     }
@@ -128,6 +130,11 @@ impl Run {
         self
     }
 
+    pub fn disk(mut self, disk: Disk) -> Run {
+        self.disk = disk;
+        self
+    }
+
     pub fn fan_in(mut self, runs: usize) -> Run {
         self.question.fan_in = Some(runs);
         self
@@ -167,6 +174,7 @@ impl Run {
             budget: Budget {
                 memory: self.memory,
                 threads: self.threads,
+                disk: self.disk,
             },
             stop,
             progress,
