@@ -150,7 +150,7 @@ fn of_inputs<K: Key>(
     let there: u64 = segments
         .map(|s| s.documents.bytes + s.fingerprints.bytes)
         .sum();
-    let sampling = question.map(|question| question.sampling);
+    let sampling = question.map(|question| question.sampling.clone());
     let Some(density) = density::<K>(inputs, total, config, sampling, context)? else {
         return Ok(());
     };
