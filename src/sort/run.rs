@@ -393,15 +393,15 @@ impl<K: Key> RunCursor<'_, K> {
         let Columns {
             distinct: keys,
             repeats,
-            narrow,
             keys: column,
+            ..
         } = &mut self.columns;
         keys.clear();
         repeats.clear();
         let whole = column.unpack(body, distinct, keys).and_then(|rest| {
-            let rest = unpack_u32(rest, distinct, narrow, repeats)?;
+            let rest = unpack_u32(rest, distinct, repeats)?;
             let total: u64 = repeats.iter().map(|&repeat| u64::from(repeat) + 1).sum();
-            let rest = unpack_u32(rest, n, narrow, &mut self.values)?;
+            let rest = unpack_u32(rest, n, &mut self.values)?;
             (rest.is_empty() && total == n as u64).then_some(())
         });
         if whole.is_none() {

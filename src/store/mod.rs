@@ -20,7 +20,7 @@ mod pack;
 mod part;
 
 pub use map::Mapped;
-pub use pack::{KeyColumn, pack_u32, pack_u64, unpack_u32, unpack_u64};
+pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
 pub use part::{
     FOOTER_BYTES, Footer, HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartReader, PartWriter,
     VERSION, read_header, verify_part,

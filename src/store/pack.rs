@@ -53,9 +53,30 @@ pub fn unpack_u64<'a>(mut bytes: &'a [u8], count: usize, out: &mut Vec<u64>) -> 
     Some(bytes)
 }
 
+/// The widest number that a load of eight bytes holds wherever in its first byte it begins.
+const WIDEST_LOAD: usize = 57;
+
+/// Calls `take` with the numbers of a frame that are up to [`WIDEST_LOAD`] bits wide.
+#[inline]
+fn each_of_frame(packed: &[u8], width: usize, n: usize, mut take: impl FnMut(usize, u64)) {
+    // So that a load of eight bytes never ends after it.
+    let mut padded = [0; FRAME * 8 + 8];
+    padded[..packed.len()].copy_from_slice(packed);
+    let mask = (1 << width) - 1;
+    for i in 0..n {
+        let bit = i * width;
+        let mut word = [0; 8];
+        word.copy_from_slice(&padded[bit / 8..bit / 8 + 8]);
+        take(i, u64::from_le_bytes(word) >> (bit % 8) & mask);
+    }
+}
+
 fn unpack_frame(packed: &[u8], width: usize, n: usize, out: &mut Vec<u64>) {
-    if width == 0 {
-        out.resize(out.len() + n, 0);
+    let start = out.len();
+    out.resize(start + n, 0);
+    let out = &mut out[start..];
+    if width <= WIDEST_LOAD {
+        each_of_frame(packed, width, n, |i, value| out[i] = value);
         return;
     }
     let mask = u64::MAX >> (64 - width);
@@ -66,16 +87,30 @@ fn unpack_frame(packed: &[u8], width: usize, n: usize, out: &mut Vec<u64>) {
     });
     let mut pending: u128 = 0;
     let mut bits = 0;
-    out.extend((0..n).map(|_| {
+    for value in out {
         if bits < width {
             pending |= u128::from(words.next().unwrap_or(0)) << bits;
             bits += 64;
         }
-        let value = pending as u64 & mask;
+        *value = pending as u64 & mask;
         pending >>= width;
         bits -= width;
-        value
-    }));
+    }
+}
+
+/// Passes over `count` numbers of a packed column.
+#[must_use]
+pub fn skip_packed(mut bytes: &[u8], count: usize) -> Option<&[u8]> {
+    let mut left = count;
+    while left > 0 {
+        let n = left.min(FRAME);
+        let (&width, rest) = bytes.split_first()?;
+        bytes = rest
+            .split_at_checked((n * usize::from(width)).div_ceil(8))?
+            .1;
+        left -= n;
+    }
+    Some(bytes)
 }
 
 /// [`pack_u64`] for a column of 32-bit numbers.
@@ -87,19 +122,26 @@ pub fn pack_u32(values: &[u32], scratch: &mut Vec<u64>, out: &mut Vec<u8>) {
 
 /// [`unpack_u64`] for a column of 32-bit numbers; `None` also where one does not fit.
 #[must_use]
-pub fn unpack_u32<'a>(
-    bytes: &'a [u8],
-    count: usize,
-    scratch: &mut Vec<u64>,
-    out: &mut Vec<u32>,
-) -> Option<&'a [u8]> {
-    scratch.clear();
-    let rest = unpack_u64(bytes, count, scratch)?;
-    if scratch.iter().any(|&v| v > u64::from(u32::MAX)) {
+pub fn unpack_u32<'a>(mut bytes: &'a [u8], count: usize, out: &mut Vec<u32>) -> Option<&'a [u8]> {
+    let start = out.len();
+    // A byte and more for each frame of them: a damaged count does not allocate.
+    if bytes.len() < count.div_ceil(FRAME) {
         return None;
     }
-    out.extend(scratch.iter().map(|&v| v as u32));
-    Some(rest)
+    out.resize(start + count, 0);
+    for frame in out[start..].chunks_mut(FRAME) {
+        let (&width, rest) = bytes.split_first()?;
+        let width = usize::from(width);
+        // A frame is as wide as its largest number.
+        if width > u32::BITS as usize {
+            return None;
+        }
+        let n = frame.len();
+        let (packed, rest) = rest.split_at_checked((n * width).div_ceil(8))?;
+        bytes = rest;
+        each_of_frame(packed, width, n, |i, value| frame[i] = value as u32);
+    }
+    Some(bytes)
 }
 
 /// Packs rising keys as their differences, and reads them again; keeps its scratch space.
@@ -146,17 +188,32 @@ impl KeyColumn {
         self.low.clear();
         self.high.clear();
         let mut rest = unpack_u64(rest, count, &mut self.low)?;
-        if K::BITS > 64 {
-            rest = unpack_u64(rest, count, &mut self.high)?;
-        } else {
-            self.high.resize(count, 0);
+        if K::BITS <= 64 {
+            let mut key = K::get_le(first).to_u128() as u64;
+            out.extend(self.low.iter().map(|&low| {
+                key = key.wrapping_add(low);
+                K::from_u128(key.into())
+            }));
+            return Some(rest);
         }
+        rest = unpack_u64(rest, count, &mut self.high)?;
         let mut key = K::get_le(first).to_u128();
         out.extend(self.low.iter().zip(&self.high).map(|(&low, &high)| {
             key = key.wrapping_add(u128::from(high) << 64 | u128::from(low));
             K::from_u128(key)
         }));
         Some(rest)
+    }
+
+    /// Passes over `count` keys.
+    #[must_use]
+    pub fn skip<K: Key>(bytes: &[u8], count: usize) -> Option<&[u8]> {
+        let rest = skip_packed(bytes.get(K::BYTES..)?, count)?;
+        if K::BITS > 64 {
+            skip_packed(rest, count)
+        } else {
+            Some(rest)
+        }
     }
 }
 
@@ -189,13 +246,46 @@ mod tests {
             bytes.push(7);
             let mut back = Vec::new();
             prop_assert_eq!(unpack_u64(&bytes, values.len(), &mut back), Some(&[7u8][..]));
-            prop_assert_eq!(back, values);
+            prop_assert_eq!(&back, &values);
+            prop_assert_eq!(skip_packed(&bytes, values.len()), Some(&[7u8][..]));
+
+            let narrow: Vec<u32> = values.iter().map(|&v| v as u32).collect();
+            let mut bytes = Vec::new();
+            pack_u32(&narrow, &mut Vec::new(), &mut bytes);
+            bytes.push(7);
+            let mut back = Vec::new();
+            prop_assert_eq!(unpack_u32(&bytes, narrow.len(), &mut back), Some(&[7u8][..]));
+            prop_assert_eq!(back, narrow);
+
+            let keys: Vec<u128> = values.iter().map(|&v| u128::from(v) << 40).collect();
+            let mut keys = keys;
+            keys.sort_unstable();
+            let low: Vec<u64> = keys.iter().map(|&key| (key >> 40) as u64).collect();
+            let (mut bytes, mut column) = (Vec::new(), KeyColumn::default());
+            if !keys.is_empty() {
+                column.pack(keys.iter().copied(), &mut bytes);
+                let mut back: Vec<u128> = Vec::new();
+                prop_assert_eq!(column.unpack(&bytes, keys.len(), &mut back), Some(&[][..]));
+                prop_assert_eq!(&back, &keys);
+                prop_assert_eq!(KeyColumn::skip::<u128>(&bytes, keys.len()), Some(&[][..]));
+                bytes.clear();
+                column.pack(low.iter().copied(), &mut bytes);
+                let mut back: Vec<u64> = Vec::new();
+                prop_assert_eq!(column.unpack(&bytes, low.len(), &mut back), Some(&[][..]));
+                prop_assert_eq!(&back, &low);
+                prop_assert_eq!(KeyColumn::skip::<u64>(&bytes, low.len()), Some(&[][..]));
+            }
         }
 
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400), n in 0usize..500) {
             let mut back = Vec::new();
             if unpack_u64(&bytes, n, &mut back).is_some() {
+                prop_assert_eq!(back.len(), n);
+                prop_assert!(skip_packed(&bytes, n).is_some());
+            }
+            let mut back = Vec::new();
+            if unpack_u32(&bytes, n, &mut back).is_some() {
                 prop_assert_eq!(back.len(), n);
             }
         }

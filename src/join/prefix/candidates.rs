@@ -322,7 +322,12 @@ impl<'a, K: Key> Worker<'a, K> {
             };
             let Some(sequence) = next else { break };
             shared.join.context.stop.check(STAGE)?;
-            let block = decoder.decode(&packed)?;
+            // Only where there are levels do keys tell something.
+            let block = if shared.levels.len() > 1 {
+                decoder.decode(&packed)?
+            } else {
+                decoder.decode_lists(&packed)?
+            };
             below(
                 &block.documents,
                 shared.join.sampled.documents(),
@@ -348,14 +353,16 @@ impl<'a, K: Key> Worker<'a, K> {
     /// Keeps of each list the documents whose prefix reaches its class.
     fn filter(&mut self, keys: &[K], lengths: &[u32], documents: &[u32]) {
         self.heads.clear();
-        self.kept.clear();
+        let levels = self.shared.levels;
+        self.kept.resize(documents.len() * levels.len(), 0);
+        let mut to = 0;
         let mut rest = documents;
-        for (&key, &length) in keys.iter().zip(lengths) {
+        for (at, &length) in lengths.iter().enumerate() {
             let (list, after) = rest.split_at(length as usize);
             rest = after;
-            for (number, level) in self.shared.levels.iter().enumerate() {
+            for (number, level) in levels.iter().enumerate() {
                 let (low, high) = self.shared.bounds[number];
-                if key < low || key > high {
+                if levels.len() > 1 && (keys[at] < low || keys[at] > high) {
                     continue;
                 }
                 let df = level
@@ -366,12 +373,15 @@ impl<'a, K: Key> Worker<'a, K> {
                 if class == 0 || class > self.shared.largest_cutoff[number] {
                     continue;
                 }
-                let start = self.kept.len();
-                let cutoff = &level.cutoff;
-                let reaches = |&&document: &&u32| cutoff[document as usize] >= class;
-                self.kept.extend(list.iter().filter(reaches));
-                let length = self.kept.len() - start;
+                let cutoff = &level.cutoff[..];
+                let kept = &mut self.kept[to..to + list.len()];
+                let mut length = 0;
+                for &document in list {
+                    kept[length] = document;
+                    length += usize::from(cutoff[document as usize] >= class);
+                }
                 if length > 0 {
+                    to += length;
                     self.heads.push(Kept {
                         level: number,
                         class,
@@ -432,6 +442,17 @@ impl<'a, K: Key> Worker<'a, K> {
         let n = list.len() as u64;
         let probes = n * (n - 1) / 2;
         self.stats.probes += probes;
+        if let (&[a, b], None) = (list, self.shared.early) {
+            // Half of all probes are of two documents.
+            let sampled = self.shared.join.sampled;
+            let member = |document| Member {
+                cluster: 0,
+                size: sampled.at(level, document),
+                document,
+            };
+            let (a, b) = (member(a), member(b));
+            return self.pair_members(level, &[a.min(b), a.max(b)], probes);
+        }
         if self.met(level, list) {
             self.stats.probes_repeated += probes;
             return Ok(());
