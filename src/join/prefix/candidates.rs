@@ -380,7 +380,8 @@ impl<'a, K: Key> Worker<'a, K> {
                     kept[length] = document;
                     length += usize::from(cutoff[document as usize] >= class);
                 }
-                if length > 0 {
+                // One document alone is of use only to count down what it has of its last class.
+                if length > 1 || length == 1 && cutoff[kept[0] as usize] == class {
                     to += length;
                     self.heads.push(Kept {
                         level: number,
