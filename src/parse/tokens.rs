@@ -10,6 +10,8 @@
 //! - An apostrophe that ends a piece is held in the buffer until the next character shows whether
 //!   it is inside a word; it is never handed on before.
 
+use std::ops::Range;
+
 use super::class::{Class, ClassCache, SLOW, WHITESPACE, WORDS};
 use super::config::TokenKind;
 
@@ -47,12 +49,18 @@ impl<'a> Tokens<'a> {
 
     /// Every `count` consecutive tokens, joined by one space.
     pub fn windows(&self, count: usize) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        let (bytes, starts) = (self.bytes, self.starts);
+        let bytes = self.bytes;
+        // An end follows a start by a token and a space, so this is never out of range.
+        self.spans(count)
+            .map(move |span| bytes.get(span).unwrap_or_default())
+    }
+
+    /// Where in `bytes` each of [`Tokens::windows`] lies.
+    pub fn spans(&self, count: usize) -> impl Iterator<Item = Range<usize>> + use<'a> {
+        let starts = self.starts;
         let ends = starts.get(count.max(1)..).unwrap_or_default();
-        starts.iter().zip(ends).map(move |(&start, &end)| {
-            // An end follows a start by a token and a space, so this is never out of range.
-            bytes.get(start..end.saturating_sub(1)).unwrap_or_default()
-        })
+        let pairs = starts.iter().zip(ends);
+        pairs.map(|(&start, &end)| start..end.saturating_sub(1))
     }
 }
 

@@ -1,8 +1,10 @@
 //! The hash of a shingle.
 
-use md5::{Digest, Md5};
+use std::ops::Range;
+
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::md5_lanes::{Md5Lanes, digest};
 use crate::ids::Key;
 
 /// A hash from the bytes of a shingle to a key.
@@ -12,6 +14,20 @@ pub trait Fingerprinter {
 
     /// The fingerprint of a shingle: tokens joined by one space, or a window of bytes.
     fn fingerprint(&mut self, shingle: &[u8]) -> Self::Fingerprint;
+
+    /// Gives `found` the fingerprint of each shingle, a stretch of `text`, in any order: all of
+    /// them before it returns. A stretch that is not inside `text` counts as empty.
+    #[inline]
+    fn fingerprints(
+        &mut self,
+        text: &[u8],
+        shingles: impl Iterator<Item = Range<usize>>,
+        mut found: impl FnMut(Self::Fingerprint),
+    ) {
+        for shingle in shingles {
+            found(self.fingerprint(text.get(shingle).unwrap_or_default()));
+        }
+    }
 }
 
 /// 64 bits of xxh3.
@@ -30,15 +46,28 @@ impl Fingerprinter for Xxh3Fingerprinter {
     }
 }
 
-/// MD5, the digest read as a big-endian number, so that keys sort as digests do.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Md5Fingerprinter;
+/// MD5, the digest read as a big-endian number, so that keys sort as digests do. Several shingles are
+/// hashed at once.
+#[derive(Clone, Debug, Default)]
+pub struct Md5Fingerprinter {
+    lanes: Md5Lanes,
+}
 
 impl Fingerprinter for Md5Fingerprinter {
     type Fingerprint = u128;
 
     #[inline]
     fn fingerprint(&mut self, shingle: &[u8]) -> u128 {
-        u128::from_be_bytes(Md5::digest(shingle).into())
+        digest(shingle)
+    }
+
+    #[inline]
+    fn fingerprints(
+        &mut self,
+        text: &[u8],
+        shingles: impl Iterator<Item = Range<usize>>,
+        found: impl FnMut(u128),
+    ) {
+        self.lanes.digests(text, shingles, found);
     }
 }

@@ -29,7 +29,10 @@
 
 mod config;
 mod fingerprint;
+mod md5_lanes;
 mod sort;
+
+use std::ops::Range;
 
 use md5::{Digest, Md5};
 
@@ -83,6 +86,7 @@ pub struct Shingler<K: Key> {
     short: Short,
     fingerprint: FingerprintKind,
     seed: u64,
+    md5_fingerprinter: Md5Fingerprinter,
     md5: Md5,
     sorter: Sorter<K>,
 }
@@ -112,6 +116,7 @@ impl<K: Key> Shingler<K> {
             short: config.short,
             fingerprint: config.fingerprint,
             seed: config.seed,
+            md5_fingerprinter: Md5Fingerprinter::default(),
             md5: Md5::new(),
             sorter: Sorter::default(),
         }
@@ -141,8 +146,11 @@ impl<K: Key> Shingler<K> {
         };
         let (facts, short) = match self.fingerprint {
             FingerprintKind::Xxh3 => {
-                let hash = Xxh3Fingerprinter { seed: self.seed };
-                let mut consumer = Hashing { base, hash };
+                let mut hash = Xxh3Fingerprinter { seed: self.seed };
+                let mut consumer = Hashing {
+                    base,
+                    hash: &mut hash,
+                };
                 (
                     self.parser.parse(document, &mut consumer),
                     consumer.base.is_short,
@@ -151,7 +159,7 @@ impl<K: Key> Shingler<K> {
             FingerprintKind::Md5 => {
                 let mut consumer = Hashing {
                     base,
-                    hash: Md5Fingerprinter,
+                    hash: &mut self.md5_fingerprinter,
                 };
                 (
                     self.parser.parse(document, &mut consumer),
@@ -214,22 +222,23 @@ struct Collector<'a, K: Key> {
 /// A collector and its hash.
 struct Hashing<'a, K: Key, F> {
     base: Collector<'a, K>,
-    hash: F,
+    hash: &'a mut F,
 }
 
 impl<K: Key, F: Fingerprinter> Hashing<'_, K, F> {
-    /// Adds the fingerprints of shingles that are in range.
-    fn add<'t>(&mut self, shingles: impl Iterator<Item = &'t [u8]>) {
+    /// Adds those fingerprints of shingles, stretches of `text`, that are in range.
+    fn add(&mut self, text: &[u8], shingles: impl Iterator<Item = Range<usize>>) {
         let (low, high) = self.base.range;
         if low > high {
             return;
         }
-        for shingle in shingles {
-            let fingerprint = K::from_u128(self.hash.fingerprint(shingle).to_u128());
+        let set = &mut *self.base.set;
+        self.hash.fingerprints(text, shingles, |fingerprint| {
+            let fingerprint = K::from_u128(fingerprint.to_u128());
             if fingerprint >= low && fingerprint <= high {
-                self.base.set.push(fingerprint);
+                set.push(fingerprint);
             }
-        }
+        });
     }
 }
 
@@ -243,15 +252,15 @@ impl<K: Key, F: Fingerprinter> TokenConsumer for Hashing<'_, K, F> {
                     && first_kept > 0
                 {
                     self.base.hashed = true;
-                    self.add(tokens.windows(size));
+                    self.add(bytes, tokens.spans(size));
                     done = tokens.starts[first_kept].min(bytes.len());
                 }
             }
             Window::Bytes(size) => {
                 if bytes.len() >= size {
                     self.base.hashed = true;
-                    self.add(bytes.windows(size));
                     done = bytes.len() - (size - 1);
+                    self.add(bytes, (0..done).map(|start| start..start + size));
                 }
             }
         }
@@ -259,7 +268,7 @@ impl<K: Key, F: Fingerprinter> TokenConsumer for Hashing<'_, K, F> {
             if !self.base.hashed && !bytes.is_empty() {
                 self.base.is_short = true;
                 if self.base.short == Short::Whole {
-                    self.add(std::iter::once(bytes));
+                    self.add(bytes, std::iter::once(0..bytes.len()));
                 }
             }
             done = bytes.len();

@@ -1,0 +1,463 @@
+//! MD5 of many short messages at once.
+//!
+//! # Source
+//! R. Rivest, "The MD5 Message-Digest Algorithm", RFC 1321. Its notation is kept: A to D, F to I, the
+//! table T.
+//!
+//! # In and out
+//! In: a text and stretches of it. Out: the digest of each stretch, as a big-endian number, in
+//! any order.
+//!
+//! # Algorithm
+//! Every step of MD5 needs the one before, so one message leaves most of a processor idle. Here
+//! [`LANES`] messages of as many blocks go through each step together.
+//! 1. A message is padded and put into the next free lane of the queue for its number of blocks, its
+//!    words below those of the other lanes' messages.
+//! 2. A full queue is hashed, and at the end what is left in each.
+//! 3. A message of more than [`MOST_BLOCKS`] blocks is hashed alone.
+//!
+//! The lanes are plain arrays, which the compiler makes into vector instructions: of AVX-512 or AVX2
+//! where the processor that runs it has them, else of the target's least.
+//!
+//! # Invariants
+//! - Each stretch has its digest given exactly once, before [`Md5Lanes::digests`] returns.
+//! - The digests are those of the `md-5` crate, whatever else is in the lanes (tests).
+//!
+//! # Cost
+//! On text of ten words a shingle five to six times the digests a second of the `md-5` crate
+//! with AVX-512, four times with AVX2, twice without (docs/experiments.md). 16 KiB.
+
+use std::ops::Range;
+
+use md5::{Digest, Md5};
+use multiversion::multiversion;
+use multiversion::target::match_target;
+
+/// Messages hashed at once. 16 are one register of AVX-512; with AVX2 two groups of 8 hide that each
+/// step waits for the last, which is worth more than what is spilled.
+const LANES: usize = 16;
+
+/// Lanes that go through all steps together where registers have 128 bits: with 8, what is spilled
+/// costs more than is won.
+const NARROW_LANES: usize = 4;
+
+/// Blocks of the longest message that is queued, which has 247 bytes: ten words of twelve
+/// letters, of two bytes each.
+const MOST_BLOCKS: usize = 4;
+
+/// Bytes of a block.
+const BLOCK: usize = 64;
+
+/// Words of a block.
+const BLOCK_WORDS: usize = BLOCK / 4;
+
+/// The longest queued message, rounded up to its blocks.
+const MOST_BYTES: usize = MOST_BLOCKS * BLOCK;
+
+/// Ones, then zeros: from `MOST_BYTES - n` on, what to keep of a block where n bytes are the message.
+static KEEP: [u8; 2 * MOST_BYTES] = {
+    let mut keep = [0; 2 * MOST_BYTES];
+    let mut i = 0;
+    while i < MOST_BYTES {
+        keep[i] = 0xff;
+        i += 1;
+    }
+    keep
+};
+
+/// The byte of padding behind the message, in the same way.
+static PADDING: [u8; 2 * MOST_BYTES] = {
+    let mut padding = [0; 2 * MOST_BYTES];
+    padding[MOST_BYTES] = 0x80;
+    padding
+};
+
+/// Shifts of each round.
+const SHIFTS: [[u32; 4]; 4] = [
+    [7, 12, 17, 22],
+    [5, 9, 14, 20],
+    [4, 11, 16, 23],
+    [6, 10, 15, 21],
+];
+
+/// The whole part of 2^32 |sin(i + 1)|.
+const T: [u32; 64] = [
+    0xd76a_a478,
+    0xe8c7_b756,
+    0x2420_70db,
+    0xc1bd_ceee,
+    0xf57c_0faf,
+    0x4787_c62a,
+    0xa830_4613,
+    0xfd46_9501,
+    0x6980_98d8,
+    0x8b44_f7af,
+    0xffff_5bb1,
+    0x895c_d7be,
+    0x6b90_1122,
+    0xfd98_7193,
+    0xa679_438e,
+    0x49b4_0821,
+    0xf61e_2562,
+    0xc040_b340,
+    0x265e_5a51,
+    0xe9b6_c7aa,
+    0xd62f_105d,
+    0x0244_1453,
+    0xd8a1_e681,
+    0xe7d3_fbc8,
+    0x21e1_cde6,
+    0xc337_07d6,
+    0xf4d5_0d87,
+    0x455a_14ed,
+    0xa9e3_e905,
+    0xfcef_a3f8,
+    0x676f_02d9,
+    0x8d2a_4c8a,
+    0xfffa_3942,
+    0x8771_f681,
+    0x6d9d_6122,
+    0xfde5_380c,
+    0xa4be_ea44,
+    0x4bde_cfa9,
+    0xf6bb_4b60,
+    0xbebf_bc70,
+    0x289b_7ec6,
+    0xeaa1_27fa,
+    0xd4ef_3085,
+    0x0488_1d05,
+    0xd9d4_d039,
+    0xe6db_99e5,
+    0x1fa2_7cf8,
+    0xc4ac_5665,
+    0xf429_2244,
+    0x432a_ff97,
+    0xab94_23a7,
+    0xfc93_a039,
+    0x655b_59c3,
+    0x8f0c_cc92,
+    0xffef_f47d,
+    0x8584_5dd1,
+    0x6fa8_7e4f,
+    0xfe2c_e6e0,
+    0xa301_4314,
+    0x4e08_11a1,
+    0xf753_7e82,
+    0xbd3a_f235,
+    0x2ad7_d2bb,
+    0xeb86_d391,
+];
+
+/// The registers A to D before the first block.
+const START: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
+
+/// The registers A to D of `N` lanes.
+type Registers<const N: usize> = [[u32; N]; 4];
+
+/// Messages of one number of blocks, waiting for their fellows.
+#[derive(Clone, Debug)]
+struct Queue {
+    /// Word i of every lane's message, for each i.
+    words: [[u32; LANES]; MOST_BLOCKS * BLOCK_WORDS],
+    /// Lanes taken.
+    filled: usize,
+}
+
+impl Queue {
+    /// Pads `text[start..start + len]` to `BYTES`, a number of blocks, and gives it a lane.
+    #[inline]
+    fn push<const BYTES: usize>(&mut self, text: &[u8], start: usize, len: usize) {
+        // Nearly always there is more text behind the message. Taking a length that is known and
+        // cutting it off spares a copy of a length that is not.
+        let mut end = [0; BYTES];
+        let from = text.get(start..).unwrap_or_default();
+        let bytes: &[u8; BYTES] = match from.first_chunk() {
+            Some(bytes) => bytes,
+            None => {
+                for (to, &byte) in end.iter_mut().zip(from) {
+                    *to = byte;
+                }
+                &end
+            }
+        };
+        // len <= BYTES <= MOST_BYTES, so BYTES are there from `cut` on.
+        let cut = MOST_BYTES - len.min(MOST_BYTES);
+        let (keep, padding) = (&KEEP[cut..cut + BYTES], &PADDING[cut..cut + BYTES]);
+        let mut padded = [0; BYTES];
+        for (i, byte) in padded.iter_mut().enumerate() {
+            *byte = (bytes[i] & keep[i]) | padding[i];
+        }
+        // At the very end the length in bits, in two words of which the second is always 0: the byte of
+        // padding may stand just before it.
+        let lane = self.filled % LANES;
+        let words = padded.as_chunks::<4>().0;
+        for (to, word) in self.words.iter_mut().zip(words) {
+            to[lane] = u32::from_le_bytes(*word);
+        }
+        self.words[BYTES / 4 - 2][lane] = 8 * len as u32;
+        self.filled += 1;
+    }
+
+    /// Hashes what is in the lanes, messages of so many blocks, and empties them.
+    fn hash(&mut self, blocks: usize, found: &mut impl FnMut(u128)) {
+        let [a, b, c, d] = registers(&self.words[..blocks * BLOCK_WORDS]);
+        for lane in 0..self.filled.min(LANES) {
+            let digest = [a[lane], b[lane], c[lane], d[lane]]
+                .into_iter()
+                .fold(0, |digest, word| {
+                    digest << 32 | u128::from(word.swap_bytes())
+                });
+            found(digest);
+        }
+        self.filled = 0;
+    }
+}
+
+/// Hashes messages, several at once.
+#[derive(Clone, Debug)]
+pub(super) struct Md5Lanes {
+    /// Of messages of 1 block, of 2, and so on. Empty between calls.
+    queues: Box<[Queue; MOST_BLOCKS]>,
+}
+
+impl Default for Md5Lanes {
+    fn default() -> Self {
+        let empty = Queue {
+            words: [[0; LANES]; MOST_BLOCKS * BLOCK_WORDS],
+            filled: 0,
+        };
+        Md5Lanes {
+            queues: Box::new(std::array::from_fn(|_| empty.clone())),
+        }
+    }
+}
+
+impl Md5Lanes {
+    /// Gives `found` the digest of each of these stretches of `text`, in any order. A stretch that
+    /// is not inside `text` counts as empty.
+    pub(super) fn digests(
+        &mut self,
+        text: &[u8],
+        stretches: impl Iterator<Item = Range<usize>>,
+        mut found: impl FnMut(u128),
+    ) {
+        for stretch in stretches {
+            let (start, len) = match text.get(stretch.clone()) {
+                Some(message) => (stretch.start, message.len()),
+                None => (0, 0),
+            };
+            // A byte of padding and 8 of length.
+            let blocks = (len + 8) / BLOCK + 1;
+            let Some(queue) = self.queues.get_mut(blocks - 1) else {
+                found(digest(&text[start..start + len]));
+                continue;
+            };
+            match blocks {
+                1 => queue.push::<BLOCK>(text, start, len),
+                2 => queue.push::<{ 2 * BLOCK }>(text, start, len),
+                3 => queue.push::<{ 3 * BLOCK }>(text, start, len),
+                _ => queue.push::<{ 4 * BLOCK }>(text, start, len),
+            }
+            if queue.filled == LANES {
+                queue.hash(blocks, &mut found);
+            }
+        }
+        for (i, queue) in self.queues.iter_mut().enumerate() {
+            if queue.filled > 0 {
+                queue.hash(i + 1, &mut found);
+            }
+        }
+    }
+}
+
+/// The digest of one message.
+#[inline]
+pub(super) fn digest(message: &[u8]) -> u128 {
+    u128::from_be_bytes(Md5::digest(message).into())
+}
+
+/// The registers after the last block, compiled once for each width of vectors and chosen when
+/// the program runs.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+fn registers(words: &[[u32; LANES]]) -> Registers<LANES> {
+    match_target! {
+        "x86_64+avx512f+avx512vl" => in_groups::<LANES>(words),
+        "x86_64+avx2" => in_groups::<LANES>(words),
+        _ => in_groups::<NARROW_LANES>(words),
+    }
+}
+
+/// The registers after the last block, `N` lanes after the other. Inlined, as all it calls is: only so
+/// it is compiled for the caller's vectors.
+#[inline(always)]
+fn in_groups<const N: usize>(words: &[[u32; LANES]]) -> Registers<LANES> {
+    let mut all = [[0; LANES]; 4];
+    for first in (0..LANES).step_by(N) {
+        let registers = group::<N>(words, first);
+        for (all, register) in all.iter_mut().zip(registers) {
+            all[first..first + N].copy_from_slice(&register);
+        }
+    }
+    all
+}
+
+/// The registers after the last block of `N` lanes from `first` on.
+#[inline(always)]
+fn group<const N: usize>(words: &[[u32; LANES]], first: usize) -> Registers<N> {
+    let mut registers = START.map(|register| [register; N]);
+    for block in words.as_chunks::<BLOCK_WORDS>().0 {
+        let mut abcd = registers;
+        macro_rules! steps {
+            ($($i:literal)*) => { $( abcd = step::<N, $i>(abcd, block, first); )* };
+        }
+        steps!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        steps!(16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
+        steps!(32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47);
+        steps!(48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63);
+        for (register, more) in registers.iter_mut().zip(abcd) {
+            for (lane, more) in register.iter_mut().zip(more) {
+                *lane = lane.wrapping_add(more);
+            }
+        }
+    }
+    registers
+}
+
+/// Step `I`, counted from 0, in every lane. The registers change places, so that the one that
+/// changes is always the first.
+#[inline(always)]
+fn step<const N: usize, const I: usize>(
+    [a, b, c, d]: Registers<N>,
+    block: &[[u32; LANES]; BLOCK_WORDS],
+    first: usize,
+) -> Registers<N> {
+    let word = match I / 16 {
+        0 => I,
+        1 => (5 * I + 1) % 16,
+        2 => (3 * I + 5) % 16,
+        _ => 7 * I % 16,
+    };
+    let mut next = [0; N];
+    for lane in 0..N {
+        let (b, c, d) = (b[lane], c[lane], d[lane]);
+        let mixed = match I / 16 {
+            0 => (b & c) | (!b & d),
+            1 => (b & d) | (c & !d),
+            2 => b ^ c ^ d,
+            _ => c ^ (b | !d),
+        };
+        next[lane] = a[lane]
+            .wrapping_add(block[word][first + lane])
+            .wrapping_add(T[I])
+            .wrapping_add(mixed)
+            .rotate_left(SHIFTS[I / 16][I % 4])
+            .wrapping_add(b);
+    }
+    [d, next, b, c]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sorted(mut digests: Vec<u128>) -> Vec<u128> {
+        digests.sort_unstable();
+        digests
+    }
+
+    /// The digests of these stretches are those of the `md-5` crate, as often as they are there.
+    fn check(lanes: &mut Md5Lanes, text: &[u8], stretches: &[Range<usize>]) {
+        let mut found = Vec::new();
+        lanes.digests(text, stretches.iter().cloned(), |digest| found.push(digest));
+        let expected = stretches.iter().map(|s| digest(&text[s.clone()])).collect();
+        assert_eq!(sorted(found), sorted(expected), "{stretches:?}");
+    }
+
+    fn text(len: usize) -> Vec<u8> {
+        (0..len as u64)
+            .map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
+            .collect()
+    }
+
+    #[test]
+    fn every_length_in_every_lane() {
+        let text = text(1000);
+        let mut lanes = Md5Lanes::default();
+        for len in 0..300 {
+            // At the end of the text too, where there is nothing behind the message.
+            for start in [0, 1, 350, text.len() - len] {
+                check(&mut lanes, &text, &[start..start + len]);
+            }
+            // A message of this length alone in each lane, among others of as many blocks.
+            let blocks = (len + 8) / BLOCK;
+            let other = if len % BLOCK == 0 { len + 1 } else { len - 1 };
+            let other = if (other + 8) / BLOCK == blocks {
+                other
+            } else {
+                len
+            };
+            for lane in 0..LANES {
+                for used in [lane + 1, LANES, LANES + 1] {
+                    let len = |i| if i == lane { len } else { other };
+                    let stretches: Vec<_> = (0..used).map(|i| i..i + len(i)).collect();
+                    check(&mut lanes, &text, &stretches);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_width_gives_the_same() {
+        let text = text(MOST_BYTES * LANES);
+        let words: Vec<[u32; LANES]> = text
+            .as_chunks::<{ 4 * LANES }>()
+            .0
+            .iter()
+            .map(|row| std::array::from_fn(|i| u32::from_le_bytes(row.as_chunks::<4>().0[i])))
+            .collect();
+        for blocks in 0..=MOST_BLOCKS {
+            let words = &words[..blocks * BLOCK_WORDS];
+            let expected = in_groups::<1>(words);
+            assert_eq!(registers(words), expected);
+            assert_eq!(in_groups::<NARROW_LANES>(words), expected);
+            assert_eq!(in_groups::<LANES>(words), expected);
+        }
+    }
+
+    #[test]
+    fn the_table_is_that_of_the_sine() {
+        for (i, &t) in T.iter().enumerate() {
+            let sine = ((i + 1) as f64).sin().abs();
+            assert_eq!(t, (sine * (1u64 << 32) as f64) as u32, "{i}");
+        }
+    }
+
+    #[test]
+    fn a_stretch_outside_is_empty() {
+        let mut found = Vec::new();
+        let stretches = [2..5, 1..2];
+        Md5Lanes::default().digests(b"abc", stretches.into_iter(), |digest| found.push(digest));
+        assert_eq!(sorted(found), sorted(vec![digest(b""), digest(b"b")]));
+    }
+
+    proptest! {
+        #[test]
+        fn mixtures_of_lengths(
+            text in prop::collection::vec(any::<u8>(), 300..2000),
+            stretches in prop::collection::vec((any::<prop::sample::Index>(), 0usize..300), 0..200),
+        ) {
+            let stretches: Vec<_> = stretches
+                .iter()
+                .map(|(start, len)| {
+                    let start = start.index(text.len());
+                    start..(start + len).min(text.len())
+                })
+                .collect();
+            let mut lanes = Md5Lanes::default();
+            check(&mut lanes, &text, &stretches);
+            // Nothing is left behind.
+            check(&mut lanes, &text, &stretches[..stretches.len() / 2]);
+        }
+    }
+}
