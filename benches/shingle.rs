@@ -8,7 +8,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use lookalike::ids::{FingerprintKind, Key};
 use lookalike::parse::{ParseConfig, TokenKind};
 use lookalike::read::{ContentKind, RawDocument};
-use lookalike::shingle::{ShingleConfig, Shingler};
+use lookalike::shingle::{Fingerprinter, Md5Fingerprinter, ShingleConfig, Shingler};
 
 /// Text of so many words, no two shingles of which are equal.
 fn text(words: usize) -> String {
@@ -50,6 +50,50 @@ fn bench_kind<K: Key>(c: &mut Criterion, name: &str, words: usize, config: &Shin
     group.finish();
 }
 
+/// MD5 of every ten words, one at a time as the `md-5` crate does and several at once.
+fn bench_md5(c: &mut Criterion) {
+    // Words of 1 to 9 letters, so that some two thirds of the shingles have two blocks, as on web pages.
+    let (mut text, mut starts) = (Vec::new(), vec![0]);
+    for i in 0..10_000u64 {
+        let random = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let word = format!("{:x} ", random >> (28 + 4 * ((random >> 8) % 9)));
+        text.extend_from_slice(word.as_bytes());
+        starts.push(text.len());
+    }
+    let shingles: Vec<_> = starts.windows(11).map(|w| w[0]..w[10] - 1).collect();
+    let two_blocks = shingles.iter().filter(|s| s.len() >= 56).count();
+    assert!(two_blocks > shingles.len() / 2 && two_blocks < shingles.len());
+    let one_at_a_time = |found: &mut Vec<u128>| {
+        let mut fingerprinter = Md5Fingerprinter::default();
+        let shingles = shingles.iter().cloned();
+        found.extend(shingles.map(|shingle| fingerprinter.fingerprint(&text[shingle])));
+    };
+    let mut fingerprinter = Md5Fingerprinter::default();
+    let mut at_once = |found: &mut Vec<u128>| {
+        let shingles = shingles.iter().cloned();
+        fingerprinter.fingerprints(&text, shingles, |fingerprint| found.push(fingerprint));
+    };
+    let mut group = c.benchmark_group("md5");
+    group.throughput(Throughput::Elements(shingles.len() as u64));
+    let mut run = |name: &str, hash: &mut dyn FnMut(&mut Vec<u128>)| {
+        let mut found = Vec::new();
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                found.clear();
+                hash(&mut found);
+                assert_eq!(found.len(), shingles.len());
+            });
+        });
+        found.sort_unstable();
+        found
+    };
+    let expected = run("one at a time", &mut { one_at_a_time });
+    let found = run("several at once", &mut at_once);
+    // Both are empty where only some benches were asked for.
+    assert!(found == expected || found.is_empty() || expected.is_empty());
+    group.finish();
+}
+
 fn bench(c: &mut Criterion) {
     let config = ShingleConfig::default();
     for words in [100, 1000, 100_000] {
@@ -60,6 +104,7 @@ fn bench(c: &mut Criterion) {
         ..config.clone()
     };
     bench_kind::<u128>(c, "words-md5", 1000, &md5);
+    bench_md5(c);
     let tokens = TokenKind::Bytes(NonZeroU32::MIN.saturating_add(19));
     let bytes = ShingleConfig {
         parse: ParseConfig {

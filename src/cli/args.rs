@@ -229,7 +229,7 @@ pub struct InputOptions {
     /// Hash of a shingle: 64 (bits of xxh3) or md5 (128 bits)
     ///
     /// In 678 million distinct shingles, 0.01 pairs of 64-bit fingerprints are expected to be equal by
-    /// chance. md5 costs about twice the time and the disk.
+    /// chance. md5 costs about a quarter more time, and twice the disk.
     #[arg(
         long,
         value_name = "HASH",

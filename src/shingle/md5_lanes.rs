@@ -16,16 +16,17 @@
 //! 2. A full queue is hashed, and at the end what is left in each.
 //! 3. A message of more than [`MOST_BLOCKS`] blocks is hashed alone.
 //!
-//! The lanes are plain arrays, which the compiler makes into vector instructions: of AVX-512 or AVX2
-//! where the processor that runs it has them, else of the target's least.
+//! The lanes are plain arrays, which the compiler makes into vector instructions. `multiversion`
+//! chooses when the program runs: AVX-512 on processors that it does not slow down (Ice Lake, Zen 4
+//! and later), AVX2, else the least that the target has.
 //!
 //! # Invariants
 //! - Each stretch has its digest given exactly once, before [`Md5Lanes::digests`] returns.
 //! - The digests are those of the `md-5` crate, whatever else is in the lanes (tests).
 //!
 //! # Cost
-//! On text of ten words a shingle five to six times the digests a second of the `md-5` crate
-//! with AVX-512, four times with AVX2, twice without (docs/experiments.md). 16 KiB.
+//! On real text, ten words a shingle, six times the digests a second of the `md-5` crate with AVX-512,
+//! four times with AVX2, twice without (docs/experiments.md). 16 KiB.
 
 use std::ops::Range;
 
@@ -387,7 +388,11 @@ mod tests {
         for len in 0..300 {
             // At the end of the text too, where there is nothing behind the message.
             for start in [0, 1, 350, text.len() - len] {
-                check(&mut lanes, &text, &[start..start + len]);
+                check(
+                    &mut lanes,
+                    &text,
+                    std::slice::from_ref(&(start..start + len)),
+                );
             }
             // A message of this length alone in each lane, among others of as many blocks.
             let blocks = (len + 8) / BLOCK;

@@ -9,7 +9,8 @@
 //! [`DocumentFacts`], among them the MD5 of its canonical document.
 //!
 //! # Algorithm
-//! 1. Each window of w tokens is a stretch of the canonical text, hashed where it lies.
+//! 1. Each window of w tokens is a stretch of the canonical text, hashed where it lies; with MD5, 16
+//!    stretches at once.
 //! 2. Windows of a long document are hashed portion by portion; the last w - 1 tokens are kept for
 //!    the next portion.
 //! 3. The fingerprints are sorted, equal ones made one.
