@@ -44,7 +44,6 @@ pub struct PostingsWriter<K> {
     lists: u64,
     entries: u64,
     column: KeyColumn,
-    narrow: Vec<u64>,
     gaps: Vec<u32>,
     body: Vec<u8>,
     compressor: Option<zstd::bulk::Compressor<'static>>,
@@ -78,7 +77,6 @@ impl<K: Key> PostingsWriter<K> {
             lists: 0,
             entries: 0,
             column: KeyColumn::default(),
-            narrow: Vec::new(),
             gaps: Vec::new(),
             body: Vec::new(),
             compressor: compressor.map_err(Error::io("set up compression of", directory))?,
@@ -105,7 +103,7 @@ impl<K: Key> PostingsWriter<K> {
         self.body.clear();
         self.column
             .pack(self.block.keys.iter().copied(), &mut self.body);
-        pack_u32(&self.block.lengths, &mut self.narrow, &mut self.body);
+        pack_u32(&self.block.lengths, &mut self.body);
         // First documents and gaps apart: each column has a width of its own.
         self.gaps.clear();
         let mut firsts = Vec::with_capacity(lists);
@@ -117,8 +115,8 @@ impl<K: Key> PostingsWriter<K> {
             self.gaps
                 .extend(list.windows(2).map(|pair| pair[1] - pair[0]));
         }
-        pack_u32(&firsts, &mut self.narrow, &mut self.body);
-        pack_u32(&self.gaps, &mut self.narrow, &mut self.body);
+        pack_u32(&firsts, &mut self.body);
+        pack_u32(&self.gaps, &mut self.body);
         let mut codec = CODEC_PACKED;
         let raw = self.body.len();
         if let Some(compressor) = &mut self.compressor {

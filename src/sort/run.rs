@@ -54,17 +54,15 @@ pub struct RunWriter<K> {
 struct Columns<K> {
     distinct: Vec<K>,
     repeats: Vec<u32>,
-    narrow: Vec<u64>,
     keys: KeyColumn,
 }
 
 impl<K> Default for Columns<K> {
     fn default() -> Self {
-        let (distinct, repeats, narrow) = (Vec::new(), Vec::new(), Vec::new());
+        let (distinct, repeats) = (Vec::new(), Vec::new());
         Columns {
             distinct,
             repeats,
-            narrow,
             keys: KeyColumn::default(),
         }
     }
@@ -138,7 +136,6 @@ impl<K: Key> RunWriter<K> {
         let Columns {
             distinct,
             repeats,
-            narrow,
             keys,
         } = &mut self.columns;
         self.body.clear();
@@ -155,8 +152,8 @@ impl<K: Key> RunWriter<K> {
             }
         }
         keys.pack(distinct.iter().copied(), &mut self.body);
-        pack_u32(repeats, narrow, &mut self.body);
-        pack_u32(&self.values, narrow, &mut self.body);
+        pack_u32(repeats, &mut self.body);
+        pack_u32(&self.values, &mut self.body);
         let mut codec = CODEC_PACKED;
         if let Some(compressor) = &mut self.compressor {
             let packed = compressor.compress(&self.body);
