@@ -29,6 +29,8 @@ pub trait Key:
     fn put_le(self, out: &mut Vec<u8>);
     /// Reads a key, little-endian, from exactly [`Key::BYTES`] bytes.
     fn get_le(bytes: &[u8]) -> Self;
+    /// How far the key is above another that is not greater, without the lowest bits.
+    fn above(self, least: Self, shift: u32) -> usize;
     /// Counts the keys that are in both of two rising sequences, little-endian; `None` as soon as
     /// there cannot be `least` of them.
     fn shared_le(a: &[u8], b: &[u8], least: u64) -> Option<u64>;
@@ -53,6 +55,10 @@ macro_rules! key {
                 let mut array = [0; size_of::<$t>()];
                 array.copy_from_slice(bytes);
                 <$t>::from_le_bytes(array)
+            }
+            #[inline]
+            fn above(self, least: Self, shift: u32) -> usize {
+                usize::try_from(self.wrapping_sub(least) >> shift).unwrap_or(usize::MAX)
             }
             fn shared_le(a: &[u8], b: &[u8], least: u64) -> Option<u64> {
                 let (a, _) = a.as_chunks::<{ size_of::<$t>() }>();

@@ -5,10 +5,10 @@ use std::path::Path;
 use crate::budget::ByteSize;
 use crate::ids::Key;
 use crate::progress::Stop;
-use crate::sort::{Compression, Record, RunEntry, RunFile, RunWriter};
+use crate::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter};
 use crate::{Error, Result};
 
-use super::LoserTree;
+use super::{Batch, Batches, LoserTree};
 
 /// What becomes of two records of one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,30 +94,11 @@ pub fn merge_generations<K: Key>(
             .iter()
             .map(|f| f.range(K::default(), K::MAX))
             .collect::<Result<_>>()?;
-        let mut tree = LoserTree::new(cursors);
         let mut out = RunWriter::create(how.directory, number, how.parameters, how.compression)?;
-        let mut held: Option<Record<K>> = None;
-        let mut records = 0u64;
-        while let Some(record) = tree.next()? {
-            records += 1;
-            if records.is_multiple_of(1 << 16) {
-                how.stop.check(how.stage)?;
-            }
-            match (&mut held, how.combine) {
-                (Some(before), Combine::Add) if before.key == record.key => {
-                    before.value = before.value.saturating_add(record.value);
-                }
-                _ => {
-                    if let Some(before) = held.replace(record) {
-                        out.push(before)?;
-                    }
-                }
-            }
+        match how.combine {
+            Combine::Keep => keep(how, cursors, &mut out)?,
+            Combine::Add => add(how, cursors, &mut out)?,
         }
-        if let Some(last) = held {
-            out.push(last)?;
-        }
-        drop(tree);
         drop(files);
         let mut covers: Vec<(u32, u32)> = old.iter().flat_map(|run| run.covers.clone()).collect();
         covers.sort_unstable();
@@ -133,6 +114,57 @@ pub fn merge_generations<K: Key>(
         }
     }
     Ok(runs)
+}
+
+fn keep<K: Key>(
+    how: &Generations<'_>,
+    cursors: Vec<RunCursor<'_, K>>,
+    out: &mut RunWriter<K>,
+) -> Result<()> {
+    let mut batches = Batches::new(cursors);
+    while let Some(batch) = batches.next()? {
+        how.stop.check(how.stage)?;
+        match batch {
+            Batch::Records(records) => {
+                for &record in records {
+                    out.push(record)?;
+                }
+            }
+            Batch::Key(key, values) => {
+                for &value in values {
+                    out.push(Record { key, value })?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn add<K: Key>(
+    how: &Generations<'_>,
+    cursors: Vec<RunCursor<'_, K>>,
+    out: &mut RunWriter<K>,
+) -> Result<()> {
+    let mut tree = LoserTree::new(cursors);
+    let mut held: Option<Record<K>> = None;
+    let mut records = 0u64;
+    while let Some(record) = tree.next()? {
+        records += 1;
+        if records.is_multiple_of(1 << 16) {
+            how.stop.check(how.stage)?;
+        }
+        match &mut held {
+            Some(before) if before.key == record.key => {
+                before.value = before.value.saturating_add(record.value);
+            }
+            _ => {
+                if let Some(before) = held.replace(record) {
+                    out.push(before)?;
+                }
+            }
+        }
+    }
+    held.map_or(Ok(()), |last| out.push(last))
 }
 
 /// Intervals that touch become one.

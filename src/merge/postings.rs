@@ -85,10 +85,10 @@ impl<K: Key> PostingsWriter<K> {
     }
 
     /// Appends a list: its documents, two or more, rising.
-    pub fn push(&mut self, key: K, documents: &[u32]) -> Result<()> {
+    pub fn push(&mut self, key: K, documents: impl ExactSizeIterator<Item = u32>) -> Result<()> {
         self.block.keys.push(key);
         self.block.lengths.push(documents.len() as u32);
-        self.block.documents.extend_from_slice(documents);
+        self.block.documents.extend(documents);
         if self.block.documents.len() >= BLOCK_ENTRIES {
             self.flush()?;
         }
@@ -376,7 +376,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let mut writer = PostingsWriter::create(directory.path(), 5, 2, level).unwrap();
         for (key, documents) in lists {
-            writer.push(*key, documents).unwrap();
+            writer.push(*key, documents.iter().copied()).unwrap();
         }
         let info = writer.finish().unwrap();
         let path = directory.path().join(&info.name);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::bounded;
 use serde::{Deserialize, Serialize};
 
-use super::{Combine, Generations, LoserTree, PostingsWriter, fan_in, merge_generations};
+use super::{Batch, Batches, Combine, Generations, PostingsWriter, fan_in, merge_generations};
 use crate::budget::{Budget, PROCESS_BYTES};
 use crate::collection::Catalogue;
 use crate::ids::Key;
@@ -64,6 +64,20 @@ impl MergeStats {
         self.generations = self.generations.max(other.generations);
         self.fan_in = self.fan_in.max(other.fan_in);
         self.bytes += other.bytes;
+    }
+
+    /// Counts the documents of a fingerprint; are there two or more?
+    #[inline]
+    fn list(&mut self, documents: u64) -> bool {
+        if documents < 2 {
+            self.singles += documents;
+            return false;
+        }
+        self.lists += 1;
+        self.entries += documents;
+        self.longest = self.longest.max(documents);
+        self.pair_tokens += documents * (documents - 1) / 2;
+        true
     }
 }
 
@@ -123,7 +137,7 @@ pub fn run<K: Key>(
         stage: STAGE,
     };
     let mut number = entry.next_number;
-    let runs = merge_generations::<K>(&how, entry.runs, fan_in, &mut number, |runs, next| {
+    let mut runs = merge_generations::<K>(&how, entry.runs, fan_in, &mut number, |runs, next| {
         if let Some(entry) = &mut workspace.manifest.runs {
             entry.runs = runs.to_vec();
             entry.next_number = next;
@@ -132,6 +146,8 @@ pub fn run<K: Key>(
         context.progress.at(0);
         Ok(())
     })?;
+    // Documents in order, as far as the runs have them: less is left to sort.
+    runs.sort_by(|a, b| a.covers.first().cmp(&b.covers.first()));
     let generations = runs.iter().map(|run| run.generation).max().unwrap_or(0) + 1;
     let files = runs
         .iter()
@@ -245,39 +261,33 @@ fn merge_range<K: Key>(
         .iter()
         .map(|file| file.range(low, high))
         .collect::<Result<_>>()?;
-    let mut tree = LoserTree::new(cursors);
+    let mut batches = Batches::new(cursors);
     let mut writer = PostingsWriter::create(out, parameters, range.into(), Some(ZSTD_LEVEL))?;
     let mut stats = MergeStats::default();
-    let mut key = K::default();
-    let mut list: Vec<u32> = Vec::new();
-    let mut close = |key: K, list: &mut Vec<u32>, stats: &mut MergeStats| -> Result<()> {
-        match list.len() as u64 {
-            0 => {}
-            1 => stats.singles += 1,
-            n => {
-                stats.lists += 1;
-                stats.entries += n;
-                stats.longest = stats.longest.max(n);
-                stats.pair_tokens += n * (n - 1) / 2;
-                writer.push(key, list)?;
+    let mut told = 0;
+    while let Some(batch) = batches.next()? {
+        match batch {
+            Batch::Records(records) => {
+                stats.records += records.len() as u64;
+                for list in records.chunk_by(|a, b| a.key == b.key) {
+                    if stats.list(list.len() as u64) {
+                        writer.push(list[0].key, list.iter().map(|record| record.value))?;
+                    }
+                }
+            }
+            Batch::Key(key, list) => {
+                stats.records += list.len() as u64;
+                if stats.list(list.len() as u64) {
+                    writer.push(key, list.iter().copied())?;
+                }
             }
         }
-        list.clear();
-        Ok(())
-    };
-    while let Some(record) = tree.next()? {
-        stats.records += 1;
-        if stats.records.is_multiple_of(1 << 16) {
+        if stats.records - told >= 1 << 16 {
             stop.check(STAGE)?;
-            done.fetch_add(1 << 16, Ordering::Relaxed);
+            done.fetch_add(stats.records - told, Ordering::Relaxed);
+            told = stats.records;
         }
-        if record.key != key {
-            close(key, &mut list, &mut stats)?;
-            key = record.key;
-        }
-        list.push(record.value);
     }
-    close(key, &mut list, &mut stats)?;
     let info = writer.finish()?;
     stats.bytes = info.bytes;
     Ok((info, stats))

@@ -28,10 +28,12 @@
 //! # Errors
 //! `BudgetTooSmall`; `Corrupt` when a stored set's checksum fails; `Io` with file and operation.
 
+mod distribute;
 mod form;
 mod run;
 mod small;
 
+pub use distribute::Distributor;
 pub(crate) use form::run_records;
 pub use form::{FormStats, RunEntry, run as form_runs};
 pub use run::{BLOCK_RECORDS, Compression, Record, RunCursor, RunFile, RunWriter};

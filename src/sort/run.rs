@@ -264,8 +264,9 @@ impl<K: Key> RunFile<K> {
     /// Bytes of memory that a cursor over a run holds.
     #[must_use]
     pub const fn cursor_bytes() -> usize {
-        // Decoded block, its encoded bytes, the codec's two columns.
-        BLOCK_RECORDS * (3 * K::BYTES + 40)
+        // Decoded block, its encoded bytes, the codec's columns (for each 4 bytes, and a key or two
+        // halves of one), and its part of a merge's batch.
+        BLOCK_RECORDS * (6 * K::BYTES + 24)
     }
 
     /// A cursor over the records whose keys are in `low..=high`.
@@ -287,13 +288,13 @@ impl<K: Key> RunFile<K> {
             columns: Columns::default(),
         };
         cursor.load()?;
-        while let Some(record) = cursor.head() {
-            if record.key >= low {
-                break;
+        loop {
+            let below = cursor.keys.partition_point(|&key| key < low);
+            cursor.skip(below)?;
+            if cursor.at > 0 || below == 0 {
+                return Ok(cursor);
             }
-            cursor.advance()?;
         }
-        Ok(cursor)
     }
 }
 
@@ -314,11 +315,37 @@ impl<K: Key> RunCursor<'_, K> {
     #[must_use]
     #[inline]
     pub fn head(&self) -> Option<Record<K>> {
-        let &key = self.keys.get(self.at)?;
-        (key <= self.high).then(|| Record {
-            key,
-            value: self.values[self.at],
-        })
+        let (&key, &value) = (self.keys.get(self.at)?, self.values.get(self.at)?);
+        Some(Record { key, value })
+    }
+
+    /// The records of the block from here on, in columns; none past the last of the range.
+    #[must_use]
+    pub fn rest(&self) -> (&[K], &[u32]) {
+        (&self.keys[self.at..], &self.values[self.at..])
+    }
+
+    /// The key that the next block begins with; `None` where that is past the range.
+    #[must_use]
+    pub fn next_key(&self) -> Option<K> {
+        let &(first, _) = self.run.index.get(self.block)?;
+        (first <= self.high).then_some(first)
+    }
+
+    /// An error for what should not be where the cursor is.
+    pub(crate) fn corrupt(&self, expected: &str, found: &str) -> Error {
+        let block = self.block.saturating_sub(1);
+        let offset = self.run.index.get(block).map_or(0, |&(_, offset)| offset);
+        self.run.part.corrupt(offset, "block", expected, found)
+    }
+
+    /// Goes on by so many records, all of them in the block.
+    pub fn skip(&mut self, records: usize) -> Result<()> {
+        self.at += records;
+        if records > 0 && self.at >= self.keys.len() {
+            self.load()?;
+        }
+        Ok(())
     }
 
     /// Goes to the next record.
@@ -407,6 +434,11 @@ impl<K: Key> RunCursor<'_, K> {
         for (&key, &repeat) in keys.iter().zip(&*repeats) {
             self.keys
                 .extend(std::iter::repeat_n(key, repeat as usize + 1));
+        }
+        if self.keys.last().is_some_and(|&last| last > self.high) {
+            let end = self.keys.partition_point(|&key| key <= self.high);
+            self.keys.truncate(end);
+            self.values.truncate(end);
         }
         Ok(())
     }
