@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use extsort::{ExternalSorter, Sortable};
-use lookalike::merge::LoserTree;
-use lookalike::sort::{Compression, Record, RunFile, RunWriter};
+use lookalike::merge::{Batch, Batches};
+use lookalike::sort::{Buffer, Compression, Record, RunFile, RunWriter};
 
 const RECORDS: usize = 2_000_000;
 /// Records in a buffer: eight runs.
@@ -85,24 +85,38 @@ impl Sorted {
 /// Ours: a buffer sorted and spilled, all runs merged. Returns the bytes that were on disk, too.
 fn ours(records: &[Record<u64>], place: &Path) -> (Sorted, u64) {
     let (mut files, mut bytes) = (Vec::new(), 0);
-    let mut buffer = Vec::with_capacity(BUFFER);
+    let mut buffer = Buffer::new(BUFFER, 0, u64::MAX);
+    let mut keys = Vec::new();
     for (number, records) in records.chunks(BUFFER).enumerate() {
-        buffer.clear();
-        buffer.extend_from_slice(records);
-        buffer.sort_unstable();
-        let mut run = RunWriter::create(place, number as u64, 7, Compression::Packed).unwrap();
-        for &record in &buffer {
-            run.push(record).unwrap();
+        for document in records.chunk_by(|a, b| a.value == b.value) {
+            keys.clear();
+            keys.extend(document.iter().map(|record| record.key));
+            buffer.extend(&keys, document[0].value);
         }
+        let mut run = RunWriter::create(place, number as u64, 7, Compression::Packed).unwrap();
+        let drained = buffer.drain(|records| {
+            for &record in records {
+                run.push(record)?;
+            }
+            Ok(())
+        });
+        drained.unwrap();
         let info = run.finish().unwrap();
         bytes += info.bytes;
         files.push(RunFile::open(&place.join(&info.name), Some(7), Some(&info)).unwrap());
     }
     let cursors = files.iter().map(|file| file.range(0, u64::MAX));
-    let mut tree = LoserTree::new(cursors.collect::<Result<_, _>>().unwrap());
+    let mut batches = Batches::new(cursors.collect::<Result<_, _>>().unwrap());
     let mut sorted = Sorted::default();
-    while let Some(record) = tree.next().unwrap() {
-        sorted.take(record);
+    while let Some(batch) = batches.next().unwrap() {
+        match batch {
+            Batch::Records(records) => records.iter().for_each(|&record| sorted.take(record)),
+            Batch::Key(key, values) => {
+                for &value in values {
+                    sorted.take(Record { key, value });
+                }
+            }
+        }
     }
     (sorted, bytes)
 }

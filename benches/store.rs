@@ -153,7 +153,7 @@ fn postings(c: &mut Criterion) {
     let write = |number| {
         let mut out = PostingsWriter::create(place.path(), 7, number, Some(1)).unwrap();
         for (&key, (_, list)) in keys.iter().zip(&lists) {
-            out.push(key, list).unwrap();
+            out.push(key, list.iter().copied()).unwrap();
         }
         out.finish().unwrap()
     };

@@ -8,21 +8,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::{Sender, bounded};
 use serde::{Deserialize, Serialize};
 
-use super::run::{Compression, Record, RunWriter};
+use super::buffer::Buffer;
+use super::run::{Compression, RunWriter};
 use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{Catalogue, Column, SetReader};
 use crate::ids::Key;
 use crate::manifest::{RunsEntry, SegmentEntry, Workspace};
 use crate::progress::{Context, Stop, Unit, joined};
-use crate::sample::Sampled;
+use crate::sample::{Rate, Sampled};
 use crate::store::PartInfo;
 use crate::{Error, Result};
 
 const STAGE: &str = "sort";
 const DIRECTORY: &str = "runs";
-/// A worker's reader, writer and codec.
+/// A worker's reader, writer and codec, and what sorting one bucket takes.
 const WORKER_BYTES: u64 = 4 << 20;
-/// The largest buffer worth filling, unless that would make more than [`MANY_RUNS`] runs: 64 MiB.
+/// The largest buffer worth filling, unless that would make more than [`MANY_RUNS`] runs: 64 MiB of
+/// records.
 /// Measured on 61 million records: sorting with 1 GiB for each thread takes twice the CPU time of
 /// sorting with 100 MiB (`docs/experiments.md`), and a merge of some runs more costs next to nothing.
 const FAST_RECORDS: u64 = 4 << 20;
@@ -81,10 +83,9 @@ pub(crate) fn run_records<K: Key>(
     let threads = budget.threads as u64;
     let fixed =
         PROCESS_BYTES + documents * 4 + Sampled::bytes(levels, documents) + threads * WORKER_BYTES;
-    let record = size_of::<Record<K>>() as u64;
-    let least = ByteSize(fixed + threads * LEAST_RECORDS * record);
+    let least = ByteSize(fixed + threads * Buffer::<K>::bytes(LEAST_RECORDS));
     budget.require(least, || format!("sorting with {threads} threads"))?;
-    let capacity = (budget.memory.0 - fixed) / threads / record;
+    let capacity = Buffer::<K>::capacity((budget.memory.0 - fixed) / threads);
     // No worker needs more than there is, and small buffers are sorted faster than large ones.
     let fast = FAST_RECORDS.max(records / MANY_RUNS);
     Ok(capacity.min(records.max(LEAST_RECORDS)).min(fast) as usize)
@@ -198,7 +199,7 @@ struct Worker<'a, K> {
     plan: &'a Plan<'a>,
     spilled: Sender<Vec<RunEntry>>,
     stop: &'a Stop,
-    buffer: Vec<Record<K>>,
+    buffer: Buffer<K>,
     covers: Vec<(u32, u32)>,
     /// Runs that hold a part of the current document.
     parts: Vec<RunEntry>,
@@ -206,7 +207,10 @@ struct Worker<'a, K> {
 
 impl<'a, K: Key> Worker<'a, K> {
     fn new(plan: &'a Plan<'a>, spilled: Sender<Vec<RunEntry>>, stop: &'a Stop) -> Self {
-        let buffer = Vec::with_capacity(plan.capacity);
+        // The finest ratio's class, in which those of the others lie.
+        let finest = plan.sampled.rates().first().copied();
+        let (least, most) = finest.unwrap_or(Rate::FULL).bounds::<K>();
+        let buffer = Buffer::new(plan.capacity, least, most);
         Worker {
             plan,
             spilled,
@@ -254,7 +258,7 @@ impl<'a, K: Key> Worker<'a, K> {
                 continue;
             }
             let size = plan.sampled.own(document) as usize;
-            if self.buffer.len() + size > plan.capacity {
+            if size > self.buffer.room() {
                 self.spill()?;
             }
             let (low, high) = plan.sampled.rate(document).bounds::<K>();
@@ -262,17 +266,16 @@ impl<'a, K: Key> Worker<'a, K> {
             sets.next(stored, |keys| {
                 let from = keys.partition_point(|&key| key < low);
                 let to = keys.partition_point(|&key| key <= high);
-                let keys = &keys[from..to.min(from.saturating_add(left))];
+                let mut keys = &keys[from..to.min(from.saturating_add(left))];
                 left -= keys.len();
-                for &key in keys {
-                    if self.buffer.len() == plan.capacity {
+                while !keys.is_empty() {
+                    if self.buffer.room() == 0 {
                         let part = self.write()?;
                         self.parts.push(part);
                     }
-                    self.buffer.push(Record {
-                        key,
-                        value: document,
-                    });
+                    let (now, later) = keys.split_at(keys.len().min(self.buffer.room()));
+                    self.buffer.extend(now, document);
+                    keys = later;
                 }
                 Ok(())
             })?;
@@ -288,7 +291,6 @@ impl<'a, K: Key> Worker<'a, K> {
     /// Sorts the buffer into a run that covers nothing yet.
     fn write(&mut self) -> Result<RunEntry> {
         self.stop.check(STAGE)?;
-        self.buffer.sort_unstable();
         let number = self.plan.next_number.fetch_add(1, Ordering::SeqCst);
         let mut run = RunWriter::create(
             self.plan.runs,
@@ -296,10 +298,12 @@ impl<'a, K: Key> Worker<'a, K> {
             self.plan.parameters,
             Compression::Packed,
         )?;
-        for &record in &self.buffer {
-            run.push(record)?;
-        }
-        self.buffer.clear();
+        self.buffer.drain(|records| {
+            for &record in records {
+                run.push(record)?;
+            }
+            Ok(())
+        })?;
         Ok(RunEntry {
             part: run.finish()?,
             generation: 0,

@@ -1,0 +1,249 @@
+//! The buffer that a run is made of: records spread over buckets by the highest bits of their keys.
+
+use super::{Distributor, Record};
+use crate::Result;
+use crate::ids::Key;
+
+/// Records in a buffer at most: they are numbered in 32 bits.
+const MOST_RECORDS: u64 = 1 << 31;
+/// A bucket has `BUCKET / 2` records or more when the buffer is full, and one piece that is not: one
+/// record in 32 of a piece is reckoned to be lost,
+const FILLED: u64 = (PIECE - PIECE / 32) as u64;
+/// and these pieces of a buffer of any size.
+const SPARE: u64 = 5;
+/// Records in a piece: a bucket is a chain of pieces, which lie in the buffer as they were begun.
+const PIECE: usize = 64;
+/// Records of a bucket, about, when the buffer is full: what is sorted at once, in cache.
+const BUCKET: usize = 4096;
+/// Buckets at most: a cache line is written in each, 64 bytes.
+const MOST_BUCKETS: usize = 1 << 14;
+/// Records of a bucket that is sorted by distribution, at most; the memory of that is a constant.
+const MOST_SORTED: usize = 32 << 10;
+
+/// Records on their way into a run.
+///
+/// A set arrives sorted, so it visits the buckets one after the other. When the buffer is full, each
+/// bucket is sorted on its own. Keys too alike for that are sorted in place, all at once.
+#[derive(Debug)]
+pub struct Buffer<K> {
+    records: Vec<Record<K>>,
+    /// For each piece, the one before it in its bucket.
+    before: Vec<u32>,
+    /// For each bucket, where its next record goes; at a multiple of [`PIECE`] it needs a piece.
+    ends: Vec<u32>,
+    least: K,
+    most: K,
+    shift: u32,
+    held: usize,
+    capacity: usize,
+    /// The pieces of one bucket.
+    chain: Vec<u32>,
+    distributor: Distributor<K>,
+}
+
+impl<K: Key> Buffer<K> {
+    /// Bytes of memory that a buffer of so many records takes, but for sorting a bucket.
+    #[must_use]
+    pub fn bytes(capacity: u64) -> u64 {
+        (capacity.div_ceil(FILLED) + SPARE) * Self::PIECE_BYTES
+    }
+
+    /// How many records a buffer of so many bytes takes.
+    #[must_use]
+    pub fn capacity(bytes: u64) -> u64 {
+        let pieces = bytes / Self::PIECE_BYTES;
+        (pieces.saturating_sub(SPARE) * FILLED).min(MOST_RECORDS)
+    }
+
+    /// A piece, its link, and its share of the buckets' ends.
+    const PIECE_BYTES: u64 = (PIECE * size_of::<Record<K>>()) as u64 + 5;
+
+    /// A buffer for so many records with keys in `least..=most`.
+    #[must_use]
+    pub fn new(capacity: usize, least: K, most: K) -> Self {
+        let buckets = (capacity / BUCKET + 1)
+            .next_power_of_two()
+            .clamp(2, MOST_BUCKETS);
+        let width = u128::BITS - (most.to_u128() - least.to_u128()).leading_zeros();
+        let pieces = capacity.div_ceil(PIECE) + buckets;
+        Buffer {
+            records: Vec::with_capacity(pieces * PIECE),
+            before: Vec::with_capacity(pieces),
+            ends: vec![0; buckets],
+            least,
+            most,
+            shift: width.saturating_sub(buckets.ilog2()),
+            held: 0,
+            capacity,
+            chain: Vec::new(),
+            distributor: Distributor::default(),
+        }
+    }
+
+    /// Records that it can still take.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.capacity - self.held
+    }
+
+    /// Takes rising keys, no more than there is room for.
+    pub fn extend(&mut self, keys: &[K], value: u32) {
+        let last = self.ends.len() - 1;
+        for &key in keys {
+            let end = &mut self.ends[key.above(self.least, self.shift).min(last)];
+            if (*end as usize).is_multiple_of(PIECE) {
+                self.before.push(end.wrapping_sub(1) / PIECE as u32);
+                *end = self.records.len() as u32;
+                self.records
+                    .resize(self.records.len() + PIECE, Record::default());
+            }
+            self.records[*end as usize] = Record { key, value };
+            *end += 1;
+        }
+        self.held += keys.len();
+    }
+
+    /// Hands out all records, sorted, and is empty.
+    pub fn drain(&mut self, mut take: impl FnMut(&[Record<K>]) -> Result<()>) -> Result<()> {
+        let longest = (0..self.ends.len()).map(|bucket| self.chain(bucket));
+        if longest.max().unwrap_or(0) > MOST_SORTED {
+            self.compact();
+            self.records.sort_unstable();
+            take(&self.records)?;
+        } else {
+            for bucket in 0..self.ends.len() {
+                let count = self.chain(bucket);
+                if count == 0 {
+                    continue;
+                }
+                let first = self.least.to_u128() + ((bucket as u128) << self.shift);
+                let last = first.saturating_add((1u128 << self.shift) - 1);
+                let last = K::from_u128(last.min(self.most.to_u128()));
+                let (records, tail) = (&self.records, self.tail(bucket));
+                let pieces = self.chain.iter().rev().enumerate().flat_map(|(n, &piece)| {
+                    let at = piece as usize * PIECE;
+                    let filled = if n + 1 == self.chain.len() {
+                        tail
+                    } else {
+                        PIECE
+                    };
+                    records[at..at + filled].iter().copied()
+                });
+                let first = K::from_u128(first);
+                take(self.distributor.sort(first, last, count, pieces))?;
+            }
+        }
+        self.records.clear();
+        self.before.clear();
+        self.ends.fill(0);
+        self.held = 0;
+        Ok(())
+    }
+
+    /// Records in the last piece of a bucket that has any.
+    fn tail(&self, bucket: usize) -> usize {
+        (self.ends[bucket] as usize - 1) % PIECE + 1
+    }
+
+    /// Collects the pieces of a bucket, last first; the number of its records.
+    fn chain(&mut self, bucket: usize) -> usize {
+        self.chain.clear();
+        if self.ends[bucket] == 0 {
+            return 0;
+        }
+        let mut piece = (self.ends[bucket] - 1) / PIECE as u32;
+        while let Some(&before) = self.before.get(piece as usize) {
+            self.chain.push(piece);
+            piece = before;
+        }
+        (self.chain.len() - 1) * PIECE + self.tail(bucket)
+    }
+
+    /// Closes the gaps after the last records of the buckets.
+    fn compact(&mut self) {
+        let mut ends: Vec<u32> = self.ends.iter().copied().filter(|&end| end > 0).collect();
+        ends.sort_unstable();
+        let (mut to, mut from) = (0, 0);
+        for end in ends {
+            let end = end as usize;
+            self.records.copy_within(from..end, to);
+            to += end - from;
+            from = end.next_multiple_of(PIECE);
+        }
+        self.records.copy_within(from.., to);
+        to += self.records.len() - from;
+        self.records.truncate(to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorts<K: Key>(capacity: usize, sets: &[Vec<K>], least: K, most: K) {
+        let mut buffer = Buffer::new(capacity, least, most);
+        let place = buffer.records.capacity();
+        let held =
+            place * size_of::<Record<K>>() + 4 * (buffer.before.capacity() + buffer.ends.len());
+        let counted = Buffer::<K>::bytes(capacity as u64);
+        assert!(held as u64 <= counted, "{held} bytes, {counted} counted");
+        assert!(Buffer::<K>::capacity(counted) >= capacity as u64);
+        for _ in 0..2 {
+            let mut expected = Vec::new();
+            for (value, set) in (0..).zip(sets) {
+                assert!(set.len() <= buffer.room());
+                buffer.extend(set, value);
+                expected.extend(set.iter().map(|&key| Record { key, value }));
+            }
+            expected.sort_unstable();
+            let mut sorted: Vec<Record<K>> = Vec::new();
+            let drained = buffer.drain(|records| {
+                sorted.extend_from_slice(records);
+                Ok(())
+            });
+            drained.unwrap();
+            assert!(sorted == expected, "{} records", expected.len());
+            assert_eq!(buffer.room(), capacity);
+            assert_eq!(buffer.records.capacity(), place);
+        }
+    }
+
+    #[test]
+    fn a_full_buffer_is_sorted() {
+        let mut state = 3u64;
+        let mut random = move || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (state ^ (state >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+        };
+        for capacity in [0, 1, PIECE, PIECE + 1, BUCKET, 5000, 100_000] {
+            for (least, most) in [
+                (0, u64::MAX),
+                (u64::MAX / 3, u64::MAX / 3 * 2),
+                (5, 6),
+                (9, 9),
+            ] {
+                // Over the whole width, in the lowest part of it (too many for one bucket), and all alike.
+                for part in [1, 1 << 16, u64::MAX] {
+                    let mut left = capacity;
+                    let mut sets = Vec::new();
+                    while left > 0 {
+                        let n = left.min(1 + random() as usize % 900);
+                        left -= n;
+                        let width = (most - least) / part;
+                        let key = |random: u64| least + random % width.saturating_add(1).max(1);
+                        let mut set: Vec<u64> = (0..n).map(|_| key(random())).collect();
+                        set.sort_unstable();
+                        sets.push(set);
+                    }
+                    sorts(capacity, &sets, least, most);
+                    let wide = |key: u64| u128::from(key) << 64;
+                    let sets: Vec<Vec<u128>> = sets
+                        .iter()
+                        .map(|set| set.iter().map(|&key| wide(key)).collect())
+                        .collect();
+                    sorts(capacity, &sets, wide(least), wide(most));
+                }
+            }
+        }
+    }
+}
