@@ -14,7 +14,7 @@ use lookalike::ids::Key;
 use lookalike::join::{self, Join, JoinConfig, Pairs};
 use lookalike::manifest::Workspace;
 use lookalike::merge::{LoserTree, PostingsReader, PostingsWriter};
-use lookalike::pipeline::{self, Question};
+use lookalike::pipeline::{self, Question, Spill};
 use lookalike::progress::{Context, Silent, Stop};
 use lookalike::read::ReadConfig;
 use lookalike::sample::Sampling;
@@ -218,6 +218,7 @@ fn collection(place: &Path, context: &Context<'_>) -> (Workspace, Question) {
             max_postings: None,
             pairs: Pairs::All,
         },
+        spill: Spill::Auto,
         fan_in: None,
     };
     let out = place.join("out");

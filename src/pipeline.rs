@@ -18,6 +18,28 @@ use crate::sort;
 use crate::store::disk;
 use crate::{Error, Result};
 
+/// When records go through sorted runs on disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spill {
+    /// When memory does not take them in a few passes over the sets ([`merge::direct`]).
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+}
+
+impl std::str::FromStr for Spill {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "auto" => Ok(Spill::Auto),
+            "always" => Ok(Spill::Always),
+            _ => Err(format!("`{text}` is not when to spill; use auto or always")),
+        }
+    }
+}
+
 /// What is asked of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
@@ -25,6 +47,8 @@ pub struct Question {
     pub sampling: Sampling,
     /// How pairs are found, and which.
     pub join: JoinConfig,
+    /// When records go through runs on disk. Results are the same.
+    pub spill: Spill,
     /// Runs merged at once at most, below what the budget allows: for tests and measurements.
     pub fan_in: Option<usize>,
 }
@@ -145,6 +169,13 @@ pub fn join(workspace: &mut Workspace, question: &Question, context: &Context<'_
     }
 }
 
+/// The merge without runs, as [`stage`] wants it.
+fn merge_direct<K: crate::ids::Key>(
+    context: &Context<'_>,
+) -> impl FnOnce(&mut Workspace) -> Result<bool> {
+    move |workspace| merge::direct::run::<K>(workspace, context)
+}
+
 fn join_keys<K: crate::ids::Key>(
     workspace: &mut Workspace,
     question: &Question,
@@ -153,6 +184,7 @@ fn join_keys<K: crate::ids::Key>(
     let Question {
         sampling,
         join: config,
+        spill,
         fan_in,
     } = question;
     let fan_in = *fan_in;
@@ -176,13 +208,28 @@ fn join_keys<K: crate::ids::Key>(
         .as_ref()
         .is_none_or(|p| !p.complete)
     {
-        preflight::before_sort::<K>(workspace, fan_in, context)?;
-        stage(workspace, "sort", context, |w| {
-            sort::form_runs::<K>(w, context)
-        })?;
-        stage(workspace, "merge", context, |w| {
-            merge::run::<K>(w, fan_in, context)
-        })?;
+        let direct =
+            *spill == Spill::Auto && merge::direct::wanted::<K>(workspace, &context.budget);
+        if !direct
+            && workspace
+                .manifest
+                .postings
+                .as_ref()
+                .is_some_and(|p| p.direct)
+        {
+            // Begun with more memory than there is now.
+            merge::direct::discard(workspace)?;
+        }
+        preflight::before_sort::<K>(workspace, direct, fan_in, context)?;
+        let made = direct && stage(workspace, "merge", context, merge_direct::<K>(context))?;
+        if !made {
+            stage(workspace, "sort", context, |w| {
+                sort::form_runs::<K>(w, context)
+            })?;
+            stage(workspace, "merge", context, |w| {
+                merge::run::<K>(w, fan_in, context)
+            })?;
+        }
     }
     let digest = join::digest(&digest, config);
     if workspace

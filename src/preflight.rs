@@ -194,9 +194,10 @@ fn of_inputs<K: Key>(
 }
 
 /// Refuses to sort and merge the records of a sample where the disk will not do. `limit` bounds the
-/// fan-in as it does in the merge.
+/// fan-in as it does in the merge; with `direct` there are no runs.
 pub fn before_sort<K: Key>(
     workspace: &Workspace,
+    direct: bool,
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
@@ -217,7 +218,9 @@ pub fn before_sort<K: Key>(
         key_bytes: K::BYTES as u64,
     };
     let mut asking = volume.merging::<K>(&context.budget, sample.sizes.len(), limit);
-    if let Some(runs) = &manifest.runs {
+    if direct {
+        (asking.runs, asking.extra) = (0, 0);
+    } else if let Some(runs) = &manifest.runs {
         let left = volume.records.saturating_sub(runs.stats.records);
         asking.runs = part(asking.runs, left, volume.records);
         if runs.complete {

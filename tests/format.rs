@@ -24,7 +24,7 @@ use lookalike::join::{
 };
 use lookalike::manifest::{MANIFEST_FILE, RunsEntry, Workspace};
 use lookalike::merge::PostingsWriter;
-use lookalike::pipeline::{self, Question};
+use lookalike::pipeline::{self, Question, Spill};
 use lookalike::progress::{Context, Silent, Stop};
 use lookalike::read::{ReadConfig, Reason, Reject, SourceSpan};
 use lookalike::report::inspect;
@@ -165,7 +165,7 @@ fn postings<K: Key>(
 ) -> PartInfo {
     let mut part = PostingsWriter::create(directory, PARAMETERS, number, level).unwrap();
     for (key, documents) in lists {
-        part.push(*key, documents).unwrap();
+        part.push(*key, documents.iter().copied()).unwrap();
     }
     part.finish().unwrap()
 }
@@ -513,6 +513,7 @@ fn tiny_run(place: &Path) -> PathBuf {
             max_postings: None,
             pairs: Pairs::All,
         },
+        spill: Spill::Auto,
         fan_in: None,
     };
     let budget = Budget {

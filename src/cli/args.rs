@@ -8,6 +8,7 @@ use lookalike::collection::SizeGroups;
 use lookalike::ids::{FingerprintKind, Threshold};
 use lookalike::join::{Join, Pairs};
 use lookalike::parse::TokenKind;
+use lookalike::pipeline::Spill;
 use lookalike::read::Format;
 use lookalike::sample::Sampling;
 use lookalike::shingle::Short;
@@ -336,6 +337,17 @@ pub struct QuestionOptions {
     /// missed. The ledger says how many pair tokens were lost. Example: --max-postings 1000
     #[arg(long, value_name = "N", help_heading = "Pairs")]
     pub max_postings: Option<u32>,
+    /// When records go through sorted runs on disk: auto or always
+    ///
+    /// auto: when --memory does not take them in a few passes over the sets. Results are the same.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_short_help = true,
+        help_heading = "Means"
+    )]
+    pub spill: Spill,
     /// Merge at most so many runs at once, below what memory allows
     ///
     /// For measurements; results are the same. Example: --fan-in 2

@@ -131,6 +131,7 @@ fn question(options: &QuestionOptions) -> Result<Question> {
             max_postings,
             pairs: options.pairs,
         },
+        spill: options.spill,
         fan_in: options.fan_in,
     })
 }

@@ -41,4 +41,5 @@ pub use catalogue::{Catalogue, CatalogueStats, Column, GroupStats, Names, run as
 pub use config::{CollectionConfig, SizeGroups};
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
 pub use ingest::{SegmentStats, least_memory, run as ingest};
+pub(crate) use sets::position;
 pub use sets::{MappedSets, SET_BLOCK_BYTES, SetReader, SetWriter};

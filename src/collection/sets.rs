@@ -144,10 +144,48 @@ impl<K: Key> SetReader<K> {
         Ok(())
     }
 
+    /// Those of the next document's `size` keys that are in `least..=most`, in rising pieces.
+    pub fn next_within(
+        &mut self,
+        size: u32,
+        (least, most): (K, K),
+        mut take: impl FnMut(&[K]) -> Result<()>,
+    ) -> Result<()> {
+        let mut left = size as usize;
+        while left > 0 {
+            let n = left.min(PIECE);
+            let bytes = self.part.take(n * K::BYTES)?;
+            let from = position(bytes, |key: K| key < least);
+            let to = position(bytes, |key: K| key <= most);
+            self.piece.clear();
+            if let Some(within) = bytes.get(from * K::BYTES..to * K::BYTES) {
+                self.piece
+                    .extend(within.chunks_exact(K::BYTES).map(K::get_le));
+            }
+            take(&self.piece)?;
+            left -= n;
+        }
+        Ok(())
+    }
+
     /// Checks the whole part.
     pub fn finish(self) -> Result<()> {
         self.part.finish()
     }
+}
+
+/// The first key of a rising sequence, little-endian, for which `before` does not hold.
+pub(crate) fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize {
+    let (mut low, mut high) = (0, keys.len() / K::BYTES);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(K::get_le(&keys[middle * K::BYTES..][..K::BYTES])) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 /// Documents between two noted offsets.

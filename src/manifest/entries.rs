@@ -143,6 +143,8 @@ pub struct PostingsEntry {
     pub stats: MergeStats,
     /// Whether all ranges are done.
     pub complete: bool,
+    /// Whether they were made from the sets, without runs.
+    pub direct: bool,
     /// How many fingerprints each document has in each class of document frequency, by level; made by
     /// the first join that needs them.
     pub profiles: Vec<PartInfo>,

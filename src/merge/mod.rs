@@ -40,6 +40,7 @@
 //! `Corrupt` when a checksum or a count fails (`verify` checks the order too); `BudgetTooSmall`; `Io` with file and operation.
 
 mod batches;
+pub mod direct;
 mod generations;
 mod losers;
 mod postings;

@@ -19,16 +19,16 @@ use crate::sort::{Compression, RunFile};
 use crate::store::PartInfo;
 use crate::{Error, Result};
 
-const STAGE: &str = "merge";
+pub(super) const STAGE: &str = "merge";
 /// Records of a range, about.
 const RANGE_RECORDS: u64 = 4 << 20;
 /// Ranges at most: each is a file.
 const MOST_RANGES: u64 = 1024;
 /// Level of zstd over the packed columns of postings: documents that are alike share hundreds of
 /// fingerprints, so the same list comes again and again (`docs/experiments.md`).
-const ZSTD_LEVEL: i32 = 1;
+pub(super) const ZSTD_LEVEL: i32 = 1;
 /// A thread's writer and compressor.
-const WORKER_BYTES: u64 = 4 << 20;
+pub(super) const WORKER_BYTES: u64 = 4 << 20;
 
 /// What was counted while merging. Records = entries + singles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ impl MergeStats {
 
     /// Counts the documents of a fingerprint; are there two or more?
     #[inline]
-    fn list(&mut self, documents: u64) -> bool {
+    pub(super) fn list(&mut self, documents: u64) -> bool {
         if documents < 2 {
             self.singles += documents;
             return false;
@@ -159,11 +159,7 @@ pub fn run<K: Key>(
             )
         })
         .collect::<Result<Vec<_>>>()?;
-    let ranges = entry
-        .stats
-        .records
-        .div_ceil(RANGE_RECORDS)
-        .clamp(1, MOST_RANGES) as u32;
+    let ranges = ranges_of(entry.stats.records);
     let postings = workspace
         .manifest
         .postings
@@ -176,6 +172,7 @@ pub fn run<K: Key>(
                 ..MergeStats::default()
             },
             complete: false,
+            direct: false,
             profiles: Vec::new(),
         });
     let todo: VecDeque<u32> = (0..ranges)
@@ -208,11 +205,7 @@ pub fn run<K: Key>(
         drop(merged);
         let committed = (|| -> Result<()> {
             for (range, info, stats) in &arrive {
-                if let Some(postings) = &mut workspace.manifest.postings {
-                    postings.stats.add(&stats);
-                    postings.parts.insert(range, info);
-                }
-                workspace.commit(&["postings"])?;
+                commit_range(workspace, range, info, &stats)?;
                 context.progress.at(done.load(Ordering::Relaxed));
             }
             Ok(())
@@ -225,20 +218,45 @@ pub fn run<K: Key>(
             .unwrap_or(Ok(()))
             .and(committed)
     })?;
+    drop(files);
+    finish(workspace, entry.stats.records)
+}
+
+/// Ranges that so many records are cut into.
+pub(super) fn ranges_of(records: u64) -> u32 {
+    records.div_ceil(RANGE_RECORDS).clamp(1, MOST_RANGES) as u32
+}
+
+/// Commits the postings of a range.
+pub(super) fn commit_range(
+    workspace: &mut Workspace,
+    range: u32,
+    info: PartInfo,
+    stats: &MergeStats,
+) -> Result<()> {
     if let Some(postings) = &mut workspace.manifest.postings {
-        if postings.stats.records != entry.stats.records {
+        postings.stats.add(stats);
+        postings.parts.insert(range, info);
+    }
+    workspace.commit(&["postings"])
+}
+
+/// All ranges are there: checks that they hold all records.
+pub(super) fn finish(workspace: &mut Workspace, records: u64) -> Result<()> {
+    let path = workspace.path("postings");
+    if let Some(postings) = &mut workspace.manifest.postings {
+        if postings.stats.records != records {
             return Err(Error::Corrupt {
-                path: out,
+                path,
                 offset_bytes: 0,
                 what: "records merged".into(),
-                expected: entry.stats.records.to_string(),
+                expected: records.to_string(),
                 found: postings.stats.records.to_string(),
             });
         }
         postings.complete = true;
     }
     // What they counted stays; the files themselves have been replaced.
-    drop(files);
     if let Some(entry) = &mut workspace.manifest.runs {
         entry.runs.clear();
     }

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::config::ReadConfig;
@@ -47,6 +48,80 @@ const TYPE_FIELDS: [&str; 6] = [
     "type",
 ];
 
+/// The value of a field.
+enum Field<'t> {
+    /// A string, where it lies in the object if it has no escapes: most bytes of a collection are
+    /// in such strings, and each copy of them counts.
+    Text(Cow<'t, str>),
+    /// Anything else.
+    Other(Value),
+}
+
+impl Field<'_> {
+    fn into_owned(self) -> Field<'static> {
+        match self {
+            Field::Text(text) => Field::Text(Cow::Owned(text.into_owned())),
+            Field::Other(value) => Field::Other(value),
+        }
+    }
+}
+
+/// Names and values, as they come in the object.
+type Fields<'t> = Vec<(String, Field<'t>)>;
+
+impl<'de> Deserialize<'de> for Field<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FieldVisitor)
+    }
+}
+
+/// Tells strings from other values. What JSON has no notation for is left to the default, an error.
+struct FieldVisitor;
+
+impl<'de> Visitor<'de> for FieldVisitor {
+    type Value = Field<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Field<'de>, E> {
+        Ok(Field::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Field<'de>, E> {
+        Ok(Field::Text(Cow::Owned(text.to_string())))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Field<'de>, E> {
+        Ok(Field::Other(Value::Null))
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Field<'de>, E> {
+        Ok(Field::Other(value.into()))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Field<'de>, E> {
+        Ok(Field::Other(value.into()))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Field<'de>, E> {
+        Ok(Field::Other(value.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Field<'de>, E> {
+        Ok(Field::Other(value.into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Field<'de>, A::Error> {
+        Value::deserialize(SeqAccessDeserializer::new(values)).map(Field::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, values: A) -> Result<Field<'de>, A::Error> {
+        Value::deserialize(MapAccessDeserializer::new(values)).map(Field::Other)
+    }
+}
+
 /// The wanted fields of one object; the others are parsed and dropped.
 struct Wanted<'c> {
     config: &'c ReadConfig,
@@ -71,14 +146,14 @@ impl Wanted<'_> {
 }
 
 impl<'de> Visitor<'de> for Wanted<'_> {
-    type Value = Vec<(String, Value)>;
+    type Value = Fields<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields: Vec<(String, Value)> = Vec::new();
+        let mut fields: Fields<'de> = Vec::new();
         while let Some(name) = map.next_key::<Cow<'de, str>>()? {
             // Of a repeated name the first counts.
             if self.wants(&name) && !fields.iter().any(|(known, _)| *known == name) {
@@ -91,49 +166,71 @@ impl<'de> Visitor<'de> for Wanted<'_> {
     }
 }
 
-fn parse(text: &str, config: &ReadConfig) -> serde_json::Result<Vec<(String, Value)>> {
+fn parse<'t>(text: &'t str, config: &ReadConfig) -> serde_json::Result<Fields<'t>> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let fields = deserializer.deserialize_map(Wanted { config })?;
     deserializer.end()?;
     Ok(fields)
 }
 
-/// The value of a field, or of a path through objects.
-fn find<'v>(fields: &'v [(String, Value)], path: &str) -> Option<&'v Value> {
-    let top = |name: &str| {
-        fields
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value)
-    };
-    top(path).or_else(|| {
-        let (first, rest) = path.split_once('.')?;
-        rest.split('.')
-            .try_fold(top(first)?, |value, name| value.get(name))
-    })
+fn into_owned(fields: Fields<'_>) -> Fields<'static> {
+    fields
+        .into_iter()
+        .map(|(name, field)| (name, field.into_owned()))
+        .collect()
 }
 
-/// A value as a docno or URL.
-fn name_in(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => {
-            let text = text.trim();
-            (!text.is_empty()).then(|| text.to_string())
+/// What a name or a path leads to.
+enum Found<'v, 't> {
+    Text(&'v mut Cow<'t, str>),
+    Other(&'v Value),
+}
+
+/// The value of a field, or of a path through objects.
+fn find<'v, 't>(fields: &'v mut Fields<'t>, path: &str) -> Option<Found<'v, 't>> {
+    let top = |name: &str| fields.iter().position(|(known, _)| known == name);
+    let (at, rest) = match top(path) {
+        Some(at) => (at, None),
+        None => {
+            let (first, rest) = path.split_once('.')?;
+            (top(first)?, Some(rest))
         }
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
+    };
+    let (_, field) = fields.get_mut(at)?;
+    match (field, rest) {
+        (Field::Text(text), None) => Some(Found::Text(text)),
+        (Field::Text(_), Some(_)) => None,
+        (Field::Other(value), None) => Some(Found::Other(value)),
+        (Field::Other(value), Some(rest)) => rest
+            .split('.')
+            .try_fold(&*value, |value, name| value.get(name))
+            .map(Found::Other),
     }
 }
 
-/// A value as text; a list of strings is read as its lines.
-fn text_in(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Array(values) => {
+/// A value as a docno or URL.
+fn name_in(found: Found<'_, '_>) -> Option<String> {
+    let text = match found {
+        Found::Text(text) => text,
+        Found::Other(Value::String(text)) => text.as_str(),
+        Found::Other(Value::Number(number)) => return Some(number.to_string()),
+        Found::Other(_) => return None,
+    };
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_string())
+}
+
+/// A value as text, taken out where it is a field of its own; a list of strings is read as its
+/// lines.
+fn take_text<'t>(found: Found<'_, 't>) -> Option<Cow<'t, str>> {
+    match found {
+        Found::Text(text) => Some(std::mem::take(text)),
+        Found::Other(Value::String(text)) => Some(text.clone().into()),
+        Found::Other(Value::Array(values)) => {
             let lines: Option<Vec<&str>> = values.iter().map(Value::as_str).collect();
-            lines.map(|lines| lines.join("\n"))
+            lines.map(|lines| lines.join("\n").into())
         }
-        _ => None,
+        Found::Other(_) => None,
     }
 }
 
@@ -182,14 +279,21 @@ fn repair_surrogates(text: &str) -> Option<String> {
 /// The document in an object.
 pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     let mut notices = Vec::new();
-    let text = String::from_utf8_lossy(bytes);
-    if matches!(text, Cow::Owned(_)) {
-        notices.push((Reason::InvalidBytes, "not UTF-8".to_string()));
-    }
-    let fields = match parse(&text, config) {
+    // The check alone is several times as fast as the replacement, which is seldom needed.
+    let (text, parsed) = match std::str::from_utf8(bytes) {
+        Ok(text) => (Cow::Borrowed(text), parse(text, config)),
+        Err(_) => {
+            notices.push((Reason::InvalidBytes, "not UTF-8".to_string()));
+            let text = String::from_utf8_lossy(bytes);
+            let parsed = parse(&text, config).map(into_owned);
+            (text, parsed)
+        }
+    };
+    let mut fields = match parsed {
         Ok(fields) => fields,
         Err(error) => {
-            let again = repair_surrogates(&text).and_then(|text| parse(&text, config).ok());
+            let again =
+                repair_surrogates(&text).and_then(|text| parse(&text, config).map(into_owned).ok());
             match again {
                 Some(fields) => {
                     notices.push((Reason::InvalidBytes, "half a surrogate pair".to_string()));
@@ -210,29 +314,36 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
             .as_deref()
             .map_or_else(|| fields.to_vec(), |field| vec![field])
     }
-    let first = |names: &[&str], read: fn(&Value) -> Option<String>| {
+    fn first<'t, T>(
+        fields: &mut Fields<'t>,
+        names: &[&str],
+        read: fn(Found<'_, 't>) -> Option<T>,
+    ) -> Option<(String, T)> {
         names
             .iter()
-            .find_map(|name| Some((name.to_string(), read(find(&fields, name)?)?)))
-    };
+            .find_map(|name| Some((name.to_string(), read(find(fields, name)?)?)))
+    }
     let ids = named(&config.id_field, &ID_FIELDS);
-    let Some((_, docno)) = first(&ids, name_in) else {
+    let Some((_, docno)) = first(&mut fields, &ids, name_in) else {
         let refusal = Refusal::new(Reason::MissingDocno, format!("none of {}", ids.join(", ")));
         return Outcome::Refused {
             docno: None,
             refusal,
         };
     };
+    let urls = named(&config.url_field, &URL_FIELDS);
+    let url = first(&mut fields, &urls, name_in).map(|(_, url)| url.into());
+    let kind = first(&mut fields, &TYPE_FIELDS, name_in).map(|(_, kind)| kind.to_ascii_lowercase());
+    let title = find(&mut fields, "title").and_then(name_in).map(Cow::Owned);
+    // Last, as it is taken out and its field may be one of the others too.
     let texts = named(&config.text_field, &TEXT_FIELDS);
-    let Some((text_field, body)) = first(&texts, text_in) else {
+    let Some((text_field, body)) = first(&mut fields, &texts, take_text) else {
         let refusal = Refusal::new(Reason::MissingText, format!("none of {}", texts.join(", ")));
         return Outcome::Refused {
             docno: Some(docno.into()),
             refusal,
         };
     };
-    let url = first(&named(&config.url_field, &URL_FIELDS), name_in).map(|(_, url)| url.into());
-    let kind = first(&TYPE_FIELDS, name_in).map(|(_, kind)| kind.to_ascii_lowercase());
     let markup = text_field.rsplit('.').next() == Some("html")
         || kind.as_ref().is_some_and(|kind| kind.contains("html") || kind.contains("xml"))
         // No word on its type: a whole page says itself what it is.
@@ -240,14 +351,17 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
     Outcome::Document(Parts {
         docno: docno.into(),
         url,
-        title: find(&fields, "title").and_then(name_in).map(Cow::Owned),
+        title,
         content: if markup {
             ContentKind::Markup
         } else {
             ContentKind::Text
         },
         charset: Some("utf-8".into()),
-        body: body.into_bytes().into(),
+        body: match body {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        },
         notices,
     })
 }
@@ -286,4 +400,74 @@ pub(super) fn docno_in_head(head: &[u8]) -> Option<String> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts<'a>(object: &'a str, config: &ReadConfig) -> Parts<'a> {
+        match document(object.as_bytes(), config) {
+            Outcome::Document(parts) => parts,
+            _ => panic!("no document in {object}"),
+        }
+    }
+
+    #[test]
+    fn a_text_without_escapes_is_not_copied() {
+        let config = ReadConfig::default();
+        let plain = parts(r#"{"id":"a","text":"é b"}"#, &config);
+        assert!(matches!(plain.body, Cow::Borrowed(b"\xc3\xa9 b")));
+        let escaped = parts(r#"{"id":"a","text":"a\nb"}"#, &config);
+        assert_eq!(&*escaped.body, b"a\nb");
+    }
+
+    /// The text is taken out of its field; whoever else reads the field comes before.
+    #[test]
+    fn one_field_may_be_all() {
+        let config = ReadConfig {
+            text_field: Some("title".into()),
+            id_field: Some("title".into()),
+            url_field: Some("title".into()),
+            ..ReadConfig::default()
+        };
+        let all = parts(r#"{"title":" text/html "}"#, &config);
+        assert_eq!(all.docno, "text/html");
+        assert_eq!(all.url.as_deref(), Some("text/html"));
+        assert_eq!(all.title.as_deref(), Some("text/html"));
+        assert_eq!(&*all.body, b" text/html ");
+        let config = ReadConfig {
+            text_field: Some("type".into()),
+            ..ReadConfig::default()
+        };
+        let typed = parts(r#"{"id":7,"type":"text/html"}"#, &config);
+        assert_eq!(typed.content, ContentKind::Markup);
+        assert_eq!((&*typed.docno, &*typed.body), ("7", &b"text/html"[..]));
+    }
+
+    #[test]
+    fn values_within_values_are_found() {
+        let config = ReadConfig {
+            text_field: Some("a.b.c".into()),
+            id_field: Some("a.n".into()),
+            ..ReadConfig::default()
+        };
+        let lines = parts(
+            r#"{"a":{"n":-1.50,"b":{"c":["x","y"],"d":[null,true,{}]}},"title":null}"#,
+            &config,
+        );
+        assert_eq!((&*lines.docno, &*lines.body), ("-1.5", &b"x\ny"[..]));
+        assert_eq!(lines.title, None);
+        let deep = parts(r#"{"a":{"n":18446744073709551615,"b":{"c":"z"}}}"#, &config);
+        assert_eq!(
+            (&*deep.docno, &*deep.body),
+            ("18446744073709551615", &b"z"[..])
+        );
+        // A string has nothing within.
+        let bytes = br#"{"a":"b","a.n":"1"}"#;
+        assert!(matches!(
+            document(bytes, &config),
+            Outcome::Refused { docno: Some(docno), .. } if docno == "1"
+        ));
+    }
 }

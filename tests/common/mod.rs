@@ -15,7 +15,7 @@ use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::{CollectionConfig, SizeGroups};
 use lookalike::join::JoinConfig;
 use lookalike::manifest::{Manifest, Workspace};
-use lookalike::pipeline::{self, Question};
+use lookalike::pipeline::{self, Question, Spill};
 use lookalike::progress::{Context, Progress, Silent, Stop};
 use lookalike::read::ReadConfig;
 use lookalike::report::Summary;
@@ -62,6 +62,7 @@ impl Default for Run {
                     max_postings: None,
                     pairs: "all".parse().unwrap(),
                 },
+                spill: Spill::Auto,
                 fan_in: None,
             },
             memory: ByteSize::mib(256),
@@ -81,6 +82,12 @@ impl Run {
     /// `prefix` or `count`.
     pub fn join(mut self, text: &str) -> Run {
         self.question.join.join = text.parse().unwrap();
+        self
+    }
+
+    /// Records go through runs on disk.
+    pub fn spill(mut self) -> Run {
+        self.question.spill = Spill::Always;
         self
     }
 

@@ -3,7 +3,7 @@
 use super::{Joining, Place};
 use crate::Result;
 use crate::cluster::SharedUnionFind;
-use crate::collection::MappedSets;
+use crate::collection::{MappedSets, position};
 use crate::error::Error;
 use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE, commit, list};
@@ -77,20 +77,6 @@ impl<'a> Verifier<'a> {
         }
         Ok(slice)
     }
-}
-
-/// The first key of a rising sequence for which `before` does not hold.
-fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize {
-    let (mut low, mut high) = (0, keys.len() / K::BYTES);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if before(K::get_le(&keys[middle * K::BYTES..][..K::BYTES])) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }
 
 /// Verifies the committed candidates and commits the pair list.
