@@ -13,7 +13,7 @@
 //! 1. Decide the charset (`charset.rs`); valid UTF-8 is used where it lies, everything else is
 //!    decoded in pieces.
 //! 2. Markup goes through a streaming tokenizer that passes on text and word breaks (`markup.rs`).
-//! 3. Text becomes canonical text, byte by byte through a table where it is ASCII (`tokens.rs`).
+//! 3. Text becomes canonical text; where it is ASCII, 64 bytes at a time (`masks.rs`, `tokens.rs`).
 //!
 //! # Tokens
 //! - `words`: a maximal run of alphanumeric characters ([`char::is_alphanumeric`]) and their
@@ -40,6 +40,7 @@ mod charset;
 mod class;
 mod config;
 mod markup;
+mod masks;
 mod tokens;
 
 use html5gum::{IoReader, Reader, Tokenizer};

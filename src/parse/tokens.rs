@@ -1,8 +1,10 @@
 //! Text in pieces to tokens: one buffer of canonical text and where each token starts in it.
 //!
-//! Pieces may end anywhere, inside a word or inside a character. ASCII goes through a table and a
-//! loop without unpredictable branches; an apostrophe, and every longer character, through
-//! [`Canonical::step`].
+//! Pieces may end anywhere, inside a word or inside a character. What ASCII becomes is settled for a
+//! whole block of text at once (`masks.rs`): the bytes, and a bit for each of what separates; then the
+//! stretches between superfluous spaces are copied and the starts read off the bits. Short pieces
+//! and short runs go through a table, byte by byte. An apostrophe at a word's end, and every longer
+//! character, goes through [`Canonical::step`].
 //!
 //! # Invariants
 //! - `buffer[..used]` is canonical text: tokens, each followed by one space once it is closed. It
@@ -14,10 +16,18 @@ use std::ops::Range;
 
 use super::class::{Class, ClassCache, SLOW, WHITESPACE, WORDS};
 use super::config::TokenKind;
+use super::masks::{BLOCK, LANES, Masks};
 
-/// Bytes of text taken at a time: room is made once for each, so the inner loops need not grow
-/// anything.
-const BLOCK: usize = 4096;
+/// A shorter run is not worth the work that a word of the masks takes.
+const LEAST_RUN: usize = 16;
+
+/// Starts written at once, wanted or not, so that their number is no branch to be guessed.
+const STARTS_AT_ONCE: usize = 8;
+
+/// Room for what is written beyond what is used: twice [`LANES`] bytes, and the starts of as many
+/// bytes rounded up.
+const SPARE_BYTES: usize = 2 * LANES;
+const SPARE_STARTS: usize = LANES / 2 + STARTS_AT_ONCE;
 
 /// Canonical text is handed on whenever about this much has come together; the consumer decides
 /// what to keep. Stays in the second-level cache with its starts.
@@ -90,6 +100,7 @@ enum Open {
 pub(super) struct Canonical {
     words: bool,
     table: &'static [u8; 256],
+    masks: Masks,
     classes: ClassCache,
     /// Canonical text in `..used`; the rest is room.
     buffer: Vec<u8>,
@@ -113,6 +124,7 @@ impl Canonical {
         Canonical {
             words,
             table: if words { &WORDS } else { &WHITESPACE },
+            masks: Masks::default(),
             classes: ClassCache::new(),
             buffer: Vec::new(),
             used: 0,
@@ -208,6 +220,10 @@ impl Canonical {
 
     fn push_block(&mut self, block: &[u8]) {
         self.make_room(block.len());
+        let masked = block.len() >= LANES;
+        if masked {
+            self.masks.set(block, self.words);
+        }
         let mut at = 0;
         while let Some(&b) = block.get(at) {
             let mapped = self.table[usize::from(b)];
@@ -217,7 +233,11 @@ impl Canonical {
                     Open::Apostrophe if mapped != b' ' => self.open = Open::Word,
                     Open::Apostrophe | Open::Ideograph => self.close(),
                 }
-                at = self.push_ascii(block, at);
+                at = if masked {
+                    self.push_masked(block, at)
+                } else {
+                    self.push_ascii(block, at)
+                };
             } else if b == b'\''
                 && self.open == Open::Word
                 && block.get(at + 1).is_some_and(|b| b.is_ascii_alphanumeric())
@@ -248,6 +268,80 @@ impl Canonical {
                 }
             }
         }
+    }
+
+    /// A run of bytes that the masks of the block settle, from `at`; answers where it ends.
+    fn push_masked(&mut self, block: &[u8], mut at: usize) -> usize {
+        while at < block.len() {
+            let (word, first) = (at / LANES, at % LANES);
+            let (space, slow) = self.masks.bits(word);
+            let slow = slow >> first << first;
+            let end = (slow.trailing_zeros() as usize).min(LANES);
+            if end - first < LEAST_RUN {
+                return self.push_ascii(block, at);
+            }
+            let here = u64::MAX >> (LANES - end) >> first << first;
+            // Is the byte before each a space, or does nothing stand there that could go on?
+            let free = (space & here) << 1 | u64::from(self.open == Open::None) << first;
+            let begins = !space & free & here;
+            let mut dropped = space & free & here;
+            let (Some(text), Some(out), Some(starts)) = (
+                self.masks.text(word),
+                self.buffer
+                    .get_mut(self.used..)
+                    .and_then(|room| room.first_chunk_mut::<{ 2 * LANES }>()),
+                self.starts
+                    .get_mut(self.count..)
+                    .and_then(|room| room.first_chunk_mut::<SPARE_STARTS>()),
+            ) else {
+                // There is room always.
+                return self.push_ascii(block, at);
+            };
+            // Stretches between dropped spaces: as many bytes are copied as the longest could have,
+            // and the next stretch overwrites what was too much.
+            let (mut from, mut used, mut begun) = (first, 0, 0);
+            while from < end {
+                let to = (dropped.trailing_zeros() as usize).min(end);
+                if let (Some(stretch), Some(place)) = (
+                    text.get(from..from + LANES),
+                    out.get_mut(used..used + LANES),
+                ) {
+                    place.copy_from_slice(stretch);
+                }
+                let length = to - from;
+                if length > 0 {
+                    begun |= (begins >> from & u64::MAX >> (LANES - length)) << used;
+                    used += length;
+                }
+                if to == end {
+                    break;
+                }
+                from = to + (dropped >> to).trailing_ones() as usize;
+                dropped &= u64::MAX.checked_shl(from as u32).unwrap_or(0);
+            }
+            let count = begun.count_ones() as usize;
+            for places in starts
+                .chunks_exact_mut(STARTS_AT_ONCE)
+                .take(count.div_ceil(STARTS_AT_ONCE))
+            {
+                for place in places {
+                    *place = self.used + begun.trailing_zeros() as usize;
+                    begun &= begun.wrapping_sub(1);
+                }
+            }
+            self.count += count;
+            self.used += used;
+            self.open = if space >> (end - 1) & 1 == 1 {
+                Open::None
+            } else {
+                Open::Word
+            };
+            at = word * LANES + end;
+            if end < LANES {
+                break;
+            }
+        }
+        at
     }
 
     /// A run of bytes that the table settles, from `at`; answers where it ends. Every byte is
@@ -365,13 +459,13 @@ impl Canonical {
 
     /// Room for what `len` bytes of text can become: a lower case of up to 3 bytes for 2, an
     /// ideograph's 3 bytes and a space before it, and what is still open; a token in every second
-    /// byte and the end mark.
+    /// byte and the end mark; and what [`Canonical::push_masked`] writes too much.
     fn make_room(&mut self, len: usize) {
-        let bytes = self.used + 2 * len + 16;
+        let bytes = self.used + 2 * len + 16 + SPARE_BYTES;
         if self.buffer.len() < bytes {
             grow(&mut self.buffer, bytes);
         }
-        let starts = self.count + len / 2 + 4;
+        let starts = self.count + len / 2 + 4 + SPARE_STARTS;
         if self.starts.len() < starts {
             grow(&mut self.starts, starts);
         }
@@ -464,6 +558,7 @@ fn decode(bytes: &[u8]) -> Decoded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// Takes pairs of tokens as early as it can, and all of the text.
     #[derive(Default)]
@@ -522,6 +617,58 @@ mod tests {
                     assert_eq!(parts.text, whole.text, "{first} {second}");
                     assert!(parts.portions > 1);
                 }
+            }
+        }
+    }
+
+    proptest! {
+        /// In pieces of a byte nothing goes through the masks.
+        #[test]
+        fn masks_agree_with_the_table(
+            parts in prop::collection::vec("[a-zA-Z0-9]{0,9}[ \\t.,'-]{0,3}|[ ']{0,70}|[é漢’\u{301}\0]|[A-Za-z ]{0,200}", 0..60),
+            drained in any::<bool>(),
+        ) {
+            let text = parts.concat();
+            for kind in [TokenKind::Words, TokenKind::Whitespace] {
+                let mut canonical = Canonical::new(&kind);
+                let (mut whole, mut bytes) = (Pairs::default(), Pairs::default());
+                for (taken, piece) in [(&mut whole, text.len().max(1)), (&mut bytes, 1)] {
+                    for piece in text.as_bytes().chunks(piece) {
+                        if drained {
+                            canonical.drain_at = 0;
+                        }
+                        canonical.push(piece, taken);
+                    }
+                    canonical.finish(taken);
+                }
+                prop_assert_eq!(String::from_utf8(whole.text), String::from_utf8(bytes.text));
+                prop_assert_eq!(whole.pairs, bytes.pairs);
+            }
+        }
+    }
+
+    /// Every length of run and of gap, at every place in a word of the masks.
+    #[test]
+    fn masks_agree_with_the_table_at_every_place() {
+        let mut canonical = Canonical::new(&TokenKind::Words);
+        for before in 0..=LANES {
+            for gap in 0..=LANES + 1 {
+                let text = format!(
+                    "{}{}{}x'y 'z' {}",
+                    "A".repeat(before),
+                    " ".repeat(gap),
+                    "b c".repeat(before),
+                    "-d".repeat(LANES)
+                );
+                let (mut whole, mut bytes) = (Pairs::default(), Pairs::default());
+                canonical.push(text.as_bytes(), &mut whole);
+                canonical.finish(&mut whole);
+                for byte in text.as_bytes().chunks(1) {
+                    canonical.push(byte, &mut bytes);
+                }
+                canonical.finish(&mut bytes);
+                assert_eq!(whole.text, bytes.text, "{before} {gap}");
+                assert_eq!(whole.pairs, bytes.pairs, "{before} {gap}");
             }
         }
     }
