@@ -30,6 +30,9 @@ const DIRECTORY: &str = "collection";
 const BATCH_BYTES: usize = 1 << 20;
 /// Records of a batch at most, for collections of tiny documents.
 const BATCH_RECORDS: usize = 8192;
+/// Bytes of canonical text that a worker collects to take several MD5s at once: all of a batch, unless
+/// its charset made it longer. Held on top of what the budget counts, once a thread.
+const UNDIGESTED_BYTES: usize = 2 << 20;
 /// Slots of the table of MD5s seen lately: 16 MiB.
 const SEEN_SLOTS: usize = 1 << 20;
 /// What ingest holds beside what the budget's parts below count: the table of MD5s, buffers of
@@ -594,13 +597,14 @@ impl<K: Key> Worker<K> {
 
     fn shingle(&mut self, batch: &Batch) -> Shingled {
         let mut out = Shingled::default();
+        let mut digested = 0;
         for record in &batch.records {
             out.bytes += record.bytes.len() as u64;
             out.records += 1;
             let shingler = &mut self.shingler;
             let document = read_document(record, batch, &self.config, &mut out, |document| {
                 self.set.clear();
-                shingler.shingle(document, (K::default(), K::MAX), &mut self.set)
+                shingler.shingle_undigested(document, (K::default(), K::MAX), &mut self.set)
             });
             if let Some(mut document) = document {
                 document.shingles = self.set.len() as u32;
@@ -608,9 +612,22 @@ impl<K: Key> Worker<K> {
                     key.put_le(&mut out.sets);
                 }
                 out.documents.push(document);
+                if self.shingler.undigested_bytes() >= UNDIGESTED_BYTES {
+                    self.digest(&mut out.documents, &mut digested);
+                }
             }
         }
+        self.digest(&mut out.documents, &mut digested);
         out
+    }
+
+    /// Fills in the MD5s of the documents from `digested` on.
+    fn digest(&mut self, documents: &mut [DocumentRecord], digested: &mut usize) {
+        let documents = documents.get_mut(*digested..).unwrap_or_default();
+        *digested += documents.len();
+        for (document, md5) in documents.iter_mut().zip(self.shingler.digests()) {
+            document.md5 = *md5;
+        }
     }
 }
 

@@ -36,7 +36,7 @@ use multiversion::target::match_target;
 
 /// Messages hashed at once. 16 are one register of AVX-512; with AVX2 two groups of 8 hide that each
 /// step waits for the last, which is worth more than what is spilled.
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 
 /// Lanes that go through all steps together where registers have 128 bits: with 8, what is spilled
 /// costs more than is won.
@@ -47,10 +47,10 @@ const NARROW_LANES: usize = 4;
 const MOST_BLOCKS: usize = 4;
 
 /// Bytes of a block.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 /// Words of a block.
-const BLOCK_WORDS: usize = BLOCK / 4;
+pub(super) const BLOCK_WORDS: usize = BLOCK / 4;
 
 /// The longest queued message, rounded up to its blocks.
 const MOST_BYTES: usize = MOST_BLOCKS * BLOCK;
@@ -150,10 +150,10 @@ const T: [u32; 64] = [
 ];
 
 /// The registers A to D before the first block.
-const START: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
+pub(super) const START: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
 
 /// The registers A to D of `N` lanes.
-type Registers<const N: usize> = [[u32; N]; 4];
+pub(super) type Registers<const N: usize> = [[u32; N]; 4];
 
 /// Messages of one number of blocks, waiting for their fellows.
 #[derive(Clone, Debug)]
@@ -201,7 +201,10 @@ impl Queue {
 
     /// Hashes what is in the lanes, messages of so many blocks, and empties them.
     fn hash(&mut self, blocks: usize, found: &mut impl FnMut(u128)) {
-        let [a, b, c, d] = registers(&self.words[..blocks * BLOCK_WORDS]);
+        let [a, b, c, d] = registers(
+            &START.map(|register| [register; LANES]),
+            &self.words[..blocks * BLOCK_WORDS],
+        );
         for lane in 0..self.filled.min(LANES) {
             let digest = [a[lane], b[lane], c[lane], d[lane]]
                 .into_iter()
@@ -277,24 +280,24 @@ pub(super) fn digest(message: &[u8]) -> u128 {
     u128::from_be_bytes(Md5::digest(message).into())
 }
 
-/// The registers after the last block, compiled once for each width of vectors and chosen when
-/// the program runs.
+/// The registers after the last block, from `start` on, compiled once for each width of vectors and
+/// chosen when the program runs.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn registers(words: &[[u32; LANES]]) -> Registers<LANES> {
+pub(super) fn registers(start: &Registers<LANES>, words: &[[u32; LANES]]) -> Registers<LANES> {
     match_target! {
-        "x86_64+avx512f+avx512vl" => in_groups::<LANES>(words),
-        "x86_64+avx2" => in_groups::<LANES>(words),
-        _ => in_groups::<NARROW_LANES>(words),
+        "x86_64+avx512f+avx512vl" => in_groups::<LANES>(start, words),
+        "x86_64+avx2" => in_groups::<LANES>(start, words),
+        _ => in_groups::<NARROW_LANES>(start, words),
     }
 }
 
 /// The registers after the last block, `N` lanes after the other. Inlined, as all it calls is: only so
 /// it is compiled for the caller's vectors.
 #[inline(always)]
-fn in_groups<const N: usize>(words: &[[u32; LANES]]) -> Registers<LANES> {
-    let mut all = [[0; LANES]; 4];
+fn in_groups<const N: usize>(start: &Registers<LANES>, words: &[[u32; LANES]]) -> Registers<LANES> {
+    let mut all = *start;
     for first in (0..LANES).step_by(N) {
-        let registers = group::<N>(words, first);
+        let registers = group::<N>(start, words, first);
         for (all, register) in all.iter_mut().zip(registers) {
             all[first..first + N].copy_from_slice(&register);
         }
@@ -304,8 +307,15 @@ fn in_groups<const N: usize>(words: &[[u32; LANES]]) -> Registers<LANES> {
 
 /// The registers after the last block of `N` lanes from `first` on.
 #[inline(always)]
-fn group<const N: usize>(words: &[[u32; LANES]], first: usize) -> Registers<N> {
-    let mut registers = START.map(|register| [register; N]);
+fn group<const N: usize>(
+    start: &Registers<LANES>,
+    words: &[[u32; LANES]],
+    first: usize,
+) -> Registers<N> {
+    let mut registers = [[0; N]; 4];
+    for (register, start) in registers.iter_mut().zip(start) {
+        register.copy_from_slice(&start[first..first + N]);
+    }
     for block in words.as_chunks::<BLOCK_WORDS>().0 {
         let mut abcd = registers;
         macro_rules! steps {
@@ -423,10 +433,12 @@ mod tests {
             .collect();
         for blocks in 0..=MOST_BLOCKS {
             let words = &words[..blocks * BLOCK_WORDS];
-            let expected = in_groups::<1>(words);
-            assert_eq!(registers(words), expected);
-            assert_eq!(in_groups::<NARROW_LANES>(words), expected);
-            assert_eq!(in_groups::<LANES>(words), expected);
+            let mut start = START.map(|register| [register; LANES]);
+            start[1][3] = 7;
+            let expected = in_groups::<1>(&start, words);
+            assert_eq!(registers(&start, words), expected);
+            assert_eq!(in_groups::<NARROW_LANES>(&start, words), expected);
+            assert_eq!(in_groups::<LANES>(&start, words), expected);
         }
     }
 

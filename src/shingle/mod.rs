@@ -14,6 +14,7 @@
 //! 2. Windows of a long document are hashed portion by portion; the last w - 1 tokens are kept for
 //!    the next portion.
 //! 3. The fingerprints are sorted, equal ones made one.
+//! 4. The MD5 of a document is taken alone, or together with others' (`md5_texts.rs`).
 //!
 //! # Invariants
 //! - The sets of ranges that partition the keys partition the set of the full range.
@@ -31,16 +32,16 @@
 mod config;
 mod fingerprint;
 mod md5_lanes;
+mod md5_texts;
 mod sort;
 
 use std::ops::Range;
-
-use md5::{Digest, Md5};
 
 use crate::ids::{FingerprintKind, Key};
 use crate::parse::{Parser, TokenConsumer, TokenKind, Tokens};
 use crate::read::{RawDocument, Reject};
 
+use md5_texts::Md5Texts;
 use sort::Sorter;
 
 pub use config::{MAX_SHINGLE_SIZE, ShingleConfig, Short};
@@ -88,7 +89,8 @@ pub struct Shingler<K: Key> {
     fingerprint: FingerprintKind,
     seed: u64,
     md5_fingerprinter: Md5Fingerprinter,
-    md5: Md5,
+    md5: Md5Texts,
+    digests: Vec<[u8; 16]>,
     sorter: Sorter<K>,
 }
 
@@ -118,7 +120,8 @@ impl<K: Key> Shingler<K> {
             fingerprint: config.fingerprint,
             seed: config.seed,
             md5_fingerprinter: Md5Fingerprinter::default(),
-            md5: Md5::new(),
+            md5: Md5Texts::default(),
+            digests: Vec::new(),
             sorter: Sorter::default(),
         }
     }
@@ -128,6 +131,43 @@ impl<K: Key> Shingler<K> {
     /// a document's fingerprints are more than memory holds and it is done in several passes, none
     /// (and nothing is hashed) where the range is empty. The facts are those of the whole document every time.
     pub fn shingle(
+        &mut self,
+        document: &RawDocument<'_>,
+        range: (K, K),
+        set: &mut Vec<K>,
+    ) -> DocumentFacts {
+        self.md5.begin_alone();
+        let mut facts = self.parse(document, range, set);
+        facts.md5 = self.md5.end_alone();
+        facts
+    }
+
+    /// As [`Shingler::shingle`], but for the MD5, which is zero in the facts: [`Shingler::digests`] has
+    /// it. Several documents' MD5s together take a fraction of the time.
+    pub fn shingle_undigested(
+        &mut self,
+        document: &RawDocument<'_>,
+        range: (K, K),
+        set: &mut Vec<K>,
+    ) -> DocumentFacts {
+        let facts = self.parse(document, range, set);
+        self.md5.end();
+        facts
+    }
+
+    /// The MD5s of the documents shingled undigested since the last call, in their order.
+    pub fn digests(&mut self) -> &[[u8; 16]] {
+        self.md5.digests(&mut self.digests);
+        &self.digests
+    }
+
+    /// Bytes held of documents whose MD5s were not yet asked for.
+    #[must_use]
+    pub fn undigested_bytes(&self) -> usize {
+        self.md5.collected()
+    }
+
+    fn parse(
         &mut self,
         document: &RawDocument<'_>,
         range: (K, K),
@@ -172,7 +212,7 @@ impl<K: Key> Shingler<K> {
         DocumentFacts {
             words: facts.words,
             short,
-            md5: self.md5.finalize_reset().into(),
+            md5: [0; 16],
             title: facts.title,
             charset: facts.charset,
             notices: facts.notices,
@@ -215,7 +255,7 @@ struct Collector<'a, K: Key> {
     /// A whole window has been seen.
     hashed: bool,
     is_short: bool,
-    md5: &'a mut Md5,
+    md5: &'a mut Md5Texts,
     sorter: &'a mut Sorter<K>,
     compact_at: usize,
 }
@@ -274,7 +314,7 @@ impl<K: Key, F: Fingerprinter> TokenConsumer for Hashing<'_, K, F> {
             }
             done = bytes.len();
         }
-        self.base.md5.update(&bytes[..done]);
+        self.base.md5.push(&bytes[..done]);
         if !last && self.base.set.len() >= self.base.compact_at {
             self.base.sorter.sort_distinct(self.base.set);
             self.base.compact_at = COMPACT_FINGERPRINTS.max(2 * self.base.set.len());
