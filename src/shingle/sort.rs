@@ -32,11 +32,18 @@ impl<K: Key> Sorter<K> {
     pub(super) fn sort_distinct(&mut self, set: &mut Vec<K>) {
         if (LEAST..MOST).contains(&set.len()) {
             self.deal(set);
-            set.clear();
-            // All but the last of equal keys are left out, then the last is added.
-            let keys = self.dealt.iter().zip(self.dealt.iter().skip(1));
-            set.extend(keys.filter(|(a, b)| a != b).map(|(a, _)| *a));
-            set.extend(self.dealt.last());
+            // Every key is written, and the last of equal ones is not overwritten by the next: no branch
+            // depends on the keys. There are as many places as keys.
+            let mut kept = 0;
+            for (key, next) in self.dealt.iter().zip(self.dealt.iter().skip(1)) {
+                set[kept] = *key;
+                kept += usize::from(key != next);
+            }
+            if let Some(last) = self.dealt.last() {
+                set[kept] = *last;
+                kept += 1;
+            }
+            set.truncate(kept);
         } else {
             set.sort_unstable();
             set.dedup();
