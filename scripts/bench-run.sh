@@ -41,8 +41,20 @@ for memory in 256MiB 512MiB 2GiB; do
 done
 rm -rf "$work/out-1"
 measure "run, 1 thread on 1 core, --memory 512MiB" taskset -c 0 $bin run "$input" -o "$work/out-1" --threads 1 --memory 512MiB --quiet
-measure "join again at 0.5 (postings reused)" $bin join "$work/out-512MiB" --threshold 0.5 --memory 512MiB --threads 2 --quiet
-measure "join with --max-postings 1000" $bin join "$work/out-512MiB" --max-postings 1000 --memory 512MiB --threads 2 --quiet
+rm -rf "$work/out-spill"
+measure "run, 2 threads, 512MiB, --spill always" $bin run "$input" -o "$work/out-spill" --spill always --threads 2 --memory 512MiB --quiet
+cp -r "$work/out-512MiB" "$work/out-again"
+for threshold in 0.8 0.5; do
+    measure "join again at $threshold (postings reused)" $bin join "$work/out-again" --threshold $threshold --memory 512MiB --threads 2 --quiet
+    cp -r "$work/out-again" "$work/out-count"
+    measure "join again at $threshold with --join count" $bin join "$work/out-count" --threshold $threshold --join count --memory 512MiB --threads 2 --quiet
+    for out in again count; do $bin cluster "$work/out-$out" --memory 512MiB --quiet; done
+    cmp "$work/out-again/pairs.tsv" "$work/out-count/pairs.tsv"
+    rm -rf "$work/out-count"
+done
+measure "join again at 0.5 with --pairs none" $bin join "$work/out-again" --threshold 0.5 --pairs none --memory 512MiB --threads 2 --quiet
+rm -rf "$work/out-again"
+measure "join --max-postings 1000 (counts)" $bin join "$work/out-512MiB" --max-postings 1000 --memory 512MiB --threads 2 --quiet
 measure "join with --sampling 1/16" $bin join "$work/out-512MiB" --sampling 1/16 --memory 512MiB --threads 2 --quiet
 measure "join with --sampling broder97" $bin join "$work/out-512MiB" --sampling broder97 --memory 512MiB --threads 2 --quiet
 rm -rf "$work/out-md5"
@@ -51,7 +63,8 @@ measure "run with --fingerprint md5, --memory 512MiB" $bin run "$input" -o "$wor
 echo
 for file in pairs.tsv clusters.jsonl exact-duplicates.tsv documents.tsv rejects.jsonl; do
     cmp "$work/out-256MiB/$file" "$work/out-2GiB/$file" && cmp "$work/out-256MiB/$file" "$work/out-1/$file"
-done && echo "results of all budgets and threads are identical"
+    cmp "$work/out-256MiB/$file" "$work/out-spill/$file"
+done && echo "results of all budgets and threads, with runs and without, are identical"
 # The header names the fingerprint; everything else must agree.
 diff <(grep -v '^#' "$work/out-256MiB/pairs.tsv") <(grep -v '^#' "$work/out-md5/pairs.tsv") && echo "pairs of both fingerprints are identical"
 
@@ -67,9 +80,9 @@ print(f"{s['ingest']['documents']} documents, {gb:.3f} GB of pages, {s['catalogu
 print(f"ingest: {(one[1] + one[2]) / gb:.1f} CPU s per GB on one core, {(two[1] + two[2]) / gb:.1f} on two; wall of two threads / one: {two[0] / one[0]:.2f}")
 for budget in ("256MiB", "2GiB"):
     s = json.load(open(f"{work}/out-{budget}/summary.json"))
-    print(f"--memory {budget}: {s['sort']['runs']} runs, {s['sort']['bytes'] / s['sort']['records']:.2f} bytes a record; "
-          f"join: {s['join']['pair_tokens']} pair tokens in {s['join']['blocks']} blocks, "
-          f"{s['join']['spilled_bytes']} bytes spilled, {s['join']['pairs']} pairs")
+    p = s["join"]["prefix"]
+    print(f"--memory {budget}: {s['sort']['runs']} runs; join: {p['prefix_postings']} of {p['entries']} postings in prefixes, "
+          f"{p['probes']} probes, {p['candidates']} candidates, {s['join']['pairs']} pairs")
     for stage, cost in s["costs"].items():
         print(f"    {stage:<10} {cost['wall_seconds']:7.2f} s wall {cost['cpu_seconds']:7.2f} s CPU")
 PY

@@ -45,7 +45,7 @@ use crate::collection::{Catalogue, CollectionConfig};
 use crate::ids::{FingerprintKind, Key};
 use crate::manifest::Workspace;
 use crate::merge;
-use crate::pipeline::Question;
+use crate::pipeline::{Question, Spill};
 use crate::progress::Context;
 use crate::read::{
     Batch, InputFile, Interpreted, Reason, RecordKind, RecordReader, Reject, interpret,
@@ -168,7 +168,13 @@ fn of_inputs<K: Key>(
         .sum();
     let after = match question {
         Some(question) => {
-            let merging = volume.merging::<K>(&context.budget, 1, question.fan_in);
+            let mut merging = volume.merging::<K>(&context.budget, 1, question.fan_in);
+            let (records, documents) = (volume.records, volume.documents);
+            if question.spill == Spill::Auto
+                && merge::direct::takes::<K>(&context.budget, records, documents, 1)
+            {
+                (merging.runs, merging.extra) = (0, 0);
+            }
             volume.sample().saturating_add(volume.asking(merging))
         }
         None => 0,
@@ -365,7 +371,7 @@ impl Volume {
         Merging {
             runs,
             extra: merged_at_once(runs, count, fan_in),
-            postings: self.postings(),
+            postings: self.postings() + merge::profile_bytes(documents, levels),
         }
     }
 

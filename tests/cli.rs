@@ -321,6 +321,8 @@ fn progress_goes_to_standard_error_as_lines() {
         "sample-corpora/trec-web/a.gz",
         "-o",
         out,
+        "--spill",
+        "always",
     ]));
     let stages = [
         "ingest",

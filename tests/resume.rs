@@ -84,10 +84,15 @@ fn stage_of(error: &Error) -> &'static str {
 fn stopped_at_any_call_and_run_again() {
     let directory = tempfile::tempdir().unwrap();
     let (input, run) = corpus(directory.path(), 12);
-    let (expected, expected_names) = uninterrupted(&run, &input);
+    stopped_at_any_call(&run, &input, true);
+    stopped_at_any_call(&run.direct(), &input, false);
+}
+
+fn stopped_at_any_call(run: &Run, input: &Path, through_runs: bool) {
+    let (expected, expected_names) = uninterrupted(run, input);
     let calls = {
         let (out, watch) = (tempfile::tempdir().unwrap(), StopAt::never());
-        run.watched(&[&input], out.path(), &watch.stop, &watch)
+        run.watched(&[input], out.path(), &watch.stop, &watch)
             .unwrap();
         watch.calls.load(Ordering::SeqCst)
     };
@@ -98,7 +103,7 @@ fn stopped_at_any_call_and_run_again() {
         let out = tempfile::tempdir().unwrap();
         let watch = StopAt::call(after);
         let first = run.clone().threads(1 + after % 3);
-        match first.watched(&[&input], out.path(), &watch.stop, &watch) {
+        match first.watched(&[input], out.path(), &watch.stop, &watch) {
             Ok(_) => {}
             Err(error) => _ = stopped.insert(stage_of(&error)),
         }
@@ -106,7 +111,7 @@ fn stopped_at_any_call_and_run_again() {
             .clone()
             .threads(1 + after % 4)
             .memory((64 + after as u64 * 8) << 20);
-        again.run(&[&input], out.path()).unwrap();
+        again.run(&[input], out.path()).unwrap();
         let what = format!("stopped at call {after} of {calls}");
         assert_same_files(&lasting(out.path()), &expected, &what);
         assert_eq!(names(out.path()), expected_names, "{what}");
@@ -121,7 +126,7 @@ fn stopped_at_any_call_and_run_again() {
         "cluster",
     ] {
         assert!(
-            stopped.contains(stage),
+            stopped.contains(stage) || stage == "sort" && !through_runs,
             "never stopped in {stage}: {stopped:?}"
         );
     }

@@ -145,8 +145,7 @@ pub struct PostingsEntry {
     pub complete: bool,
     /// Whether they were made from the sets, without runs.
     pub direct: bool,
-    /// How many fingerprints each document has in each class of document frequency, by level; made by
-    /// the first join that needs them.
+    /// How many fingerprints each document has in each class of document frequency, by level.
     pub profiles: Vec<PartInfo>,
 }
 

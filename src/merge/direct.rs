@@ -8,7 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crossbeam_channel::{Sender, bounded};
 
 use super::postings::PostingsWriter;
-use super::stage::{MergeStats, STAGE, WORKER_BYTES, ZSTD_LEVEL, commit_range, finish, ranges_of};
+use super::profile::Collector;
+use super::stage::{
+    Collected, MergeStats, PROFILE_SHARE, STAGE, WORKER_BYTES, ZSTD_LEVEL, commit_range, finish,
+    ranges_of,
+};
 use crate::Result;
 use crate::budget::{Budget, PROCESS_BYTES};
 use crate::collection::{Catalogue, Column, SetReader};
@@ -33,14 +37,19 @@ struct Passes {
     capacity: u64,
     /// Ranges that are expected to fit it.
     ranges: u32,
+    /// Whether there is room for profiles.
+    collect: bool,
 }
 
 fn passes<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) -> Option<Passes> {
     let threads = budget.threads as u64;
+    let profiles = threads * Collector::<K>::bytes(documents, levels);
+    let collect = profiles <= budget.memory.0 / PROFILE_SHARE;
     let fixed = PROCESS_BYTES
         + documents * 4
         + Sampled::bytes(levels, documents)
-        + threads * (WORKER_BYTES + documents * 4);
+        + threads * (WORKER_BYTES + documents * 4)
+        + if collect { profiles } else { 0 };
     let memory = budget.memory.0.checked_sub(fixed)?;
     let capacity = Buffer::<K>::capacity(memory / threads);
     let ranges = u64::from(ranges_of(records));
@@ -55,6 +64,7 @@ fn passes<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) 
     Some(Passes {
         capacity: capacity.min(each * ranges),
         ranges: ranges as u32,
+        collect,
     })
 }
 
@@ -71,7 +81,12 @@ pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
         return false;
     }
     let (records, levels) = (sample.stats.sampled, sample.sizes.len());
-    passes::<K>(budget, records, catalogue.documents, levels).is_some_and(|passes| {
+    takes::<K>(budget, records, catalogue.documents, levels)
+}
+
+/// Does memory take so many records in a few passes?
+pub(crate) fn takes<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) -> bool {
+    passes::<K>(budget, records, documents, levels).is_some_and(|passes| {
         u64::from(ranges_of(records)).div_ceil(passes.ranges.into()) <= MOST_PASSES
     })
 }
@@ -92,6 +107,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         .progress
         .start(STAGE, Unit::Count("records"), Some(records));
     let ranges = ranges_of(records);
+    let collect = passes.collect && workspace.manifest.postings.is_none();
     workspace.manifest.runs = Some(RunsEntry {
         complete: true,
         stats: FormStats {
@@ -131,6 +147,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
     );
     let threads = context.budget.threads;
     let (merged, arrive) = bounded::<(u32, PartInfo, MergeStats)>(threads);
+    let collected = Collected::<K>::new(&sampled, collect);
     let shared = Shared {
         workspace: &directory,
         out: &out,
@@ -148,8 +165,18 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
     std::thread::scope(|scope| -> Result<()> {
         let workers: Vec<_> = (0..threads)
             .map(|_| {
-                let (shared, merged) = (&shared, merged.clone());
-                scope.spawn(move || shared.work::<K>(&merged))
+                let (shared, merged, collected) = (&shared, merged.clone(), &collected);
+                scope.spawn(move || -> Result<()> {
+                    let mut worker = Worker {
+                        shared,
+                        merged,
+                        buffer: Buffer::<K>::new(shared.capacity, K::default(), K::MAX),
+                        profiles: collected.begin(),
+                    };
+                    worker.work()?;
+                    collected.end(worker.profiles);
+                    Ok(())
+                })
             })
             .collect();
         drop(merged);
@@ -172,7 +199,16 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         discard(workspace)?;
         return Ok(false);
     }
-    finish(workspace, records).map(|()| true)
+    let memory = context.budget.memory.0.saturating_sub(PROCESS_BYTES);
+    finish::<K>(
+        workspace,
+        records,
+        &sampled,
+        collected.whole(),
+        memory,
+        context,
+    )?;
+    Ok(true)
 }
 
 /// Drops what was made so far, so that runs can be made instead.
@@ -201,9 +237,25 @@ struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    fn work<K: Key>(&self, merged: &Sender<(u32, PartInfo, MergeStats)>) -> Result<()> {
+    fn bounds<K: Key>(&self, range: u32) -> (K, K) {
+        Rate::new(self.ranges, range)
+            .unwrap_or(Rate::FULL)
+            .bounds::<K>()
+    }
+}
+
+struct Worker<'a, K> {
+    shared: &'a Shared<'a>,
+    merged: Sender<(u32, PartInfo, MergeStats)>,
+    buffer: Buffer<K>,
+    profiles: Option<Collector<'a, K>>,
+}
+
+impl<K: Key> Worker<'_, K> {
+    fn work(&mut self) -> Result<()> {
         loop {
             let next = self
+                .shared
                 .queue
                 .lock()
                 .unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -211,44 +263,35 @@ impl Shared<'_> {
             let Some((first, last)) = next else {
                 return Ok(());
             };
-            if self.crowded.load(Ordering::SeqCst) {
+            if self.shared.crowded.load(Ordering::SeqCst) {
                 return Ok(());
             }
-            self.group::<K>(first, last, merged)?;
+            self.group(first, last)?;
         }
-    }
-
-    fn bounds<K: Key>(&self, range: u32) -> (K, K) {
-        Rate::new(self.ranges, range)
-            .unwrap_or(Rate::FULL)
-            .bounds::<K>()
     }
 
     /// Collects the records of some ranges, sorts them, and writes their postings.
-    fn group<K: Key>(
-        &self,
-        first: u32,
-        last: u32,
-        merged: &Sender<(u32, PartInfo, MergeStats)>,
-    ) -> Result<()> {
-        let (low, high) = (self.bounds::<K>(first).0, self.bounds::<K>(last).1);
-        let mut buffer = Buffer::<K>::new(self.capacity, low, high);
-        for segment in self.segments {
-            self.stop.check(STAGE)?;
-            if !self.collect(segment, low, high, &mut buffer)? {
-                if first == last {
-                    self.crowded.store(true, Ordering::SeqCst);
-                    return Ok(());
-                }
-                // Half the ranges at once.
-                drop(buffer);
-                let middle = first + (last - first) / 2;
-                self.group::<K>(first, middle, merged)?;
-                return self.group::<K>(middle + 1, last, merged);
+    fn group(&mut self, first: u32, last: u32) -> Result<()> {
+        let shared = self.shared;
+        let (low, high) = (shared.bounds::<K>(first).0, shared.bounds::<K>(last).1);
+        self.buffer.begin(low, high);
+        for segment in shared.segments {
+            shared.stop.check(STAGE)?;
+            if self.collect(segment, low, high)? {
+                continue;
             }
+            if first == last {
+                shared.crowded.store(true, Ordering::SeqCst);
+                return Ok(());
+            }
+            // Half the ranges at once.
+            let middle = first + (last - first) / 2;
+            self.group(first, middle)?;
+            return self.group(middle + 1, last);
         }
-        let mut writing = Writing::<K>::new(self, merged, first)?;
-        buffer.drain(|mut records| {
+        let mut writing = Writing::<K>::new(shared, &self.merged, first)?;
+        let profiles = &mut self.profiles;
+        self.buffer.drain(|mut records| {
             while let Some(next) = records.first() {
                 while next.key > writing.high {
                     writing.next_range()?;
@@ -260,6 +303,9 @@ impl Shared<'_> {
                 for list in now.chunk_by(|a, b| a.key == b.key) {
                     if writing.stats.list(list.len() as u64) {
                         let documents = list.iter().map(|record| record.value);
+                        if let Some(profiles) = profiles {
+                            profiles.list(list[0].key, documents.clone());
+                        }
                         writing.writer.push(list[0].key, documents)?;
                     }
                 }
@@ -272,29 +318,24 @@ impl Shared<'_> {
         writing.close()
     }
 
-    /// Puts a segment's records from `low` to `high` into a buffer; `false` if it does not take them.
-    fn collect<K: Key>(
-        &self,
-        segment: &SegmentEntry,
-        low: K,
-        high: K,
-        buffer: &mut Buffer<K>,
-    ) -> Result<bool> {
+    /// Puts a segment's records from `low` to `high` into the buffer; `false` if it does not take them.
+    fn collect(&mut self, segment: &SegmentEntry, low: K, high: K) -> Result<bool> {
+        let shared = self.shared;
         let first = segment.first_document;
-        let mut sets = SetReader::<K>::open(self.workspace, self.parameters, segment)?;
+        let mut sets = SetReader::<K>::open(shared.workspace, shared.parameters, segment)?;
         for document in first..first + segment.stats.documents as u32 {
-            let own = self.sampled.own(document);
-            let (least, most) = self.sampled.rate(document).bounds::<K>();
+            let own = shared.sampled.own(document);
+            let (least, most) = shared.sampled.rate(document).bounds::<K>();
             let (least, most) = (least.max(low), most.min(high));
             let mut room = true;
-            let stored = self.stored.0[document as usize];
+            let stored = shared.stored.0[document as usize];
             sets.next_within(stored, (least, most), |keys| {
                 if own == 0 || !room {
                     return Ok(());
                 }
-                room = keys.len() <= buffer.room();
+                room = keys.len() <= self.buffer.room();
                 if room {
-                    buffer.extend(keys, document);
+                    self.buffer.extend(keys, document);
                 }
                 Ok(())
             })?;

@@ -44,11 +44,13 @@ pub mod direct;
 mod generations;
 mod losers;
 mod postings;
+pub(crate) mod profile;
 mod stage;
 
 pub use batches::{Batch, Batches};
 pub use generations::{Combine, Generations, fan_in, merge_generations};
 pub use losers::LoserTree;
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
+pub(crate) use profile::profile_bytes;
 pub(crate) use stage::runs_at_once;
 pub use stage::{MergeStats, run};

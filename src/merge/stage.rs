@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::bounded;
 use serde::{Deserialize, Serialize};
 
+use super::profile::{self, Collector};
 use super::{Batch, Batches, Combine, Generations, PostingsWriter, fan_in, merge_generations};
-use crate::budget::{Budget, PROCESS_BYTES};
+use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
 use crate::ids::Key;
 use crate::manifest::{PostingsEntry, Workspace};
 use crate::progress::{Context, Stop, Unit, joined};
-use crate::sample::Rate;
+use crate::sample::{Rate, Sampled};
 use crate::sort::{Compression, RunFile};
 use crate::store::PartInfo;
 use crate::{Error, Result};
@@ -122,7 +123,21 @@ pub fn run<K: Key>(
         .ok_or_else(missing)?;
     let threads = context.budget.threads as u64;
     let documents = Catalogue::stats(workspace)?.documents;
-    let fan_in = runs_at_once::<K>(&context.budget, documents, limit)?;
+    let levels = workspace.manifest.sample.as_ref();
+    let levels = levels.map_or(1, |sample| sample.sizes.len());
+    // Profiles are counted on the way where they do not take memory from the merge.
+    let profiles = Sampled::bytes(levels, documents)
+        + threads * profile::Collector::<K>::bytes(documents, levels);
+    let fresh = workspace.manifest.postings.is_none();
+    let collect = fresh && profiles <= context.budget.memory.0 / PROFILE_SHARE;
+    let budget = Budget {
+        memory: ByteSize(context.budget.memory.0 - if collect { profiles } else { 0 }),
+        ..context.budget
+    };
+    let (collect, fan_in) = match runs_at_once::<K>(&budget, documents, limit) {
+        Ok(fan_in) => (collect, fan_in),
+        Err(_) => (false, runs_at_once::<K>(&context.budget, documents, limit)?),
+    };
     context
         .progress
         .start(STAGE, Unit::Count("records"), Some(entry.stats.records));
@@ -180,21 +195,34 @@ pub fn run<K: Key>(
         .collect();
     let queue = Mutex::new(todo);
     let done = AtomicU64::new(postings.stats.records);
+    let sampled = Sampled::load(workspace)?;
+    let collected = Collected::<K>::new(&sampled, collect);
     let (merged, arrive) = bounded::<(u32, PartInfo, MergeStats)>(threads as usize);
     std::thread::scope(|scope| -> Result<()> {
         let workers: Vec<_> = (0..threads)
             .map(|_| {
-                let (merged, queue, files, out, done) =
-                    (merged.clone(), &queue, &files, &out, &done);
+                let (merged, queue, files, out, done, collected) =
+                    (merged.clone(), &queue, &files, &out, &done, &collected);
                 scope.spawn(move || -> Result<()> {
+                    let mut profiles = collected.begin();
                     loop {
                         let next = queue
                             .lock()
                             .unwrap_or_else(std::sync::PoisonError::into_inner)
                             .pop_front();
-                        let Some(range) = next else { return Ok(()) };
-                        let (info, stats) =
-                            merge_range(files, out, parameters, range, ranges, context.stop, done)?;
+                        let Some(range) = next else {
+                            collected.end(profiles);
+                            return Ok(());
+                        };
+                        let (info, stats) = merge_range(
+                            files,
+                            out,
+                            parameters,
+                            (range, ranges),
+                            context.stop,
+                            done,
+                            &mut profiles,
+                        )?;
                         if merged.send((range, info, stats)).is_err() {
                             return Ok(());
                         }
@@ -219,7 +247,56 @@ pub fn run<K: Key>(
             .and(committed)
     })?;
     drop(files);
-    finish(workspace, entry.stats.records)
+    let memory = context.budget.memory.0.saturating_sub(PROCESS_BYTES);
+    let collected = collected.whole();
+    finish::<K>(
+        workspace,
+        entry.stats.records,
+        &sampled,
+        collected,
+        memory,
+        context,
+    )
+}
+
+/// Profiles may take one part in so many of the memory.
+pub(super) const PROFILE_SHARE: u64 = 4;
+
+/// What the threads of a merge collect of the profiles.
+pub(super) struct Collected<'a, K> {
+    sampled: &'a Sampled,
+    sum: Option<Mutex<Collector<'a, K>>>,
+}
+
+impl<'a, K: Key> Collected<'a, K> {
+    pub(super) fn new(sampled: &'a Sampled, collect: bool) -> Self {
+        // The first thread that ends gives its own; until then there is nothing.
+        let sum = collect.then(|| Mutex::new(Collector::nothing(sampled)));
+        Collected { sampled, sum }
+    }
+
+    /// For a thread to count with.
+    pub(super) fn begin(&self) -> Option<Collector<'a, K>> {
+        self.sum.as_ref().map(|_| Collector::new(self.sampled))
+    }
+
+    /// A thread has counted.
+    pub(super) fn end(&self, counted: Option<Collector<'a, K>>) {
+        if let (Some(sum), Some(counted)) = (&self.sum, counted) {
+            sum.lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .add(counted);
+        }
+    }
+
+    /// All that was counted; none where it was not.
+    pub(super) fn whole(self) -> Option<Collector<'a, K>> {
+        let sum = self.sum?;
+        Some(
+            sum.into_inner()
+                .unwrap_or_else(std::sync::PoisonError::into_inner),
+        )
+    }
 }
 
 /// Ranges that so many records are cut into.
@@ -241,8 +318,16 @@ pub(super) fn commit_range(
     workspace.commit(&["postings"])
 }
 
-/// All ranges are there: checks that they hold all records.
-pub(super) fn finish(workspace: &mut Workspace, records: u64) -> Result<()> {
+/// All ranges are there: checks that they hold all records, and writes the profiles.
+pub(super) fn finish<K: Key>(
+    workspace: &mut Workspace,
+    records: u64,
+    sampled: &Sampled,
+    collected: Option<Collector<'_, K>>,
+    memory: u64,
+    context: &Context<'_>,
+) -> Result<()> {
+    let profiles = profile::write(workspace, sampled, collected, memory, context)?;
     let path = workspace.path("postings");
     if let Some(postings) = &mut workspace.manifest.postings {
         if postings.stats.records != records {
@@ -255,6 +340,7 @@ pub(super) fn finish(workspace: &mut Workspace, records: u64) -> Result<()> {
             });
         }
         postings.complete = true;
+        postings.profiles = profiles;
     }
     // What they counted stays; the files themselves have been replaced.
     if let Some(entry) = &mut workspace.manifest.runs {
@@ -268,10 +354,10 @@ fn merge_range<K: Key>(
     files: &[RunFile<K>],
     out: &Path,
     parameters: u128,
-    range: u32,
-    ranges: u32,
+    (range, ranges): (u32, u32),
     stop: &Stop,
     done: &AtomicU64,
+    profiles: &mut Option<Collector<'_, K>>,
 ) -> Result<(PartInfo, MergeStats)> {
     stop.check(STAGE)?;
     let (low, high) = Rate::new(ranges, range).unwrap_or(Rate::FULL).bounds::<K>();
@@ -289,13 +375,20 @@ fn merge_range<K: Key>(
                 stats.records += records.len() as u64;
                 for list in records.chunk_by(|a, b| a.key == b.key) {
                     if stats.list(list.len() as u64) {
-                        writer.push(list[0].key, list.iter().map(|record| record.value))?;
+                        let documents = list.iter().map(|record| record.value);
+                        if let Some(profiles) = profiles {
+                            profiles.list(list[0].key, documents.clone());
+                        }
+                        writer.push(list[0].key, documents)?;
                     }
                 }
             }
             Batch::Key(key, list) => {
                 stats.records += list.len() as u64;
                 if stats.list(list.len() as u64) {
+                    if let Some(profiles) = profiles {
+                        profiles.list(key, list.iter().copied());
+                    }
                     writer.push(key, list.iter().copied())?;
                 }
             }

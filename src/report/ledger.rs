@@ -164,14 +164,13 @@ pub fn ledger(summary: &Summary) -> String {
         } else {
             sort.bytes as f64 / sort.records as f64
         };
-        row(
-            "runs spilled",
-            format!(
-                "{}, {} ({each:.2} bytes a record)",
-                sort.runs,
-                bytes(sort.bytes)
-            ),
-        );
+        let spilled = if sort.runs == 0 && sort.records > 0 {
+            "none, memory took all records".into()
+        } else {
+            let size = bytes(sort.bytes);
+            format!("{}, {size} ({each:.2} bytes a record)", sort.runs)
+        };
+        row("runs spilled", spilled);
     }
     if let Some(merge) = &summary.merge {
         row("fingerprints of one document", count(merge.singles));

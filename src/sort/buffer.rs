@@ -80,6 +80,21 @@ impl<K: Key> Buffer<K> {
         }
     }
 
+    /// Is empty, and takes keys in `least..=most` from now on.
+    pub fn begin(&mut self, least: K, most: K) {
+        let width = u128::BITS - (most.to_u128() - least.to_u128()).leading_zeros();
+        (self.least, self.most) = (least, most);
+        self.shift = width.saturating_sub(self.ends.len().ilog2());
+        self.empty();
+    }
+
+    fn empty(&mut self) {
+        self.records.clear();
+        self.before.clear();
+        self.ends.fill(0);
+        self.held = 0;
+    }
+
     /// Records that it can still take.
     #[must_use]
     pub fn room(&self) -> usize {
@@ -133,10 +148,7 @@ impl<K: Key> Buffer<K> {
                 take(self.distributor.sort(first, last, count, pieces))?;
             }
         }
-        self.records.clear();
-        self.before.clear();
-        self.ends.fill(0);
-        self.held = 0;
+        self.empty();
         Ok(())
     }
 

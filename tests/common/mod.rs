@@ -91,6 +91,12 @@ impl Run {
         self
     }
 
+    /// They do so only where memory does not take them.
+    pub fn direct(mut self) -> Run {
+        self.question.spill = Spill::Auto;
+        self
+    }
+
     /// `all` or `none`.
     pub fn pairs(mut self, text: &str) -> Run {
         self.question.join.pairs = text.parse().unwrap();

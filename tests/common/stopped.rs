@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::corpus::{Shape, random_corpus, write_jsonl};
 use super::{Run, lasting, paths};
 
-/// Some input, and how it is asked about.
+/// Some input, and how it is asked about: through runs on disk, which memory would not need.
 pub fn corpus(directory: &Path, families: usize) -> (PathBuf, Run) {
     let shape = Shape {
         families,
@@ -20,7 +20,7 @@ pub fn corpus(directory: &Path, families: usize) -> (PathBuf, Run) {
         .shingle_size(3)
         .threshold("0.2")
         .segment_size(8 << 10);
-    (input, run.max_document(64 << 10))
+    (input, run.max_document(64 << 10).spill())
 }
 
 /// The files of an uninterrupted run, and those of the whole directory by name.

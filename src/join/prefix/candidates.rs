@@ -6,7 +6,6 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::cutoff::{Cutoffs, Level};
-use super::profile::{below, class};
 use super::verify::Verifier;
 use super::{Joining, Place, PrefixStats, start_pass};
 use crate::Result;
@@ -15,6 +14,7 @@ use crate::collection::MappedSets;
 use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE};
 use crate::manifest::Workspace;
+use crate::merge::profile::{below, class};
 use crate::merge::{PackedBlock, PostingsDecoder, PostingsReader};
 use crate::progress::joined;
 use crate::sort::{Record, RunEntry, RunWriter};

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::profile::{Base, CLASSES, Profile, each_committed, each_profile, typical};
 use super::{Joining, STAGE};
 use crate::ids::Key;
 use crate::manifest::Workspace;
+use crate::merge::profile::{Base, CLASSES, Profile, each_committed, each_profile, typical};
 use crate::{Error, Result};
 
 /// Times that frequencies are counted again at most.
@@ -121,9 +121,12 @@ pub(super) fn settle<K: Key>(
         round: Round::default(),
         prefix_postings: 0,
     };
-    each_committed(workspace, join, |level, document, profile| {
-        settling.take(level, document, profile, true)
-    })?;
+    each_committed(
+        workspace,
+        join.sampled,
+        (STAGE, join.context),
+        |level, document, profile| settling.take(level, document, profile, true),
+    )?;
     let mut rounds = vec![settling.round];
     let memory = memory.saturating_sub(Cutoffs::bytes(levels, documents as u64));
     while rounds.len() <= MOST_RECOUNTS && pays(&settling.round) {
@@ -137,7 +140,7 @@ pub(super) fn settle<K: Key>(
             sampled,
             &bases,
             memory,
-            context,
+            (STAGE, context),
             |level, document, profile| {
                 let among = bases[level]
                     .as_ref()

@@ -16,8 +16,8 @@
 //! among the first p(A) = |A| - ceil(t |A|) + 1 of A and among the first p(B) of B: their *prefixes*.
 //! Any order will do, as long as it is one for all. Here it is (class of document frequency, fingerprint).
 //!
-//! 1. *Profile* ([`profile`]): for each document, how many of its fingerprints are in each class. Made in
-//!    one pass over the postings, committed beside them, used for every threshold.
+//! 1. *Profile*: for each document, how many of its fingerprints are in each class. Counted by the merge
+//!    as it makes the postings, committed with them, used for every threshold.
 //! 2. *Cut-offs* ([`cutoff`]): a document with p(A) or more fingerprints of its own can have no partner
 //!    and is pruned. For the others, the class at which the running sum reaches p(A) is the cut-off, and
 //!    of that class only as many count as are still missing. Where pruning has thinned the postings so much
@@ -37,8 +37,8 @@
 //!   prefix for its own level and for every coarser one, and a pair is looked for on one level only.
 //!
 //! # Cost
-//! Two passes over the postings (one from the second threshold on) at some 5 to 8 ns an entry; a few
-//! nanoseconds for each pair of documents under one fingerprint; about a microsecond for each candidate.
+//! One pass over the postings, and one more for each recount; a look at each pair of documents under one
+//! fingerprint; one intersection for each candidate. Figures are in `docs/experiments.md`.
 //! Memory: 13 bytes a document and level, and buffers.
 //!
 //! # Where we depart from the source
@@ -49,7 +49,6 @@
 
 pub mod candidates;
 pub mod cutoff;
-pub mod profile;
 pub mod verify;
 
 use serde::{Deserialize, Serialize};
@@ -153,7 +152,6 @@ pub(super) fn run<K: Key>(
     })?;
     let memory = context.budget.memory.0 - fixed;
     let sampled = Sampled::load(workspace)?;
-    profile::run::<K>(workspace, &sampled, memory, context)?;
     let join = Joining {
         config,
         sampled: &sampled,

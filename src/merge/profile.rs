@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Joining, STAGE, start_pass};
+use super::PostingsReader;
+use super::stage::STAGE;
 use crate::budget::ByteSize;
 use crate::ids::Key;
 use crate::manifest::Workspace;
-use crate::merge::PostingsReader;
-use crate::progress::{Context, joined};
+use crate::progress::{Context, Unit, joined};
 use crate::sample::Sampled;
 use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
 use crate::{Error, Result};
@@ -19,9 +19,14 @@ use crate::{Error, Result};
 /// 8,193 and more.
 pub const CLASSES: usize = 16;
 /// Bytes of a document's counts.
-const PROFILE_BYTES: u64 = CLASSES as u64 * 4;
+pub(crate) const PROFILE_BYTES: u64 = CLASSES as u64 * 4;
 /// Fewer documents at once are not worth a pass.
 const LEAST_DOCUMENTS: u64 = 1 << 12;
+
+/// Bytes of the profiles of so many documents, in memory and on disk.
+pub(crate) fn profile_bytes(documents: u64, levels: usize) -> u64 {
+    documents * levels as u64 * PROFILE_BYTES
+}
 
 /// How many fingerprints of a document are in each class; class 0 is not counted.
 pub type Profile = [u32; CLASSES];
@@ -38,7 +43,7 @@ pub fn class(df: u32) -> u8 {
 }
 
 /// Documents that a class stands for when costs are estimated: the middle of its bounds.
-pub(super) fn typical(class: usize) -> u64 {
+pub(crate) fn typical(class: usize) -> u64 {
     match class {
         0..=3 => class as u64 + 1,
         _ => 3 << (class - 3),
@@ -46,10 +51,10 @@ pub(super) fn typical(class: usize) -> u64 {
 }
 
 /// The documents over which frequencies are counted: a bit for each.
-pub(super) struct Base(Vec<u64>);
+pub(crate) struct Base(Vec<u64>);
 
 impl Base {
-    pub(super) fn of(documents: usize, mut holds: impl FnMut(u32) -> bool) -> Base {
+    pub(crate) fn of(documents: usize, mut holds: impl FnMut(u32) -> bool) -> Base {
         let mut bits = vec![0; documents.div_ceil(64)];
         for document in 0..documents as u32 {
             if holds(document) {
@@ -60,31 +65,94 @@ impl Base {
     }
 
     #[inline]
-    pub(super) fn holds(&self, document: u32) -> bool {
+    pub(crate) fn holds(&self, document: u32) -> bool {
         self.0[document as usize / 64] >> (document % 64) & 1 == 1
     }
 
     /// How many of a list's documents it holds.
     #[inline]
-    pub(super) fn frequency(&self, list: &[u32]) -> u32 {
+    pub(crate) fn frequency(&self, list: &[u32]) -> u32 {
         list.iter().map(|&d| u32::from(self.holds(d))).sum()
     }
 }
 
-/// Makes the profiles of all documents and levels over all shared postings, unless they are there.
-pub(super) fn run<K: Key>(
-    workspace: &mut Workspace,
+/// Counts profiles while posting lists are made.
+#[derive(Debug)]
+pub(crate) struct Collector<'a, K> {
+    sampled: &'a Sampled,
+    bounds: Vec<(K, K)>,
+    /// By document, then by level.
+    counts: Vec<Profile>,
+}
+
+impl<'a, K: Key> Collector<'a, K> {
+    /// Bytes of memory of a collector.
+    pub(crate) fn bytes(documents: u64, levels: usize) -> u64 {
+        profile_bytes(documents, levels)
+    }
+
+    pub(crate) fn new(sampled: &'a Sampled) -> Self {
+        let rates = sampled.rates();
+        Collector {
+            sampled,
+            bounds: rates.iter().map(|rate| rate.bounds()).collect(),
+            counts: vec![[0; CLASSES]; sampled.documents() * rates.len()],
+        }
+    }
+
+    /// One that has counted nothing, and takes no memory yet.
+    pub(crate) fn nothing(sampled: &'a Sampled) -> Self {
+        Collector {
+            sampled,
+            bounds: Vec::new(),
+            counts: Vec::new(),
+        }
+    }
+
+    /// A fingerprint of two documents or more.
+    #[inline]
+    pub(crate) fn list(&mut self, key: K, documents: impl ExactSizeIterator<Item = u32> + Clone) {
+        let levels = self.bounds.len();
+        let class = usize::from(class(documents.len() as u32));
+        for (level, (low, high)) in self.bounds.iter().enumerate() {
+            if levels > 1 && (key < *low || key > *high) {
+                continue;
+            }
+            for document in documents.clone() {
+                if levels == 1 || self.sampled.level(document) <= level {
+                    let at = document as usize * levels + level;
+                    // A document beyond the collection is found when the postings are read.
+                    if let Some(profile) = self.counts.get_mut(at) {
+                        profile[class] += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds what another thread has counted.
+    pub(crate) fn add(&mut self, other: Collector<'a, K>) {
+        if self.counts.is_empty() {
+            *self = other;
+            return;
+        }
+        for (sum, other) in self.counts.iter_mut().zip(&other.counts) {
+            for (sum, other) in sum.iter_mut().zip(other) {
+                *sum += other;
+            }
+        }
+    }
+}
+
+/// Writes the profiles of all documents and levels over all shared postings: as they were collected
+/// while the lists were made, or, where they were not, in passes over the lists.
+pub(crate) fn write<K: Key>(
+    workspace: &Workspace,
     sampled: &Sampled,
+    collected: Option<Collector<'_, K>>,
     memory: u64,
     context: &Context<'_>,
-) -> Result<()> {
-    let there = |workspace: &Workspace| {
-        let postings = workspace.manifest.postings.as_ref();
-        postings.is_some_and(|postings| !postings.profiles.is_empty())
-    };
-    if there(workspace) {
-        return Ok(());
-    }
+) -> Result<Vec<PartInfo>> {
     let directory = workspace.path("postings");
     let parameters = workspace.collection_parameters();
     let levels = sampled.rates().len();
@@ -100,33 +168,34 @@ pub(super) fn run<K: Key>(
     });
     let mut writers = writers.collect::<Result<Vec<_>>>()?;
     let mut bytes = Vec::new();
-    each_profile::<K>(
-        workspace,
-        sampled,
-        &(0..levels).map(|_| None).collect::<Vec<_>>(),
-        memory,
-        context,
-        |level, _, profile| {
-            bytes.clear();
-            bytes.extend(profile.iter().flat_map(|n| n.to_le_bytes()));
-            writers[level].put(&bytes)
-        },
-    )?;
+    let mut put = |level: usize, _: u32, profile: &Profile| {
+        bytes.clear();
+        bytes.extend(profile.iter().flat_map(|n| n.to_le_bytes()));
+        writers[level].put(&bytes)
+    };
+    match collected {
+        Some(collected) => {
+            for (at, profile) in collected.counts.iter().enumerate() {
+                put(at % levels, (at / levels) as u32, profile)?;
+            }
+        }
+        None => {
+            let all = (0..levels).map(|_| None).collect::<Vec<_>>();
+            each_profile::<K>(workspace, sampled, &all, memory, (STAGE, context), put)?;
+        }
+    }
     let records = (sampled.documents() * CLASSES) as u64;
-    let profiles = writers
+    writers
         .into_iter()
         .map(|writer| writer.finish(records, 0, 0))
-        .collect::<Result<Vec<_>>>()?;
-    if let Some(postings) = &mut workspace.manifest.postings {
-        postings.profiles = profiles;
-    }
-    workspace.commit(&["postings"])
+        .collect()
 }
 
 /// Calls `each` with level, document and profile of every document, from the committed profiles.
-pub(super) fn each_committed(
+pub(crate) fn each_committed(
     workspace: &Workspace,
-    join: &Joining<'_>,
+    sampled: &Sampled,
+    (stage, context): (&'static str, &Context<'_>),
     mut each: impl FnMut(usize, u32, &Profile) -> Result<()>,
 ) -> Result<()> {
     let profiles = workspace.manifest.postings.iter();
@@ -135,7 +204,7 @@ pub(super) fn each_committed(
         let path = workspace.path("postings").join(&info.name);
         let parameters = Some(workspace.collection_parameters());
         let mut part = PartReader::open(&path, Kind::Column, parameters, Some(info))?;
-        let documents = join.sampled.documents();
+        let documents = sampled.documents();
         let expected = documents as u64 * PROFILE_BYTES;
         if part.footer.payload_bytes != expected {
             let found = part.footer.payload_bytes;
@@ -144,7 +213,7 @@ pub(super) fn each_committed(
         let mut profile = [0; CLASSES];
         for document in 0..documents as u32 {
             if document.is_multiple_of(1 << 16) {
-                join.context.stop.check(STAGE)?;
+                context.stop.check(stage)?;
             }
             let bytes = part.take(PROFILE_BYTES as usize)?;
             for (n, bytes) in profile.iter_mut().zip(bytes.chunks_exact(4)) {
@@ -160,12 +229,12 @@ pub(super) fn each_committed(
 /// Counts profiles, of as many documents at once as memory holds, each of them in one pass over the
 /// postings; calls `each` with level, document and profile of every document. Frequencies are those over
 /// `bases` (by level; none is all), and only documents of the base have a profile.
-pub(super) fn each_profile<K: Key>(
+pub(crate) fn each_profile<K: Key>(
     workspace: &Workspace,
     sampled: &Sampled,
     bases: &[Option<Base>],
     memory: u64,
-    context: &Context<'_>,
+    (stage, context): (&'static str, &Context<'_>),
     mut each: impl FnMut(usize, u32, &Profile) -> Result<()>,
 ) -> Result<()> {
     let documents = sampled.documents() as u64;
@@ -185,7 +254,7 @@ pub(super) fn each_profile<K: Key>(
     while first < documents {
         let last = (first + at_once).min(documents);
         let range = first as u32..last as u32;
-        let counts = count::<K>(workspace, sampled, bases, &range, context)?;
+        let counts = count::<K>(workspace, sampled, bases, &range, (stage, context))?;
         // By level, so that a column is written from its start to its end when all fits at once.
         for level in 0..bases.len() {
             for document in range.clone() {
@@ -204,9 +273,13 @@ fn count<K: Key>(
     sampled: &Sampled,
     bases: &[Option<Base>],
     range: &Range<u32>,
-    context: &Context<'_>,
+    (stage, context): (&'static str, &Context<'_>),
 ) -> Result<Vec<Profile>> {
-    start_pass(workspace, context);
+    let entries = workspace.manifest.postings.as_ref();
+    let entries = entries.map(|postings| postings.stats.entries);
+    context
+        .progress
+        .start(stage, Unit::Count("posting entries"), entries);
     let directory = workspace.path("postings");
     let parameters = Some(workspace.collection_parameters());
     let postings = workspace.manifest.postings.iter();
@@ -226,7 +299,7 @@ fn count<K: Key>(
             let path = directory.join(&info.name);
             let mut reader = PostingsReader::<K>::open(&path, parameters, Some(&info))?;
             while let Some(block) = reader.next()? {
-                context.stop.check(STAGE)?;
+                context.stop.check(stage)?;
                 below(&block.documents, sampled.documents(), &path)?;
                 let mut rest = &block.documents[..];
                 for (&key, &length) in block.keys.iter().zip(&block.lengths) {
@@ -267,7 +340,7 @@ fn count<K: Key>(
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers
             .into_iter()
-            .map(|worker| joined(STAGE, worker))
+            .map(|worker| joined(stage, worker))
             .collect::<Result<Vec<_>>>()
     })?;
     let mut results = results.into_iter();
@@ -283,7 +356,7 @@ fn count<K: Key>(
 }
 
 /// Are all documents of a block in the collection?
-pub(super) fn below(list: &[u32], documents: usize, path: &std::path::Path) -> Result<()> {
+pub(crate) fn below(list: &[u32], documents: usize, path: &std::path::Path) -> Result<()> {
     match list.iter().max() {
         Some(&most) if most as usize >= documents => Err(Error::Corrupt {
             path: path.into(),
