@@ -30,7 +30,7 @@ fn program(input: &Path, out: &Path, threads: usize) -> Command {
     ]);
     command.args(["--max-document", "64KiB", "--memory", "256MiB", "--quiet"]);
     command.args(["--threads", &threads.to_string()]);
-    command.args(["--spill", ["auto", "always"][threads as usize % 2]]);
+    command.args(["--spill", ["auto", "always"][threads % 2]]);
     command
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
