@@ -50,6 +50,6 @@ if "prefix" in join:
 print(f"{join['pairs']:,} pairs; {s['cluster']['clusters']:,} clusters, largest {s['cluster']['largest']:,}")
 print("| stage | wall s | CPU s | CPU s a GB |\n| --- | ---: | ---: | ---: |")
 for stage in ("ingest", "catalogue", "sample", "sort", "merge", "join", "cluster"):
-    c = s["costs"][stage]
+    c = s["costs"].get(stage, {"wall_seconds": 0, "cpu_seconds": 0})
     print(f"| {stage} | {c['wall_seconds']:.1f} | {c['cpu_seconds']:.1f} | {c['cpu_seconds'] / gb:.2f} |")
 PY
