@@ -92,7 +92,7 @@ for name in template choices boilerplate lines distinct same; do
         *) listed=yes ;;
         esac
         if [ $listed ]; then
-            row $name $threshold prefix
+            row $name $threshold prefix --join prefix
             [ $name-$threshold = lines-0.85 ] || row $name $threshold count --join count
         fi
         row $name $threshold "prefix, --pairs none" --pairs none

@@ -35,6 +35,9 @@ fn agree(run: &Run, input: &Path) -> (Summary, PrefixStats, PrefixStats) {
         summary.join.as_ref().unwrap().pairs,
         counted.join.unwrap().pairs
     );
+    // Left to itself it takes one of the two.
+    run.clone().join("auto").run(&[input], out).unwrap();
+    assert_same_files(&results(out), &expected, "auto");
     let alone = run.clone().pairs("none").run(&[input], out).unwrap();
     let found = results(out);
     assert_eq!(found["clusters.jsonl"], expected["clusters.jsonl"]);
@@ -97,6 +100,11 @@ fn a_template_with_choices() {
         let (summary, all, none) = agree(&run, &input);
         assert!(all.verified >= summary.join.unwrap().pairs);
         assert!(none.verified < all.verified / 5, "{threshold}: {none:?}");
+        // So many probes are no better than counting.
+        let auto = run
+            .join("auto")
+            .run(&[&input], &directory.path().join("out"));
+        assert!(auto.unwrap().join.unwrap().count.is_some(), "{threshold}");
     }
 }
 
@@ -113,6 +121,9 @@ fn boilerplate_everywhere() {
     let (_, all, none) = agree(&Run::default(), &input);
     assert_eq!(all.rounds[0].pruned, 400);
     assert_eq!((all.probes, none.probes), (0, 0));
+    let auto = Run::default().join("auto");
+    let auto = auto.run(&[&input], &directory.path().join("out"));
+    assert!(auto.unwrap().join.unwrap().prefix.is_some());
     // Two in five shingles are shared: 41 of 101, r = 41/161.
     for (threshold, pairs) in [("0.25", 400 * 399 / 2), ("0.26", 0)] {
         let (summary, ..) = agree(&Run::default().threshold(threshold), &input);

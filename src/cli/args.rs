@@ -308,18 +308,20 @@ pub struct QuestionOptions {
         help_heading = "Pairs"
     )]
     pub sampling: Sampling,
-    /// How pairs are found: prefix or count [default: prefix; count with --max-postings]
+    /// How pairs are found: auto, prefix or count
     ///
     /// Both find the same pairs. prefix: only the rarest fingerprints of each document are looked at, and
     /// what they find is verified. count: the shared fingerprints of every two documents are counted;
-    /// its time grows with the square of the number of documents that share a fingerprint.
+    /// its time grows with the square of the number of documents that share a fingerprint. auto: whichever
+    /// is expected to take less; prefix nearly always, count where thousands of documents are alike.
     #[arg(
         long,
         value_name = "JOIN",
+        default_value = "auto",
         hide_short_help = true,
         help_heading = "Pairs"
     )]
-    pub join: Option<Join>,
+    pub join: Join,
     /// Which pairs are listed: all, or none for clusters alone
     ///
     /// none: pairs that cannot change a cluster are not looked at, and pairs.tsv has no lines. For

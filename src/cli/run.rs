@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::CollectionConfig;
-use lookalike::join::{Join, JoinConfig};
+use lookalike::join::JoinConfig;
 use lookalike::manifest::Workspace;
 use lookalike::parse::ParseConfig;
 use lookalike::pipeline::{self, Question};
@@ -119,10 +119,7 @@ fn question(options: &QuestionOptions) -> Result<Question> {
         });
     }
     let max_postings = options.max_postings.or(options.sampling.max_postings());
-    let join = options.join.unwrap_or(match max_postings {
-        None => Join::Prefix,
-        Some(_) => Join::Count,
-    });
+    let join = options.join;
     Ok(Question {
         sampling: options.sampling.clone(),
         join: JoinConfig {

@@ -13,8 +13,10 @@ use crate::{Error, Result};
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Join {
-    /// Look for pairs under the rarest fingerprints of each document only, and count those exactly.
+    /// Whichever of the others is expected to take less time.
     #[default]
+    Auto,
+    /// Look for pairs under the rarest fingerprints of each document only, and count those exactly.
     Prefix,
     /// Count the shared fingerprints of every two documents that share one.
     Count,
@@ -23,6 +25,7 @@ pub enum Join {
 impl fmt::Display for Join {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Join::Auto => "auto",
             Join::Prefix => "prefix",
             Join::Count => "count",
         })
@@ -33,9 +36,10 @@ impl FromStr for Join {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
+            "auto" => Ok(Join::Auto),
             "prefix" => Ok(Join::Prefix),
             "count" => Ok(Join::Count),
-            _ => Err(format!("`{text}` is not a join; use prefix or count")),
+            _ => Err(format!("`{text}` is not a join; use auto, prefix or count")),
         }
     }
 }
@@ -81,10 +85,10 @@ pub struct JoinConfig {
     pub join: Join,
     /// Pairs at or above it are listed.
     pub threshold: Threshold,
-    /// Fingerprints of more documents are dropped (lossy, and only with [`Join::Count`]); `None` keeps
+    /// Fingerprints of more documents are dropped (lossy, and not with [`Join::Prefix`]); `None` keeps
     /// all.
     pub max_postings: Option<u32>,
-    /// Which pairs are listed; none only with [`Join::Prefix`].
+    /// Which pairs are listed; none not with [`Join::Count`].
     pub pairs: Pairs,
 }
 
@@ -105,10 +109,10 @@ impl JoinConfig {
                 "it drops fingerprints from the counts of `--join count`; `--join prefix` is exact \
                  and has none",
             ),
-            (Join::Count, _, Pairs::None) => refuse(
+            (Join::Count, _, Pairs::None) | (_, Some(_), Pairs::None) => refuse(
                 "pairs",
                 Pairs::None.to_string(),
-                "`--join count` counts every pair; use `--join prefix`",
+                "`--join count` counts every pair, and `--max-postings` needs it; use `--join prefix`",
             ),
             _ => Ok(()),
         }

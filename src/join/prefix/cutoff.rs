@@ -59,7 +59,23 @@ struct Settling<'a> {
     prefix_postings: u64,
 }
 
-impl Settling<'_> {
+impl<'a> Settling<'a> {
+    fn begin(join: &'a Joining<'a>) -> Self {
+        let documents = join.sampled.documents();
+        let level = || Level {
+            cutoff: vec![0; documents],
+            quota: vec![0; documents],
+            shareable: vec![0; documents],
+            base: None,
+        };
+        Settling {
+            join,
+            levels: join.sampled.rates().iter().map(|_| level()).collect(),
+            round: Round::default(),
+            prefix_postings: 0,
+        }
+    }
+
     /// Takes a document's profile; `among`: is it one of those that the round begins with?
     fn take(&mut self, level: usize, document: u32, profile: &Profile, among: bool) -> Result<()> {
         let to = &mut self.levels[level];
@@ -102,6 +118,18 @@ impl Settling<'_> {
     }
 }
 
+/// Probes that the cut-offs let expect before any recount.
+pub(super) fn expected(workspace: &Workspace, join: &Joining<'_>) -> Result<u64> {
+    let mut settling = Settling::begin(join);
+    each_committed(
+        workspace,
+        join.sampled,
+        (STAGE, join.context),
+        |level, document, profile| settling.take(level, document, profile, true),
+    )?;
+    Ok(settling.round.probes_expected)
+}
+
 /// Prunes documents, counts again while it pays, and returns the cut-offs of the others.
 pub(super) fn settle<K: Key>(
     workspace: &mut Workspace,
@@ -109,18 +137,7 @@ pub(super) fn settle<K: Key>(
     memory: u64,
 ) -> Result<Cutoffs> {
     let (documents, levels) = (join.sampled.documents(), join.sampled.rates().len());
-    let level = || Level {
-        cutoff: vec![0; documents],
-        quota: vec![0; documents],
-        shareable: vec![0; documents],
-        base: None,
-    };
-    let mut settling = Settling {
-        join,
-        levels: (0..levels).map(|_| level()).collect(),
-        round: Round::default(),
-        prefix_postings: 0,
-    };
+    let mut settling = Settling::begin(join);
     each_committed(
         workspace,
         join.sampled,

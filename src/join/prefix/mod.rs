@@ -166,6 +166,22 @@ pub(super) fn run<K: Key>(
     verify::run::<K>(workspace, &join, memory - clusters - mapped)
 }
 
+/// Probes that the cut-offs let expect.
+pub(super) fn expected(
+    workspace: &Workspace,
+    config: &JoinConfig,
+    context: &Context<'_>,
+) -> Result<u64> {
+    let sampled = Sampled::load(workspace)?;
+    let join = Joining {
+        config,
+        sampled: &sampled,
+        limit: None,
+        context,
+    };
+    cutoff::expected(workspace, &join)
+}
+
 /// What every step of a join is given.
 struct Joining<'a> {
     config: &'a JoinConfig,
