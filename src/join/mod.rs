@@ -11,7 +11,8 @@
 //!
 //! # Algorithm
 //! Two ways to the same pairs: [`prefix`] looks at few fingerprints of each document and verifies
-//! what it finds; [`count`] counts all that any two documents share.
+//! what it finds; [`count`] counts all that any two documents share. Left to itself ([`Join::Auto`]) the
+//! stage takes whichever is expected to cost less, by the profiles and the lengths of the lists.
 //!
 //! # Invariants
 //! - The pairs are those of the definition, exactly, unless `--max-postings` drops common shingles;

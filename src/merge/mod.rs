@@ -22,6 +22,10 @@
 //!    collected from all runs on its own.
 //! 4. Counted pairs, whose equal keys become one record, are merged by a tree of losers.
 //!
+//! Where memory takes all records in a few passes over the sets there are no runs: [`direct`]. Either way
+//! each document's fingerprints are counted by class of document frequency as lists are made: its
+//! *profile*, which the prefix join begins with.
+//!
 //! # Invariants
 //! - Ties go to the lower document: same bytes for every budget, fan-in and thread count.
 //! - The number of ranges depends on the number of records alone.
