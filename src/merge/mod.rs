@@ -2,10 +2,9 @@
 //!
 //! # Source
 //! Step 2 of Broder's algorithm (Broder, Glassman, Manasse & Zweig 1997) as restated by Ye, Wen &
-//! Ma 2008, section 2.1. Distribution by
-//! the keys themselves, which are random: Knuth, TAOCP vol. 3, section 5.2.5. Tree of losers: section 5.4.1. That fingerprints of
-//! one document alone join no pair and need not be kept: Bernstein & Zobel 2006, section 5 (there by
-//! estimate, here exactly).
+//! Ma 2008, section 2.1. Distribution by the keys themselves, which are random: Knuth, TAOCP vol. 3,
+//! section 5.2.5. Tree of losers: section 5.4.1. That fingerprints of one document alone join no pair
+//! and need not be kept: Bernstein & Zobel 2006, section 5 (there by estimate, here exactly).
 //!
 //! # In and out
 //! In: R runs of records, each sorted by (fingerprint, document). Out: *shared postings*: every

@@ -203,7 +203,7 @@ impl<K: Key> PostingsDecoder<K> {
         self.decode_some(packed, true)
     }
 
-    /// The lists of a block without their keys, which cost a third of the time.
+    /// The lists of a block without their keys.
     pub fn decode_lists(&mut self, packed: &PackedBlock) -> Result<&PostingsBlock<K>> {
         self.decode_some(packed, false)
     }

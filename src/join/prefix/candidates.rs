@@ -444,7 +444,7 @@ impl<'a, K: Key> Worker<'a, K> {
         let probes = n * (n - 1) / 2;
         self.stats.probes += probes;
         if let (&[a, b], None) = (list, self.shared.early) {
-            // Half of all probes are of two documents.
+            // Nothing to order, and nothing to look up.
             let sampled = self.shared.join.sampled;
             let member = |document| Member {
                 cluster: 0,

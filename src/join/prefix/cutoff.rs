@@ -60,7 +60,8 @@ struct Settling<'a> {
 }
 
 impl<'a> Settling<'a> {
-    fn begin(join: &'a Joining<'a>) -> Self {
+    /// The first round, over the committed profiles.
+    fn of(workspace: &Workspace, join: &'a Joining<'a>) -> Result<Self> {
         let documents = join.sampled.documents();
         let level = || Level {
             cutoff: vec![0; documents],
@@ -68,12 +69,19 @@ impl<'a> Settling<'a> {
             shareable: vec![0; documents],
             base: None,
         };
-        Settling {
+        let mut settling = Settling {
             join,
             levels: join.sampled.rates().iter().map(|_| level()).collect(),
             round: Round::default(),
             prefix_postings: 0,
-        }
+        };
+        each_committed(
+            workspace,
+            join.sampled,
+            (STAGE, join.context),
+            |level, document, profile| settling.take(level, document, profile, true),
+        )?;
+        Ok(settling)
     }
 
     /// Takes a document's profile; `among`: is it one of those that the round begins with?
@@ -120,14 +128,7 @@ impl<'a> Settling<'a> {
 
 /// Probes that the cut-offs let expect before any recount.
 pub(super) fn expected(workspace: &Workspace, join: &Joining<'_>) -> Result<u64> {
-    let mut settling = Settling::begin(join);
-    each_committed(
-        workspace,
-        join.sampled,
-        (STAGE, join.context),
-        |level, document, profile| settling.take(level, document, profile, true),
-    )?;
-    Ok(settling.round.probes_expected)
+    Ok(Settling::of(workspace, join)?.round.probes_expected)
 }
 
 /// Prunes documents, counts again while it pays, and returns the cut-offs of the others.
@@ -137,13 +138,7 @@ pub(super) fn settle<K: Key>(
     memory: u64,
 ) -> Result<Cutoffs> {
     let (documents, levels) = (join.sampled.documents(), join.sampled.rates().len());
-    let mut settling = Settling::begin(join);
-    each_committed(
-        workspace,
-        join.sampled,
-        (STAGE, join.context),
-        |level, document, profile| settling.take(level, document, profile, true),
-    )?;
+    let mut settling = Settling::of(workspace, join)?;
     let mut rounds = vec![settling.round];
     let memory = memory.saturating_sub(Cutoffs::bytes(levels, documents as u64));
     while rounds.len() <= MOST_RECOUNTS && pays(&settling.round) {
