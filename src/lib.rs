@@ -11,7 +11,8 @@
 //! 7. [`merge`]: runs -> shared postings
 //! 8. [`join`]: shared postings -> the pair list
 //! 9. [`cluster`]: pair list -> clusters, and the files for people
-//! 10. [`report`]: what every stage counted -> the ledger
+//! 10. [`evaluate`]: two pair lists -> precision and recall; [`report`]: what every stage counted -> the
+//!     ledger
 //!
 //! [`pipeline`] runs them in order over an output directory ([`manifest`]) of files that [`store`]
 //! describes. The library never prints, exits, or reads the environment.
@@ -23,6 +24,7 @@ pub mod budget;
 pub mod cluster;
 pub mod collection;
 pub mod error;
+pub mod evaluate;
 pub mod ids;
 pub mod join;
 pub mod manifest;
