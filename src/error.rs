@@ -125,6 +125,26 @@ pub enum Error {
         /// What the directory was made with.
         found: String,
     },
+    /// A sampling plan for other parameters.
+    #[error("{} is a plan for {name} {found}; this run has {expected}", path.display())]
+    OtherPlan {
+        /// The plan file.
+        path: PathBuf,
+        /// The parameter that differs.
+        name: String,
+        /// What this run has.
+        expected: String,
+        /// What the plan was measured with.
+        found: String,
+    },
+    /// A file that is no plan, or a damaged one.
+    #[error("{} is no sampling plan: {what}", path.display())]
+    PlanFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// A stage was asked for whose input has not been made.
     #[error("{} has no committed {stage} stage", path.display())]
     StageMissing {
@@ -270,6 +290,14 @@ impl Error {
             Error::InputChanged { .. } => "restore it, or start in a new directory with -o".into(),
             Error::Incompatible { .. } => {
                 "give the same value, or start in a new directory with -o".into()
+            }
+            Error::OtherPlan { .. } => {
+                "make a plan for these parameters with `lookalike plan`: precision measured with others \
+                 says nothing about them"
+                    .into()
+            }
+            Error::PlanFile { .. } => {
+                "write it with `lookalike plan`; only its ratios are meant to be changed by hand".into()
             }
             Error::StageMissing { .. } => "run `lookalike run INPUT... -o DIR` first".into(),
             Error::Locked { .. } => {

@@ -5,6 +5,8 @@ use std::time::Instant;
 
 use crate::cluster;
 use crate::collection::{self, CollectionConfig};
+use crate::evaluate::plan::{self, Plan, PlanConfig, Planned};
+use crate::evaluate::study::{self, Study, StudyConfig, StudyCost};
 use crate::ids::FingerprintKind;
 use crate::join::{self, JoinConfig};
 use crate::manifest::{Cost, Workspace};
@@ -40,11 +42,25 @@ impl std::str::FromStr for Spill {
     }
 }
 
+/// Where a sampling plan comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Planning {
+    /// It is there.
+    Given(Box<Plan>),
+    /// It is made for the collection, unless the last one that was made is it.
+    Make(PlanConfig),
+}
+
+/// Name of the file with the last plan made in an output directory.
+pub const PLAN_FILE: &str = "plan.toml";
+
 /// What is asked of a collection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// Which fingerprints take part.
+    /// Which fingerprints take part, unless a plan says so.
     pub sampling: Sampling,
+    /// A plan that says which, or one that is to be made.
+    pub plan: Option<Planning>,
     /// How pairs are found, and which.
     pub join: JoinConfig,
     /// When records go through runs on disk. Results are the same.
@@ -156,16 +172,81 @@ fn ingest_for(
     Ok(workspace)
 }
 
-/// Makes the pair list of a collection.
-pub fn join(workspace: &mut Workspace, question: &Question, context: &Context<'_>) -> Result<()> {
+/// Makes a sampling plan for a collection.
+pub fn plan(
+    workspace: &mut Workspace,
+    config: &PlanConfig,
+    context: &Context<'_>,
+) -> Result<Planned> {
+    catalogue(workspace, context)?;
+    plan::run(workspace, config, context)
+}
+
+/// Finds out what sampling costs in precision and recall, and writes it to the directory's `study`.
+pub fn study(
+    workspace: &mut Workspace,
+    config: &StudyConfig,
+    context: &Context<'_>,
+) -> Result<(Study, StudyCost)> {
+    catalogue(workspace, context)?;
+    study::run(workspace, config, context)
+}
+
+/// Writes a plan file.
+pub fn write_plan(path: &Path, plan: &Plan) -> Result<()> {
+    let mut file = disk::AtomicFile::create(path)?;
+    file.put(plan::write(plan).as_bytes())?;
+    file.finish().map(|_| ())
+}
+
+/// The sampling of a question; a plan that it asks for is made.
+fn sampling(
+    workspace: &mut Workspace,
+    question: &Question,
+    context: &Context<'_>,
+) -> Result<Sampling> {
+    let (made, plan) = match &question.plan {
+        None => (false, None),
+        Some(Planning::Given(plan)) => (false, Some(Plan::clone(plan))),
+        Some(Planning::Make(config)) => {
+            let last = workspace.manifest.plan.take();
+            let last = last.filter(|plan| plan.config == *config);
+            match last {
+                Some(plan) => (false, Some(plan)),
+                None => (true, Some(plan::run(workspace, config, context)?.plan)),
+            }
+        }
+    };
+    let sampling = plan
+        .as_ref()
+        .map_or_else(|| question.sampling.clone(), Plan::sampling);
+    if made && let Some(plan) = &plan {
+        write_plan(&workspace.directory().join(PLAN_FILE), plan)?;
+    }
+    workspace.manifest.plan = plan;
+    if made {
+        workspace.commit(&[])?;
+    }
+    Ok(sampling)
+}
+
+/// Makes the catalogue, if it is not there.
+fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     if workspace.manifest.ingested && workspace.manifest.catalogue.is_none() {
         stage(workspace, "catalogue", context, |w| {
             collection::catalogue(w, context)
         })?;
     }
+    Ok(())
+}
+
+/// Makes the pair list of a collection.
+pub fn join(workspace: &mut Workspace, question: &Question, context: &Context<'_>) -> Result<()> {
+    catalogue(workspace, context)?;
+    let sampling = sampling(workspace, question, context)?;
     match workspace.manifest.collection.shingle.fingerprint {
-        FingerprintKind::Xxh3 => join_keys::<u64>(workspace, question, context),
-        FingerprintKind::Md5 => join_keys::<u128>(workspace, question, context),
+        FingerprintKind::Xxh3 => join_keys::<u64>(workspace, question, &sampling, context),
+        FingerprintKind::Md5 => join_keys::<u128>(workspace, question, &sampling, context),
     }
 }
 
@@ -179,13 +260,14 @@ fn merge_direct<K: crate::ids::Key>(
 fn join_keys<K: crate::ids::Key>(
     workspace: &mut Workspace,
     question: &Question,
+    sampling: &Sampling,
     context: &Context<'_>,
 ) -> Result<()> {
     let Question {
-        sampling,
         join: config,
         spill,
         fan_in,
+        ..
     } = question;
     let fan_in = *fan_in;
     let digest = workspace.sample_digest(sampling);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use lookalike::budget::ByteSize;
 use lookalike::collection::SizeGroups;
+use lookalike::evaluate::plan::Ratio;
 use lookalike::ids::{FingerprintKind, Threshold};
 use lookalike::join::{Join, Pairs};
 use lookalike::parse::TokenKind;
@@ -34,6 +35,17 @@ pub enum Command {
     Ingest(IngestOptions),
     /// Only find the pairs of a collection in DIR (from whatever of it is there)
     Join(JoinOptions),
+    /// Find the smallest sampling ratio of each size group that keeps a wanted precision
+    ///
+    /// For a collection in DIR (after `ingest` or `run`), as Ye, Wen & Ma 2008, section 6. Prints the plan and
+    /// writes it to DIR/plan.toml, for --sampling.
+    Plan(PlanOptions),
+    /// Find out what sampling costs in precision and recall, by document size
+    ///
+    /// Every class of every ratio is tried on the collection in DIR (after `ingest` or `run`) and held against
+    /// the exact answer, as Ye, Wen & Ma 2008, sections 4 and 5. Tables and figures go to DIR/study. The
+    /// same command again goes on where it was stopped.
+    Study(StudyOptions),
     /// Only make clusters and result files of the pairs in DIR
     Cluster(ClusterOptions),
     /// What DIR holds and what is still to be done
@@ -80,6 +92,121 @@ pub struct JoinOptions {
     /// What may be used.
     #[command(flatten)]
     pub means: MeansOptions,
+}
+
+/// Options of `plan`.
+#[derive(Debug, Args)]
+pub struct PlanOptions {
+    /// Output directory of an earlier `ingest` or `run`
+    pub directory: PathBuf,
+    /// Share of the pairs found that is to be true, in every size group
+    #[arg(short, long, value_name = "P", default_value = "0.8")]
+    pub precision: Threshold,
+    /// Share of the true pairs that is to be found, in every size group [default: any]
+    #[arg(long, value_name = "R")]
+    pub recall: Option<Threshold>,
+    /// For pairs of this resemblance or more
+    #[arg(short, long, value_name = "T", default_value = "0.85")]
+    pub threshold: Threshold,
+    /// Ratios to choose from, each dividing the next
+    #[arg(long, value_name = "LIST", default_value = "1/2,1/4,1/8,1/16,1/32")]
+    pub ratios: Ratios,
+    /// Measure on a random part of the documents [default: on all of them]
+    ///
+    /// Documents that resemble each other are drawn together, so that of a tenth of the documents nearly a
+    /// tenth of the pairs are left. Example: --subset 10%
+    #[arg(long, value_name = "SHARE")]
+    pub subset: Option<Share>,
+    /// With --subset: which random part
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "subset")]
+    pub plan_seed: u64,
+    /// Write the plan there [default: DIR/plan.toml]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What may be used.
+    #[command(flatten)]
+    pub means: MeansOptions,
+}
+
+/// Options of `study`.
+#[derive(Debug, Args)]
+pub struct StudyOptions {
+    /// Output directory of an earlier `ingest` or `run`
+    pub directory: PathBuf,
+    /// Ratios to try, each with all its classes: 1/16 alone are 16 trials
+    #[arg(long, value_name = "LIST", default_value = "1/2,1/4,1/8,1/16")]
+    pub ratios: Ratios,
+    /// Thresholds to try, the lowest first
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95"
+    )]
+    pub thresholds: Vec<Threshold>,
+    /// What may be used.
+    #[command(flatten)]
+    pub means: MeansOptions,
+}
+
+/// A sampling, or the plan that has it.
+#[derive(Clone, Debug)]
+pub enum SamplingChoice {
+    /// As given.
+    As(Sampling),
+    /// As a file has it.
+    Plan(PathBuf),
+}
+
+impl std::str::FromStr for SamplingChoice {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.ends_with(".toml") {
+            return Ok(SamplingChoice::Plan(text.into()));
+        }
+        text.parse().map(SamplingChoice::As)
+    }
+}
+
+/// A share: `10%`, `0.1` or `1/10`.
+#[derive(Clone, Copy, Debug)]
+pub struct Share(pub Threshold);
+
+impl std::str::FromStr for Share {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong =
+            |_| format!("`{text}` is not a share; write 10%, 0.1 or 1/10, above 0, at most all");
+        let Some(number) = text.strip_suffix('%') else {
+            return text.parse().map(Share).map_err(wrong);
+        };
+        let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+        let scale = 10u64
+            .checked_pow(part.len() as u32)
+            .filter(|&scale| scale <= 1_000_000);
+        let digits = format!("{whole}{part}");
+        let share = scale
+            .zip(digits.parse().ok())
+            .and_then(|(scale, digits)| Threshold::new(digits, scale * 100));
+        share.map(Share).ok_or_else(|| wrong(String::new()))
+    }
+}
+
+/// Ratios 1/n, by their n.
+#[derive(Clone, Debug)]
+pub struct Ratios(pub Vec<u32>);
+
+impl std::str::FromStr for Ratios {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let ratios = text
+            .split(',')
+            .map(|ratio| ratio.parse::<Ratio>().map(|ratio| ratio.0));
+        let mut ratios: Vec<u32> = ratios.collect::<Result<_, String>>()?;
+        ratios.sort_unstable();
+        ratios.dedup();
+        Ok(Ratios(ratios))
+    }
 }
 
 /// Options of `cluster`.
@@ -295,19 +422,82 @@ pub struct QuestionOptions {
         help_heading = "Pairs"
     )]
     pub threshold: Threshold,
-    /// Which fingerprints take part: full, 1/N, 1/N:CLASS, a list of them, or broder97
+    /// Which fingerprints take part: full, 1/N, 1/N:CLASS, a list of them, broder97, or a plan's file
     ///
     /// full is exact. 1/N takes one of N classes of fingerprints (class 0, or CLASS); resemblance is then
     /// an estimate: pairs are missed and false ones listed, most of all of short documents. A list has one
     /// ratio for each size group, and two documents are compared on the coarser of theirs. broder97: 1/25,
-    /// at most 400 fingerprints a document, and --max-postings 1000. Example: --sampling 1/16:3
+    /// at most 400 fingerprints a document, and --max-postings 1000. A name that ends in .toml is a plan
+    /// that `lookalike plan` made for this collection. Example: --sampling 1/16:3
     #[arg(
         long,
         value_name = "SAMPLING",
         default_value = "full",
         help_heading = "Pairs"
     )]
-    pub sampling: Sampling,
+    pub sampling: SamplingChoice,
+    /// Sample as little as keeps this precision in every size group
+    ///
+    /// A plan is made on a subset of the documents once they are read (see `lookalike plan`), then applied.
+    /// It is kept in plan.toml and summary.json. Example: --precision 0.85
+    #[arg(
+        long,
+        value_name = "P",
+        conflicts_with = "sampling",
+        help_heading = "Pairs"
+    )]
+    pub precision: Option<Threshold>,
+    /// With --precision: keep this recall too
+    #[arg(
+        long,
+        value_name = "R",
+        requires = "precision",
+        hide_short_help = true,
+        help_heading = "Pairs"
+    )]
+    pub recall: Option<Threshold>,
+    /// With --precision: share of the documents to plan on
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value = "10%",
+        requires = "precision",
+        hide_short_help = true,
+        help_heading = "Pairs"
+    )]
+    pub subset: Share,
+    /// With --precision: which random subset
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        requires = "precision",
+        hide_short_help = true,
+        help_heading = "Pairs"
+    )]
+    pub plan_seed: u64,
+    /// With --precision: ratios to choose from
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "1/2,1/4,1/8,1/16,1/32",
+        requires = "precision",
+        hide_short_help = true,
+        help_heading = "Pairs"
+    )]
+    pub ratios: Ratios,
+    /// Check what sampling finds against the full fingerprint sets
+    ///
+    /// No pair listed is false then, and resemblances are exact; recall is still the sample's. What was found
+    /// wrongly costs a look-up. Example: --sampling 1/16 --verified --candidates 0.7
+    #[arg(long, help_heading = "Pairs")]
+    pub verified: bool,
+    /// With --verified: check pairs whose estimate is this or more [default: the threshold]
+    ///
+    /// Estimates err to both sides: with less than the threshold more look-ups are made, and more of the
+    /// true pairs found. `lookalike study` says how many.
+    #[arg(long, value_name = "C", hide_short_help = true, help_heading = "Pairs")]
+    pub candidates: Option<Threshold>,
     /// How pairs are found: auto, prefix or count
     ///
     /// Both find the same pairs. prefix: only the rarest fingerprints of each document are looked at, and

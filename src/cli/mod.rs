@@ -5,9 +5,11 @@
 
 mod args;
 mod inspect;
+mod plan;
 mod progress;
 mod run;
 mod status;
+mod study;
 mod verify;
 
 use std::process::ExitCode;
@@ -27,6 +29,8 @@ pub fn main() -> ExitCode {
         Command::Run(options) => run::run(&options),
         Command::Ingest(options) => run::ingest(&options),
         Command::Join(options) => run::join(&options),
+        Command::Plan(options) => plan::run(&options),
+        Command::Study(options) => study::run(&options),
         Command::Cluster(options) => run::cluster(&options),
         Command::Status(options) => status::run(&options),
         Command::Inspect(options) => inspect::run(&options),

@@ -5,19 +5,21 @@ use std::process::ExitCode;
 
 use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::CollectionConfig;
+use lookalike::evaluate::plan::{self, PlanConfig, Subset, Target};
 use lookalike::join::JoinConfig;
 use lookalike::manifest::Workspace;
 use lookalike::parse::ParseConfig;
-use lookalike::pipeline::{self, Question};
+use lookalike::pipeline::{self, Planning, Question};
 use lookalike::progress::{Context, Stop};
 use lookalike::read::ReadConfig;
 use lookalike::report::{Summary, ledger};
+use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
 use lookalike::{Error, Result};
 
 use super::args::{
     ClusterOptions, IngestOptions, InputOptions, JoinOptions, MeansOptions, QuestionOptions,
-    RunOptions,
+    RunOptions, SamplingChoice,
 };
 use super::progress::Terminal;
 
@@ -26,7 +28,7 @@ const DEFAULT_MEMORY: (ByteSize, ByteSize) = (ByteSize::mib(256), ByteSize::mib(
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let config = collection(&options.input)?;
-    let question = question(&options.question)?;
+    let question = question(&options.question, &config)?;
     with_context(&options.means, |context| {
         let inputs = pipeline::inputs(&options.input.inputs, &options.input.output)?;
         let (out, strict) = (&options.input.output, options.input.strict);
@@ -47,7 +49,8 @@ pub fn ingest(options: &IngestOptions) -> Result<ExitCode> {
 }
 
 pub fn join(options: &JoinOptions) -> Result<ExitCode> {
-    let question = question(&options.question)?;
+    let manifest = Workspace::look(&options.directory)?;
+    let question = question(&options.question, &manifest.collection)?;
     with_context(&options.means, |context| {
         let mut workspace = Workspace::open(&options.directory)?;
         pipeline::join(&mut workspace, &question, context)?;
@@ -103,7 +106,7 @@ fn collection(options: &InputOptions) -> Result<CollectionConfig> {
     })
 }
 
-fn question(options: &QuestionOptions) -> Result<Question> {
+fn question(options: &QuestionOptions, collection: &CollectionConfig) -> Result<Question> {
     if options.max_postings.is_some_and(|most| most < 2) {
         return Err(Error::BadParameter {
             name: "max-postings",
@@ -118,23 +121,70 @@ fn question(options: &QuestionOptions) -> Result<Question> {
             limit: "at least 2".into(),
         });
     }
-    let max_postings = options.max_postings.or(options.sampling.max_postings());
+    let (sampling, plan) = match (&options.sampling, options.precision) {
+        (_, Some(precision)) => {
+            let target = Target {
+                threshold: options.threshold,
+                precision,
+                recall: options.recall,
+            };
+            let config = PlanConfig {
+                target,
+                ratios: options.ratios.0.clone(),
+                subset: Some(Subset {
+                    share: options.subset.0,
+                    seed: options.plan_seed,
+                }),
+            };
+            config.check()?;
+            (Sampling::Full, Some(Planning::Make(config)))
+        }
+        (SamplingChoice::As(sampling), None) => (sampling.clone(), None),
+        (SamplingChoice::Plan(path), None) => {
+            let plan = plan::read(path)?;
+            plan.check(path, collection, options.threshold)?;
+            (plan.sampling(), Some(Planning::Given(Box::new(plan))))
+        }
+    };
+    let max_postings = options.max_postings.or(sampling.max_postings());
+    let candidates = match (options.verified, options.candidates) {
+        (true, candidates) => Some(candidates.unwrap_or(options.threshold)),
+        (false, None) => None,
+        (false, Some(candidates)) => {
+            return Err(Error::BadParameter {
+                name: "candidates",
+                given: candidates.to_string(),
+                limit: "it belongs to --verified".into(),
+            });
+        }
+    };
+    if candidates.is_some() && sampling == Sampling::Full && plan.is_none() {
+        return Err(Error::BadParameter {
+            name: "verified",
+            given: "with --sampling full".into(),
+            limit: "what is not sampled is exact".into(),
+        });
+    }
     let join = options.join;
-    Ok(Question {
-        sampling: options.sampling.clone(),
+    let question = Question {
+        sampling,
+        plan,
         join: JoinConfig {
             join,
             threshold: options.threshold,
             max_postings,
             pairs: options.pairs,
+            candidates,
         },
         spill: options.spill,
         fan_in: options.fan_in,
-    })
+    };
+    question.join.check()?;
+    Ok(question)
 }
 
 /// Sets up signals, progress and budget around a call of the library.
-fn with_context(
+pub(super) fn with_context(
     means: &MeansOptions,
     call: impl FnOnce(&Context<'_>) -> Result<ExitCode>,
 ) -> Result<ExitCode> {

@@ -104,7 +104,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     // pairs.tsv, and the components.
     let mut sets = UnionFind::new(documents as u32);
     {
-        let sampled = Sampled::load(workspace)?;
+        let sampled = Sampled::of_pairs(workspace)?;
         let mut out = AtomicFile::create(&directory.join("pairs.tsv"))?;
         out.put(header.as_bytes())?;
         out.put(b"docno_a\tdocno_b\tresemblance\tshared\tshingles_a\tshingles_b\n")?;
@@ -139,7 +139,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     // How alike each document is to the root of its cluster, where that pair is listed.
     let mut to_root: Vec<Alike> = Vec::new();
     {
-        let sampled = Sampled::load(workspace)?;
+        let sampled = Sampled::of_pairs(workspace)?;
         each_pair(workspace, |pair| {
             let (a, b) = sampled.sizes(pair.a, pair.b);
             // Where pairs are not listed, links may be below the threshold.
@@ -423,6 +423,9 @@ fn header(manifest: &Manifest) -> String {
         add("max-postings", &most);
         if pairs.config.pairs == Pairs::None {
             add("pairs", &pairs.config.pairs);
+        }
+        if let Some(candidates) = pairs.config.candidates {
+            add("verified-candidates", &candidates);
         }
     }
     out

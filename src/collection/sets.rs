@@ -102,14 +102,10 @@ pub struct SetReader<K> {
 }
 
 impl<K: Key> SetReader<K> {
-    /// Opens a segment's sets.
-    pub fn open(
-        workspace_directory: &Path,
-        parameters: u128,
-        segment: &SegmentEntry,
-    ) -> Result<Self> {
+    /// Opens a segment's sets in the directory of the collection's parts.
+    pub fn open(directory: &Path, parameters: u128, segment: &SegmentEntry) -> Result<Self> {
         let info = &segment.fingerprints;
-        let path = workspace_directory.join("collection").join(&info.name);
+        let path = directory.join(&info.name);
         let part = PartReader::open(&path, Kind::Fingerprints, Some(parameters), Some(info))?;
         if part.header.key_bytes as usize != K::BYTES {
             return Err(part.corrupt("key size", K::BYTES, part.header.key_bytes));
@@ -123,7 +119,7 @@ impl<K: Key> SetReader<K> {
     /// Opens a segment's sets in a workspace.
     pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
         SetReader::open(
-            workspace.directory(),
+            &workspace.path("collection"),
             workspace.collection_parameters(),
             segment,
         )

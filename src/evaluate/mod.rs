@@ -9,6 +9,8 @@
 //! are correct, wrong and missed, by size group of the smaller document.
 
 pub mod counts;
+pub mod plan;
 pub mod study;
+pub(crate) mod trial;
 
 pub use counts::Counts;

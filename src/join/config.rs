@@ -90,9 +90,19 @@ pub struct JoinConfig {
     pub max_postings: Option<u32>,
     /// Which pairs are listed; none not with [`Join::Count`].
     pub pairs: Pairs,
+    /// Verified sampling: pairs whose estimate reaches this are candidates, and those whose full sets
+    /// reach the threshold are listed, with what the full sets share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<Threshold>,
 }
 
 impl JoinConfig {
+    /// What the resemblance of the samples is compared with.
+    #[must_use]
+    pub fn of_samples(&self) -> Threshold {
+        self.candidates.unwrap_or(self.threshold)
+    }
+
     /// Refuses what does not go together.
     pub fn check(&self) -> Result<()> {
         let refuse = |name, given: String, limit: &str| {
@@ -102,6 +112,17 @@ impl JoinConfig {
                 limit: limit.into(),
             })
         };
+        if let Some(candidates) = self.candidates {
+            let (c, t) = (candidates, self.threshold);
+            if c.numerator() * t.denominator() > t.numerator() * c.denominator() {
+                let limit = format!("at most the threshold, {t}: estimates err to both sides");
+                return refuse("candidates", c.to_string(), &limit);
+            }
+            if self.pairs == Pairs::None {
+                let limit = "`--pairs none` lists no pairs that could be verified";
+                return refuse("verified", c.to_string(), limit);
+            }
+        }
         match (self.join, self.max_postings, self.pairs) {
             (Join::Prefix, Some(most), _) => refuse(
                 "max-postings",

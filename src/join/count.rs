@@ -109,6 +109,7 @@ pub(super) fn run<K: Key>(
     let threads = context.budget.threads as u64;
     let fixed = PROCESS_BYTES
         + Sampled::bytes(levels, documents)
+        + list::least_bytes(workspace, config)
         + documents * 4
         + threads * (WORKER_BYTES + documents * 8)
         + WORKER_BYTES;
@@ -130,7 +131,7 @@ pub(super) fn run<K: Key>(
         .memory
         .0
         .saturating_sub(WORKER_BYTES + Sampled::bytes(levels, documents) * 2);
-    list::finish(workspace, config, &sampled, memory, limit, context)
+    list::finish::<K>(workspace, config, &sampled, memory, limit, context)
 }
 
 /// Steps 1 to 3.
@@ -346,7 +347,7 @@ fn write_block(
     let counter = Counter {
         block,
         sampled,
-        threshold: config.threshold,
+        threshold: config.of_samples(),
         whole,
         in_block: &in_block,
         next: AtomicU64::new(0),

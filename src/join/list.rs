@@ -1,11 +1,12 @@
 //! The last step of both joins: runs of counted pairs into the pair list.
 
-use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, STAGE};
+use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, Pair, STAGE};
 use crate::Result;
-use crate::ids::Threshold;
+use crate::collection::MappedSets;
+use crate::ids::{Key, Threshold};
 use crate::manifest::{PairsEntry, Workspace};
 use crate::merge::{Combine, Generations, LoserTree, fan_in, merge_generations};
-use crate::progress::Context;
+use crate::progress::{Context, joined};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
 use crate::store::{Kind, PartInfo};
@@ -64,8 +65,8 @@ pub(super) fn open(workspace: &Workspace, runs: &[RunEntry]) -> Result<Vec<RunFi
 }
 
 /// Merges the committed runs of counted pairs, adding the counts of equal pairs; pairs that reach the
-/// threshold are the pair list.
-pub(super) fn finish(
+/// threshold are the pair list. With verified sampling they are candidates, and their full sets decide.
+pub(super) fn finish<K: Key>(
     workspace: &mut Workspace,
     config: &JoinConfig,
     sampled: &Sampled,
@@ -91,12 +92,33 @@ pub(super) fn finish(
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
     let mut out = RunWriter::create_kind(Kind::Pairs, &directory, 0, parameters, COMPRESSION)?;
     let mut held: Option<Record<u64>> = None;
-    let (mut read, mut pairs) = (0u64, 0u64);
-    let mut keep = |record: Record<u64>, threshold: Threshold| -> Result<()> {
-        let (a, b) = sampled.sizes((record.key >> 32) as u32, record.key as u32);
-        if threshold.reached(record.value.into(), a.into(), b.into()) {
-            pairs += 1;
+    let mut read = 0u64;
+    let mut full = match config.candidates {
+        Some(_) => Some(Full::open::<K>(workspace, config.threshold, memory / 2)?),
+        None => None,
+    };
+    let mut window: Vec<Record<u64>> = Vec::new();
+    let mut pairs = 0u64;
+    let threads = context.budget.threads;
+    let mut write = |window: &mut Vec<Record<u64>>| -> Result<()> {
+        context.stop.check(STAGE)?;
+        if let Some(full) = &mut full {
+            full.verify::<K>(window, threads)?;
+        }
+        pairs += window.len() as u64;
+        for record in window.drain(..) {
             out.push(record)?;
+        }
+        Ok(())
+    };
+    let of_samples = config.of_samples();
+    let mut keep = |record: Record<u64>| -> Result<()> {
+        let (a, b) = sampled.sizes((record.key >> 32) as u32, record.key as u32);
+        if of_samples.reached(record.value.into(), a.into(), b.into()) {
+            window.push(record);
+            if window.len() == WINDOW {
+                write(&mut window)?;
+            }
         }
         Ok(())
     };
@@ -111,16 +133,90 @@ pub(super) fn finish(
             }
             _ => {
                 if let Some(before) = held.replace(record) {
-                    keep(before, config.threshold)?;
+                    keep(before)?;
                 }
             }
         }
     }
     if let Some(last) = held {
-        keep(last, config.threshold)?;
+        keep(last)?;
     }
+    write(&mut window)?;
+    let looked_up = full.map(|full| full.looked_up);
     let part = out.finish()?;
+    if let Some(joining) = &mut workspace.manifest.joining {
+        joining.stats.looked_up = looked_up;
+    }
     committed(workspace, config, part, pairs)
+}
+
+/// Pairs that are taken together.
+const WINDOW: usize = 64 << 10;
+/// Of the sets, what is kept in memory at least.
+const LEAST_MAPPED: u64 = 1 << 20;
+
+/// Memory that the last step needs in any case beside sizes and runs.
+pub(super) fn least_bytes(workspace: &Workspace, config: &JoinConfig) -> u64 {
+    let window = WINDOW as u64 * 32;
+    match config.candidates {
+        None => window,
+        Some(_) => {
+            let segments = &workspace.manifest.segments;
+            let documents = segments.iter().map(|s| s.stats.documents).sum();
+            let set_bytes = segments.iter().map(|s| s.fingerprints.bytes).sum();
+            window + MappedSets::bytes(documents, set_bytes) + LEAST_MAPPED
+        }
+    }
+}
+
+/// Looks candidates up in the full sets.
+struct Full {
+    sets: MappedSets,
+    threshold: Threshold,
+    looked_up: u64,
+}
+
+impl Full {
+    fn open<K: Key>(workspace: &Workspace, threshold: Threshold, memory: u64) -> Result<Full> {
+        Ok(Full {
+            sets: MappedSets::open::<K>(workspace, memory.max(LEAST_MAPPED))?,
+            threshold,
+            looked_up: 0,
+        })
+    }
+
+    /// Keeps the candidates whose full sets reach the threshold, with what these share.
+    fn verify<K: Key>(&mut self, window: &mut Vec<Record<u64>>, threads: usize) -> Result<()> {
+        self.looked_up += window.len() as u64;
+        let (sets, threshold) = (&self.sets, self.threshold);
+        let look_up = |piece: &mut [Record<u64>]| -> Result<()> {
+            for record in piece {
+                let (a, b) = Pair::of_key(record.key);
+                let (a, b) = (sets.get(a)?, sets.get(b)?);
+                let size = |set: &[u8]| (set.len() / K::BYTES) as u64;
+                let least = threshold.least_shared(size(a), size(b));
+                // A pair shares something, or it would not have been found.
+                record.value = K::shared_le(a, b, least).map_or(0, |shared| shared as u32);
+            }
+            Ok(())
+        };
+        let each = window.len().div_ceil(threads).max(1);
+        if threads == 1 {
+            look_up(window)?;
+        } else {
+            std::thread::scope(|scope| {
+                let workers: Vec<_> = window
+                    .chunks_mut(each)
+                    .map(|piece| scope.spawn(move || look_up(piece)))
+                    .collect();
+                workers
+                    .into_iter()
+                    .try_for_each(|worker| joined(STAGE, worker))
+            })?;
+        }
+        window.retain(|record| record.value > 0);
+        Ok(())
+    }
 }
 
 /// The pair list is there: names it, and drops what it was made from.

@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 pub use config::{Join, JoinConfig, Pairs};
 pub use count::CountStats;
+pub(crate) use pairs::open_pairs;
 pub use pairs::{Pair, each_pair};
 pub use prefix::PrefixStats;
 
@@ -58,6 +59,9 @@ pub struct JoinStats {
     pub spilled_bytes: u64,
     /// Merges that one of them went through at most.
     pub generations: u32,
+    /// Verified sampling: pairs whose full sets were intersected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked_up: Option<u64>,
     /// What the `count` join counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<CountStats>,
@@ -91,9 +95,14 @@ pub fn digest(sample: &str, config: &JoinConfig) -> String {
         join,
         threshold,
         pairs,
+        candidates,
         ..
     } = config;
-    store::digest(format!("{sample}\n{join}\n{threshold}\n{max}\n{pairs}").as_bytes())
+    let mut text = format!("{sample}\n{join}\n{threshold}\n{max}\n{pairs}");
+    if let Some(candidates) = candidates {
+        text.push_str(&format!("\nverified from {candidates}"));
+    }
+    store::digest(text.as_bytes())
 }
 
 /// Joins, unless the pairs of these parameters are there; goes on after what is committed. `limit`

@@ -30,8 +30,8 @@ impl Pair {
     }
 }
 
-/// Calls `each` with every pair of the committed pair list, in order.
-pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+/// Opens the committed pair list.
+pub(crate) fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
     let missing = || crate::Error::StageMissing {
         path: workspace.directory().into(),
         stage: "join",
@@ -39,21 +39,24 @@ pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>
     let entry = workspace.manifest.pairs.as_ref().ok_or_else(missing)?;
     let path = workspace.path("pairs").join(&entry.part.name);
     let parameters = Some(workspace.collection_parameters());
-    let run = RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(&entry.part))?;
+    RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(&entry.part))
+}
+
+/// Calls `each` with every pair of the committed pair list, in order.
+pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+    let run = open_pairs(workspace)?;
     let mut cursor = run.range(0, u64::MAX)?;
     let mut pairs = 0;
     while let Some(record) = cursor.head() {
-        each(Pair {
-            a: (record.key >> 32) as u32,
-            b: record.key as u32,
-            shared: record.value,
-        })?;
+        let (a, b) = Pair::of_key(record.key);
+        let shared = record.value;
+        each(Pair { a, b, shared })?;
         pairs += 1;
         cursor.advance()?;
     }
     if pairs != run.records() {
         return Err(crate::Error::Corrupt {
-            path,
+            path: workspace.path("pairs"),
             offset_bytes: 0,
             what: "pairs in the list".into(),
             expected: run.records().to_string(),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::inputs::InputsEntry;
 use crate::cluster::ClusterStats;
 use crate::collection::{CatalogueStats, CollectionConfig, SegmentStats};
+use crate::evaluate::plan::Plan;
 use crate::join::{JoinConfig, JoinProgress, JoinStats};
 use crate::merge::MergeStats;
 use crate::read::FileIdentity;
@@ -30,12 +31,18 @@ pub struct Manifest {
     pub collection_digest: String,
     /// The input files.
     pub inputs: InputsEntry,
+    /// What this directory stands on, where it is one of trials over another's collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// The segments committed so far, in order.
     pub segments: Vec<SegmentEntry>,
     /// Whether they are all there.
     pub ingested: bool,
     /// Columns over all documents.
     pub catalogue: Option<CatalogueEntry>,
+    /// The sampling plan that was made for this collection last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
     /// Sample sizes.
     pub sample: Option<SampleEntry>,
     /// Sorted runs.
@@ -174,7 +181,7 @@ pub struct ResultsEntry {
 }
 
 /// A finished result file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultFile {
     /// File name.
     pub name: String,

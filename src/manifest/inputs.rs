@@ -17,7 +17,7 @@ use crate::{Error, Result};
 pub const INPUTS_FILE: &str = "inputs.jsonl";
 
 /// What the manifest says of the list of inputs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputsEntry {
     /// Input files.
     pub files: u64,

@@ -23,6 +23,8 @@ pub struct Workspace {
     /// What is committed. Change it, then [`Workspace::commit`].
     pub manifest: Manifest,
     _lock: File,
+    /// Another directory, and the subdirectories that are its, read and never written.
+    base: Option<(PathBuf, Vec<&'static str>)>,
 }
 
 fn host() -> String {
@@ -162,21 +164,8 @@ impl Workspace {
             None => {
                 let json = serde_json::to_vec(config).unwrap_or_default();
                 Manifest {
-                    format: MANIFEST_FORMAT,
-                    program: program(),
-                    collection: config.clone(),
-                    collection_digest: store::digest(&json),
                     inputs: super::inputs::write(directory, inputs)?,
-                    segments: Vec::new(),
-                    ingested: false,
-                    catalogue: None,
-                    sample: None,
-                    runs: None,
-                    postings: None,
-                    joining: None,
-                    pairs: None,
-                    results: None,
-                    costs: Default::default(),
+                    ..Manifest::new(config, &store::digest(&json))
                 }
             }
         };
@@ -184,6 +173,7 @@ impl Workspace {
             directory: directory.to_path_buf(),
             manifest,
             _lock: lock,
+            base: None,
         };
         workspace.prepare()?;
         workspace.commit(&[])?;
@@ -198,12 +188,101 @@ impl Workspace {
             directory: directory.to_path_buf(),
             manifest,
             _lock: lock,
+            base: None,
         };
         // Again, now that nobody else can change it.
         workspace.manifest = Workspace::look(directory)?;
         check_list(directory, &workspace.manifest)?;
         workspace.prepare()?;
         Ok(workspace)
+    }
+
+    /// Opens or makes a directory for another question to the collection of `base`, which stays as it is:
+    /// what the question makes lies in `directory`. Where `base` has the shared postings of all
+    /// fingerprints and `sampling` is to have them, they are used too.
+    ///
+    /// What `directory` holds of an earlier such question is kept, if the collection is the same.
+    pub fn over(base: &Workspace, directory: &Path, sampling: &Sampling) -> Result<Self> {
+        let mut names = vec!["collection", "catalogue"];
+        let theirs = &base.manifest;
+        let complete = theirs.postings.as_ref().filter(|p| p.complete);
+        let same = theirs
+            .sample
+            .as_ref()
+            .is_some_and(|s| s.sampling == *sampling);
+        let shared = complete.filter(|_| same);
+        let mut workspace = Workspace::standing_on(base, directory, "", shared)?;
+        workspace.manifest.segments.clone_from(&theirs.segments);
+        workspace.manifest.catalogue.clone_from(&theirs.catalogue);
+        workspace.manifest.ingested = theirs.ingested;
+        if shared.is_some() {
+            names.extend(["sample", "postings"]);
+            workspace.manifest.sample.clone_from(&theirs.sample);
+            workspace.manifest.postings.clone_from(&theirs.postings);
+            workspace.manifest.runs = None;
+        }
+        workspace.base = Some((base.directory.clone(), names));
+        workspace.prepare()?;
+        Ok(workspace)
+    }
+
+    /// Opens or makes a directory for a collection of some documents of `base`, with its parameters.
+    ///
+    /// What `directory` holds is kept, if it was made from the same collection for the same documents, as
+    /// `which` says.
+    pub fn beside(base: &Workspace, directory: &Path, which: &str) -> Result<Self> {
+        let mut workspace = Workspace::standing_on(base, directory, which, None)?;
+        workspace.prepare()?;
+        Ok(workspace)
+    }
+
+    fn standing_on(
+        base: &Workspace,
+        directory: &Path,
+        which: &str,
+        postings: Option<&super::PostingsEntry>,
+    ) -> Result<Self> {
+        disk::create_directory(directory)?;
+        let lock = lock(directory)?;
+        let theirs = &base.manifest;
+        // What it stands on is told by the inputs and the parts that it uses.
+        let (parameters, segments) = (&theirs.collection_digest, &theirs.segments);
+        let stands_on =
+            serde_json::to_vec(&(&theirs.inputs, parameters, segments, which, postings));
+        let origin = store::digest(&stands_on.unwrap_or_default());
+        let manifest = read_manifest(directory)?.filter(|m| m.origin.as_ref() == Some(&origin));
+        let manifest = manifest.unwrap_or_else(|| Manifest {
+            origin: Some(origin),
+            inputs: theirs.inputs.clone(),
+            ..Manifest::new(&theirs.collection, &theirs.collection_digest)
+        });
+        Ok(Workspace {
+            directory: directory.to_path_buf(),
+            manifest,
+            _lock: lock,
+            base: None,
+        })
+    }
+
+    /// Removes the directory and all that is ours in it.
+    pub fn discard(self) -> Result<()> {
+        for name in DIRECTORIES.into_iter().chain([SCRATCH]) {
+            if self.borrows(name) {
+                continue;
+            }
+            let path = self.path(name);
+            for file in disk::list(&path)? {
+                disk::remove(&path.join(file))?;
+            }
+        }
+        let own = self.directory.clone();
+        for name in [MANIFEST_FILE, LOCK_FILE] {
+            disk::remove(&own.join(name))?;
+        }
+        for name in DIRECTORIES.into_iter().chain([SCRATCH]) {
+            disk::remove_directory(&own.join(name))?;
+        }
+        disk::remove_directory(&own)
     }
 
     /// Reads the manifest of a directory without locking it.
@@ -223,7 +302,17 @@ impl Workspace {
     /// A subdirectory for parts.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
+        match &self.base {
+            Some((base, names)) if names.contains(&name) => base.join(name),
+            _ => self.directory.join(name),
+        }
+    }
+
+    /// Is a subdirectory another directory's?
+    fn borrows(&self, name: &str) -> bool {
+        self.base
+            .as_ref()
+            .is_some_and(|(_, names)| names.contains(&name))
     }
 
     /// Where sorts without checkpoints put their files.
@@ -241,7 +330,9 @@ impl Workspace {
     /// Makes the subdirectories, and removes what no manifest names.
     fn prepare(&mut self) -> Result<()> {
         for name in DIRECTORIES.into_iter().chain([SCRATCH]) {
-            disk::create_directory(&self.path(name))?;
+            if !self.borrows(name) {
+                disk::create_directory(&self.path(name))?;
+            }
         }
         disk::remove(&disk::temporary(&self.path(MANIFEST_FILE)))?;
         for entry in
@@ -262,6 +353,9 @@ impl Workspace {
     pub fn remove_scrap(&self) -> Result<()> {
         let named = self.named();
         for name in DIRECTORIES {
+            if self.borrows(name) {
+                continue;
+            }
             let directory = self.path(name);
             for file in disk::list(&directory)? {
                 let known = named
@@ -386,6 +480,31 @@ pub(crate) fn parts_of(manifest: &Manifest) -> Vec<(&'static str, Kind, &PartInf
         parts.push(("pairs", Kind::Pairs, &pairs.part));
     }
     parts
+}
+
+impl Manifest {
+    /// One of nothing yet.
+    fn new(config: &CollectionConfig, collection_digest: &str) -> Manifest {
+        Manifest {
+            format: MANIFEST_FORMAT,
+            program: program(),
+            collection: config.clone(),
+            collection_digest: collection_digest.into(),
+            inputs: Default::default(),
+            origin: None,
+            segments: Vec::new(),
+            ingested: false,
+            catalogue: None,
+            plan: None,
+            sample: None,
+            runs: None,
+            postings: None,
+            joining: None,
+            pairs: None,
+            results: None,
+            costs: Default::default(),
+        }
+    }
 }
 
 fn program() -> String {

@@ -151,15 +151,12 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
     let stored = Catalogue::stored(workspace)?;
     let sampled = Sampled::load(workspace)?;
     let segments = workspace.manifest.segments.clone();
-    let (directory, out) = (
-        workspace.directory().to_path_buf(),
-        workspace.path("postings"),
-    );
+    let (directory, out) = (workspace.path("collection"), workspace.path("postings"));
     let threads = context.budget.threads;
     let (merged, arrive) = bounded::<(u32, PartInfo, MergeStats)>(threads);
     let collected = Collected::<K>::new(&sampled, collect);
     let shared = Shared {
-        workspace: &directory,
+        collection: &directory,
         out: &out,
         parameters: workspace.collection_parameters(),
         segments: &segments,
@@ -231,7 +228,7 @@ pub fn discard(workspace: &mut Workspace) -> Result<()> {
 
 /// What every worker reads.
 struct Shared<'a> {
-    workspace: &'a Path,
+    collection: &'a Path,
     out: &'a Path,
     parameters: u128,
     segments: &'a [SegmentEntry],
@@ -332,7 +329,7 @@ impl<K: Key> Worker<'_, K> {
     fn collect(&mut self, segment: &SegmentEntry, low: K, high: K) -> Result<bool> {
         let shared = self.shared;
         let first = segment.first_document;
-        let mut sets = SetReader::<K>::open(shared.workspace, shared.parameters, segment)?;
+        let mut sets = SetReader::<K>::open(shared.collection, shared.parameters, segment)?;
         for document in first..first + segment.stats.documents as u32 {
             let own = shared.sampled.own(document);
             let (least, most) = shared.sampled.rate(document).bounds::<K>();

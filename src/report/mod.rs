@@ -5,11 +5,13 @@
 //! run. Every number in it was counted by a stage; nothing is computed twice.
 
 mod ledger;
+mod plan;
 mod process;
 mod summary;
 mod verify;
 
 pub use ledger::{ledger, stage_line};
+pub use plan::{plan, study};
 pub use process::{cpu_seconds, peak_bytes};
 pub use summary::{Summary, first_reject, write_summary};
 pub use verify::{Verified, inspect, stages, verify};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::{ClusterStats, reject_line};
 use crate::collection::{CatalogueStats, CollectionConfig, RejectReader, SegmentStats};
+use crate::evaluate::plan::Plan;
 use crate::join::{JoinConfig, JoinStats};
 use crate::manifest::{Cost, InputList, Manifest, Workspace};
 use crate::merge::MergeStats;
@@ -34,6 +35,9 @@ pub struct Summary {
     pub catalogue: Option<CatalogueStats>,
     /// The sampling.
     pub sampling: Option<Sampling>,
+    /// The plan that it comes from, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
     /// What was sampled.
     pub sample: Option<SampleStats>,
     /// What was sorted.
@@ -75,6 +79,7 @@ impl Summary {
             ingest,
             catalogue: manifest.catalogue.as_ref().map(|c| c.stats.clone()),
             sampling: manifest.sample.as_ref().map(|s| s.sampling.clone()),
+            plan: manifest.plan.clone(),
             sample: manifest.sample.as_ref().map(|s| s.stats.clone()),
             sort: manifest.runs.as_ref().map(|r| r.stats),
             merge: manifest.postings.as_ref().map(|p| p.stats),

@@ -67,6 +67,28 @@ impl Sampled {
         })
     }
 
+    /// The sizes with which the committed pairs were compared: of the samples, or of the full sets where
+    /// pairs were verified in these.
+    pub fn of_pairs(workspace: &Workspace) -> Result<Sampled> {
+        let pairs = workspace.manifest.pairs.as_ref();
+        if pairs.is_none_or(|pairs| pairs.config.candidates.is_none()) {
+            return Sampled::load(workspace);
+        }
+        let mut sizes = Catalogue::stored(workspace)?;
+        let representatives = Catalogue::representatives(workspace)?;
+        for (document, size) in sizes.0.iter_mut().enumerate() {
+            if representatives.0.get(document) != Some(&(document as u32)) {
+                *size = 0;
+            }
+        }
+        let groups = workspace.manifest.collection.size_groups.count();
+        Ok(Sampled {
+            levels: Sampling::Full.levels(groups),
+            level: Vec::new(),
+            sizes: vec![sizes],
+        })
+    }
+
     /// Documents.
     #[must_use]
     pub fn documents(&self) -> usize {

@@ -58,7 +58,7 @@ pub struct FormStats {
 
 /// What every worker reads.
 struct Plan<'a> {
-    workspace: &'a Path,
+    collection: &'a Path,
     runs: &'a Path,
     parameters: u128,
     segments: &'a [SegmentEntry],
@@ -124,12 +124,9 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     let mut covered: Vec<(u32, u32)> = entry.runs.iter().flat_map(|r| r.covers.clone()).collect();
     covered.sort_unstable();
     let segments = workspace.manifest.segments.clone();
-    let (directory, runs) = (
-        workspace.directory().to_path_buf(),
-        workspace.path(DIRECTORY),
-    );
+    let (directory, runs) = (workspace.path("collection"), workspace.path(DIRECTORY));
     let plan = Plan {
-        workspace: &directory,
+        collection: &directory,
         runs: &runs,
         parameters: workspace.collection_parameters(),
         segments: &segments,
@@ -247,7 +244,7 @@ impl<'a, K: Key> Worker<'a, K> {
         if !(first..last).any(wanted) {
             return Ok(());
         }
-        let mut sets = SetReader::<K>::open(plan.workspace, plan.parameters, segment)?;
+        let mut sets = SetReader::<K>::open(plan.collection, plan.parameters, segment)?;
         for document in first..last {
             if document.is_multiple_of(1024) {
                 self.stop.check(STAGE)?;

@@ -66,6 +66,17 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
+/// Removes a directory that is empty; one that is not, or is not there, stays as it is.
+pub fn remove_directory(path: &Path) -> Result<()> {
+    use std::io::ErrorKind::{DirectoryNotEmpty, NotFound};
+    match fs::remove_dir(path) {
+        Err(e) if ![NotFound, DirectoryNotEmpty].contains(&e.kind()) => {
+            Err(e).map_err(Error::io("remove", path))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The size of a file.
 pub fn size(path: &Path) -> Result<u64> {
     Ok(fs::metadata(path)

@@ -56,11 +56,13 @@ impl Default for Run {
             },
             question: Question {
                 sampling: "full".parse().unwrap(),
+                plan: None,
                 join: JoinConfig {
                     join: "prefix".parse().unwrap(),
                     threshold: "0.85".parse().unwrap(),
                     max_postings: None,
                     pairs: "all".parse().unwrap(),
+                    candidates: None,
                 },
                 spill: Spill::Auto,
                 fan_in: None,

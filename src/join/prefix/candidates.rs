@@ -532,7 +532,7 @@ impl<'a, K: Key> Worker<'a, K> {
     /// Pairs documents that are not in one cluster and whose sizes leave a chance.
     fn pair_members(&mut self, level: usize, members: &[Member], probes: u64) -> Result<()> {
         let shared = self.shared;
-        let threshold = shared.join.config.threshold;
+        let threshold = shared.join.config.of_samples();
         let shareable = &shared.levels[level].shareable;
         let clustered = shared.early.is_some();
         let (mut looked_at, mut apart) = (0u64, 0u64);

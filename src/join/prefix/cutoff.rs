@@ -104,7 +104,7 @@ impl<'a> Settling<'a> {
         })?;
         self.round.documents += 1;
         self.round.entries += shared;
-        let prefix = u64::from(self.join.config.threshold.prefix(size));
+        let prefix = u64::from(self.join.config.of_samples().prefix(size));
         let Some(mut left) = prefix.checked_sub(singles).filter(|&left| left > 0) else {
             self.round.pruned += 1;
             self.round.entries_pruned += shared;

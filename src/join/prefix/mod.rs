@@ -53,7 +53,7 @@ pub mod verify;
 
 use serde::{Deserialize, Serialize};
 
-use super::{JoinConfig, STAGE};
+use super::{JoinConfig, STAGE, list};
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::{Catalogue, MappedSets};
 use crate::ids::Key;
@@ -138,7 +138,7 @@ pub(super) fn run<K: Key>(
         super::Pairs::All => 0,
         super::Pairs::None => documents * 12,
     };
-    let mapped = MappedSets::bytes(documents, set_bytes);
+    let mapped = MappedSets::bytes(documents, set_bytes) + list::least_bytes(workspace, config);
     let least = ByteSize(
         fixed
             + cutoffs

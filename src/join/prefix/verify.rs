@@ -37,7 +37,7 @@ impl<'a> Verifier<'a> {
     /// What two documents share, if that is enough for the threshold.
     pub(super) fn verify<K: Key>(&self, a: u32, b: u32) -> Result<Option<u32>> {
         let (size_a, size_b) = self.join.sampled.sizes(a, b);
-        let threshold = self.join.config.threshold;
+        let threshold = self.join.config.of_samples();
         let least = threshold.least_shared(size_a.into(), size_b.into());
         self.shared::<K>(a, b, least)
     }
@@ -121,7 +121,7 @@ pub(super) fn run<K: Key>(
     verifying.resume()?;
     verifying.all::<K>(&candidates)?;
     match &clusters {
-        None => list::finish(
+        None => list::finish::<K>(
             workspace,
             join.config,
             join.sampled,

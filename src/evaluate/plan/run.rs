@@ -1,0 +1,217 @@
+//! From a collection and a target to a plan.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::cells::Cells;
+use super::choose::{choose, uniform, uniform_overall};
+use super::subset::{self, Selection};
+use super::{Plan, PlanConfig, PlannedGroup, Ratio, STAGE};
+use crate::budget::ByteSize;
+use crate::cluster::UnionFind;
+use crate::collection::{Catalogue, MappedSets};
+use crate::evaluate::trial::{self, Cost, Documents};
+use crate::ids::{FingerprintKind, Key};
+use crate::join::each_pair;
+use crate::manifest::Workspace;
+use crate::progress::{Context, Unit};
+use crate::sample::{Rate, Sampled, Sampling};
+use crate::store::disk;
+use crate::{Error, Result};
+
+/// Subdirectory of an output directory for what a plan is made with; gone when it is made.
+pub const DIRECTORY: &str = "plan";
+/// Readers of pair lists.
+const FIXED_BYTES: u64 = 32 << 20;
+/// Sets looked at, of the subset.
+const MAPPED_BYTES: u64 = 64 << 20;
+
+/// What the trials took, beside the plan; not the same from one time to the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlanCost {
+    /// The exact run on what was measured.
+    pub exact: Cost,
+    /// Each ratio 1/n, by n.
+    pub trials: BTreeMap<u32, Cost>,
+    /// Wall seconds of everything.
+    pub wall_seconds: f64,
+    /// CPU seconds of everything.
+    pub cpu_seconds: f64,
+}
+
+/// A plan and what it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// What it took.
+    pub cost: PlanCost,
+}
+
+/// Makes a plan for a collection.
+pub fn run(base: &Workspace, config: &PlanConfig, context: &Context<'_>) -> Result<Planned> {
+    config.check()?;
+    match base.manifest.collection.shingle.fingerprint {
+        FingerprintKind::Xxh3 => make::<u64>(base, config, context),
+        FingerprintKind::Md5 => make::<u128>(base, config, context),
+    }
+}
+
+fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) -> Result<Planned> {
+    let (start, cpu) = (std::time::Instant::now(), crate::report::cpu_seconds());
+    let trials = config.ratios.len() as u64 + 2;
+    context
+        .progress
+        .start(STAGE, Unit::Count("trials"), Some(trials));
+    let directory = base.directory().join(DIRECTORY);
+    disk::create_directory(&directory)?;
+    let mut cost = PlanCost::default();
+    let plan;
+    if let Some(subset) = &config.subset {
+        let place = directory.join("subset");
+        let which = format!("subset {} of seed {}", subset.share, subset.seed);
+        let mut part = Workspace::beside(base, &place, &which)?;
+        let selection = Selection::new(subset);
+        subset::make::<K>(base, &mut part, selection, context)?;
+        plan = measure::<K>(base, &part, Some(selection), config, &mut cost, context)?;
+        part.discard()?;
+    } else {
+        plan = measure::<K>(base, base, None, config, &mut cost, context)?;
+    }
+    disk::remove_directory(&directory)?;
+    cost.wall_seconds = start.elapsed().as_secs_f64();
+    cost.cpu_seconds = crate::report::cpu_seconds() - cpu;
+    let line = format!(
+        "{STAGE}: {:.2} % of the shingles, {:.1} s, {:.1} CPU s",
+        plan.share * 100.0,
+        cost.wall_seconds,
+        cost.cpu_seconds
+    );
+    context.progress.end(&line);
+    Ok(Planned { plan, cost })
+}
+
+/// Measures on `part` (a subset of `base`, or `base` itself) and chooses.
+fn measure<K: Key>(
+    base: &Workspace,
+    part: &Workspace,
+    selection: Option<Selection>,
+    config: &PlanConfig,
+    cost: &mut PlanCost,
+    context: &Context<'_>,
+) -> Result<Plan> {
+    let stats = Catalogue::stats(part)?;
+    let (documents, representatives) = (stats.documents, stats.representatives);
+    let least = FIXED_BYTES
+        + Documents::bytes(documents)
+        + Sampled::bytes(1, documents)
+        + documents * 8
+        + MappedSets::bytes(documents, stats.shingles * K::BYTES as u64);
+    let least = ByteSize(least + MAPPED_BYTES);
+    context
+        .budget
+        .require(least, || format!("a plan for {documents} documents"))?;
+    let threshold = config.target.threshold;
+    let place = |name: &str| base.directory().join(DIRECTORY).join(name);
+    let (truth, exact) = trial::ask(part, &place("truth"), &Sampling::Full, threshold, context)?;
+    cost.exact = exact;
+    context.progress.at(1);
+    let known = Documents::load(part)?;
+    let mut families = UnionFind::new(documents as u32);
+    each_pair(&truth, |pair| {
+        families.union(pair.a, pair.b);
+        Ok(())
+    })?;
+    let sets = match selection {
+        Some(_) => Some(MappedSets::open::<K>(part, MAPPED_BYTES)?),
+        None => None,
+    };
+    let mut cells = Cells::default();
+    for (number, &n) in config.ratios.iter().enumerate() {
+        context.progress.at(number as u64 + 1);
+        let ratio = number as u8 + 1;
+        let sampling = Sampling::Uniform(Rate::new(n, 0).unwrap_or(Rate::FULL));
+        let (workspace, took) = trial::ask(part, &place("trial"), &sampling, threshold, context)?;
+        cost.trials.insert(n, took);
+        trial::each_compared(&truth, &workspace, (STAGE, context), |pair| {
+            let (a, b) = (pair.a, pair.b);
+            let weight = match (&sets, selection) {
+                (Some(sets), Some(selection)) => {
+                    let shared = match pair.truth {
+                        Some(shared) => shared.into(),
+                        None => K::shared_le(sets.get(a)?, sets.get(b)?, 0).unwrap_or(0),
+                    };
+                    selection.weight(shared, known.sizes(a, b))
+                }
+                _ => 1.0,
+            };
+            let (smaller, larger) = known.groups(a, b);
+            let small = if known.group[b as usize] < known.group[a as usize] {
+                b
+            } else {
+                a
+            };
+            // What is drawn, or not, as one: nothing on the whole collection, where a document is what
+            // might as well have been another.
+            let family = match selection {
+                Some(_) => families.find(small),
+                None => small,
+            };
+            let (found, truth) = (pair.found.is_some(), pair.truth.is_some());
+            cells.count((ratio, smaller, larger, family), found, truth, weight);
+            // With all fingerprints, what is true is found. Once is enough.
+            if truth && ratio == 1 {
+                cells.count((0, smaller, larger, family), true, true, weight);
+            }
+            Ok(())
+        })?;
+        if number + 1 == config.ratios.len() {
+            workspace.discard()?;
+        }
+    }
+    truth.discard()?;
+    cells.settle();
+    let count = base.manifest.collection.size_groups.count();
+    let ratios = config.ratios.len() as u8 + 1;
+    let choices = choose(&cells, count, ratios, &config.target);
+    let n_of = |ratio: u8| match usize::from(ratio).checked_sub(1) {
+        Some(at) => Ratio(config.ratios.get(at).copied().unwrap_or(1)),
+        None => Ratio(1),
+    };
+    let whole = &Catalogue::stats(base)?.groups;
+    let groups: Vec<PlannedGroup> = choices
+        .into_iter()
+        .zip(whole)
+        .map(|(choice, group)| PlannedGroup {
+            words: group.words.clone(),
+            documents: group.documents,
+            shingles: group.shingles,
+            ratio: n_of(choice.ratio),
+            evidence: choice.evidence,
+            precision: choice.precision,
+            recall: choice.recall,
+        })
+        .collect();
+    let all: u64 = groups.iter().map(|group| group.shingles).sum();
+    let taken: f64 = groups
+        .iter()
+        .map(|group| group.shingles as f64 / f64::from(group.ratio.0))
+        .sum();
+    if groups.len() != count {
+        return Err(Error::StageMissing {
+            path: base.directory().into(),
+            stage: "catalogue",
+        });
+    }
+    Ok(Plan {
+        config: config.clone(),
+        shingle: base.manifest.collection.shingle.clone(),
+        size_groups: base.manifest.collection.size_groups.clone(),
+        documents: representatives,
+        groups,
+        share: if all == 0 { 1.0 } else { taken / all as f64 },
+        uniform: n_of(uniform(&cells, count, ratios, &config.target)),
+        uniform_overall: n_of(uniform_overall(&cells, count, ratios, &config.target).0),
+    })
+}
