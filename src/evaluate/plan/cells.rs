@@ -1,13 +1,13 @@
-//! Pairs of a collection by ratio, size groups, and family.
+//! Pairs of a collection by ratio, size groups, and unit.
 
 use std::collections::BTreeMap;
 
 use super::estimate::{Estimate, Sums, estimate};
 
-/// The pairs of one family at one ratio, of two size groups.
+/// The pairs of one unit at one ratio, of two size groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cell {
-    /// Number of the ratio; size group of the smaller document; of the larger; family.
+    /// Number of the ratio; size group of the smaller document; of the larger; unit.
     key: (u8, u8, u8, u32),
     /// Weights of pairs that were found; that are true; that are both.
     found: f64,
@@ -18,7 +18,7 @@ struct Cell {
     pairs_true: u32,
 }
 
-/// All of them. Memory: 48 bytes for each family and two size groups at each ratio, and as much again
+/// All of them. Memory: 48 bytes for each unit and two size groups at each ratio, and as much again
 /// while they are gathered.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
@@ -79,7 +79,7 @@ impl Cells {
         }
     }
 
-    /// Weight of what was found wrongly in a cell of all families.
+    /// Weight of what was found wrongly in a cell of all units.
     pub(crate) fn wrong(&self, ratio: u8, smaller: u8, larger: u8) -> f64 {
         let cells = self.of(ratio, smaller, larger).iter();
         cells.map(|cell| cell.found - cell.correct).sum()
@@ -96,10 +96,10 @@ impl Cells {
 
     /// Precision and recall over the pairs of some (ratio, smaller group, larger group).
     pub(crate) fn estimates(&self, of: &[(u8, u8, u8)]) -> (Option<Estimate>, Option<Estimate>) {
-        let mut families: BTreeMap<u32, (Sums, Sums)> = BTreeMap::new();
+        let mut units: BTreeMap<u32, (Sums, Sums)> = BTreeMap::new();
         for &(ratio, smaller, larger) in of {
             for cell in self.of(ratio, smaller, larger) {
-                let (found, truth) = families.entry(cell.key.3).or_default();
+                let (found, truth) = units.entry(cell.key.3).or_default();
                 found.whole += cell.found;
                 found.part += cell.correct;
                 found.pairs += u64::from(cell.pairs_found);
@@ -109,8 +109,8 @@ impl Cells {
             }
         }
         (
-            estimate(families.values().map(|family| family.0)),
-            estimate(families.values().map(|family| family.1)),
+            estimate(units.values().map(|unit| unit.0)),
+            estimate(units.values().map(|unit| unit.1)),
         )
     }
 }

@@ -98,7 +98,8 @@ fn meets(cells: &Cells, chosen: &[u8], group: usize, ratio: u8, target: &Target)
         let enough = |estimate: &Option<Estimate>, asked: f64| {
             estimate.is_some_and(|estimate| could_show(estimate.worth, asked))
         };
-        if enough(&precision, precision_asked)
+        if first == group
+            && enough(&precision, precision_asked)
             && recall_asked.is_none_or(|asked| enough(&recall, asked))
         {
             return None;

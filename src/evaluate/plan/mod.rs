@@ -13,12 +13,12 @@
 //! 1. The pairs of the collection (or of a subset) are found exactly, and with class 0 of each ratio, which is
 //!    the class that a run with the plan takes.
 //! 2. Every pair that is found or true is counted by ratio, by the size groups of its two documents, and by
-//!    *family*: the cluster of exact pairs that its smaller document is in.
+//!    the *unit* of its smaller document: the document itself, or, in a subset, all that are drawn with it.
 //! 3. From the largest documents to the smallest, each group gets the coarsest ratio of which the lower end
 //!    of the interval of precision (and recall, if asked) is at or above the target: [`Estimate`]. Pairs
 //!    across groups are taken on the coarser of two ratios, as they will be compared. A group with too
-//!    few families to show anything borrows the pairs of the next smaller groups, where precision is
-//!    lower rather than higher; if even all of those are too few, it takes every fingerprint.
+//!    few units to show anything borrows the pairs of the next smaller groups, where precision is
+//!    lower rather than higher; if that does not show it either, it takes every fingerprint.
 //!
 //! # The subset
 //! Of documents drawn one by one with a share s, only s² of the pairs are left: of a tenth, a hundredth.

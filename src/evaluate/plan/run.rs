@@ -9,11 +9,9 @@ use super::choose::{choose, uniform, uniform_overall};
 use super::subset::{self, Selection};
 use super::{Plan, PlanConfig, PlannedGroup, Ratio, STAGE};
 use crate::budget::ByteSize;
-use crate::cluster::UnionFind;
 use crate::collection::{Catalogue, MappedSets};
 use crate::evaluate::trial::{self, Cost, Documents};
 use crate::ids::{FingerprintKind, Key};
-use crate::join::each_pair;
 use crate::manifest::Workspace;
 use crate::progress::{Context, Unit};
 use crate::sample::{Rate, Sampled, Sampling};
@@ -118,15 +116,17 @@ fn measure<K: Key>(
     cost.exact = exact;
     context.progress.at(1);
     let known = Documents::load(part)?;
-    let mut families = UnionFind::new(documents as u32);
-    each_pair(&truth, |pair| {
-        families.union(pair.a, pair.b);
-        Ok(())
-    })?;
     let sets = match selection {
         Some(_) => Some(MappedSets::open::<K>(part, MAPPED_BYTES)?),
         None => None,
     };
+    // What was drawn as one; on the whole collection, where nothing is drawn, each document.
+    let mut units: Vec<u32> = (0..documents as u32).collect();
+    if let (Some(sets), Some(selection)) = (&sets, selection) {
+        for (document, unit) in units.iter_mut().enumerate() {
+            *unit = selection.unit::<K>(sets.get(document as u32)?);
+        }
+    }
     let mut cells = Cells::default();
     for (number, &n) in config.ratios.iter().enumerate() {
         context.progress.at(number as u64 + 1);
@@ -152,12 +152,7 @@ fn measure<K: Key>(
             } else {
                 a
             };
-            // What is drawn, or not, as one: nothing on the whole collection, where a document is what
-            // might as well have been another.
-            let family = match selection {
-                Some(_) => families.find(small),
-                None => small,
-            };
+            let family = units.get(small as usize).copied().unwrap_or(small);
             let (found, truth) = (pair.found.is_some(), pair.truth.is_some());
             cells.count((ratio, smaller, larger, family), found, truth, weight);
             // With all fingerprints, what is true is found. Once is enough.

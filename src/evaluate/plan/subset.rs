@@ -52,6 +52,15 @@ impl Selection {
         mix((key >> 64) as u64 ^ key as u64, self.seed)
     }
 
+    /// What is drawn as one: all documents with the same least place.
+    pub(crate) fn unit<K: Key>(self, set: &[u8]) -> u32 {
+        let places = set
+            .chunks_exact(K::BYTES)
+            .map(|key| self.place(K::get_le(key)));
+        // The high bits of the least are nearly all 0.
+        (mix(places.min().unwrap_or(u64::MAX), self.again) >> 7) as u32
+    }
+
     /// Are documents taken whose least place this is?
     fn takes(self, least: u64) -> bool {
         // Of the least place itself the high bits are 0; mixed again it is anything.
