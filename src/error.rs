@@ -217,6 +217,28 @@ pub enum Error {
         /// The stage that stopped.
         stage: &'static str,
     },
+    /// A sampling study whose counts do not fit what it says was tried.
+    #[error("the study's class {class} of 1/{n} has {found} {what}, expected {expected}")]
+    BadStudy {
+        /// The n of the trial's ratio.
+        n: u32,
+        /// The trial's class.
+        class: u32,
+        /// What does not fit.
+        what: String,
+        /// How many there should be.
+        expected: u64,
+        /// How many there are.
+        found: u64,
+    },
+    /// A figure that could not be drawn.
+    #[error("cannot draw {figure}: {message}")]
+    Figure {
+        /// The figure's file.
+        figure: String,
+        /// What the drawing library answered.
+        message: String,
+    },
     /// A worker thread panicked: a defect of this program.
     #[error("a {what} thread panicked: {message}")]
     Panicked {
@@ -320,6 +342,12 @@ impl Error {
                 "see rejects.jsonl; without --strict they are only reported".into()
             }
             Error::Interrupted { .. } => "repeat the same command to go on from here".into(),
+            Error::BadStudy { .. } => {
+                "make the study again; its tables are not of one piece".into()
+            }
+            Error::Figure { .. } => {
+                "this is a defect of lookalike; please report it with the study's tables".into()
+            }
             Error::Panicked { .. } => {
                 "this is a defect of lookalike; please report it with the input, and repeat the \
                  command: what was committed is kept"

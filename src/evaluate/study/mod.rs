@@ -28,8 +28,10 @@
 //! The paper compares documents of the same size group only. Here pairs across groups count too, apart,
 //! in the group of the smaller document.
 
+pub mod figures;
 pub mod results;
 mod run;
 
+pub use figures::StudyFile;
 pub use results::{Levels, PairTable, Study, StudyConfig, Trial, TrialGroup};
 pub use run::{DIRECTORY, STAGE, StudyCost, run};

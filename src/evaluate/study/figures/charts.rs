@@ -1,0 +1,330 @@
+//! The figures' axes and lines.
+
+use super::chart::{Axis, Chart, Line, Look, Panel, Range, thousands};
+use super::fit::power_law;
+use super::measure::{Measure, Ratio, Scope, View, ratio_name, value};
+use super::plan::{Plan, TARGETS};
+use super::tables::drawn;
+
+/// Lines of figure 4 in a panel; of more thresholds, some evenly spaced ones are drawn.
+const MOST_THRESHOLDS: usize = 8;
+
+fn nothing(title: String, why: &str) -> Chart {
+    Chart {
+        title,
+        panels: Vec::new(),
+        legend_title: String::new(),
+        nothing: Some(why.into()),
+    }
+}
+
+pub(super) fn figure1(view: &View, title: &str) -> Chart {
+    let drawable = |&&(rank, words): &&(u64, u64)| rank > 0 && words > 0;
+    let sizes: Vec<(u64, u64)> = view.study.sizes.iter().filter(drawable).copied().collect();
+    let ranks = || sizes.iter().map(|&(rank, _)| rank as f64);
+    let words = || sizes.iter().map(|&(_, words)| words as f64);
+    if sizes.is_empty() {
+        return nothing(title.into(), "There are no documents with words.");
+    }
+    let (x_high, y_low) = (
+        ranks().fold(1.0, f64::max),
+        words().fold(f64::MAX, f64::min),
+    );
+    let y_high = words().fold(1.0, f64::max);
+    let mut lines = Vec::new();
+    if let Some(law) = power_law(&view.study.sizes) {
+        let end = |rank: u64| {
+            let rank = rank as f64;
+            // Not below the axis, where the first slope is steep.
+            (rank, Some(law.scale * rank.powf(law.slope)))
+        };
+        lines.push(Line {
+            label: format!("slope {:.2}", law.slope),
+            look: Look::fit(),
+            points: vec![end(law.ranks.0), end(law.ranks.1)],
+        });
+    }
+    lines.push(Line {
+        label: "documents".into(),
+        look: Look::points(),
+        points: sizes
+            .iter()
+            .map(|&(r, w)| (r as f64, Some(w as f64)))
+            .collect(),
+    });
+    Chart {
+        title: title.into(),
+        panels: vec![Panel {
+            title: String::new(),
+            x: Axis::decades("Rank by size", 1.0, x_high),
+            y: Axis::decades("Words", y_low, y_high),
+            lines,
+            ranges: Vec::new(),
+        }],
+        legend_title: String::new(),
+        nothing: None,
+    }
+}
+
+/// Where the axis of precision or recall begins: a round tenth below all that is drawn, over all ratios, so
+/// that their figures can be laid side by side.
+pub(super) fn floor(view: &View, measure: Measure) -> f64 {
+    let mut least: f64 = 1.0;
+    for ratio in view.sampled_ratios() {
+        for threshold in 0..view.thresholds().len() {
+            for scope in view.scopes() {
+                if let Some(mean) = ratio.spread(measure, scope, drawn(scope), threshold).mean() {
+                    least = least.min(mean);
+                }
+            }
+        }
+    }
+    (least * 10.0 - 0.05).floor().clamp(0.0, 9.0) / 10.0
+}
+
+/// Precision or recall against the threshold, a line for each group and one for all.
+pub(super) fn by_threshold(
+    view: &View,
+    ratio: &Ratio,
+    measure: Measure,
+    floor: f64,
+    title: &str,
+) -> Chart {
+    let at: Vec<f64> = view.thresholds().iter().map(|&t| value(t)).collect();
+    let (Some(&low), Some(&high)) = (at.first(), at.last()) else {
+        return nothing(title.into(), "The study has no thresholds.");
+    };
+    let line = |scope: Scope, label: String, look: Look| Line {
+        label,
+        look,
+        points: at
+            .iter()
+            .enumerate()
+            .map(|(place, &x)| (x, ratio.spread(measure, scope, drawn(scope), place).mean()))
+            .collect(),
+    };
+    let count = view.study.groups.len();
+    let mut lines = vec![line(Scope::All, "all pairs".into(), Look::whole())];
+    for (group, words) in view.study.groups.iter().enumerate() {
+        let label = format!("{group}: {}", pretty(words));
+        lines.push(line(
+            Scope::Group(group),
+            label,
+            Look::ordered(group, count),
+        ));
+    }
+    let drawn = lines.iter().flat_map(|line| &line.points);
+    if !drawn.into_iter().any(|(_, y)| y.is_some()) {
+        let why = format!("There are no pairs: {} is undefined.", measure.name());
+        return nothing(title.into(), &why);
+    }
+    Chart {
+        title: title.into(),
+        panels: vec![Panel {
+            title: String::new(),
+            x: Axis::linear("Resemblance threshold", low, high),
+            y: Axis::linear(&format!("Mean {} over classes", measure.name()), floor, 1.0),
+            lines,
+            ranges: Vec::new(),
+        }],
+        legend_title: "Size group: words".into(),
+        nothing: None,
+    }
+}
+
+/// `500–999`, `9,000 or more`.
+pub(super) fn pretty(words: &str) -> String {
+    match super::measure::bounds(words) {
+        Some((low, Some(high))) => format!("{}\u{2013}{}", thousands(low), thousands(high)),
+        Some((0, None)) => "any".into(),
+        Some((low, None)) => format!("{} or more", thousands(low)),
+        None => words.to_string(),
+    }
+}
+
+pub(super) fn figure4(view: &View, plans: &[Plan], title: &str) -> Chart {
+    let shares = || {
+        plans
+            .iter()
+            .flat_map(|p| [p.share, p.uniform_share])
+            .flatten()
+    };
+    let shown = evenly(view.thresholds().len(), MOST_THRESHOLDS);
+    if shown.is_empty() {
+        return nothing(title.into(), "The study has no thresholds.");
+    }
+    if shares().next().is_none() {
+        return nothing(title.into(), "There are no shingles to process.");
+    }
+    let ratios: Vec<u32> = view.sampled_ratios().map(|ratio| ratio.n).collect();
+    let coarsest = ratios.last().copied().unwrap_or(2);
+    let least = shares().fold(1.0 / f64::from(coarsest), f64::min);
+    let mut ticks = vec![(1.0, "100 %".to_string())];
+    ticks.extend(ratios.iter().map(|&n| {
+        let percent = 100.0 / f64::from(n);
+        (1.0 / f64::from(n), format!("{} %", significant(percent)))
+    }));
+    let panel = |heading: &str, share: fn(&Plan) -> Option<f64>| {
+        let lines = shown.iter().enumerate().map(|(place, &threshold)| Line {
+            label: view
+                .thresholds()
+                .get(threshold)
+                .map_or_else(String::new, ToString::to_string),
+            look: Look::ordered(place, shown.len()),
+            points: plans
+                .iter()
+                .filter(|plan| plan.threshold == threshold)
+                .map(|plan| (f64::from(plan.target) / 100.0, share(plan)))
+                .collect(),
+        });
+        let (first, last) = (*TARGETS.start(), *TARGETS.end());
+        Panel {
+            title: heading.into(),
+            x: Axis {
+                low: f64::from(first) / 100.0 - 0.01,
+                high: f64::from(last) / 100.0 + 0.01,
+                ..Axis::linear("Mean precision required", 0.5, 1.0)
+            },
+            y: Axis {
+                title: "Shingles to process".into(),
+                low: least / 1.15,
+                high: 1.15,
+                logarithmic: true,
+                ticks: ticks.clone(),
+            },
+            lines: lines.collect(),
+            ranges: Vec::new(),
+        }
+    };
+    Chart {
+        title: title.into(),
+        panels: vec![
+            panel("A ratio for each size group", |plan| plan.share),
+            panel("One ratio for all", |plan| plan.uniform_share),
+        ],
+        legend_title: "Threshold".into(),
+        nothing: None,
+    }
+}
+
+/// At most `most` of 0..count, evenly spaced, the first and the last among them.
+fn evenly(count: usize, most: usize) -> Vec<usize> {
+    if count <= most {
+        return (0..count).collect();
+    }
+    (0..most).map(|k| k * (count - 1) / (most - 1)).collect()
+}
+
+/// A percentage to three digits, without zeros at its end: `6.25`, `12.5`, `50`.
+pub(super) fn significant(percent: f64) -> String {
+    let digits = match percent {
+        p if p >= 99.95 => 0,
+        p if p >= 9.995 => 1,
+        p if p >= 0.9995 => 2,
+        _ => 3,
+    };
+    let text = format!("{percent:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').into()
+    } else {
+        text
+    }
+}
+
+/// Precision over the classes, ratio by ratio, of all pairs and of the smallest documents' group.
+pub(super) fn spread(view: &View, threshold: usize, title: &str) -> Chart {
+    let ratios: Vec<&Ratio> = view.sampled_ratios().collect();
+    let shown = [
+        (Scope::All, "all pairs".to_string()),
+        (
+            Scope::Group(0),
+            format!("group 0: {} words", pretty(view.words(Scope::Group(0)))),
+        ),
+    ];
+    let scopes = if view.study.groups.len() > 1 { 2 } else { 1 };
+    let (mut lines, mut ranges) = (Vec::new(), Vec::new());
+    let mut least: f64 = 1.0;
+    for (place, (scope, label)) in shown.into_iter().take(scopes).enumerate() {
+        let look = Look::ordered(place * 2, 4);
+        let mut points = Vec::new();
+        for (number, ratio) in ratios.iter().enumerate() {
+            // Side by side, where both are shown.
+            let x = number as f64 + (place as f64 - (scopes - 1) as f64 / 2.0) * 0.24;
+            let spread = ratio.precision(scope, drawn(scope), threshold);
+            points.push((x, spread.mean()));
+            if let Some(moments) = spread.moments {
+                least = least.min(moments.least);
+                let trials = ratio.trials.iter();
+                let values =
+                    trials.filter_map(|t| t.counts(scope, drawn(scope), threshold).precision());
+                ranges.push(Range {
+                    look,
+                    x,
+                    least: moments.least,
+                    mean: moments.mean,
+                    greatest: moments.greatest,
+                    values: values.collect(),
+                });
+            }
+        }
+        lines.push(Line {
+            label,
+            look,
+            points,
+        });
+    }
+    if ranges.is_empty() {
+        return nothing(
+            title.into(),
+            "No sampled run found any pair: precision is undefined.",
+        );
+    }
+    let ticks = ratios.iter().enumerate();
+    Chart {
+        title: title.into(),
+        panels: vec![Panel {
+            title: String::new(),
+            x: Axis {
+                title: "Sampling ratio".into(),
+                low: -0.5,
+                high: ratios.len() as f64 - 0.5,
+                logarithmic: false,
+                ticks: ticks.map(|(k, r)| (k as f64, ratio_name(r.n))).collect(),
+            },
+            y: Axis::linear(
+                "Precision of each class",
+                (least * 10.0 - 0.05).floor().clamp(0.0, 9.0) / 10.0,
+                1.0,
+            ),
+            lines,
+            ranges,
+        }],
+        legend_title: "Least, mean, greatest".into(),
+        nothing: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_of_many_thresholds_are_shown_with_both_ends() {
+        assert_eq!(evenly(3, 8), [0, 1, 2]);
+        assert_eq!(evenly(15, 8), [0, 2, 4, 6, 8, 10, 12, 14]);
+        assert_eq!(evenly(11, 4), [0, 3, 6, 10]);
+    }
+
+    #[test]
+    fn percentages_have_three_digits() {
+        let texts = [100.0, 50.0, 12.5, 6.25, 3.125, 0.1].map(significant);
+        assert_eq!(texts, ["100", "50", "12.5", "6.25", "3.12", "0.1"]);
+    }
+
+    #[test]
+    fn words_are_read_out() {
+        assert_eq!(pretty("1000-1999"), "1,000\u{2013}1,999");
+        assert_eq!(pretty("9000-"), "9,000 or more");
+        assert_eq!(pretty("0-"), "any");
+    }
+}
