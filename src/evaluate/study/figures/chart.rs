@@ -25,7 +25,7 @@ const WIDTH: i32 = 860;
 /// Pixels high, unless the legend needs more.
 const HEIGHT: i32 = 480;
 
-/// Pixels around a panel: axis titles and tick labels are in these.
+/// Pixels around a panel: axis titles and tick labels are in these. More to the left of long labels.
 const LEFT: i32 = 68;
 const RIGHT: i32 = 14;
 const TOP: i32 = 62;
@@ -34,8 +34,11 @@ const BOTTOM: i32 = 56;
 /// Pixels of a line of the legend.
 const LEGEND_LINE: i32 = 23;
 
-/// Pixels of a character of the legend, with some to spare for wide fonts.
-const LEGEND_CHARACTER: i32 = 7;
+/// Pixels of a character of the legend or of a tick label, with some to spare for wide fonts.
+const CHARACTER: i32 = 7;
+
+/// Pixels of what else is to the left of a panel: the axis' title and a tick.
+const BESIDE_LABELS: i32 = 40;
 
 /// Pixels from the legend's left end to its text: the sample of the line.
 const LEGEND_SAMPLE: i32 = 46;
@@ -101,7 +104,7 @@ const MARKERS: [Marker; 11] = [
 ];
 
 /// Pixels drawn and left out in turn; four, so that they and the markers come together again after 44.
-const DASHES: [&[i32]; 4] = [&[], &[9, 4], &[3, 3], &[10, 3, 3, 3]];
+const DASHES: [&[i32]; 4] = [&[], &[12, 5], &[4, 4], &[14, 4, 4, 4]];
 
 impl Look {
     /// The `place`-th of `count` things in an order.
@@ -137,9 +140,9 @@ impl Look {
     /// A fitted line.
     pub(super) fn fit() -> Look {
         Look {
-            colour: colour(4, 6),
-            width: 2,
-            dash: DASHES[1],
+            colour: colour(5, 6),
+            width: 3,
+            dash: &[],
             marker: Marker::None,
         }
     }
@@ -181,6 +184,13 @@ pub(super) struct Range {
     pub values: Vec<f64>,
 }
 
+/// How many ticks there is room for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ticks {
+    Ten,
+    Five,
+}
+
 /// One direction.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
@@ -193,16 +203,20 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// From `low` to `high`, which may be one number, with ticks at round numbers.
-    pub(super) fn linear(title: &str, low: f64, high: f64) -> Axis {
+    /// From `low` to `high`, which may be one number, with some ten ticks at round numbers, or half as many.
+    pub(super) fn linear(title: &str, low: f64, high: f64, ticks: Ticks) -> Axis {
         const STEPS: [f64; 8] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0];
-        let (low, high) = if high - low < 0.02 {
+        let (low, high) = if high - low < 0.03 {
             (low - 0.05, high + 0.05)
         } else {
             (low, high)
         };
         let width = high - low;
-        let fits = |step: &&f64| width / **step <= 10.5;
+        let most = match ticks {
+            Ticks::Ten => 10.5,
+            Ticks::Five => 5.5,
+        };
+        let fits = |step: &&f64| width / **step <= most;
         let step = STEPS.iter().find(fits).copied().unwrap_or(width / 10.0);
         let slack = step * 1e-6;
         let first = ((low - slack) / step).ceil() as i64;
@@ -350,8 +364,8 @@ impl Chart {
         let longest = self.legend().map(|line| line.label.chars().count()).max();
         let legend = longest.map_or(0, |longest| {
             let title = self.legend_title.chars().count();
-            let text = longest as i32 * LEGEND_CHARACTER + LEGEND_SAMPLE;
-            text.max(title as i32 * LEGEND_CHARACTER) + 14
+            let text = longest as i32 * CHARACTER + LEGEND_SAMPLE;
+            text.max(title as i32 * CHARACTER) + 14
         });
         let count = self.panels.len().max(1) as i32;
         let each = (WIDTH - legend) / count;
@@ -386,7 +400,10 @@ impl Chart {
 
 impl Panel {
     fn draw(&self, root: &Area, (left, right): (i32, i32), height: i32) -> Drawn {
-        let (x0, x1) = ((left + LEFT) * SCALE, (right - RIGHT) * SCALE);
+        let longest = self.y.ticks.iter().map(|(_, text)| text.chars().count());
+        let labels = longest.max().unwrap_or(0) as i32 * CHARACTER;
+        let inner = left + LEFT.max(labels + BESIDE_LABELS);
+        let (x0, x1) = (inner * SCALE, (right - RIGHT) * SCALE);
         let (y0, y1) = (TOP * SCALE, (height - BOTTOM) * SCALE);
         let low = (self.x.place(self.x.low), self.y.place(self.y.low));
         let high = (self.x.place(self.x.high), self.y.place(self.y.high));
@@ -397,7 +414,7 @@ impl Panel {
             (x0..x1, y1..y0),
         ));
         let at = |x: f64, y: f64| plane.map_coordinate(&(self.x.place(x), self.y.place(y)));
-        let centre = (left + LEFT + right - RIGHT) / 2;
+        let centre = (inner + right - RIGHT) / 2;
         if !self.title.is_empty() {
             let style = Style::plain(14).at(HPos::Center, VPos::Bottom);
             say(root, &self.title, (centre, TOP - 6), &style)?;
@@ -426,7 +443,7 @@ impl Panel {
         let mut upright = Style::plain(14).at(HPos::Center, VPos::Top);
         upright.turned = true;
         let middle = (TOP + height - BOTTOM) / 2;
-        say(root, &self.y.title, (left + 8, middle), &upright)?;
+        say(root, &self.y.title, (left + 6, middle), &upright)?;
         // The whole is drawn first and broad, so that its parts are seen where they lie on it.
         for (place, line) in self.lines.iter().enumerate().rev() {
             self.draw_line(root, line, place, at)?;
@@ -475,11 +492,13 @@ fn draw_range(root: &Area, range: &Range, at: impl Fn(f64) -> (i32, i32)) -> Dra
     let (low, high, mean) = (at(range.least), at(range.greatest), at(range.mean));
     let cap = 7 * SCALE;
     let RGBColor(r, g, b) = range.look.colour;
-    // A third of the colour on white: the library's opacity would show through what lies beneath.
-    let pale = |c: u8| (255 - (255 - u16::from(c)) / 3) as u8;
+    // Half of the colour on white: the library's opacity would show through what lies beneath.
+    let pale = |c: u8| (255 - (255 - u16::from(c)) / 2) as u8;
     let pale = RGBColor(pale(r), pale(g), pale(b));
     for value in &range.values {
-        let dot = Circle::new(at(*value), 3 * SCALE, pale.filled());
+        // Beside the bar, which would hide them.
+        let (x, y) = at(*value);
+        let dot = Circle::new((x + 13 * SCALE, y), 5 * SCALE / 2, pale.filled());
         root.draw(&dot).map_err(words)?;
     }
     let colour = range.look.colour;

@@ -1,10 +1,13 @@
 //! The figures' axes and lines.
 
-use super::chart::{Axis, Chart, Line, Look, Panel, Range, thousands};
+use super::chart::{Axis, Chart, Line, Look, Panel, Range, Ticks, thousands};
 use super::fit::power_law;
 use super::measure::{Measure, Ratio, Scope, View, ratio_name, value};
 use super::plan::{Plan, TARGETS};
 use super::tables::drawn;
+
+/// Left free at both ends of an axis of thresholds or precisions, for the markers there.
+const MARGIN: f64 = 0.01;
 
 /// Lines of figure 4 in a panel; of more thresholds, some evenly spaced ones are drawn.
 const MOST_THRESHOLDS: usize = 8;
@@ -39,7 +42,7 @@ pub(super) fn figure1(view: &View, title: &str) -> Chart {
             (rank, Some(law.scale * rank.powf(law.slope)))
         };
         lines.push(Line {
-            label: format!("slope {:.2}", law.slope),
+            label: format!("fitted: slope {}", signed(law.slope)),
             look: Look::fit(),
             points: vec![end(law.ranks.0), end(law.ranks.1)],
         });
@@ -122,8 +125,18 @@ pub(super) fn by_threshold(
         title: title.into(),
         panels: vec![Panel {
             title: String::new(),
-            x: Axis::linear("Resemblance threshold", low, high),
-            y: Axis::linear(&format!("Mean {} over classes", measure.name()), floor, 1.0),
+            x: Axis::linear(
+                "Resemblance threshold",
+                low - MARGIN,
+                high + MARGIN,
+                Ticks::Ten,
+            ),
+            y: Axis::linear(
+                &format!("Mean {} over classes", measure.name()),
+                floor,
+                1.0,
+                Ticks::Ten,
+            ),
             lines,
             ranges: Vec::new(),
         }],
@@ -181,9 +194,9 @@ pub(super) fn figure4(view: &View, plans: &[Plan], title: &str) -> Chart {
         Panel {
             title: heading.into(),
             x: Axis {
-                low: f64::from(first) / 100.0 - 0.01,
-                high: f64::from(last) / 100.0 + 0.01,
-                ..Axis::linear("Mean precision required", 0.5, 1.0)
+                low: f64::from(first) / 100.0 - MARGIN,
+                high: f64::from(last) / 100.0 + MARGIN,
+                ..Axis::linear("Mean precision required", 0.5, 1.0, Ticks::Five)
             },
             y: Axis {
                 title: "Shingles to process".into(),
@@ -205,6 +218,11 @@ pub(super) fn figure4(view: &View, plans: &[Plan], title: &str) -> Chart {
         legend_title: "Threshold".into(),
         nothing: None,
     }
+}
+
+/// A number with the sign that printers use.
+pub(super) fn signed(number: f64) -> String {
+    format!("{number:.2}").replace('-', "\u{2212}")
 }
 
 /// At most `most` of 0..count, evenly spaced, the first and the last among them.
@@ -238,7 +256,7 @@ pub(super) fn spread(view: &View, threshold: usize, title: &str) -> Chart {
         (Scope::All, "all pairs".to_string()),
         (
             Scope::Group(0),
-            format!("group 0: {} words", pretty(view.words(Scope::Group(0)))),
+            format!("group 0: {}", pretty(view.words(Scope::Group(0)))),
         ),
     ];
     let scopes = if view.study.groups.len() > 1 { 2 } else { 1 };
@@ -295,6 +313,7 @@ pub(super) fn spread(view: &View, threshold: usize, title: &str) -> Chart {
                 "Precision of each class",
                 (least * 10.0 - 0.05).floor().clamp(0.0, 9.0) / 10.0,
                 1.0,
+                Ticks::Ten,
             ),
             lines,
             ranges,

@@ -43,12 +43,8 @@ pub(super) fn plan(view: &View, target: u32, threshold: usize) -> Plan {
     let mut sampled = 0.0;
     for group in 0..view.study.groups.len() {
         let scope = Scope::Group(group);
-        let chosen = if has_pairs(view, scope, threshold) {
-            coarsest(view, scope, Pairs::Same, threshold, target)
-        } else {
-            without_pairs += 1;
-            view.sampled_ratios().next_back()
-        };
+        without_pairs += usize::from(!has_pairs(view, scope, Pairs::Same, threshold));
+        let chosen = coarsest(view, scope, Pairs::Same, threshold, target);
         groups.push(chosen.map_or(1, |ratio| ratio.n));
         sampled += taken(view, chosen, scope);
     }
@@ -66,16 +62,17 @@ pub(super) fn plan(view: &View, target: u32, threshold: usize) -> Plan {
     }
 }
 
-/// Does a group have any pair of its own, true or found at some ratio?
-fn has_pairs(view: &View, scope: Scope, threshold: usize) -> bool {
+/// Is there any pair, true or found at some ratio?
+fn has_pairs(view: &View, scope: Scope, pairs: Pairs, threshold: usize) -> bool {
     let mut trials = view.ratios.iter().flat_map(|ratio| &ratio.trials);
     trials.any(|trial| {
-        let counts = trial.counts(scope, Pairs::Same, threshold);
+        let counts = trial.counts(scope, pairs, threshold);
         counts.found() + counts.true_pairs() > 0
     })
 }
 
-/// The coarsest ratio whose mean precision meets the target; `None` where only the whole does.
+/// The coarsest ratio whose mean precision meets the target, or of all where there are no pairs to find
+/// wrongly; `None` where only the whole will do.
 fn coarsest<'v, 'a>(
     view: &'v View<'a>,
     scope: Scope,
@@ -84,6 +81,9 @@ fn coarsest<'v, 'a>(
     target: u32,
 ) -> Option<&'v Ratio<'a>> {
     let target = f64::from(target) / 100.0;
+    if !has_pairs(view, scope, pairs, threshold) {
+        return view.sampled_ratios().next_back();
+    }
     view.sampled_ratios().rev().find(|ratio| {
         let mean = ratio.precision(scope, pairs, threshold).mean();
         mean.is_some_and(|mean| mean + ROUNDING >= target)

@@ -1,7 +1,7 @@
 //! What the paper saw, and what this study shows: sentences made from numbers by rules.
 
 use super::chart::thousands;
-use super::charts::{pretty, significant};
+use super::charts::{pretty, signed, significant};
 use super::fit::power_law;
 use super::measure::{Measure, Ratio, Scope, View, bounds, value};
 use super::plan::{Plan, plan};
@@ -12,6 +12,8 @@ const USUAL: f64 = 0.85;
 
 /// Slopes of two halves of one straight line do not differ by more.
 const STRAIGHT: f64 = 1.25;
+
+const NO_THRESHOLDS: &str = "The study has no thresholds.";
 
 /// Changes below this are said to be none: figures are given to two decimals.
 const NOTICED: f64 = 0.005;
@@ -24,11 +26,11 @@ pub(super) fn figure1(view: &View) -> String {
         return "There are too few documents for a slope.".into();
     };
     let mut text = format!(
-        "By least squares on logarithmic axes over ranks {} to {} the slope is {:.2} and explains \
+        "By least squares on logarithmic axes over ranks {} to {} the slope is {} and explains \
          {:.1} % of the variance",
         thousands(law.ranks.0),
         thousands(law.ranks.1),
-        law.slope,
+        signed(law.slope),
         law.explained * 100.0,
     );
     if let Some((first, second)) = law.halves {
@@ -39,8 +41,10 @@ pub(super) fn figure1(view: &View) -> String {
             "so the sizes bend away from a power law"
         };
         text += &format!(
-            "; over the first half of these ranks (on that axis) it is {first:.2}, over the second \
-             {second:.2}, {verdict}"
+            "; over the first half of these ranks (on that axis) it is {}, over the second {}, \
+             {verdict}",
+            signed(first),
+            signed(second)
         );
     }
     text + "."
@@ -73,8 +77,8 @@ pub(super) fn table3(view: &View) -> String {
     }
     let ((documents, shingles), (documents_last, shingles_last)) = (one(0), one(last));
     format!(
-        "{} are {documents} % of the {} documents and have {shingles} % of the {} shingles; \
-         {} are {documents_last} % and have {shingles_last} %.",
+        "{} has {documents} % of the {} documents and {shingles} % of the {} shingles; {} has \
+         {documents_last} % and {shingles_last} %.",
         sentence(&group(view, 0)),
         thousands(all.documents),
         thousands(all.shingles),
@@ -84,10 +88,12 @@ pub(super) fn table3(view: &View) -> String {
 
 /// `group 0 (0–499 words)`.
 fn group(view: &View, group: usize) -> String {
-    format!(
-        "group {group} ({} words)",
-        pretty(view.words(Scope::Group(group)))
-    )
+    let words = view.words(Scope::Group(group));
+    match bounds(words) {
+        Some((0, None)) => format!("group {group} (of any size)"),
+        Some(_) => format!("group {group} ({} words)", pretty(words)),
+        None => format!("group {group} ({words})"),
+    }
 }
 
 /// With a capital.
@@ -150,21 +156,26 @@ impl Course<'_, '_> {
             let text = format!("{name} over all pairs at {ratio} is {first:.2} at threshold {at0}");
             return Some(sentence(&text));
         }
-        let change = if last < first - NOTICED {
+        let verb = if last < first - NOTICED {
             "falls"
-        } else if last > first + NOTICED {
-            "rises"
         } else {
-            "hardly changes"
+            "rises"
         };
-        let mut text = format!(
-            "{name} over all pairs at {ratio} {change} from {first:.2} at threshold {at0} to \
-             {last:.2} at {at1}"
-        );
+        let mut text = if (last - first).abs() <= NOTICED {
+            format!(
+                "{name} over all pairs at {ratio} is {first:.2} at threshold {at0} and {last:.2} at \
+                 {at1}"
+            )
+        } else {
+            format!(
+                "{name} over all pairs at {ratio} {verb} from {first:.2} at threshold {at0} to \
+                 {last:.2} at {at1}"
+            )
+        };
         let lowest = means.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
         if lowest.1 < first.min(last) - NOTICED {
             text += &format!(
-                ", by way of {:.2} at {}",
+                ", with {:.2} at {} between them",
                 lowest.1,
                 self.threshold(lowest.0)
             );
@@ -185,7 +196,9 @@ impl Course<'_, '_> {
         if falls.len() < 2 {
             return None;
         }
-        let &(most, fall) = falls.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        // The first of several, which is the group of the smaller documents.
+        let falls_less = |a: &&(usize, f64), b: &&(usize, f64)| b.1.total_cmp(&a.1);
+        let &(most, fall) = falls.iter().min_by(falls_less)?;
         if fall < NOTICED {
             return Some("it falls in no group".into());
         }
@@ -193,7 +206,12 @@ impl Course<'_, '_> {
         if most != 0
             && let Some((_, smallest)) = falls.iter().find(|(g, _)| *g == 0)
         {
-            text += &format!("; in group 0 by {:.2}", smallest.max(0.0));
+            let by = if *smallest < NOTICED {
+                "not at all".into()
+            } else {
+                format!("by {smallest:.2}")
+            };
+            text += &format!(", and in group 0 {by}");
         }
         Some(text)
     }
@@ -220,6 +238,9 @@ pub(super) fn precision(view: &View, ratio: &Ratio) -> String {
         ratio,
         measure: Measure::Precision,
     };
+    if view.thresholds().is_empty() {
+        return NO_THRESHOLDS.into();
+    }
     let Some(whole) = course.whole() else {
         return format!("No run at {} found any pair.", ratio.name());
     };
@@ -249,28 +270,40 @@ fn at_usual(course: &Course, usual: usize, compared: bool) -> String {
         }
     };
     let mut parts = Vec::new();
-    if let Some(all) = course.mean(Scope::All, usual) {
+    if let Some(all) = course.mean(Scope::All, usual)
+        && (compared || course.view.thresholds().len() > 1)
+    {
         parts.push(format!("{all:.2} overall{}", paper("0.70")));
     }
     let groups = course.groups(usual);
-    if let Some((_, mean)) = groups.iter().find(|(g, _)| *g == 0) {
-        parts.push(format!("{mean:.2} in group 0{}", paper("0.57")));
-    }
-    if let (Some(&(low, low_mean)), Some(&(high, high_mean))) = (groups.first(), groups.last())
-        && low != high
+    let (lowest, highest) = (groups.first(), groups.last());
+    let apart = match (lowest, highest) {
+        (Some(low), Some(high)) => high.1 - low.1 > NOTICED,
+        _ => false,
+    };
+    let rank = |group: usize| match (lowest, highest) {
+        (Some(low), _) if apart && low.0 == group => ", the lowest",
+        (_, Some(high)) if apart && high.0 == group => ", the highest",
+        _ => "",
+    };
+    if let Some((_, mean)) = groups.iter().find(|(g, _)| *g == 0)
+        && (compared || course.view.study.groups.len() > 1)
     {
-        parts.push(format!(
-            "lowest, {low_mean:.2}, in group {low} and highest, {high_mean:.2}, in group {high}"
-        ));
+        parts.push(format!("{mean:.2} in group 0{}{}", rank(0), paper("0.57")));
     }
-    if parts.is_empty() {
+    let others = [lowest, highest].into_iter().flatten();
+    for &(group, mean) in others.filter(|(group, _)| apart && *group != 0) {
+        parts.push(format!("{mean:.2} in group {group}{}", rank(group)));
+    }
+    let Some(last) = parts.pop() else {
         return String::new();
-    }
-    format!(
-        " At {} it is {}.",
-        course.threshold(usual),
-        parts.join(", ")
-    )
+    };
+    let list = if parts.is_empty() {
+        last
+    } else {
+        format!("{} and {last}", parts.join("; "))
+    };
+    format!(" At {} it is {list}.", course.threshold(usual))
 }
 
 /// The paper: below 0.1 in groups under 3,000 words, above 0.95.
@@ -318,6 +351,9 @@ pub(super) fn recall(view: &View, ratio: &Ratio) -> String {
         ratio,
         measure: Measure::Recall,
     };
+    if view.thresholds().is_empty() {
+        return NO_THRESHOLDS.into();
+    }
     let Some(mut text) = course.whole() else {
         return "No pair reaches any of the thresholds.".into();
     };
@@ -348,24 +384,30 @@ pub(super) fn recall(view: &View, ratio: &Ratio) -> String {
     if let Some(empty) = super::measure::mean(empty)
         && all > 0
     {
-        text += &format!(
-            ". Of {} % of the documents nothing is sampled",
-            significant(empty * 100.0 / all as f64)
-        );
+        text += &if empty > 0.0 {
+            let percent = significant(empty * 100.0 / all as f64);
+            format!(". Of {percent} % of the documents nothing is sampled")
+        } else {
+            ". Of every document something is sampled".into()
+        };
     }
     text + "."
 }
 
-pub(super) const FIGURE4_PAPER: &str = "Size groups with their own ratios need 8 % of the shingles for \
-                                        precision 0.8 at threshold 0.6, and 5.55 % for 0.85 at 0.85.";
+pub(super) const FIGURE4_PAPER: &str = "Size groups with their own ratios, 1/2 to 1/16, need 8 % of the \
+                                        shingles for precision 0.8 at threshold 0.6 (4.72 % with 1/32 \
+                                        too), and 5.55 % for 0.85 at 0.85.";
 
 pub(super) fn figure4(view: &View) -> String {
+    if view.sampled_ratios().next().is_none() {
+        return "No sampled run was made.".into();
+    }
     let share = |share: Option<f64>| share.map(|share| significant(share * 100.0));
     let mut parts = Vec::new();
     let mut without_pairs = 0;
     for (target, wanted, paper) in [(80, 0.6, "8 %"), (85, USUAL, "5.55 %")] {
         let Some(threshold) = view.nearest_threshold(wanted) else {
-            return "The study has no thresholds.".into();
+            return NO_THRESHOLDS.into();
         };
         let Plan {
             share: by_group,
@@ -396,10 +438,13 @@ pub(super) fn figure4(view: &View) -> String {
     if without_pairs == groups {
         text += " No group has pairs of its own, so each takes the coarsest ratio.";
     } else if without_pairs > 0 {
-        let verb = if without_pairs == 1 { "has" } else { "have" };
+        let (have, take) = match without_pairs {
+            1 => ("has", "takes"),
+            _ => ("have", "take"),
+        };
         text += &format!(
-            " In the last, {without_pairs} of {groups} groups {verb} no pairs and take the coarsest \
-             ratio."
+            " In the last, {without_pairs} of {groups} groups {have} no pairs and {take} the \
+             coarsest ratio."
         );
     }
     text
@@ -413,6 +458,9 @@ pub(super) fn spread(view: &View, threshold: usize) -> String {
         let spread = ratio.precision(scope, drawn(scope), threshold);
         spread.moments.map(|m| (spread.defined, m))
     };
+    if view.sampled_ratios().next().is_none() {
+        return "No sampled run was made.".into();
+    }
     let measured: Vec<_> = view
         .sampled_ratios()
         .filter_map(|ratio| Some((ratio, over(ratio, Scope::All)?)))
@@ -442,7 +490,7 @@ pub(super) fn spread(view: &View, threshold: usize) -> String {
         && let Some((_, moments)) = over(ratio, Scope::Group(0))
     {
         text += &format!(
-            "; there it is {:.3} to {:.3} in group 0",
+            "; in group 0 it is there between {:.3} and {:.3}",
             moments.least, moments.greatest
         );
     }
