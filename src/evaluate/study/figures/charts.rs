@@ -256,7 +256,7 @@ pub(super) fn spread(view: &View, threshold: usize, title: &str) -> Chart {
         (Scope::All, "all pairs".to_string()),
         (
             Scope::Group(0),
-            format!("group 0: {}", pretty(view.words(Scope::Group(0)))),
+            format!("group 0, {} words", pretty(view.words(Scope::Group(0)))),
         ),
     ];
     let scopes = if view.study.groups.len() > 1 { 2 } else { 1 };
@@ -310,7 +310,7 @@ pub(super) fn spread(view: &View, threshold: usize, title: &str) -> Chart {
                 ticks: ticks.map(|(k, r)| (k as f64, ratio_name(r.n))).collect(),
             },
             y: Axis::linear(
-                "Precision of each class",
+                "Precision",
                 (least * 10.0 - 0.05).floor().clamp(0.0, 9.0) / 10.0,
                 1.0,
                 Ticks::Ten,
@@ -318,7 +318,7 @@ pub(super) fn spread(view: &View, threshold: usize, title: &str) -> Chart {
             lines,
             ranges,
         }],
-        legend_title: "Least, mean, greatest".into(),
+        legend_title: "Mean, range, classes".into(),
         nothing: None,
     }
 }

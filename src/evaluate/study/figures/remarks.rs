@@ -146,6 +146,18 @@ impl Course<'_, '_> {
         means
     }
 
+    /// How many pairs a group's number rests on: a few say little.
+    fn true_pairs(&self, group: usize, threshold: usize) -> String {
+        let scope = Scope::Group(group);
+        let trial = self.ratio.trials.first();
+        let counts = trial.map(|t| t.counts(scope, drawn(scope), threshold));
+        match counts.unwrap_or_default().true_pairs() {
+            0 => "no true pairs".into(),
+            1 => "1 true pair".into(),
+            n => format!("{} true pairs", thousands(n)),
+        }
+    }
+
     /// How it goes over all pairs, from the first threshold to the last; no full stop.
     fn whole(&self) -> Option<String> {
         let means = self.means(Scope::All);
@@ -186,25 +198,29 @@ impl Course<'_, '_> {
     /// Which group falls most from its first threshold to its last.
     fn steepest(&self) -> Option<String> {
         let groups = 0..self.view.study.groups.len();
-        let falls: Vec<(usize, f64)> = groups
+        let falls: Vec<(usize, f64, usize)> = groups
             .filter_map(|g| {
                 let means = self.means(Scope::Group(g));
                 (means.len() > 1).then_some(())?;
-                Some((g, means.first()?.1 - means.last()?.1))
+                Some((g, means.first()?.1 - means.last()?.1, means.last()?.0))
             })
             .collect();
         if falls.len() < 2 {
             return None;
         }
         // The first of several, which is the group of the smaller documents.
-        let falls_less = |a: &&(usize, f64), b: &&(usize, f64)| b.1.total_cmp(&a.1);
-        let &(most, fall) = falls.iter().min_by(falls_less)?;
+        let &(most, fall, last) = falls.iter().min_by(|a, b| b.1.total_cmp(&a.1))?;
         if fall < NOTICED {
             return Some("it falls in no group".into());
         }
-        let mut text = format!("it falls most in {}, by {fall:.2}", group(self.view, most));
+        let mut text = format!(
+            "it falls most in {}, by {fall:.2} ({} at {})",
+            group(self.view, most),
+            self.true_pairs(most, last),
+            self.threshold(last)
+        );
         if most != 0
-            && let Some((_, smallest)) = falls.iter().find(|(g, _)| *g == 0)
+            && let Some((_, smallest, _)) = falls.iter().find(|(g, ..)| *g == 0)
         {
             let by = if *smallest < NOTICED {
                 "not at all".into()
@@ -262,38 +278,45 @@ pub(super) fn precision(view: &View, ratio: &Ratio) -> String {
 
 /// Precision at the usual threshold: overall, lowest, in group 0.
 fn at_usual(course: &Course, usual: usize, compared: bool) -> String {
-    let paper = |number: &str| {
-        if compared {
-            format!(" (the paper saw {number})")
-        } else {
-            String::new()
-        }
-    };
-    let mut parts = Vec::new();
-    if let Some(all) = course.mean(Scope::All, usual)
-        && (compared || course.view.thresholds().len() > 1)
-    {
-        parts.push(format!("{all:.2} overall{}", paper("0.70")));
-    }
     let groups = course.groups(usual);
     let (lowest, highest) = (groups.first(), groups.last());
     let apart = match (lowest, highest) {
         (Some(low), Some(high)) => high.1 - low.1 > NOTICED,
         _ => false,
     };
-    let rank = |group: usize| match (lowest, highest) {
-        (Some(low), _) if apart && low.0 == group => ", the lowest",
-        (_, Some(high)) if apart && high.0 == group => ", the highest",
-        _ => "",
+    let notes = |group: Option<usize>, paper: &str| {
+        let mut notes = Vec::new();
+        if apart && group.is_some() && group == lowest.map(|g| g.0) {
+            notes.push("the lowest".to_string());
+        }
+        if apart && group.is_some() && group == highest.map(|g| g.0) {
+            notes.push("the highest".to_string());
+        }
+        if compared && !paper.is_empty() {
+            notes.push(format!("the paper saw {paper}"));
+        }
+        if notes.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", notes.join("; "))
+        }
     };
+    let mut parts = Vec::new();
+    if let Some(all) = course.mean(Scope::All, usual)
+        && (compared || course.view.thresholds().len() > 1)
+    {
+        parts.push(format!("{all:.2} overall{}", notes(None, "0.70")));
+    }
     if let Some((_, mean)) = groups.iter().find(|(g, _)| *g == 0)
         && (compared || course.view.study.groups.len() > 1)
     {
-        parts.push(format!("{mean:.2} in group 0{}{}", rank(0), paper("0.57")));
+        let notes = notes(Some(0), "0.57");
+        parts.push(format!("{mean:.2} in group 0{notes}"));
     }
     let others = [lowest, highest].into_iter().flatten();
     for &(group, mean) in others.filter(|(group, _)| apart && *group != 0) {
-        parts.push(format!("{mean:.2} in group {group}{}", rank(group)));
+        let notes = notes(Some(group), "");
+        parts.push(format!("{mean:.2} in group {group}{notes}"));
     }
     let Some(last) = parts.pop() else {
         return String::new();
@@ -301,7 +324,7 @@ fn at_usual(course: &Course, usual: usize, compared: bool) -> String {
     let list = if parts.is_empty() {
         last
     } else {
-        format!("{} and {last}", parts.join("; "))
+        format!("{} and {last}", parts.join(", "))
     };
     format!(" At {} it is {list}.", course.threshold(usual))
 }
@@ -364,9 +387,10 @@ pub(super) fn recall(view: &View, ratio: &Ratio) -> String {
     });
     if let Some((lowest, threshold, mean)) = each.min_by(|a, b| a.2.total_cmp(&b.2)) {
         text += &format!(
-            "; the least of a group is {mean:.2}, in {} at {}",
+            "; the least of a group is {mean:.2}, in {} at {} ({})",
             group(view, lowest),
-            course.threshold(threshold)
+            course.threshold(threshold),
+            course.true_pairs(lowest, threshold)
         );
         if ratio.n == 16 {
             text += if mean > 0.6 {
