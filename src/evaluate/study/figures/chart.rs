@@ -691,3 +691,76 @@ fn closed(corners: &[(i32, i32)]) -> Vec<(i32, i32)> {
     let around = corners.iter().chain(corners.iter().take(2));
     around.copied().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_broken_where_its_value_is_undefined() {
+        let values = [Some(0.1), Some(0.2), None, Some(0.4), Some(0.5), Some(0.6)];
+        let points = values.into_iter().enumerate();
+        let chart = Chart {
+            title: "a < b".into(),
+            panels: vec![Panel {
+                title: String::new(),
+                x: Axis::linear("x", 0.0, 5.0, Ticks::Five),
+                y: Axis::linear("y", 0.0, 1.0, Ticks::Ten),
+                lines: vec![Line {
+                    label: String::new(),
+                    look: Look::whole(),
+                    points: points.map(|(x, y)| (x as f64, y)).collect(),
+                }],
+                ranges: Vec::new(),
+            }],
+            legend_title: String::new(),
+            nothing: None,
+        };
+        let svg = chart.svg("x.svg").unwrap();
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let drawn = document
+            .descendants()
+            .filter(|n| n.has_tag_name("polyline") && n.attribute("stroke") == Some("#1A1A1A"));
+        let lengths: Vec<usize> = drawn
+            .map(|n| n.attribute("points").unwrap().split_whitespace().count())
+            .collect();
+        assert_eq!(lengths, [2, 3]);
+        let title = document.descendants().find(|n| n.has_tag_name("title"));
+        assert_eq!(title.unwrap().text(), Some("a < b"));
+    }
+
+    #[test]
+    fn dashes_leave_gaps_and_turn_corners() {
+        let corner = [(0, 0), (0, 80), (60, 80)];
+        assert_eq!(dashed(&corner, &[]), [corner.to_vec()]);
+        // In units: 48 drawn, 20 left out, then on from 68, around the corner at 80, until 116.
+        let pieces = dashed(&corner, &[12, 5]);
+        assert_eq!(pieces[0], [(0, 0), (0, 48)]);
+        assert_eq!(pieces[1], [(0, 68), (0, 80), (36, 80)]);
+        // The last begins at 136, four units before the end.
+        assert_eq!(pieces[2], [(56, 80), (60, 80)]);
+        assert_eq!(pieces.len(), 3);
+    }
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        let texts = |axis: Axis| -> Vec<String> {
+            let texts = axis.ticks.into_iter().map(|(_, text)| text);
+            texts.filter(|text| !text.is_empty()).collect()
+        };
+        assert_eq!(
+            texts(Axis::linear("", 0.49, 1.0, Ticks::Five)),
+            ["0.5", "0.6", "0.7", "0.8", "0.9", "1.0"]
+        );
+        // One value gets room around it.
+        assert_eq!(
+            texts(Axis::linear("", 0.85, 0.85, Ticks::Five)),
+            ["0.80", "0.82", "0.84", "0.86", "0.88", "0.90"]
+        );
+        assert_eq!(
+            texts(Axis::decades("", 7.0, 2_345.0)),
+            ["1", "10", "100", "1,000", "10,000"]
+        );
+        assert_eq!(texts(Axis::decades("", 1.0, 1.0)), ["1", "10"]);
+    }
+}

@@ -11,7 +11,7 @@
 //! | --- | --- |
 //! | `trials.csv` | counts, precision and recall of every trial, by threshold, size group and kind of pairs |
 //! | `summary.csv` | the same over the classes of each ratio: mean, standard deviation, least, greatest |
-//! | `verified.csv` | pairs whose estimate reaches c, checked against t >= c or less: how many, and recall |
+//! | `verified.csv` | pairs whose estimate reaches c, checked exactly against t: how many are looked up, and recall |
 //! | `table3.csv` | documents and shingles by size group, beside those of .GOV |
 //! | `figure1.csv`, `.svg` | words against rank |
 //! | `figure2-N.csv`, `.svg` | precision against the threshold at 1/N |
