@@ -139,7 +139,7 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
 #[must_use]
 pub fn study(study: &Study, cost: &StudyCost) -> String {
     let mut out = String::new();
-    let at = nearest(study);
+    let at = study.config.nearest();
     let threshold = &study.config.thresholds[at];
     let _ = writeln!(
         out,
@@ -199,9 +199,23 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
             cost.trials.get(&n).map_or(0.0, |cost| cost.cpu_seconds),
         );
     }
+    for planned in &cost.planned {
+        let show = |share: Option<f64>| share.map_or("-".into(), |share| format!("{share:.3}"));
+        let _ = writeln!(
+            out,
+            "{:<7} {:>8} {:>24} {:>24} {:>10} {:>10} {:>9.2}",
+            format!("p {}", planned.plan.config.target.precision),
+            percent(planned.cost.records as f64 / all.max(1.0)),
+            show(planned.counts.precision()),
+            show(planned.counts.recall()),
+            planned.counts.found(),
+            "",
+            planned.cost.cpu_seconds,
+        );
+    }
     let _ = writeln!(
         out,
-        "\nCPU s is from the collection to the pairs at {}, the lowest threshold; reading took {:.2}. \"nothing\" are\n\
+        "\n\"p 0.9\" is a plan for precision 0.9 in every size group. CPU s is from the collection to the pairs at {}, the lowest threshold; reading took {:.2}. \"nothing\" are\n\
          documents of which nothing is sampled. {} trials in {:.1} s ({:.0} a minute), peak {} MiB",
         study.config.thresholds[0],
         cost.reading.cpu_seconds,
@@ -218,17 +232,6 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
         );
     }
     out
-}
-
-/// The threshold nearest 0.85, the paper's.
-fn nearest(study: &Study) -> usize {
-    let value = |at: usize| {
-        let threshold = study.config.thresholds[at];
-        (threshold.numerator() as f64 / threshold.denominator() as f64 - 0.85).abs()
-    };
-    (0..study.config.thresholds.len())
-        .min_by(|&a, &b| value(a).total_cmp(&value(b)))
-        .unwrap_or(0)
 }
 
 fn true_pairs(study: &Study, at: usize) -> u64 {

@@ -56,6 +56,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use estimate::Estimate;
 pub use file::{read, write};
+pub(crate) use run::run_all;
 pub use run::{DIRECTORY, PlanCost, Planned, run};
 
 use crate::collection::{CollectionConfig, SizeGroups};

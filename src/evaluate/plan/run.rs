@@ -99,6 +99,47 @@ fn measure<K: Key>(
     cost: &mut PlanCost,
     context: &Context<'_>,
 ) -> Result<Plan> {
+    let measured = gather::<K>(base, part, selection, config, cost, context)?;
+    measured.plan(base, config)
+}
+
+/// Makes plans for several targets of one threshold and one list of ratios, on the whole collection.
+pub(crate) fn run_all(
+    base: &Workspace,
+    configs: &[PlanConfig],
+    context: &Context<'_>,
+) -> Result<Vec<Plan>> {
+    let Some(first) = configs.first() else {
+        return Ok(Vec::new());
+    };
+    let mut cost = PlanCost::default();
+    disk::create_directory(&base.directory().join(DIRECTORY))?;
+    let measured = match base.manifest.collection.shingle.fingerprint {
+        FingerprintKind::Xxh3 => gather::<u64>(base, base, None, first, &mut cost, context)?,
+        FingerprintKind::Md5 => gather::<u128>(base, base, None, first, &mut cost, context)?,
+    };
+    disk::remove_directory(&base.directory().join(DIRECTORY))?;
+    configs
+        .iter()
+        .map(|config| measured.plan(base, config))
+        .collect()
+}
+
+/// The pairs of a collection, or of a subset, at every ratio.
+struct Measured {
+    cells: Cells,
+    documents: u64,
+}
+
+/// Finds the pairs.
+fn gather<K: Key>(
+    base: &Workspace,
+    part: &Workspace,
+    selection: Option<Selection>,
+    config: &PlanConfig,
+    cost: &mut PlanCost,
+    context: &Context<'_>,
+) -> Result<Measured> {
     let stats = Catalogue::stats(part)?;
     let (documents, representatives) = (stats.documents, stats.representatives);
     let least = FIXED_BYTES
@@ -167,46 +208,56 @@ fn measure<K: Key>(
     }
     truth.discard()?;
     cells.settle();
-    let count = base.manifest.collection.size_groups.count();
-    let ratios = config.ratios.len() as u8 + 1;
-    let choices = choose(&cells, count, ratios, &config.target);
-    let n_of = |ratio: u8| match usize::from(ratio).checked_sub(1) {
-        Some(at) => Ratio(config.ratios.get(at).copied().unwrap_or(1)),
-        None => Ratio(1),
-    };
-    let whole = &Catalogue::stats(base)?.groups;
-    let groups: Vec<PlannedGroup> = choices
-        .into_iter()
-        .zip(whole)
-        .map(|(choice, group)| PlannedGroup {
-            words: group.words.clone(),
-            documents: group.documents,
-            shingles: group.shingles,
-            ratio: n_of(choice.ratio),
-            evidence: choice.evidence,
-            precision: choice.precision,
-            recall: choice.recall,
-        })
-        .collect();
-    let all: u64 = groups.iter().map(|group| group.shingles).sum();
-    let taken: f64 = groups
-        .iter()
-        .map(|group| group.shingles as f64 / f64::from(group.ratio.0))
-        .sum();
-    if groups.len() != count {
-        return Err(Error::StageMissing {
-            path: base.directory().into(),
-            stage: "catalogue",
-        });
-    }
-    Ok(Plan {
-        config: config.clone(),
-        shingle: base.manifest.collection.shingle.clone(),
-        size_groups: base.manifest.collection.size_groups.clone(),
+    Ok(Measured {
+        cells,
         documents: representatives,
-        groups,
-        share: if all == 0 { 1.0 } else { taken / all as f64 },
-        uniform: n_of(uniform(&cells, count, ratios, &config.target)),
-        uniform_overall: n_of(uniform_overall(&cells, count, ratios, &config.target).0),
     })
+}
+
+impl Measured {
+    /// Chooses.
+    fn plan(&self, base: &Workspace, config: &PlanConfig) -> Result<Plan> {
+        let count = base.manifest.collection.size_groups.count();
+        let ratios = config.ratios.len() as u8 + 1;
+        let choices = choose(&self.cells, count, ratios, &config.target);
+        let n_of = |ratio: u8| match usize::from(ratio).checked_sub(1) {
+            Some(at) => Ratio(config.ratios.get(at).copied().unwrap_or(1)),
+            None => Ratio(1),
+        };
+        let whole = &Catalogue::stats(base)?.groups;
+        let groups: Vec<PlannedGroup> = choices
+            .into_iter()
+            .zip(whole)
+            .map(|(choice, group)| PlannedGroup {
+                words: group.words.clone(),
+                documents: group.documents,
+                shingles: group.shingles,
+                ratio: n_of(choice.ratio),
+                evidence: choice.evidence,
+                precision: choice.precision,
+                recall: choice.recall,
+            })
+            .collect();
+        let all: u64 = groups.iter().map(|group| group.shingles).sum();
+        let taken: f64 = groups
+            .iter()
+            .map(|group| group.shingles as f64 / f64::from(group.ratio.0))
+            .sum();
+        if groups.len() != count {
+            return Err(Error::StageMissing {
+                path: base.directory().into(),
+                stage: "catalogue",
+            });
+        }
+        Ok(Plan {
+            config: config.clone(),
+            shingle: base.manifest.collection.shingle.clone(),
+            size_groups: base.manifest.collection.size_groups.clone(),
+            documents: self.documents,
+            groups,
+            share: if all == 0 { 1.0 } else { taken / all as f64 },
+            uniform: n_of(uniform(&self.cells, count, ratios, &config.target)),
+            uniform_overall: n_of(uniform_overall(&self.cells, count, ratios, &config.target).0),
+        })
+    }
 }

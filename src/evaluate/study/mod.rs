@@ -34,4 +34,4 @@ mod run;
 
 pub use figures::StudyFile;
 pub use results::{Levels, PairTable, Study, StudyConfig, Trial, TrialGroup};
-pub use run::{DIRECTORY, STAGE, StudyCost, run};
+pub use run::{COST_FILE, DIRECTORY, PlannedTrial, STAGE, StudyCost, run};

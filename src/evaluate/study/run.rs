@@ -1,17 +1,22 @@
 //! The trials, one after the other.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
+use super::figures;
 use super::results::{PairTable, Study, StudyConfig, Trial, TrialGroup};
 use crate::budget::ByteSize;
 use crate::collection::{Catalogue, each_document};
+use crate::evaluate::Counts;
+use crate::evaluate::plan::{self, Plan, PlanConfig, Target};
 use crate::evaluate::trial::{self, Cost, Documents};
 use crate::ids::Threshold;
 use crate::manifest::Workspace;
-use crate::progress::{Context, Unit};
+use crate::progress::{Context, Silent, Unit};
 use crate::report::peak_bytes;
 use crate::sample::{Rate, Sampled, Sampling};
 use crate::store::{self, disk};
@@ -69,6 +74,18 @@ impl StudyConfig {
         Ok(())
     }
 
+    /// The threshold nearest 0.85, the paper's.
+    #[must_use]
+    pub fn nearest(&self) -> usize {
+        let away = |at: usize| {
+            let threshold = self.thresholds[at];
+            (threshold.numerator() as f64 / threshold.denominator() as f64 - 0.85).abs()
+        };
+        (0..self.thresholds.len())
+            .min_by(|&a, &b| away(a).total_cmp(&away(b)))
+            .unwrap_or(0)
+    }
+
     /// Classes of all ratios.
     #[must_use]
     pub fn trials(&self) -> u64 {
@@ -87,6 +104,8 @@ pub struct StudyCost {
     pub prefix_share: Option<f64>,
     /// The mean trial of each ratio 1/n, by n.
     pub trials: BTreeMap<u32, Cost>,
+    /// Runs with plans, made on the whole collection for the threshold nearest 0.85.
+    pub planned: Vec<PlannedTrial>,
     /// Wall seconds of the exact run and all trials.
     pub wall_seconds: f64,
     /// CPU seconds of them.
@@ -96,6 +115,108 @@ pub struct StudyCost {
     /// Peak resident bytes of the process.
     pub peak_bytes: u64,
 }
+
+/// A run with a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedTrial {
+    /// The plan.
+    pub plan: Plan,
+    /// What it found at the plan's threshold,
+    pub counts: Counts,
+    /// by size group of the smaller document,
+    pub groups: Vec<Counts>,
+    /// and took, at the lowest threshold as the trials.
+    pub cost: Cost,
+}
+
+/// Precisions that plans are made for.
+const PLANNED: [(u64, u64); 3] = [(4, 5), (9, 10), (19, 20)];
+
+/// Makes plans and runs them.
+fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> {
+    let at = study.config.nearest();
+    let Some(&threshold) = study.config.thresholds.get(at) else {
+        return Ok(Vec::new());
+    };
+    let nest = study
+        .config
+        .ratios
+        .windows(2)
+        .all(|pair| pair[1].is_multiple_of(pair[0]));
+    if !nest {
+        // Documents of two ratios could not be compared.
+        return Ok(Vec::new());
+    }
+    let context = Context {
+        progress: &Silent,
+        ..*trials.context
+    };
+    let mut all = Vec::new();
+    let made = PLANNED.iter().filter_map(|&(p, q)| Threshold::new(p, q));
+    let config = |precision| PlanConfig {
+        target: Target {
+            threshold,
+            precision,
+            recall: None,
+        },
+        ratios: study.config.ratios.clone(),
+        subset: None,
+    };
+    let configs: Vec<PlanConfig> = made.map(config).collect();
+    for plan in plan::run_all(trials.base, &configs, &context)? {
+        let place = trials.place("trial");
+        let lowest = study.config.thresholds[0];
+        let (workspace, cost) = trial::ask(
+            trials.base,
+            &place,
+            &plan.sampling(),
+            lowest,
+            trials.context,
+        )?;
+        trials.truth()?;
+        let (Some(truth), Some(documents)) = (&trials.truth, trials.documents()?) else {
+            break;
+        };
+        let trial = trials.compare(Rate::FULL, truth, &workspace, &documents)?;
+        let groups: Vec<Counts> = trial
+            .groups
+            .iter()
+            .map(|group| group.same.at(at) + group.cross.at(at))
+            .collect();
+        let counts = groups
+            .iter()
+            .fold(Counts::default(), |sum, &group| sum + group);
+        all.push(PlannedTrial {
+            plan,
+            counts,
+            groups,
+            cost,
+        });
+    }
+    Ok(all)
+}
+
+/// Writes tables, figures, and what it took.
+fn write(directory: &Path, study: &Study, cost: &StudyCost) -> Result<()> {
+    let put = |name: &str, content: &[u8]| -> Result<()> {
+        let mut file = disk::AtomicFile::create(&directory.join(name))?;
+        file.put(content)?;
+        file.finish().map(|_| ())
+    };
+    for file in figures::files(study)? {
+        put(&file.name, &file.content)?;
+    }
+    let json = serde_json::json!({
+        "program": concat!("lookalike ", env!("CARGO_PKG_VERSION")),
+        "config": study.config,
+        "cost": cost,
+    });
+    put(COST_FILE, format!("{json:#}\n").as_bytes())?;
+    disk::sync_directory(directory)
+}
+
+/// The file with what a study took, and the plans it tried.
+pub const COST_FILE: &str = "study.json";
 
 /// A finished trial on disk.
 #[derive(Serialize, Deserialize)]
@@ -147,7 +268,7 @@ pub fn run(
         kept: &kept,
         context,
         truth: None,
-        documents: None,
+        documents: OnceCell::new(),
     };
     let mut cost = StudyCost::default();
     // Ratio 1/1 is the exact run.
@@ -172,14 +293,15 @@ pub fn run(
                 mean.cpu_seconds += one.cpu_seconds / f64::from(n);
                 mean.records += one.records;
                 mean.spilled_bytes += one.spilled_bytes;
-                study.trials.push(trial);
             }
+            study.trials.push(trial);
         }
         if let Some(mean) = cost.trials.get_mut(&n) {
             mean.records /= u64::from(n);
             mean.spilled_bytes /= u64::from(n);
         }
     }
+    cost.planned = planned(&mut trials, &study)?;
     trials.discard()?;
     for stage in ["ingest", "catalogue"] {
         if let Some(stage) = base.manifest.costs.get(stage) {
@@ -188,6 +310,7 @@ pub fn run(
         }
     }
     cost.peak_bytes = peak_bytes();
+    write(&directory, &study, &cost)?;
     let line = format!(
         "{STAGE}: {} trials, {:.1} s, {:.1} CPU s",
         cost.count, cost.wall_seconds, cost.cpu_seconds
@@ -231,7 +354,7 @@ struct Trials<'a> {
     kept: &'a Path,
     context: &'a Context<'a>,
     truth: Option<Workspace>,
-    documents: Option<Documents>,
+    documents: OnceCell<Rc<Documents>>,
 }
 
 impl Trials<'_> {
@@ -291,24 +414,29 @@ impl Trials<'_> {
         Ok(cost)
     }
 
+    /// What must be known of documents, read once.
+    fn documents(&self) -> Result<Option<Rc<Documents>>> {
+        if self.documents.get().is_none() {
+            let _ = self.documents.set(Rc::new(Documents::load(self.base)?));
+        }
+        Ok(self.documents.get().cloned())
+    }
+
     fn place(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
     fn run(&mut self, n: u32, class: u32) -> Result<(Trial, Cost)> {
         let exact = self.truth()?;
-        if self.documents.is_none() {
-            self.documents = Some(Documents::load(self.base)?);
-        }
-        let (Some(truth), Some(documents)) = (&self.truth, &self.documents) else {
+        let (Some(truth), Some(documents)) = (&self.truth, self.documents()?) else {
             return Err(Error::StageMissing {
                 path: self.directory.into(),
-                stage: "study",
+                stage: STAGE,
             });
         };
         let rate = Rate::new(n, class).unwrap_or(Rate::FULL);
         if n == 1 {
-            let trial = self.compare(rate, truth, truth, documents)?;
+            let trial = self.compare(rate, truth, truth, &documents)?;
             return Ok((trial, exact));
         }
         let sampling = Sampling::Uniform(rate);
@@ -320,7 +448,7 @@ impl Trials<'_> {
             self.config.thresholds[0],
             self.context,
         )?;
-        let trial = self.compare(rate, truth, &workspace, documents)?;
+        let trial = self.compare(rate, truth, &workspace, &documents)?;
         Ok((trial, cost))
     }
 
