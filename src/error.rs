@@ -103,6 +103,18 @@ pub enum Error {
         /// What it got.
         found: String,
     },
+    /// A line of a text file that cannot be read.
+    #[error("{}, line {line}: expected {expected}, found {found}", path.display())]
+    BadLine {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
     /// An input is not what it was when its segments were committed.
     #[error("input changed since it was read: {} has {found}, had {expected}", path.display())]
     InputChanged {
@@ -307,6 +319,11 @@ impl Error {
                 "run `lookalike verify` on the directory to see what else is damaged; delete the \
                  file named and repeat the command to make it again, or start in a new directory \
                  with -o"
+                    .into()
+            }
+            Error::BadLine { .. } => {
+                "correct the line; of a list of pairs, name the columns by their header or by number: \
+                 --truth-columns, --run-columns 2,3,5"
                     .into()
             }
             Error::InputChanged { .. } => "restore it, or start in a new directory with -o".into(),

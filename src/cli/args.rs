@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use lookalike::budget::ByteSize;
 use lookalike::collection::SizeGroups;
+use lookalike::evaluate::Columns;
 use lookalike::evaluate::plan::Ratio;
 use lookalike::ids::{FingerprintKind, Threshold};
 use lookalike::join::{Join, Pairs};
@@ -54,6 +55,14 @@ pub enum Command {
     Inspect(InspectOptions),
     /// Read every committed file of DIR again and check it
     Verify(VerifyOptions),
+    /// Precision and recall of a run, sampled or of another program, against pairs that are true
+    ///
+    /// Both are output directories or lists of pairs. A directory stands for its pairs with exact
+    /// duplicates in place of the representatives listed, and for the pairs of exact duplicates. A pair
+    /// belongs to the size group of its document of fewer words. A share of nothing (precision where
+    /// nothing was found, recall where nothing is true, F1 where both) is undefined: `-`, null in JSON.
+    /// Pairs with docnos that the truth's directory does not have are left out and counted as unknown.
+    Evaluate(EvaluateOptions),
 }
 
 /// Options of `run`.
@@ -244,6 +253,72 @@ pub struct InspectOptions {
 pub struct VerifyOptions {
     /// Output directory
     pub directory: PathBuf,
+}
+
+/// Options of `evaluate`.
+#[derive(Debug, Args)]
+pub struct EvaluateOptions {
+    /// The pairs that are true: an output directory, or a list
+    ///
+    /// A list is a pairs.tsv, or lines of two docnos and, where there is one, a resemblance, in columns
+    /// told apart by tabs, commas or spaces, or a JSON object each; compressed or not. Without --columns
+    /// they are docno_a and docno_b where the first line names them, or else the first two columns, and
+    /// the third where there are three. Example: --truth out/full
+    #[arg(long, value_name = "PATH")]
+    pub truth: Option<PathBuf>,
+    /// The pairs that were found: an output directory, or a list
+    #[arg(long, value_name = "PATH")]
+    pub run: PathBuf,
+    /// Evaluate at each of these thresholds [default: all that is listed]
+    ///
+    /// At each, pairs count that reach it; resemblances are compared exactly, from the integers of our
+    /// lists or from decimals as they are written. A list without resemblances has all its pairs at each.
+    /// Example: --thresholds 0.5,0.6,17/20
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub thresholds: Vec<Threshold>,
+    /// A documents.tsv with size groups of all documents, where the truth is a list
+    #[arg(long, value_name = "FILE", help_heading = "Lists")]
+    pub documents: Option<PathBuf>,
+    /// Columns of both lists: DOCNO,DOCNO or DOCNO,DOCNO,RESEMBLANCE
+    ///
+    /// Names from the first line, or of members of JSON objects, with dots; or numbers from 1 where there is
+    /// no first line of names. Example: --columns id1,id2,jaccard
+    #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
+    pub columns: Option<Columns>,
+    /// Columns of the truth, if they differ
+    #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
+    pub truth_columns: Option<Columns>,
+    /// Columns of the run, if they differ
+    #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
+    pub run_columns: Option<Columns>,
+    /// Pairs that people have judged: lines of DOCNO DOCNO 0 or 1
+    ///
+    /// coverage: of those judged true, how many were found. density: of those found, how many are judged
+    /// true. average precision: the same for each document that a line names first, and the mean over those
+    /// with any found. Bernstein & Zobel 2006, section 7.
+    #[arg(long, value_name = "FILE", help_heading = "Judged samples")]
+    pub judged: Option<PathBuf>,
+    /// Families of documents: lines of DOCNO FAMILY
+    ///
+    /// Every two documents of one are true, every two of two families false; pairs with a document of none
+    /// are not judged.
+    #[arg(long, value_name = "FILE", help_heading = "Judged samples")]
+    pub families: Option<PathBuf>,
+    /// Where temporary files go: 24 bytes for each line of the lists, twice [default: that of the system]
+    #[arg(long, value_name = "DIR", help_heading = "Means")]
+    pub scratch: Option<PathBuf>,
+    /// Memory for tables and sorts [default: a quarter of what is available, 256MiB to 4GiB]
+    ///
+    /// 50 bytes for each document that is named anywhere, 130 with --families, and buffers. Results are the
+    /// same for every value; one that is too small is refused with the least that will do.
+    #[arg(long, value_name = "SIZE", help_heading = "Means")]
+    pub memory: Option<ByteSize>,
+    /// Say nothing but results and errors: no warnings
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What is read, and how documents become fingerprint sets.

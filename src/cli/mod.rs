@@ -4,6 +4,7 @@
 //! 2 wrong usage, 130 interrupted (resumable).
 
 mod args;
+mod evaluate;
 mod inspect;
 mod plan;
 mod progress;
@@ -35,6 +36,7 @@ pub fn main() -> ExitCode {
         Command::Status(options) => status::run(&options),
         Command::Inspect(options) => inspect::run(&options),
         Command::Verify(options) => verify::run(&options),
+        Command::Evaluate(options) => evaluate::run(&options),
     };
     match done {
         Ok(code) => code,
@@ -61,8 +63,8 @@ fn say(text: &str) -> Result<(), Error> {
     }
 }
 
-/// A summary as JSON.
-fn json(summary: &lookalike::report::Summary) -> Result<String, Error> {
+/// A report as JSON.
+fn json(summary: &impl serde::Serialize) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(summary).map_err(|e| Error::Io {
         operation: "encode",
         path: "summary".into(),

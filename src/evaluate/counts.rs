@@ -49,7 +49,7 @@ impl Counts {
 }
 
 /// part / whole; `None` of nothing.
-fn share(part: u64, whole: u64) -> Option<f64> {
+pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 

@@ -68,3 +68,4 @@ pub use interpret::{Interpreted, interpret};
 pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS};
 pub use reader::RecordReader;
 pub use record::{Batch, ContentKind, RawDocument, Reason, Record, RecordKind, Reject, SourceSpan};
+pub(crate) use source::Decompressed;

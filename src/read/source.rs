@@ -4,11 +4,13 @@
 //! gzip and compress, up to 32 KiB (bzip2, xz) or 256 KiB (zstd) before it for the others.
 
 use std::io::{self, BufRead, Read};
+use std::path::Path;
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::lzw::Lzw;
 use super::record::Reason;
+use crate::Error;
 
 /// Compressed bytes are read in pieces of this size.
 const INPUT_BUFFER: usize = 256 << 10;
@@ -309,6 +311,29 @@ impl Source {
             }
         }
     }
+}
+
+/// The decompressed bytes of a file that holds no documents: a list of pairs, say.
+pub(crate) struct Decompressed(Source);
+
+impl Decompressed {
+    /// Opens a file, whatever it is compressed by.
+    pub(crate) fn open(path: &Path) -> crate::Result<Decompressed> {
+        let file = crate::store::disk::open(path)?;
+        let source = Source::new(Input::new(Box::new(file))).map_err(io_error);
+        Ok(Decompressed(source.map_err(Error::io("read", path))?))
+    }
+}
+
+impl Read for Decompressed {
+    /// No ratio is too large: the bytes are streamed, and whoever asked for the file named it.
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.0.read(out, u64::MAX).map_err(io_error)
+    }
+}
+
+fn io_error(fault: Fault) -> io::Error {
+    io::Error::other(format!("{} ({})", fault.reason.text(), fault.detail))
 }
 
 /// What a decoder gives up with.

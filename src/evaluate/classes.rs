@@ -1,0 +1,88 @@
+//! What each class of identical documents consists of.
+
+/// For each class, how many of its documents have which label.
+pub(super) struct Classes {
+    /// Where the labels of each class begin, by the number of the document that stands for it.
+    starts: Vec<u32>,
+    /// Label and number of documents; within a class by label.
+    labels: Vec<(u32, u32)>,
+}
+
+impl Classes {
+    /// Collects (class, label) of the documents that have a label, of `documents` in all.
+    pub fn new(documents: u32, labelled: impl Iterator<Item = (u32, u32)>) -> Classes {
+        let mut labels: Vec<(u32, u32)> = Vec::with_capacity(documents as usize);
+        labels.extend(labelled);
+        labels.sort_unstable();
+        let mut starts = Vec::with_capacity(documents as usize + 1);
+        let (mut read, mut written) = (0, 0);
+        for class in 0..=documents {
+            starts.push(written as u32);
+            // What is written never overtakes what is read.
+            while let Some(&pair) = labels.get(read).filter(|pair| pair.0 == class) {
+                let equal = labels[read..]
+                    .iter()
+                    .take_while(|other| **other == pair)
+                    .count();
+                labels[written] = (pair.1, equal as u32);
+                read += equal;
+                written += 1;
+            }
+        }
+        labels.truncate(written);
+        Classes { starts, labels }
+    }
+
+    /// The labels in a class, rising, and how many documents have each.
+    pub fn of(&self, class: u32) -> &[(u32, u32)] {
+        let class = class as usize;
+        &self.labels[self.starts[class] as usize..self.starts[class + 1] as usize]
+    }
+
+    /// Documents of a class that have a label.
+    pub fn size(&self, class: u32) -> u64 {
+        self.of(class).iter().map(|&(_, n)| u64::from(n)).sum()
+    }
+
+    /// Documents of a class that have this label.
+    pub fn with(&self, class: u32, label: u32) -> u64 {
+        let labels = self.of(class);
+        let at = labels.binary_search_by_key(&label, |&(label, _)| label);
+        at.map_or(0, |at| u64::from(labels[at].1))
+    }
+}
+
+/// Pairs of so many.
+pub(super) fn pairs_of(n: u64) -> u64 {
+    n * n.saturating_sub(1) / 2
+}
+
+/// Two numbers as one, the lower first: the high half of a sort key.
+pub(super) fn pair_key(a: u32, b: u32) -> u128 {
+    u128::from(a.min(b)) << 96 | u128::from(a.max(b)) << 64
+}
+
+/// The two numbers of a key.
+pub(super) fn pair_of(key: u128) -> (u32, u32) {
+    ((key >> 96) as u32, (key >> 64) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_counted_by_class() {
+        let labelled = [(3, 9), (1, 7), (3, 2), (3, 9), (1, 7), (4, 0)];
+        let classes = Classes::new(5, labelled.into_iter());
+        let all: Vec<&[(u32, u32)]> = (0..5).map(|class| classes.of(class)).collect();
+        let expected: [&[(u32, u32)]; 5] = [&[], &[(7, 2)], &[], &[(2, 1), (9, 2)], &[(0, 1)]];
+        assert_eq!(all, expected);
+        assert_eq!(
+            (classes.size(3), classes.with(3, 9), classes.with(3, 3)),
+            (3, 2, 0)
+        );
+        assert_eq!([0, 1, 2, 5].map(pairs_of), [0, 0, 1, 10]);
+        assert_eq!(pair_of(pair_key(9, 4) | 77), (4, 9));
+    }
+}

@@ -1,0 +1,372 @@
+//! The documents that any of the files names: numbered by the hashes of their docnos.
+
+use std::io::{BufWriter, Read, Write};
+use std::path::Path;
+
+use super::Sources;
+use super::lines::{Table, shorten};
+use super::list::{PairList, docno};
+use super::samples;
+use crate::budget::ByteSize;
+use crate::cluster::UnionFind;
+use crate::collection::SizeGroups;
+use crate::progress::Context;
+use crate::sort::{Tagged, sort_tagged};
+use crate::store::disk;
+use crate::{Error, Result};
+
+use super::STAGE;
+
+/// No cluster, no family.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The collection in which the truth is true has the document,
+const KNOWN: u8 = 1;
+/// and so has the directory of the run.
+const IN_RUN: u8 = 2;
+/// Named first in a line of the judged pairs.
+const SELECTED: u8 = 4;
+
+/// What one of the two lists says of the documents.
+#[derive(Default)]
+pub(super) struct Side {
+    /// For each document, one that stands for all that are identical to it; empty where nothing is said.
+    roots: Vec<u32>,
+    /// For each document, its cluster; empty where nothing is said.
+    pub clusters: Vec<u32>,
+}
+
+impl Side {
+    /// What stands for a document and all that are identical to it.
+    pub fn root(&self, document: u32) -> u32 {
+        self.roots
+            .get(document as usize)
+            .copied()
+            .unwrap_or(document)
+    }
+
+    /// Does the list come with its exact duplicates?
+    pub fn has_classes(&self) -> bool {
+        !self.roots.is_empty()
+    }
+}
+
+/// All documents.
+pub(super) struct Documents {
+    keys: Vec<u128>,
+    flags: Vec<u8>,
+    groups: Vec<u8>,
+    /// The truth.
+    pub truth: Side,
+    /// The run.
+    pub run: Side,
+    /// Whether there is a collection outside of which nothing is known.
+    pub closed: bool,
+    /// The size groups' bounds, where the documents have groups.
+    pub size_groups: Option<SizeGroups>,
+}
+
+/// Bytes held of a document: hash, flags, group; of each side representative and cluster; the documents
+/// identical to it; what [`super::classes::Classes`] holds.
+pub(super) const DOCUMENT_BYTES: u64 = 16 + 2 + 2 * 8 + 4 + 12;
+
+/// Writes the distinct hashes of all docnos to a file, in order. Returns how many.
+pub(super) fn collect(
+    sources: &Sources,
+    scratch: &Path,
+    memory: ByteSize,
+    context: &Context<'_>,
+) -> Result<u64> {
+    let path = scratch.join(KEYS);
+    let mut out = BufWriter::with_capacity(disk::WRITE_BUFFER, disk::create(&path)?);
+    let (mut last, mut distinct) = (None, 0u64);
+    sort_tagged(
+        scratch,
+        "docnos",
+        memory,
+        |push| {
+            // Lists are mostly in the order of one of their columns.
+            let mut before = [0; 2];
+            let mut add = |column: usize, key: u128| {
+                if std::mem::replace(&mut before[column], key) == key {
+                    return Ok(());
+                }
+                push(Tagged {
+                    key,
+                    document: 0,
+                    extra: 0,
+                })
+            };
+            for list in sources.truth.iter().chain([&sources.run]) {
+                let mut pairs = PairList::open(&list.pairs, list.columns.as_ref())?;
+                while let Some(listed) = pairs.next(&[])? {
+                    stop(pairs.table(), context)?;
+                    add(0, listed.documents[0])?;
+                    add(1, listed.documents[1])?;
+                }
+                if let Some(directory) = &list.directory {
+                    each_row(
+                        &directory.join(DOCUMENTS),
+                        &["docno"],
+                        context,
+                        |table, row| add(0, docno(table, &row[0])?),
+                    )?;
+                    let names = ["docno", "representative"];
+                    each_row(
+                        &directory.join(DUPLICATES),
+                        &names,
+                        context,
+                        |table, row| {
+                            add(0, docno(table, &row[0])?)?;
+                            add(1, docno(table, &row[1])?)
+                        },
+                    )?;
+                }
+            }
+            if let Some(path) = &sources.documents {
+                each_row(path, &["docno"], context, |table, row| {
+                    add(0, docno(table, &row[0])?)
+                })?;
+            }
+            if let Some(path) = &sources.judged {
+                each_row(path, &samples::JUDGED, context, |table, row| {
+                    add(0, docno(table, &row[0])?)?;
+                    add(1, docno(table, &row[1])?)
+                })?;
+            }
+            if let Some(path) = &sources.families {
+                each_row(path, &samples::FAMILIES, context, |table, row| {
+                    add(0, docno(table, &row[0])?)
+                })?;
+            }
+            Ok(())
+        },
+        |Tagged { key, .. }| {
+            if last.replace(key) != Some(key) {
+                distinct += 1;
+                out.write_all(&key.to_le_bytes())
+                    .map_err(Error::io("write", &path))?;
+            }
+            Ok(())
+        },
+    )?;
+    out.flush().map_err(Error::io("write", &path))?;
+    if distinct >= u64::from(u32::MAX) {
+        return Err(Error::TooMany {
+            what: "documents",
+            found: distinct,
+            most: u64::from(u32::MAX) - 1,
+        });
+    }
+    Ok(distinct)
+}
+
+const KEYS: &str = "keys";
+/// Result files of a run.
+pub(super) const DOCUMENTS: &str = "documents.tsv";
+pub(super) const DUPLICATES: &str = "exact-duplicates.tsv";
+
+impl Documents {
+    /// Reads the hashes back, and what the directories say of the documents. Notes docnos that are not
+    /// unique.
+    pub fn load(
+        sources: &Sources,
+        scratch: &Path,
+        count: u64,
+        context: &Context<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<Documents> {
+        let path = scratch.join(KEYS);
+        let mut file = std::io::BufReader::with_capacity(disk::READ_BUFFER, disk::open(&path)?);
+        let mut keys = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            let mut key = [0; 16];
+            file.read_exact(&mut key)
+                .map_err(Error::io("read", &path))?;
+            keys.push(u128::from_le_bytes(key));
+        }
+        let mut documents = Documents {
+            flags: vec![0; keys.len()],
+            groups: Vec::new(),
+            keys,
+            truth: Side::default(),
+            run: Side::default(),
+            closed: false,
+            size_groups: None,
+        };
+        if let Some(directory) = sources
+            .truth
+            .as_ref()
+            .and_then(|list| list.directory.as_ref())
+        {
+            documents.truth = documents.side(directory, KNOWN, context, notes)?;
+        }
+        if let Some(directory) = &sources.run.directory {
+            documents.run = documents.side(directory, IN_RUN, context, notes)?;
+        }
+        if let Some(path) = &sources.documents {
+            documents.collection(path, KNOWN, context, notes)?;
+        }
+        Ok(documents)
+    }
+
+    /// What a directory says.
+    fn side(
+        &mut self,
+        directory: &Path,
+        flag: u8,
+        context: &Context<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<Side> {
+        let clusters = self.collection(&directory.join(DOCUMENTS), flag, context, notes)?;
+        let mut sets = UnionFind::new(self.count());
+        let names = ["docno", "representative"];
+        each_row(
+            &directory.join(DUPLICATES),
+            &names,
+            context,
+            |table, row| {
+                sets.union(self.of(table, &row[0])?, self.of(table, &row[1])?);
+                Ok(())
+            },
+        )?;
+        let roots = (0..self.count())
+            .map(|document| sets.find(document))
+            .collect();
+        Ok(Side { roots, clusters })
+    }
+
+    /// Reads a `documents.tsv`; returns the clusters.
+    fn collection(
+        &mut self,
+        path: &Path,
+        flag: u8,
+        context: &Context<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<u32>> {
+        let known = flag == KNOWN;
+        let mut clusters = vec![NONE; self.keys.len()];
+        let mut repeated = 0u64;
+        let stated = Table::open(path)?
+            .comments()
+            .get("size-groups")
+            .map(|text| text.parse());
+        let size_groups: SizeGroups = stated.and_then(Result::ok).unwrap_or_default();
+        if known {
+            self.closed = true;
+            self.groups = vec![0; self.keys.len()];
+        }
+        let names = ["docno", "size_group", "cluster"];
+        each_row(path, &names, context, |table, row| {
+            let document = self.of(table, &row[0])? as usize;
+            repeated += u64::from(self.flags[document] & flag != 0);
+            self.flags[document] |= flag;
+            let number = |field: &[u8], below: u32, what: &str| {
+                let text = std::str::from_utf8(field).ok();
+                let number = text.and_then(|text| text.parse::<u32>().ok());
+                let number = number.filter(|&number| number < below);
+                number.ok_or_else(|| table.bad(format!("{what} below {below}"), shorten(field)))
+            };
+            let group = number(&row[1], size_groups.count() as u32, "a size group")?;
+            if known {
+                self.groups[document] = group as u8;
+            }
+            if !row[2].is_empty() {
+                clusters[document] = number(&row[2], NONE, "a cluster")?;
+            }
+            Ok(())
+        })?;
+        if repeated > 0 {
+            notes.push(format!(
+                "{}: {repeated} lines have a docno that an earlier one has; documents of one docno are \
+                 taken for one",
+                path.display()
+            ));
+        }
+        if known {
+            self.size_groups = Some(size_groups);
+        }
+        Ok(clusters)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.keys.len() as u32
+    }
+
+    /// The number of a document.
+    pub fn find(&self, key: u128, table: &Table) -> Result<u32> {
+        let at = self.keys.binary_search(&key).ok();
+        at.map(|at| at as u32).ok_or_else(|| {
+            let expected = "a docno that was there when the file was read first";
+            table.bad(expected, "a new one")
+        })
+    }
+
+    /// The number of the document of a field.
+    pub fn of(&self, table: &Table, field: &[u8]) -> Result<u32> {
+        self.find(docno(table, field)?, table)
+    }
+
+    /// Is it in the collection of the truth, or is that not told?
+    pub fn known(&self, document: u32) -> bool {
+        !self.closed || self.flags[document as usize] & KNOWN != 0
+    }
+
+    /// Is it in the collection of the run, or is that not told?
+    pub fn in_run(&self, document: u32) -> bool {
+        !self.run.has_classes() || self.flags[document as usize] & IN_RUN != 0
+    }
+
+    /// Marks a document that the judged pairs name first. Was it new?
+    pub fn select(&mut self, document: u32) -> bool {
+        let flags = &mut self.flags[document as usize];
+        let new = *flags & SELECTED == 0;
+        *flags |= SELECTED;
+        new
+    }
+
+    /// Is it marked?
+    pub fn selected(&self, document: u32) -> bool {
+        self.flags[document as usize] & SELECTED != 0
+    }
+
+    /// Its size group; 0 where nothing is said.
+    pub fn group(&self, document: u32) -> u8 {
+        self.groups.get(document as usize).copied().unwrap_or(0)
+    }
+}
+
+/// Reads the columns of these names from a file; where its first line has not all of them, and it is no
+/// file of ours, the first columns.
+pub(super) fn each_row(
+    path: &Path,
+    names: &[&str],
+    context: &Context<'_>,
+    mut take: impl FnMut(&Table, &[Vec<u8>]) -> Result<()>,
+) -> Result<()> {
+    let mut table = Table::open(path)?;
+    let header = table.first()?;
+    let named = names
+        .iter()
+        .all(|name| header.iter().any(|column| column == name));
+    if named || table.is_json() || table.comments().contains_key("format") {
+        table.want_names(names)?;
+    } else {
+        table.want_numbers(&(0..names.len()).collect::<Vec<_>>());
+    }
+    let mut row = Vec::new();
+    while table.next(&mut row)? {
+        stop(&table, context)?;
+        take(&table, &row)?;
+    }
+    Ok(())
+}
+
+/// Has a stop been asked for? Looked at now and then.
+pub(super) fn stop(table: &Table, context: &Context<'_>) -> Result<()> {
+    if table.number().is_multiple_of(4096) {
+        context.stop.check(STAGE)?;
+    }
+    Ok(())
+}

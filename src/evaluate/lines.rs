@@ -1,0 +1,426 @@
+//! Tables of text: the lines of a list and the fields in them.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::read::Decompressed;
+use crate::{Error, Result};
+
+/// A longer line is an error: it would have to be held whole. A docno has never been near it.
+const MOST_LINE_BYTES: usize = 16 << 20;
+
+/// How fields are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// By tabs; in files of ours `\t`, `\n`, `\r` and `\\` stand for what they are in most languages.
+    Tabs { escaped: bool },
+    /// By commas, with quotes around fields that need them (RFC 4180), on one line.
+    Commas,
+    /// By spaces.
+    Spaces,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Where a field is.
+enum Field {
+    /// Which column, from 0.
+    At(usize),
+    /// Which member of a JSON object, by a path with dots.
+    Path(String),
+}
+
+/// A file of lines with the same fields, compressed or not.
+pub(super) struct Table {
+    path: PathBuf,
+    input: BufReader<Decompressed>,
+    /// The line that was read last, without its end, and its number from 1.
+    line: Vec<u8>,
+    number: u64,
+    /// That line is still to be handed out.
+    pending: bool,
+    shape: Shape,
+    comments: BTreeMap<String, String>,
+    wanted: Vec<Field>,
+}
+
+impl Table {
+    /// Opens a file, reads the comments that it begins with and looks at the first line after them.
+    pub fn open(path: &Path) -> Result<Table> {
+        let mut table = Table {
+            path: path.to_path_buf(),
+            input: BufReader::with_capacity(
+                crate::store::disk::READ_BUFFER,
+                Decompressed::open(path)?,
+            ),
+            line: Vec::new(),
+            number: 0,
+            pending: false,
+            shape: Shape::Spaces,
+            comments: BTreeMap::new(),
+            wanted: Vec::new(),
+        };
+        loop {
+            table.pending = table.advance()?;
+            let line = String::from_utf8_lossy(&table.line);
+            match line.strip_prefix("# ") {
+                Some(comment) if table.pending => {
+                    if let Some((name, value)) = comment.split_once(": ") {
+                        table.comments.insert(name.into(), value.into());
+                    }
+                }
+                None if table.pending && line.is_empty() => {}
+                _ => break,
+            }
+        }
+        let escaped = table
+            .comments
+            .get("format")
+            .is_some_and(|f| f.starts_with("lookalike "));
+        table.shape = match table.line.first() {
+            Some(b'{') => Shape::Json,
+            _ if escaped || table.line.contains(&b'\t') => Shape::Tabs { escaped },
+            _ if table.line.contains(&b',') => Shape::Commas,
+            _ => Shape::Spaces,
+        };
+        Ok(table)
+    }
+
+    /// What the comments `# name: value` say.
+    pub fn comments(&self) -> &BTreeMap<String, String> {
+        &self.comments
+    }
+
+    /// Is each line a JSON object?
+    pub fn is_json(&self) -> bool {
+        self.shape == Shape::Json
+    }
+
+    /// The fields of the first line; the names of the members where it is JSON.
+    pub fn first(&self) -> Result<Vec<String>> {
+        if !self.pending {
+            return Ok(Vec::new());
+        }
+        if self.is_json() {
+            let value = self.json()?;
+            let members = value
+                .as_object()
+                .map(|object| object.keys().cloned().collect());
+            return Ok(members.unwrap_or_default());
+        }
+        let mut fields = Vec::new();
+        self.split(|field| fields.push(String::from_utf8_lossy(&field).into_owned()))?;
+        Ok(fields)
+    }
+
+    /// Asks for columns by the names that the first line gives them, or for members of JSON objects.
+    pub fn want_names(&mut self, names: &[&str]) -> Result<()> {
+        if self.is_json() {
+            self.wanted = names
+                .iter()
+                .map(|name| Field::Path(name.to_string()))
+                .collect();
+            return Ok(());
+        }
+        if !self.pending {
+            return Ok(());
+        }
+        let header = self.first()?;
+        for &name in names {
+            let at = header.iter().position(|column| column == name);
+            let at = at.ok_or_else(|| {
+                self.bad(
+                    format!("a header with a column `{name}`"),
+                    shorten(&self.line),
+                )
+            })?;
+            self.wanted.push(Field::At(at));
+        }
+        self.pending = false;
+        Ok(())
+    }
+
+    /// Asks for columns by number, from 0.
+    pub fn want_numbers(&mut self, numbers: &[usize]) {
+        self.wanted = numbers.iter().map(|&at| Field::At(at)).collect();
+    }
+
+    /// Reads the fields asked for from the next line that is not empty; `false` at the end.
+    pub fn next(&mut self, fields: &mut Vec<Vec<u8>>) -> Result<bool> {
+        if !std::mem::take(&mut self.pending) {
+            loop {
+                if !self.advance()? {
+                    return Ok(false);
+                }
+                if !self.line.is_empty() {
+                    break;
+                }
+            }
+        }
+        fields.resize_with(self.wanted.len(), Vec::new);
+        if self.is_json() {
+            let value = self.json()?;
+            for (field, wanted) in fields.iter_mut().zip(&self.wanted) {
+                field.clear();
+                let Field::Path(name) = wanted else { continue };
+                let member = name
+                    .split('.')
+                    .try_fold(&value, |value, part| value.get(part));
+                // A name may have a dot in it.
+                match member.or_else(|| value.get(name)) {
+                    Some(Value::String(text)) => field.extend_from_slice(text.as_bytes()),
+                    Some(Value::Number(number)) => {
+                        field.extend_from_slice(number.to_string().as_bytes())
+                    }
+                    Some(other) => {
+                        let found = shorten(other.to_string().as_bytes());
+                        return Err(self.bad(format!("a string or a number in `{name}`"), found));
+                    }
+                    None => {
+                        return Err(self.bad(format!("a member `{name}`"), shorten(&self.line)));
+                    }
+                }
+            }
+            return Ok(true);
+        }
+        let mut columns = 0;
+        let mut found = 0usize;
+        self.split(|text| {
+            for (field, wanted) in fields.iter_mut().zip(&self.wanted) {
+                if matches!(wanted, Field::At(at) if *at == columns) {
+                    field.clear();
+                    field.extend_from_slice(&text);
+                    found += 1;
+                }
+            }
+            columns += 1;
+        })?;
+        if found < self.wanted.len() {
+            let most = self.wanted.iter().map(|wanted| match wanted {
+                Field::At(at) => at + 1,
+                Field::Path(_) => 0,
+            });
+            let least = most.max().unwrap_or(0);
+            return Err(self.bad(format!("{least} columns or more"), columns.to_string()));
+        }
+        Ok(true)
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// An error in the line that was read last.
+    pub fn bad(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        Error::BadLine {
+            path: self.path.clone(),
+            line: self.number,
+            expected: expected.into(),
+            found: found.into(),
+        }
+    }
+
+    /// Reads a line; `false` at the end.
+    fn advance(&mut self) -> Result<bool> {
+        self.line.clear();
+        let mut any = false;
+        loop {
+            let bytes = self
+                .input
+                .fill_buf()
+                .map_err(Error::io("read", &self.path))?;
+            if bytes.is_empty() {
+                break;
+            }
+            any = true;
+            let end = memchr::memchr(b'\n', bytes);
+            self.line
+                .extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
+            let used = end.map_or(bytes.len(), |end| end + 1);
+            self.input.consume(used);
+            if self.line.len() > MOST_LINE_BYTES {
+                self.number += 1;
+                return Err(self.bad(format!("a line of at most {MOST_LINE_BYTES} bytes"), "more"));
+            }
+            if end.is_some() {
+                break;
+            }
+        }
+        self.number += u64::from(any);
+        if self.line.last() == Some(&b'\r') {
+            self.line.pop();
+        }
+        if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
+            self.line.drain(..3);
+        }
+        Ok(any)
+    }
+
+    fn json(&self) -> Result<Value> {
+        match serde_json::from_slice(&self.line) {
+            Ok(value @ Value::Object(_)) => Ok(value),
+            _ => Err(self.bad("a JSON object", shorten(&self.line))),
+        }
+    }
+
+    /// Hands out the fields of the line.
+    fn split(&self, mut take: impl FnMut(std::borrow::Cow<'_, [u8]>)) -> Result<()> {
+        match self.shape {
+            Shape::Json => {}
+            Shape::Spaces => {
+                let fields = self.line.split(|byte| *byte == b' ');
+                for field in fields.filter(|field| !field.is_empty()) {
+                    take(field.into());
+                }
+            }
+            Shape::Tabs { escaped } => {
+                for field in self.line.split(|byte| *byte == b'\t') {
+                    if escaped && field.contains(&b'\\') {
+                        take(self.unescape(field)?.into());
+                    } else {
+                        take(field.into());
+                    }
+                }
+            }
+            Shape::Commas => {
+                let mut rest = &self.line[..];
+                loop {
+                    if let Some(mut quoted) = rest.strip_prefix(b"\"") {
+                        let mut field = Vec::new();
+                        loop {
+                            let Some(end) = memchr::memchr(b'"', quoted) else {
+                                return Err(self.bad("a closing quote", shorten(&self.line)));
+                            };
+                            field.extend_from_slice(&quoted[..end]);
+                            quoted = &quoted[end + 1..];
+                            match quoted.strip_prefix(b"\"") {
+                                Some(after) => {
+                                    field.push(b'"');
+                                    quoted = after;
+                                }
+                                None => break,
+                            }
+                        }
+                        take(field.into());
+                        match quoted.split_first() {
+                            None => break,
+                            Some((b',', after)) => rest = after,
+                            Some(_) => {
+                                let found = shorten(quoted);
+                                return Err(self.bad("a comma after a quoted field", found));
+                            }
+                        }
+                    } else {
+                        let end = memchr::memchr(b',', rest);
+                        take(rest[..end.unwrap_or(rest.len())].into());
+                        let Some(end) = end else { break };
+                        rest = &rest[end + 1..];
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn unescape(&self, field: &[u8]) -> Result<Vec<u8>> {
+        let mut out = Vec::with_capacity(field.len());
+        let mut bytes = field.iter();
+        while let Some(&byte) = bytes.next() {
+            if byte != b'\\' {
+                out.push(byte);
+                continue;
+            }
+            out.push(match bytes.next() {
+                Some(b'\\') => b'\\',
+                Some(b't') => b'\t',
+                Some(b'n') => b'\n',
+                Some(b'r') => b'\r',
+                _ => return Err(self.bad(r"`\\`, `\t`, `\n` or `\r`", shorten(field))),
+            });
+        }
+        Ok(out)
+    }
+}
+
+/// Text for a message: the first hundred characters.
+pub(super) fn shorten(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut short: String = text.chars().take(100).collect();
+    if short.len() < text.len() {
+        short.push_str("...");
+    }
+    format!("`{}`", short.escape_debug())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(text: &str, numbers: &[usize]) -> Result<Vec<Vec<String>>> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("list");
+        std::fs::write(&path, text).unwrap();
+        let mut table = Table::open(&path)?;
+        table.want_numbers(numbers);
+        let (mut all, mut row) = (Vec::new(), Vec::new());
+        while table.next(&mut row)? {
+            let text = |field: &Vec<u8>| String::from_utf8(field.clone()).unwrap();
+            all.push(row.iter().map(text).collect());
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn lines_of_every_shape() {
+        for text in [
+            "a\tb\t1\nc d\te\t2",
+            "# by: hand\na\tb\t1\r\nc d\te\t2\r\n\r\n",
+            "a,b,1\n\"c d\",e,2\n",
+            "\u{feff}a,b,1\n\nc d,\"e\",2\n",
+        ] {
+            let found = fields(text, &[0, 2]).unwrap();
+            assert_eq!(found, [["a", "1"], ["c d", "2"]], "{text}");
+        }
+        assert_eq!(fields("a  b 1\n c  d 2\n", &[1]).unwrap(), [["b"], ["d"]]);
+        assert_eq!(
+            fields("\"a \"\"b\"\", c\",d\n", &[0]).unwrap(),
+            [["a \"b\", c"]]
+        );
+        assert_eq!(fields("a,\n", &[1]).unwrap(), [[""]]);
+        // Backslashes mean something in files of ours alone.
+        assert_eq!(fields("a\\tb\tc\n", &[0]).unwrap(), [["a\\tb"]]);
+        let ours = "# format: lookalike 1\na\\tb\\\\\\n\\r\tc\n";
+        assert_eq!(fields(ours, &[0]).unwrap(), [["a\tb\\\n\r"]]);
+        assert!(fields("", &[0]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        for (text, says) in [
+            ("a\tb\na\n", "line 2: expected 2 columns or more, found 1"),
+            (
+                "a,\"b\n",
+                "line 1: expected a closing quote, found `a,\\\"b`",
+            ),
+            (
+                "a,\"b\"c\n",
+                "line 1: expected a comma after a quoted field, found `c`",
+            ),
+            (
+                "# format: lookalike 1\na\\x\tb\n",
+                "line 2: expected `\\\\`",
+            ),
+            (
+                "{\"a\":1}\n[]\n",
+                "line 2: expected a JSON object, found `[]`",
+            ),
+        ] {
+            let error = fields(text, &[0, 1]).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}
