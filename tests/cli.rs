@@ -69,7 +69,7 @@ fn finished() -> (TempDir, PathBuf) {
 #[test]
 fn help_of_every_command() {
     let commands = [
-        "run", "ingest", "join", "cluster", "status", "inspect", "verify",
+        "run", "ingest", "join", "cluster", "status", "inspect", "verify", "evaluate",
     ];
     let all = done(line("--help"));
     for command in commands {
@@ -684,7 +684,11 @@ fn with_output(readme: &str, outputs: &[String]) -> String {
         let (_, after) = rest.split_once(END).expect("a block ends");
         let lines: Vec<&str> = output.trim_end().lines().map(str::trim_end).collect();
         let lines = lines.join("\n");
-        out += &format!("{BEGIN}{command}-->\n```text\n{lines}\n```\n{END}{after}");
+        let fenced = match lines.as_str() {
+            "" => String::new(),
+            lines => format!("```text\n{lines}\n```\n"),
+        };
+        out += &format!("{BEGIN}{command}-->\n{fenced}{END}{after}");
     }
     out
 }

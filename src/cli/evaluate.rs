@@ -148,8 +148,8 @@ fn table(evaluation: &Evaluation) -> String {
 fn list(out: &mut String, what: &str, list: &ListReport) {
     let scores = match list.scores {
         Scores::None => "no resemblances",
-        Scores::Integers => "exact resemblances",
-        Scores::Decimals => "decimal resemblances",
+        Scores::Integers => "resemblances in integers",
+        Scores::Decimals => "resemblances in decimals",
     };
     let _ = write!(out, "{what:<7}{}", list.path.display());
     if let Some(counts) = &list.counts {
