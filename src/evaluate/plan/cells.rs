@@ -1,31 +1,28 @@
-//! Pairs of a collection by ratio, size groups, and unit.
+//! Pairs of a collection by ratio, size groups, and document.
 
 use std::collections::BTreeMap;
 
 use super::estimate::{Estimate, Sums, estimate};
 
-/// The pairs of one unit at one ratio, of two size groups.
+/// The pairs of one document at one ratio, of two size groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cell {
-    /// Number of the ratio; size group of the smaller document; of the larger; unit.
+    /// Number of the ratio; size group of the smaller document; of the larger; document.
     key: (u8, u8, u8, u32),
-    /// Weights of pairs that were found; that are true; that are both.
-    found: f64,
-    truth: f64,
-    correct: f64,
-    /// How many pairs were found, and are true.
-    pairs_found: u32,
-    pairs_true: u32,
+    /// Pairs that were found; that are true; that are both.
+    found: u32,
+    truth: u32,
+    correct: u32,
 }
 
-/// All of them. Memory: 48 bytes for each unit and two size groups at each ratio, and as much again
-/// while they are gathered.
+/// All of them, each pair once for either document. Memory: 20 bytes for each document and two size groups at
+/// each ratio, and twice as much again while they are gathered.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     cells: Vec<Cell>,
     /// Cells that are sums already.
     summed: usize,
-    /// Where the cells of a ratio and two groups begin; after [`Cells::settle`].
+    /// Where the cells of a ratio and two groups begin and end; after [`Cells::settle`].
     starts: BTreeMap<(u8, u8, u8), (usize, usize)>,
 }
 
@@ -33,33 +30,28 @@ pub(crate) struct Cells {
 const LEAST_NEW: usize = 1 << 16;
 
 impl Cells {
-    /// Counts a pair that stands for `weight` pairs.
-    pub(crate) fn count(&mut self, key: (u8, u8, u8, u32), found: bool, truth: bool, weight: f64) {
-        let of = |is: bool| if is { weight } else { 0.0 };
+    /// Counts a pair for one of its documents.
+    pub(crate) fn count(&mut self, key: (u8, u8, u8, u32), found: bool, truth: bool) {
         self.cells.push(Cell {
             key,
-            found: of(found),
-            truth: of(truth),
-            correct: of(found && truth),
-            pairs_found: found.into(),
-            pairs_true: truth.into(),
+            found: found.into(),
+            truth: truth.into(),
+            correct: (found && truth).into(),
         });
         if self.cells.len() > LEAST_NEW.max(self.summed * 2) {
             self.sum();
         }
     }
 
-    /// Adds cells of equal keys. The sort is stable, so that sums of fractions do not depend on when.
+    /// Adds cells of equal keys.
     fn sum(&mut self) {
-        self.cells.sort_by_key(|cell| cell.key);
+        self.cells.sort_unstable_by_key(|cell| cell.key);
         self.cells.dedup_by(|cell, into| {
             let same = cell.key == into.key;
             if same {
                 into.found += cell.found;
                 into.truth += cell.truth;
                 into.correct += cell.correct;
-                into.pairs_found += cell.pairs_found;
-                into.pairs_true += cell.pairs_true;
             }
             same
         });
@@ -79,10 +71,10 @@ impl Cells {
         }
     }
 
-    /// Weight of what was found wrongly in a cell of all units.
-    pub(crate) fn wrong(&self, ratio: u8, smaller: u8, larger: u8) -> f64 {
+    /// Pairs found wrongly in a cell of all documents, each counted twice.
+    pub(crate) fn wrong(&self, ratio: u8, smaller: u8, larger: u8) -> u64 {
         let cells = self.of(ratio, smaller, larger).iter();
-        cells.map(|cell| cell.found - cell.correct).sum()
+        cells.map(|cell| u64::from(cell.found - cell.correct)).sum()
     }
 
     fn of(&self, ratio: u8, smaller: u8, larger: u8) -> &[Cell] {
@@ -96,21 +88,20 @@ impl Cells {
 
     /// Precision and recall over the pairs of some (ratio, smaller group, larger group).
     pub(crate) fn estimates(&self, of: &[(u8, u8, u8)]) -> (Option<Estimate>, Option<Estimate>) {
-        let mut units: BTreeMap<u32, (Sums, Sums)> = BTreeMap::new();
+        let mut documents: BTreeMap<u32, (Sums, Sums)> = BTreeMap::new();
         for &(ratio, smaller, larger) in of {
             for cell in self.of(ratio, smaller, larger) {
-                let (found, truth) = units.entry(cell.key.3).or_default();
-                found.whole += cell.found;
-                found.part += cell.correct;
-                found.pairs += u64::from(cell.pairs_found);
-                truth.whole += cell.truth;
-                truth.part += cell.correct;
-                truth.pairs += u64::from(cell.pairs_true);
+                let (found, truth) = documents.entry(cell.key.3).or_default();
+                let correct = u64::from(cell.correct);
+                found.whole += u64::from(cell.found);
+                found.part += correct;
+                truth.whole += u64::from(cell.truth);
+                truth.part += correct;
             }
         }
         (
-            estimate(units.values().map(|unit| unit.0)),
-            estimate(units.values().map(|unit| unit.1)),
+            estimate(documents.values().map(|sums| sums.0)),
+            estimate(documents.values().map(|sums| sums.1)),
         )
     }
 }

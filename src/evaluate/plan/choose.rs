@@ -44,7 +44,7 @@ fn attempt(cells: &Cells, coarsest: &[u8], target: &Target) -> Result<Vec<Choice
             // With all of its own fingerprints only pairs with larger documents can be wrong or missed.
             let larger = (group + 1..groups).filter(|&larger| chosen[larger] > 0);
             let wrong = |larger: usize| cells.wrong(chosen[larger], group as u8, larger as u8);
-            let worst = larger.max_by(|&a, &b| wrong(a).total_cmp(&wrong(b)));
+            let worst = larger.max_by_key(|&larger| wrong(larger));
             // There is one: where all larger ones take all, everything is right.
             return Err(worst.unwrap_or(groups - 1));
         };

@@ -21,54 +21,52 @@ pub struct Estimate {
     pub worth: f64,
 }
 
-/// The pairs of one family of documents.
+/// The pairs of one document.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sums {
-    /// Pairs that count, each by how many it stands for,
-    pub whole: f64,
-    /// those of them that are right,
-    pub part: f64,
-    /// and how many there are.
-    pub pairs: u64,
+    /// Pairs that count,
+    pub whole: u64,
+    /// and those of them that are right.
+    pub part: u64,
 }
 
-/// Estimates the share of `part` in `whole` over families; `None` where there is nothing.
+/// Estimates the share of `part` in `whole` over documents, each pair counted for both of its two; `None`
+/// where there is nothing.
 ///
 /// # Source
-/// Pairs of one family are not independent: one fingerprint that is sampled or not decides over all of
-/// them. So the families are taken as the sample: the variance of the quotient of their sums is that
-/// of cluster sampling, linearised (Cochran 1977, section 6.5), from which follows how many
-/// independent pairs would be worth as much (Kish 1965, the design effect), at least as many as there are
-/// families, if all had equal weight; with these, the interval is
-/// Wilson's (1927), which does not collapse where everything measured was right (Korn & Graubard
-/// 1998 do the same with an exact interval).
-pub(crate) fn estimate(families: impl Iterator<Item = Sums> + Clone) -> Option<Estimate> {
-    let (mut whole, mut part, mut squares) = (0.0, 0.0, 0.0);
-    let (mut pairs, mut count) = (0u64, 0u64);
-    for family in families.clone().filter(|family| family.whole > 0.0) {
-        whole += family.whole;
-        part += family.part;
-        squares += family.whole * family.whole;
-        pairs += family.pairs;
-        count += 1;
+/// Pairs that have a document in common are not independent: whether that document was drawn, or which of
+/// its fingerprints are sampled, decides over all of them. The variance of a mean over such pairs is the sum of
+/// the products of residuals over any two pairs with a document in common: for each document the square of the
+/// sum over its pairs, less what is counted twice (Fafchamps & Gubert 2007; Aronow, Samii & Assenova
+/// 2015, dyadic data). From it follows how many independent pairs would be worth as much (Kish 1965, the
+/// design effect), at least half as many as there are documents, if all had as many pairs; with these,
+/// the interval is Wilson's (1927), which does not collapse where everything measured was right (Korn &
+/// Graubard 1998 do the same with an exact interval).
+pub(crate) fn estimate(documents: impl Iterator<Item = Sums> + Clone) -> Option<Estimate> {
+    let (mut whole, mut part, mut squares) = (0u64, 0u64, 0u128);
+    for sums in documents.clone() {
+        whole += sums.whole;
+        part += sums.part;
+        squares += u128::from(sums.whole).pow(2);
     }
-    if count == 0 {
+    if whole == 0 {
         return None;
     }
-    let p = (part / whole).clamp(0.0, 1.0);
-    // As many families of equal weight.
-    let equal = whole * whole / squares;
-    let residuals: f64 = families
-        .map(|family| (family.part - p * family.whole).powi(2))
+    let p = part as f64 / whole as f64;
+    let pairs = whole as f64 / 2.0;
+    // Half as many documents with as many pairs each.
+    let equal = (whole as f64 * whole as f64 / squares as f64 / 2.0).max(1.0);
+    let by_document: f64 = documents
+        .map(|sums| (sums.part as f64 - p * sums.whole as f64).powi(2))
         .sum();
-    let variance = if count > 1 {
-        count as f64 / (count - 1) as f64 * residuals / (whole * whole)
-    } else {
-        0.0
-    };
+    // Over all pairs, residuals are 1 - p where they are right and -p where they are wrong.
+    let by_pair = pairs * p * (1.0 - p);
+    let variance = (by_document - by_pair) / (pairs * pairs);
     let spread = p * (1.0 - p);
-    let worth = if variance > 0.0 && spread > 0.0 && count > 1 {
-        (spread / variance).clamp(equal, (pairs as f64).max(equal))
+    let worth = if variance > 0.0 && spread > 0.0 {
+        (spread / variance).clamp(equal, pairs.max(equal))
+    } else if spread > 0.0 {
+        pairs
     } else {
         equal
     };
@@ -77,7 +75,7 @@ pub(crate) fn estimate(families: impl Iterator<Item = Sums> + Clone) -> Option<E
         value: p,
         low,
         high,
-        pairs,
+        pairs: whole / 2,
         worth,
     })
 }
@@ -99,14 +97,6 @@ fn wilson(p: f64, n: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    fn sums(whole: f64, part: f64) -> Sums {
-        Sums {
-            whole,
-            part,
-            pairs: whole as u64,
-        }
-    }
-
     #[test]
     fn intervals_are_wilsons() {
         // 8 of 10 with z = 1.6449: by hand, middle (0.8 + 0.13528) / 1.27057, half 0.19533.
@@ -121,30 +111,51 @@ mod tests {
         assert!(could_show(10.9, 0.8) && !could_show(10.7, 0.8));
     }
 
+    /// Pairs as two documents each and whether they are right, as sums by document.
+    fn of_pairs(pairs: &[(u32, u32, bool)]) -> Vec<Sums> {
+        let mut sums = std::collections::BTreeMap::<u32, Sums>::new();
+        for &(a, b, right) in pairs {
+            for document in [a, b] {
+                let sums = sums.entry(document).or_default();
+                sums.whole += 1;
+                sums.part += u64::from(right);
+            }
+        }
+        sums.into_values().collect()
+    }
+
     #[test]
-    fn families_are_what_counts() {
-        let single = estimate((0..100).map(|i| sums(1.0, f64::from(u8::from(i % 5 > 0))))).unwrap();
-        assert!((single.value - 0.8).abs() < 1e-12 && single.pairs == 100);
-        assert!((single.worth - 100.0).abs() < 1e-9);
-        // The same pairs in ten families, two of them wholly wrong: worth ten, nearly.
-        let families =
-            estimate((0..10).map(|i| sums(10.0, if i % 5 > 0 { 10.0 } else { 0.0 }))).unwrap();
-        assert!((families.value - 0.8).abs() < 1e-12 && families.pairs == 100);
-        assert!((families.worth - 10.0).abs() < 1e-9);
-        let (low, _) = wilson(0.8, 10.0);
-        assert!((families.low - low).abs() < 1e-9, "{families:?}");
-        assert!(single.low > families.low + 0.1);
-        // One family is one family, however large.
-        let one = estimate(std::iter::once(sums(1000.0, 1000.0))).unwrap();
-        assert!((one.low - 1.0 / (1.0 + Z * Z)).abs() < 1e-12);
+    fn documents_in_common_are_what_counts() {
+        // A hundred pairs that have nothing to do with each other are worth a hundred.
+        let apart: Vec<_> = (0..100).map(|i| (2 * i, 2 * i + 1, i % 5 > 0)).collect();
+        let apart = estimate(of_pairs(&apart).into_iter()).unwrap();
+        assert!((apart.value - 0.8).abs() < 1e-12 && apart.pairs == 100);
+        assert!((apart.worth - 100.0).abs() < 1e-9, "{apart:?}");
+        assert!((apart.low - wilson(0.8, 100.0).0).abs() < 1e-12);
+        // A document in each of ten pairs, all right or all wrong: by hand, each star of five right or
+        // wrong pairs has 100 r² and ten ends r² each, less 10 r² counted twice: 100 r², so it is worth one pair.
+        let stars: Vec<_> = (0..10)
+            .flat_map(|star| (1..=10).map(move |end| (star * 11, star * 11 + end, star % 5 > 0)))
+            .collect();
+        let stars = estimate(of_pairs(&stars).into_iter()).unwrap();
+        assert!((stars.value - 0.8).abs() < 1e-12 && stars.pairs == 100);
+        // Of 110 documents with 1 or 10 pairs: half of 200² / (10 * 100 + 100), 18.2, is the least.
+        assert!((stars.worth - 20_000.0 / 1_100.0).abs() < 1e-9, "{stars:?}");
+        // All right: half the documents of a clique.
+        let clique: Vec<_> = (0..20)
+            .flat_map(|a| (0..a).map(move |b| (b, a, true)))
+            .collect();
+        let clique = estimate(of_pairs(&clique).into_iter()).unwrap();
+        assert_eq!((clique.pairs, clique.value), (190, 1.0));
+        assert!((clique.worth - 10.0).abs() < 1e-9);
         assert_eq!(estimate(std::iter::empty()), None);
-        assert_eq!(estimate(std::iter::once(sums(0.0, 0.0))), None);
+        assert_eq!(estimate(std::iter::once(Sums::default())), None);
     }
 
     #[test]
     fn intervals_hold_as_often_as_they_say() {
-        // 400 samples of 60 families, each right with probability 0.9 and of 1 to 8 pairs: the lower end is
-        // above the truth about one time in twenty.
+        // 400 samples of 60 cliques, each right with probability 0.9 and of 2 to 4 documents: the lower end is
+        // above the truth (0.9) about one time in twenty.
         let mut state = 7u64;
         let mut random = move || {
             state = state
@@ -154,15 +165,17 @@ mod tests {
         };
         let mut missed = 0;
         for _ in 0..400 {
-            let families: Vec<Sums> = (0..60)
-                .map(|_| {
-                    let whole = (1.0 + random() * 8.0).floor();
-                    sums(whole, if random() < 0.9 { whole } else { 0.0 })
-                })
-                .collect();
-            let estimate = estimate(families.iter().copied()).unwrap();
+            let mut pairs = Vec::new();
+            for clique in 0..60 {
+                let documents = (2.0 + random() * 3.0) as u32;
+                let right = random() < 0.9;
+                for a in 0..documents {
+                    pairs.extend((0..a).map(|b| (clique * 8 + b, clique * 8 + a, right)));
+                }
+            }
+            let estimate = estimate(of_pairs(&pairs).into_iter()).unwrap();
             missed += u32::from(estimate.low > 0.9);
         }
-        assert!((4..40).contains(&missed), "{missed} of 400");
+        assert!((4..48).contains(&missed), "{missed} of 400");
     }
 }

@@ -9,7 +9,7 @@ use super::choose::{choose, uniform, uniform_overall};
 use super::subset::{self, Selection};
 use super::{Plan, PlanConfig, PlannedGroup, Ratio, STAGE};
 use crate::budget::ByteSize;
-use crate::collection::{Catalogue, MappedSets};
+use crate::collection::Catalogue;
 use crate::evaluate::trial::{self, Cost, Documents};
 use crate::ids::{FingerprintKind, Key};
 use crate::manifest::Workspace;
@@ -22,8 +22,6 @@ use crate::{Error, Result};
 pub const DIRECTORY: &str = "plan";
 /// Readers of pair lists.
 const FIXED_BYTES: u64 = 32 << 20;
-/// Sets looked at, of the subset.
-const MAPPED_BYTES: u64 = 64 << 20;
 
 /// What the trials took, beside the plan; not the same from one time to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -72,10 +70,10 @@ fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) ->
         let mut part = Workspace::beside(base, &place, &which)?;
         let selection = Selection::new(subset);
         subset::make::<K>(base, &mut part, selection, context)?;
-        plan = measure::<K>(base, &part, Some(selection), config, &mut cost, context)?;
+        plan = measure(base, &part, config, &mut cost, context)?;
         part.discard()?;
     } else {
-        plan = measure::<K>(base, base, None, config, &mut cost, context)?;
+        plan = measure(base, base, config, &mut cost, context)?;
     }
     disk::remove_directory(&directory)?;
     cost.wall_seconds = start.elapsed().as_secs_f64();
@@ -91,15 +89,14 @@ fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) ->
 }
 
 /// Measures on `part` (a subset of `base`, or `base` itself) and chooses.
-fn measure<K: Key>(
+fn measure(
     base: &Workspace,
     part: &Workspace,
-    selection: Option<Selection>,
     config: &PlanConfig,
     cost: &mut PlanCost,
     context: &Context<'_>,
 ) -> Result<Plan> {
-    let measured = gather::<K>(base, part, selection, config, cost, context)?;
+    let measured = gather(base, part, config, cost, context)?;
     measured.plan(base, config)
 }
 
@@ -114,10 +111,7 @@ pub(crate) fn run_all(
     };
     let mut cost = PlanCost::default();
     disk::create_directory(&base.directory().join(DIRECTORY))?;
-    let measured = match base.manifest.collection.shingle.fingerprint {
-        FingerprintKind::Xxh3 => gather::<u64>(base, base, None, first, &mut cost, context)?,
-        FingerprintKind::Md5 => gather::<u128>(base, base, None, first, &mut cost, context)?,
-    };
+    let measured = gather(base, base, first, &mut cost, context)?;
     disk::remove_directory(&base.directory().join(DIRECTORY))?;
     configs
         .iter()
@@ -132,22 +126,18 @@ struct Measured {
 }
 
 /// Finds the pairs.
-fn gather<K: Key>(
+fn gather(
     base: &Workspace,
     part: &Workspace,
-    selection: Option<Selection>,
     config: &PlanConfig,
     cost: &mut PlanCost,
     context: &Context<'_>,
 ) -> Result<Measured> {
     let stats = Catalogue::stats(part)?;
     let (documents, representatives) = (stats.documents, stats.representatives);
-    let least = FIXED_BYTES
-        + Documents::bytes(documents)
-        + Sampled::bytes(1, documents)
-        + documents * 8
-        + MappedSets::bytes(documents, stats.shingles * K::BYTES as u64);
-    let least = ByteSize(least + MAPPED_BYTES);
+    let least =
+        FIXED_BYTES + Documents::bytes(documents) + Sampled::bytes(1, documents) + documents * 8;
+    let least = ByteSize(least);
     context
         .budget
         .require(least, || format!("a plan for {documents} documents"))?;
@@ -157,17 +147,6 @@ fn gather<K: Key>(
     cost.exact = exact;
     context.progress.at(1);
     let known = Documents::load(part)?;
-    let sets = match selection {
-        Some(_) => Some(MappedSets::open::<K>(part, MAPPED_BYTES)?),
-        None => None,
-    };
-    // What was drawn as one; on the whole collection, where nothing is drawn, each document.
-    let mut units: Vec<u32> = (0..documents as u32).collect();
-    if let (Some(sets), Some(selection)) = (&sets, selection) {
-        for (document, unit) in units.iter_mut().enumerate() {
-            *unit = selection.unit::<K>(sets.get(document as u32)?);
-        }
-    }
     let mut cells = Cells::default();
     for (number, &n) in config.ratios.iter().enumerate() {
         context.progress.at(number as u64 + 1);
@@ -177,28 +156,14 @@ fn gather<K: Key>(
         cost.trials.insert(n, took);
         trial::each_compared(&truth, &workspace, (STAGE, context), |pair| {
             let (a, b) = (pair.a, pair.b);
-            let weight = match (&sets, selection) {
-                (Some(sets), Some(selection)) => {
-                    let shared = match pair.truth {
-                        Some(shared) => shared.into(),
-                        None => K::shared_le(sets.get(a)?, sets.get(b)?, 0).unwrap_or(0),
-                    };
-                    selection.weight(shared, known.sizes(a, b))
-                }
-                _ => 1.0,
-            };
             let (smaller, larger) = known.groups(a, b);
-            let small = if known.group[b as usize] < known.group[a as usize] {
-                b
-            } else {
-                a
-            };
-            let family = units.get(small as usize).copied().unwrap_or(small);
             let (found, truth) = (pair.found.is_some(), pair.truth.is_some());
-            cells.count((ratio, smaller, larger, family), found, truth, weight);
-            // With all fingerprints, what is true is found. Once is enough.
-            if truth && ratio == 1 {
-                cells.count((0, smaller, larger, family), true, true, weight);
+            for document in [a, b] {
+                cells.count((ratio, smaller, larger, document), found, truth);
+                // With all fingerprints, what is true is found. Once is enough.
+                if truth && ratio == 1 {
+                    cells.count((0, smaller, larger, document), true, true);
+                }
             }
             Ok(())
         })?;

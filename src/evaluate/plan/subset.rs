@@ -1,4 +1,4 @@
-//! A part of a collection that keeps many of its pairs.
+//! A random part of a collection.
 
 use crate::budget::ByteSize;
 use crate::collection::{
@@ -31,51 +31,23 @@ fn mix(key: u64, seed: u64) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Selection {
     seed: u64,
-    again: u64,
     share: Threshold,
 }
 
 impl Selection {
     pub(crate) fn new(subset: &Subset) -> Selection {
-        let seed = mix(subset.seed, 0x9e37_79b9_7f4a_7c15);
         Selection {
-            seed,
-            again: mix(seed, 0x6a09_e667_f3bc_c909),
+            seed: mix(subset.seed, 0x9e37_79b9_7f4a_7c15),
             share: subset.share,
         }
     }
 
-    /// The place of a fingerprint in the seed's order; the least of a set decides.
-    #[inline]
-    fn place<K: Key>(self, key: K) -> u64 {
-        let key = key.to_u128();
-        mix((key >> 64) as u64 ^ key as u64, self.seed)
-    }
-
-    /// What is drawn as one: all documents with the same least place.
-    pub(crate) fn unit<K: Key>(self, set: &[u8]) -> u32 {
-        let places = set
-            .chunks_exact(K::BYTES)
-            .map(|key| self.place(K::get_le(key)));
-        // The high bits of the least are nearly all 0.
-        (mix(places.min().unwrap_or(u64::MAX), self.again) >> 7) as u32
-    }
-
-    /// Are documents taken whose least place this is?
-    fn takes(self, least: u64) -> bool {
-        // Of the least place itself the high bits are 0; mixed again it is anything.
-        let drawn = u128::from(mix(least, self.again));
-        drawn * u128::from(self.share.denominator()) < u128::from(self.share.numerator()) << 64
-    }
-
-    /// How many pairs of the collection one in the subset stands for: 1 / P(both are taken). Two sets
-    /// have the same least place with the probability of their resemblance r (Broder 1997), and are then
-    /// taken or left together, and apart otherwise: P = s r + s² (1 - r).
-    pub(crate) fn weight(self, shared: u64, sizes: (u64, u64)) -> f64 {
-        let union = (sizes.0 + sizes.1).saturating_sub(shared).max(1);
-        let r = shared as f64 / union as f64;
-        let s = self.share.numerator() as f64 / self.share.denominator() as f64;
-        1.0 / (s * r + s * s * (1.0 - r))
+    /// Is a document taken? Its MD5 tells, whatever else there is and in which order.
+    pub(crate) fn takes(self, md5: [u8; 16]) -> bool {
+        let bits = u128::from_le_bytes(md5);
+        let drawn = mix((bits >> 64) as u64 ^ bits as u64, self.seed);
+        u128::from(drawn) * u128::from(self.share.denominator())
+            < u128::from(self.share.numerator()) << 64
     }
 }
 
@@ -139,19 +111,16 @@ fn copy<K: Key>(
             }
             let at = number as usize;
             let (first, size) = (representatives.0.get(at), stored.0.get(at));
-            let takes_part = first == Some(&number);
+            let taken = first == Some(&number) && selection.takes(document.md5);
             number += 1;
             set.clear();
-            let mut least = u64::MAX;
             sets.next(size.copied().unwrap_or(0), |keys| {
-                if takes_part {
-                    let places = keys.iter().map(|&key| selection.place(key));
-                    least = places.fold(least, u64::min);
+                if taken {
                     set.extend_from_slice(keys);
                 }
                 Ok(())
             })?;
-            if set.is_empty() || !selection.takes(least) {
+            if !taken {
                 continue;
             }
             // Every set of the subset is there.

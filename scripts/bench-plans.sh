@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Are plans honest out of sample? Plans are made on random subsets of a collection, run on the whole of it, and
+# what they reach in each size group is held against what was promised.
+#
+#   scripts/bench-plans.sh DIR [SHARE] [SEEDS]
+#
+# DIR: output directory of an exact `lookalike run` with the threshold 0.5 or less, or of `ingest`.
+# Writes a table in Markdown to standard output. Nothing in it depends on time.
+set -euo pipefail
+directory=${1:?output directory of a run}
+share=${2:-10%}
+seeds=${3:-10}
+cd "$(dirname "$0")/.."
+cargo build --release --quiet
+lookalike=$PWD/target/release/lookalike
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -r --reflink=auto "$directory" "$work/whole"
+rm -f "$work/whole/lock"
+
+# Copies of result files suffice for evaluate; the truth of a threshold is kept.
+keep() { rm -rf "$1"; cp -r --reflink=auto "$work/whole" "$1"; }
+
+for target in "0.8 0.6" "0.8 0.85" "0.85 0.85" "0.95 0.85"; do
+    read -r precision threshold <<<"$target"
+    "$lookalike" join "$work/whole" --threshold "$threshold" --quiet
+    "$lookalike" cluster "$work/whole" --quiet
+    keep "$work/truth"
+    for seed in $(seq 1 "$seeds"); do
+        "$lookalike" plan "$work/whole" --precision "$precision" --threshold "$threshold" \
+            --subset "$share" --plan-seed "$seed" --output "$work/plan.toml" --quiet --json > "$work/plan.json"
+        "$lookalike" join "$work/whole" --threshold "$threshold" --sampling "$work/plan.toml" --quiet
+        "$lookalike" cluster "$work/whole" --quiet
+        "$lookalike" evaluate --truth "$work/truth" --run "$work/whole" --json > "$work/evaluated.json"
+        python3 scripts/plans-table.py row "$precision" "$threshold" "$seed" "$work/plan.json" "$work/evaluated.json" \
+            >> "$work/rows.jsonl"
+    done
+done
+python3 scripts/plans-table.py table "$work/rows.jsonl"
