@@ -6,10 +6,10 @@ use std::fmt::Write;
 use super::Summary;
 use crate::budget::ByteSize;
 use crate::join::Pairs;
-use crate::manifest::Workspace;
+use crate::manifest::{Cost, Workspace};
 
 /// A number with its thousands set apart.
-fn count(n: u64) -> String {
+pub(super) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -21,7 +21,8 @@ fn count(n: u64) -> String {
     out
 }
 
-fn share(part: u64, whole: u64) -> String {
+/// A share in brackets; nothing of nothing.
+pub(super) fn share(part: u64, whole: u64) -> String {
     if whole == 0 {
         String::new()
     } else {
@@ -29,7 +30,7 @@ fn share(part: u64, whole: u64) -> String {
     }
 }
 
-fn bytes(n: u64) -> String {
+pub(super) fn bytes(n: u64) -> String {
     ByteSize(n).to_string()
 }
 
@@ -106,9 +107,27 @@ pub fn stage_line(workspace: &Workspace, stage: &str) -> String {
 #[must_use]
 pub fn ledger(summary: &Summary) -> String {
     let mut out = String::new();
-    let mut row = |name: &str, value: String| {
+    for (name, value) in ledger_rows(summary) {
         let _ = writeln!(out, "{name:<34}{value}");
-    };
+    }
+    let _ = writeln!(
+        out,
+        "\n{:<12}{:>10}{:>10}{:>14}",
+        "stage", "wall s", "CPU s", "peak so far"
+    );
+    for (stage, cost) in cost_rows(summary) {
+        let peak = bytes(cost.peak_bytes >> 20 << 20);
+        let (wall, cpu) = (cost.wall_seconds, cost.cpu_seconds);
+        let _ = writeln!(out, "{stage:<12}{wall:>10.2}{cpu:>10.2}{peak:>14}");
+    }
+    out
+}
+
+/// The counts of the ledger: name, indented by what it is part of, and value.
+#[must_use]
+pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
+    let mut rows = Vec::new();
+    let mut row = |name: &str, value: String| rows.push((name.to_string(), value));
     let ingest = &summary.ingest;
     row(
         "inputs",
@@ -231,12 +250,13 @@ pub fn ledger(summary: &Summary) -> String {
             format!("{}{}", count(redundant), share(redundant, ingest.documents)),
         );
     }
-    let _ = writeln!(
-        out,
-        "\n{:<12}{:>10}{:>10}{:>14}",
-        "stage", "wall s", "CPU s", "peak so far"
-    );
-    for stage in [
+    rows
+}
+
+/// What each stage cost that has run, in order, and at last `all`.
+#[must_use]
+pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
+    let stages = [
         "ingest",
         "catalogue",
         "sample",
@@ -244,24 +264,19 @@ pub fn ledger(summary: &Summary) -> String {
         "merge",
         "join",
         "cluster",
-    ] {
-        if let Some(cost) = summary.costs.get(stage) {
-            let peak = bytes(cost.peak_bytes >> 20 << 20);
-            let (wall, cpu) = (cost.wall_seconds, cost.cpu_seconds);
-            let _ = writeln!(out, "{stage:<12}{wall:>10.2}{cpu:>10.2}{peak:>14}");
-        }
-    }
-    let wall: f64 = summary.costs.values().map(|c| c.wall_seconds).sum();
-    let cpu: f64 = summary.costs.values().map(|c| c.cpu_seconds).sum();
-    let peak = summary
-        .costs
-        .values()
-        .map(|c| c.peak_bytes)
-        .max()
-        .unwrap_or(0);
-    let peak = bytes(peak >> 20 << 20);
-    let _ = writeln!(out, "{:<12}{wall:>10.2}{cpu:>10.2}{peak:>14}", "all");
-    out
+    ];
+    let mut rows: Vec<_> = stages
+        .into_iter()
+        .filter_map(|stage| Some((stage, *summary.costs.get(stage)?)))
+        .collect();
+    let costs = summary.costs.values();
+    let all = Cost {
+        wall_seconds: costs.clone().map(|cost| cost.wall_seconds).sum(),
+        cpu_seconds: costs.clone().map(|cost| cost.cpu_seconds).sum(),
+        peak_bytes: costs.map(|cost| cost.peak_bytes).max().unwrap_or(0),
+    };
+    rows.push(("all", all));
+    rows
 }
 
 fn reasons(row: &mut impl FnMut(&str, String), name: &str, counts: &BTreeMap<String, u64>) {

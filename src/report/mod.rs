@@ -10,8 +10,8 @@ mod process;
 mod summary;
 mod verify;
 
-pub use ledger::{ledger, stage_line};
 pub use plan::{plan, study};
+pub use ledger::{cost_rows, ledger, ledger_rows, stage_line};
 pub use process::{cpu_seconds, peak_bytes};
 pub use summary::{Summary, first_reject, write_summary};
 pub use verify::{Verified, inspect, stages, verify};
