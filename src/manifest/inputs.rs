@@ -110,8 +110,9 @@ impl InputList {
         Ok(Some(self.entry.insert(entry)))
     }
 
-    /// The path of an input by its number. Fast for numbers that rise; a lower one begins anew.
-    pub fn path_of(&mut self, file: u32) -> Result<&str> {
+    /// An input by its number; `None` where there are not so many. Fast for numbers that rise; a lower
+    /// one begins anew.
+    pub fn entry_of(&mut self, file: u32) -> Result<Option<&InputEntry>> {
         let wanted = u64::from(file) + 1;
         if self.next > wanted {
             let directory = self.path.parent().unwrap_or(Path::new(".")).to_path_buf();
@@ -119,10 +120,15 @@ impl InputList {
         }
         while self.next < wanted {
             if self.next()?.is_none() {
-                return Ok("");
+                return Ok(None);
             }
         }
-        Ok(self.entry.as_ref().map_or("", |entry| &entry.path))
+        Ok(self.entry.as_ref())
+    }
+
+    /// The path of an input by its number, as [`InputList::entry_of`].
+    pub fn path_of(&mut self, file: u32) -> Result<&str> {
+        Ok(self.entry_of(file)?.map_or("", |entry| &entry.path))
     }
 }
 
