@@ -338,6 +338,10 @@ impl Error {
             Error::PlanFile { .. } => {
                 "write it with `lookalike plan`; only its ratios are meant to be changed by hand".into()
             }
+            Error::StageMissing {
+                path,
+                stage: "cluster",
+            } => format!("run `lookalike cluster {}` first", path.display()),
             Error::StageMissing { .. } => "run `lookalike run INPUT... -o DIR` first".into(),
             Error::Locked { .. } => {
                 "wait for it to end, or stop it; nothing needs to be removed by hand".into()

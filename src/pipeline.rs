@@ -341,7 +341,8 @@ fn join_keys<K: crate::ids::Key>(
 /// Result files of other pairs than those that are committed now would mislead who reads them.
 fn remove_stale(workspace: &Workspace) -> Result<()> {
     if workspace.manifest.results.is_none() {
-        for name in cluster::RESULT_FILES.into_iter().chain(["summary.json"]) {
+        let others = ["summary.json", report::page::PAGE_FILE];
+        for name in cluster::RESULT_FILES.into_iter().chain(others) {
             disk::remove(&workspace.directory().join(name))?;
         }
     }

@@ -69,7 +69,8 @@ fn finished() -> (TempDir, PathBuf) {
 #[test]
 fn help_of_every_command() {
     let commands = [
-        "run", "ingest", "join", "cluster", "status", "inspect", "verify", "evaluate",
+        "run", "ingest", "join", "cluster", "report", "status", "inspect", "verify", "evaluate",
+        "plan", "study",
     ];
     let all = done(line("--help"));
     for command in commands {
@@ -821,4 +822,49 @@ fn join_removes_results_that_are_no_longer_true() {
     done(line(&format!("cluster {out} --quiet")));
     done(line(&format!("join {out} --threshold 0.5 --quiet")));
     assert!(shown().unwrap().contains("# threshold: 0.5\n"));
+}
+
+#[test]
+fn a_report_is_a_page_in_the_directory_or_elsewhere() {
+    let (directory, out) = finished();
+    let at = out.to_str().unwrap();
+    let reported = done(lookalike(["report", at]));
+    assert_eq!(stdout(&reported), format!("page in {at}/report.html\n"));
+    assert!(stderr(&reported).contains("0 of their texts missing"));
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.ends_with("</html>\n") && page.contains("<del>"));
+    let elsewhere = directory.path().join("page.html");
+    let to = elsewhere.to_str().unwrap();
+    let quiet = done(lookalike([
+        "report", at, "-o", to, "-q", "--memory", "300MiB",
+    ]));
+    assert_eq!((stdout(&quiet), stderr(&quiet)), ("", ""));
+    assert!(fs::read_to_string(&elsewhere).unwrap() == page);
+    let small = lookalike(["report", at, "--memory", "8MiB"]);
+    failed(&small, 1, &["--memory 8MiB is too small", "help: give"]);
+    // The page is not in the way of what else is done there, and goes when it is no longer true.
+    done(lookalike(["verify", at]));
+    done(lookalike(["join", at, "-q", "--threshold", "0.5"]));
+    assert!(!out.join("report.html").exists());
+    failed(
+        &lookalike(["report", at]),
+        1,
+        &[
+            "no committed cluster stage",
+            "help: run `lookalike cluster ",
+        ],
+    );
+}
+
+#[test]
+fn a_report_says_that_standard_input_cannot_be_read_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let at = out.to_str().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    command.stdin(fs::File::open(sample_corpora("trec-web/a.gz")).unwrap());
+    done(command.args(["run", "-", "-q", "-o", at]).output().unwrap());
+    done(lookalike(["report", at]));
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("standard input, which cannot be read again"));
 }

@@ -49,6 +49,8 @@ pub enum Command {
     Study(StudyOptions),
     /// Only make clusters and result files of the pairs in DIR
     Cluster(ClusterOptions),
+    /// Write a page (HTML) that shows what was found in DIR: clusters, pairs with their texts, figures
+    Report(ReportOptions),
     /// What DIR holds and what is still to be done
     Status(StatusOptions),
     /// Print any file of an output directory as text
@@ -226,6 +228,35 @@ pub struct ClusterOptions {
     /// What may be used.
     #[command(flatten)]
     pub means: MeansOptions,
+}
+
+/// Options of `report`.
+#[derive(Debug, Args)]
+pub struct ReportOptions {
+    /// Output directory of an earlier `run` or `cluster`
+    pub directory: PathBuf,
+    /// Write the page here [default: DIR/report.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Show so many clusters, the largest
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub clusters: usize,
+    /// Show so many pairs nearest the threshold, and as many at random
+    ///
+    /// With their texts side by side, which are read from the inputs again. Example: --pairs 50
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub pairs: usize,
+    /// Draw the random pairs with this seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Memory for buffers [default: a quarter of what is available, 256MiB to 4GiB]
+    ///
+    /// One that is too small is refused with the least that will do. Example: --memory 512MiB
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<ByteSize>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// Options of `status`.

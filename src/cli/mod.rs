@@ -8,6 +8,7 @@ mod evaluate;
 mod inspect;
 mod plan;
 mod progress;
+mod report;
 mod run;
 mod status;
 mod study;
@@ -33,6 +34,7 @@ pub fn main() -> ExitCode {
         Command::Plan(options) => plan::run(&options),
         Command::Study(options) => study::run(&options),
         Command::Cluster(options) => run::cluster(&options),
+        Command::Report(options) => report::run(&options),
         Command::Status(options) => status::run(&options),
         Command::Inspect(options) => inspect::run(&options),
         Command::Verify(options) => verify::run(&options),
@@ -41,7 +43,7 @@ pub fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            report(&error);
+            tell(&error);
             match error {
                 Error::Interrupted { .. } => ExitCode::from(INTERRUPTED),
                 Error::BadParameter { .. } => ExitCode::from(2),
@@ -74,7 +76,7 @@ fn json(summary: &impl serde::Serialize) -> Result<String, Error> {
 }
 
 /// An error, its causes and its remedy.
-fn report(error: &Error) {
+fn tell(error: &Error) {
     eprintln!("error: {error}");
     if let Some(help) = error.help() {
         eprintln!("  help: {help}");

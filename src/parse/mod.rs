@@ -41,6 +41,7 @@ mod class;
 mod config;
 mod markup;
 mod masks;
+mod spans;
 mod tokens;
 
 use html5gum::{IoReader, Reader, Tokenizer};
@@ -52,6 +53,7 @@ use markup::TextEmitter;
 use tokens::Canonical;
 
 pub use config::{ParseConfig, TokenKind};
+pub(crate) use spans::{canonical_token, token_spans};
 pub use tokens::{TokenConsumer, Tokens};
 
 /// Characters of a title that are kept.

@@ -2,16 +2,18 @@
 //!
 //! # In and out
 //! In: a manifest. Out: [`Summary`], which is `summary.json` and, as text, the table at the end of a
-//! run. Every number in it was counted by a stage; nothing is computed twice.
+//! run, and with clusters and pairs the [`page`]. Every number in it was counted by a stage; nothing is
+//! computed twice.
 
 mod ledger;
+pub mod page;
 mod plan;
 mod process;
 mod summary;
 mod verify;
 
-pub use plan::{plan, study};
 pub use ledger::{cost_rows, ledger, ledger_rows, stage_line};
+pub use plan::{plan, study};
 pub use process::{cpu_seconds, peak_bytes};
 pub use summary::{Summary, first_reject, write_summary};
 pub use verify::{Verified, inspect, stages, verify};

@@ -1,0 +1,35 @@
+//! `report`: the page of an output directory.
+
+use std::process::ExitCode;
+
+use lookalike::Result;
+use lookalike::manifest::Workspace;
+use lookalike::report::page::{self, PAGE_FILE, PageConfig};
+
+use super::args::{MeansOptions, ReportOptions};
+use super::run::with_context;
+
+pub fn run(options: &ReportOptions) -> Result<ExitCode> {
+    let means = MeansOptions {
+        memory: options.memory,
+        threads: Some(1),
+        ignore_disk_space: false,
+        quiet: options.quiet,
+        json: false,
+    };
+    let config = PageConfig {
+        clusters: options.clusters,
+        pairs: options.pairs,
+        seed: options.seed,
+    };
+    let output = options.output.clone();
+    let output = output.unwrap_or_else(|| options.directory.join(PAGE_FILE));
+    with_context(&means, |context| {
+        let workspace = Workspace::open(&options.directory)?;
+        page::write(&workspace, &config, &output, context)?;
+        if !options.quiet {
+            super::say(&format!("page in {}\n", output.display()))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}

@@ -1,0 +1,171 @@
+//! Where the words of a readable text lie.
+//!
+//! Canonical text of words has neither capitals nor punctuation; whoever wants to show a text as it was
+//! written, and yet compare words, needs both. This is the definition of a token ([`super`]) once more,
+//! character by character, for texts that are short enough to be shown; a test holds it against
+//! [`super::Parser`].
+
+use std::ops::Range;
+
+use super::class::{Class, classify};
+use super::config::TokenKind;
+
+/// What stands open while a text is walked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    None,
+    Word,
+    /// A word and an apostrophe that is part of it only if a letter follows.
+    Apostrophe,
+    Ideograph,
+}
+
+/// Where each token lies in `text`. For `bytes:N`, which has none, what white space separates.
+pub(crate) fn token_spans(text: &str, kind: &TokenKind) -> Vec<Range<usize>> {
+    match kind {
+        TokenKind::Words => words(text),
+        TokenKind::Whitespace | TokenKind::Bytes(_) => runs(text),
+    }
+}
+
+fn runs(text: &str) -> Vec<Range<usize>> {
+    let mut spans = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices() {
+        match (c.is_whitespace(), start) {
+            (true, Some(from)) => {
+                spans.push(from..at);
+                start = None;
+            }
+            (false, None) => start = Some(at),
+            _ => {}
+        }
+    }
+    spans.extend(start.map(|from| from..text.len()));
+    spans
+}
+
+fn words(text: &str) -> Vec<Range<usize>> {
+    let mut spans = Vec::new();
+    let (mut open, mut span) = (Open::None, 0..0);
+    for (at, c) in text.char_indices() {
+        let end = at + c.len_utf8();
+        let class = classify(c);
+        let becomes = match (class, open) {
+            (Class::Letter | Class::Upper, Open::Word | Open::Apostrophe)
+            | (Class::LetterMark, Open::Apostrophe) => Open::Word,
+            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => open,
+            (Class::Apostrophe, Open::Word) => {
+                open = Open::Apostrophe;
+                continue;
+            }
+            _ => {
+                if open != Open::None {
+                    spans.push(span.clone());
+                }
+                span.start = at;
+                match class {
+                    Class::Letter | Class::Upper | Class::LetterMark => Open::Word,
+                    Class::Ideograph => Open::Ideograph,
+                    Class::Separator | Class::Mark | Class::Apostrophe => Open::None,
+                }
+            }
+        };
+        span.end = end;
+        open = becomes;
+    }
+    if open != Open::None {
+        spans.push(span);
+    }
+    spans
+}
+
+/// What two tokens must have in common to be one: their canonical text.
+pub(crate) fn canonical_token(token: &str, kind: &TokenKind) -> String {
+    match kind {
+        TokenKind::Words => token
+            .chars()
+            .map(|c| if c == '\u{2019}' { '\'' } else { c })
+            .flat_map(char::to_lowercase)
+            .collect(),
+        TokenKind::Whitespace | TokenKind::Bytes(_) => token.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{ParseConfig, Parser, TokenConsumer, Tokens};
+    use crate::read::{ContentKind, RawDocument};
+    use proptest::prelude::*;
+
+    struct Collected(Vec<u8>);
+
+    impl TokenConsumer for Collected {
+        fn take(&mut self, tokens: Tokens<'_>, _: bool) -> usize {
+            let done = tokens.starts.last().copied().unwrap_or(0);
+            let done = done.min(tokens.bytes.len());
+            self.0.extend_from_slice(&tokens.bytes[..done]);
+            done
+        }
+    }
+
+    fn canonical(text: &str, kind: &TokenKind) -> String {
+        let document = RawDocument {
+            docno: "1".into(),
+            url: None,
+            title: None,
+            content: ContentKind::Text,
+            charset: Some("utf-8".into()),
+            body: text.as_bytes().into(),
+            notices: Vec::new(),
+        };
+        let mut out = Collected(Vec::new());
+        let config = ParseConfig {
+            tokens: kind.clone(),
+            ..ParseConfig::default()
+        };
+        Parser::new(&config).parse(&document, &mut out);
+        String::from_utf8(out.0).unwrap()
+    }
+
+    fn same(text: &str) {
+        // A byte order mark at the start is no text.
+        let text = text.trim_start_matches('\u{feff}');
+        for kind in [TokenKind::Words, TokenKind::Whitespace] {
+            let spans = token_spans(text, &kind);
+            let tokens: Vec<String> = spans
+                .into_iter()
+                .map(|span| canonical_token(&text[span], &kind))
+                .collect();
+            assert_eq!(tokens.join(" "), canonical(text, &kind), "{text:?} {kind}");
+        }
+    }
+
+    #[test]
+    fn corners() {
+        for text in [
+            "",
+            " ",
+            "Don't 'quote' dogs' o'clock' ''a'",
+            "near-duplicate (Word), e.g. 3.14",
+            "漢字かな kana カナ゙x 漢'字",
+            "e\u{301}te\u{301} \u{301}x a'\u{301}b a\u{2019}b a'\u{93f}",
+            "İstanbul ẞ ΑΣ",
+        ] {
+            same(text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn tokens_are_those_of_the_parser(text in "[a-cA-C'\u{2019}\u{301}\u{93f}\u{915}漢カ ,.\n-]{0,40}") {
+            same(&text);
+        }
+
+        #[test]
+        fn tokens_of_any_text_are_those_of_the_parser(text in any::<String>()) {
+            same(&text);
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! What is shown of the clusters and pairs: the largest, the nearest to the threshold, some at random.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+
+use crate::Result;
+use crate::cluster::UnionFind;
+use crate::collection::{Catalogue, Column, DocumentRecord, each_document};
+use crate::join::{Pair, Pairs, each_pair};
+use crate::manifest::Workspace;
+use crate::progress::Context;
+use crate::sample::Sampled;
+
+use super::{MEMBERS_SHOWN, PageConfig, STAGE};
+
+/// Characters of a docno, title or address that are kept.
+const NAME_CHARS: usize = 300;
+
+/// Bins of the histogram: hundredths of resemblance, and 1 by itself.
+pub(super) const HUNDREDTHS: usize = 101;
+
+/// shared / union, compared exactly.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resemblance {
+    shared: u64,
+    union: u64,
+}
+
+impl Resemblance {
+    fn of(shared: u32, (a, b): (u32, u32)) -> Self {
+        let shared = u64::from(shared);
+        let union = (u64::from(a) + u64::from(b)).saturating_sub(shared);
+        Resemblance { shared, union }
+    }
+
+    /// Its hundredth, rounded down.
+    fn bin(self) -> usize {
+        let whole = u128::from(self.shared) * 100 / u128::from(self.union.max(1));
+        (whole as usize).min(HUNDREDTHS - 1)
+    }
+}
+
+impl Ord for Resemblance {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let product = |a: u64, b: u64| u128::from(a) * u128::from(b);
+        product(self.shared, other.union).cmp(&product(other.shared, self.union))
+    }
+}
+
+impl PartialOrd for Resemblance {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Resemblance {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Resemblance {}
+
+/// The least of what is offered, so many of them.
+struct Least<T> {
+    most: usize,
+    kept: BinaryHeap<T>,
+}
+
+impl<T: Ord> Least<T> {
+    fn new(most: usize) -> Self {
+        Least {
+            most,
+            kept: BinaryHeap::new(),
+        }
+    }
+
+    fn offer(&mut self, value: T) {
+        if self.kept.len() < self.most {
+            self.kept.push(value);
+        } else if let Some(mut greatest) = self.kept.peek_mut()
+            && value < *greatest
+        {
+            *greatest = value;
+        }
+    }
+
+    fn sorted(self) -> Vec<T> {
+        self.kept.into_sorted_vec()
+    }
+}
+
+/// A pair to be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ShownPair {
+    pub a: u32,
+    pub b: u32,
+    pub shared: u32,
+    /// Shingles of each that were compared.
+    pub sizes: (u32, u32),
+}
+
+/// A cluster to be shown.
+#[derive(Debug)]
+pub(super) struct ShownCluster {
+    pub root: u32,
+    pub members: u64,
+    /// Those that equal an earlier member.
+    pub exact: u64,
+    /// The first of them.
+    pub shown: Vec<Member>,
+}
+
+/// A member of a cluster.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    pub document: u32,
+    /// The first document that equals it; itself where it is the first.
+    pub first: u32,
+    /// What it shares with the representative, and the sizes of both; not where that pair is not listed.
+    pub alike: Option<(u32, (u32, u32))>,
+}
+
+/// What is known of a document that is shown.
+#[derive(Debug)]
+pub(super) struct ShownDocument {
+    pub docno: String,
+    pub url: Option<String>,
+    pub title: Option<String>,
+    pub words: u64,
+    pub md5: [u8; 16],
+    pub file: u32,
+    pub offset: u64,
+}
+
+/// Everything that was chosen.
+pub(super) struct Chosen {
+    pub clusters: Vec<ShownCluster>,
+    /// Pairs of the least resemblance, that first.
+    pub nearest: Vec<ShownPair>,
+    /// Others, at random, in their order in the list.
+    pub random: Vec<ShownPair>,
+    /// Listed pairs by resemblance.
+    pub histogram: [u64; HUNDREDTHS],
+    pub documents: HashMap<u32, ShownDocument>,
+}
+
+/// Bytes of memory that choosing takes.
+pub(super) fn bytes(documents: u64, levels: usize, config: &PageConfig) -> u64 {
+    let (clusters, pairs) = (config.clusters as u64, config.pairs as u64);
+    let members = clusters.saturating_mul(MEMBERS_SHOWN as u64 + 1);
+    let shown = members.saturating_add(pairs.saturating_mul(4));
+    // A document with its names, which may be of characters of four bytes.
+    let names = shown.saturating_mul(3 * 4 * NAME_CHARS as u64 + 200);
+    // Union-find, representatives, sizes of clusters.
+    (documents * 12 + Sampled::bytes(levels, documents)).saturating_add(names)
+}
+
+/// Goes through pairs and documents, and chooses.
+pub(super) fn choose(
+    workspace: &Workspace,
+    config: &PageConfig,
+    context: &Context<'_>,
+) -> Result<Chosen> {
+    let documents = Catalogue::stats(workspace)?.documents as u32;
+    let listed = pairs_listed(workspace);
+    let sampled = Sampled::load(workspace)?;
+    let mut sets = UnionFind::new(documents);
+    let mut nearest = Least::new(config.pairs);
+    let mut random = Least::new(config.pairs.saturating_mul(2));
+    let mut histogram = [0; HUNDREDTHS];
+    let mut n = 0u64;
+    each_pair(workspace, |pair| {
+        check_now_and_then(&mut n, context)?;
+        sets.union(pair.a, pair.b);
+        if listed {
+            let sizes = sampled.sizes(pair.a, pair.b);
+            let resemblance = Resemblance::of(pair.shared, sizes);
+            histogram[resemblance.bin()] += 1;
+            let key = Pair::key(pair.a, pair.b);
+            nearest.offer((resemblance, key, pair.shared));
+            // The pairs with the least hashes: as random as the hash is, in one pass.
+            let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&key.to_le_bytes(), config.seed);
+            random.offer((hash, key, pair.shared));
+        }
+        Ok(())
+    })?;
+    let shown = |key: u64, shared: u32| {
+        let (a, b) = Pair::of_key(key);
+        let sizes = sampled.sizes(a, b);
+        ShownPair {
+            a,
+            b,
+            shared,
+            sizes,
+        }
+    };
+    let nearest: Vec<ShownPair> = nearest
+        .sorted()
+        .into_iter()
+        .map(|(_, key, shared)| shown(key, shared))
+        .collect();
+    let mut random: Vec<ShownPair> = random
+        .sorted()
+        .into_iter()
+        .map(|(_, key, shared)| shown(key, shared))
+        .filter(|pair| !nearest.contains(pair))
+        .take(config.pairs)
+        .collect();
+    random.sort_unstable_by_key(|pair| (pair.a, pair.b));
+
+    let representatives = Catalogue::representatives(workspace)?;
+    for (document, &first) in representatives.0.iter().enumerate() {
+        sets.union(first, document as u32);
+    }
+    let mut clusters = largest(&mut sets, documents, config.clusters);
+    members(&mut clusters, &mut sets, &representatives);
+    resemblances(workspace, &mut clusters, &sampled, context)?;
+    let mut wanted: Vec<u32> = nearest
+        .iter()
+        .chain(&random)
+        .flat_map(|pair| [pair.a, pair.b])
+        .collect();
+    for cluster in &clusters {
+        wanted.extend(cluster.shown.iter().map(|member| member.document));
+    }
+    let documents = look_up(workspace, wanted, context)?;
+    Ok(Chosen {
+        clusters,
+        nearest,
+        random,
+        histogram,
+        documents,
+    })
+}
+
+/// Were the pairs listed, or only what makes the clusters?
+pub(super) fn pairs_listed(workspace: &Workspace) -> bool {
+    workspace
+        .manifest
+        .pairs
+        .as_ref()
+        .is_some_and(|pairs| pairs.config.pairs != Pairs::None)
+}
+
+fn check_now_and_then(n: &mut u64, context: &Context<'_>) -> Result<()> {
+    *n += 1;
+    if n.is_multiple_of(4096) {
+        context.stop.check(STAGE)?;
+    }
+    Ok(())
+}
+
+/// The clusters of most documents, the largest first; of equal ones the first in the input.
+fn largest(sets: &mut UnionFind, documents: u32, most: usize) -> Vec<ShownCluster> {
+    let mut sizes = vec![0u32; documents as usize];
+    for document in 0..documents {
+        sizes[sets.find(document) as usize] += 1;
+    }
+    let mut largest = Least::new(most);
+    for (root, &size) in sizes.iter().enumerate() {
+        if size >= 2 {
+            largest.offer((std::cmp::Reverse(size), root as u32));
+        }
+    }
+    largest
+        .sorted()
+        .into_iter()
+        .map(|(std::cmp::Reverse(size), root)| ShownCluster {
+            root,
+            members: size.into(),
+            exact: 0,
+            shown: Vec::new(),
+        })
+        .collect()
+}
+
+/// Fills in the first members, and how many equal an earlier one.
+fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, representatives: &Column) {
+    let by_root: HashMap<u32, usize> = clusters
+        .iter()
+        .enumerate()
+        .map(|(at, cluster)| (cluster.root, at))
+        .collect();
+    for (document, &first) in representatives.0.iter().enumerate() {
+        let document = document as u32;
+        if let Some(cluster) = by_root
+            .get(&sets.find(document))
+            .and_then(|&at| clusters.get_mut(at))
+        {
+            cluster.exact += u64::from(first != document);
+            if cluster.shown.len() < MEMBERS_SHOWN {
+                cluster.shown.push(Member {
+                    document,
+                    first,
+                    alike: None,
+                });
+            }
+        }
+    }
+}
+
+/// Fills in how alike the members are to the representative, where that pair is listed.
+fn resemblances(
+    workspace: &Workspace,
+    clusters: &mut [ShownCluster],
+    sampled: &Sampled,
+    context: &Context<'_>,
+) -> Result<()> {
+    let config = workspace.manifest.pairs.as_ref().map(|pairs| pairs.config);
+    let listed = pairs_listed(workspace);
+    let mut alike: BTreeMap<(u32, u32), Option<u32>> = BTreeMap::new();
+    for cluster in &*clusters {
+        for member in &cluster.shown {
+            alike.insert((cluster.root, member.first), None);
+        }
+    }
+    let mut n = 0u64;
+    each_pair(workspace, |pair| {
+        check_now_and_then(&mut n, context)?;
+        if let Some(shared) = alike.get_mut(&(pair.a, pair.b)) {
+            let (a, b) = sampled.sizes(pair.a, pair.b);
+            // Where pairs are not listed, links may be below the threshold.
+            let reached =
+                |t: crate::ids::Threshold| t.reached(pair.shared.into(), a.into(), b.into());
+            if listed || config.is_some_and(|config| reached(config.threshold)) {
+                *shared = Some(pair.shared);
+            }
+        }
+        Ok(())
+    })?;
+    for cluster in clusters {
+        for member in &mut cluster.shown {
+            let shared = alike.get(&(cluster.root, member.first)).copied().flatten();
+            let sizes = sampled.sizes(cluster.root, member.first);
+            member.alike = shared.map(|shared| (shared, sizes));
+        }
+    }
+    Ok(())
+}
+
+/// The records of some documents.
+fn look_up(
+    workspace: &Workspace,
+    mut wanted: Vec<u32>,
+    context: &Context<'_>,
+) -> Result<HashMap<u32, ShownDocument>> {
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut found = HashMap::with_capacity(wanted.len());
+    let mut wanted = wanted.into_iter().peekable();
+    let mut n = 0u64;
+    each_document(workspace, |number, document| {
+        check_now_and_then(&mut n, context)?;
+        if wanted.next_if_eq(&number).is_some() {
+            found.insert(number, shorten(document));
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn shorten(document: DocumentRecord) -> ShownDocument {
+    let cut = |mut text: String| {
+        if let Some((end, _)) = text.char_indices().nth(NAME_CHARS) {
+            text.truncate(end);
+            text.push('…');
+            text.shrink_to_fit();
+        }
+        text
+    };
+    ShownDocument {
+        docno: cut(document.docno),
+        url: document.url.map(cut),
+        title: document.title.map(cut),
+        words: document.words,
+        md5: document.md5,
+        file: document.file,
+        offset: document.offset,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_are_kept_whatever_the_order() {
+        for order in [[5, 1, 4, 2, 3], [1, 2, 3, 4, 5], [5, 4, 3, 2, 1]] {
+            let mut least = Least::new(3);
+            order.into_iter().for_each(|n| least.offer(n));
+            assert_eq!(least.sorted(), [1, 2, 3]);
+        }
+        let mut none = Least::new(0);
+        none.offer(1);
+        assert!(none.sorted().is_empty());
+    }
+
+    #[test]
+    fn resemblances_are_compared_exactly() {
+        let of = |shared, a, b| Resemblance::of(shared, (a, b));
+        assert!(of(17, 20, 17) == of(34, 40, 34));
+        assert!(of(850_001, 1_000_000, 850_001) > of(17, 20, 17));
+        assert_eq!(of(17, 20, 17).bin(), 85);
+        assert_eq!(of(5, 5, 5).bin(), 100);
+        assert_eq!(of(999, 1000, 999).bin(), 99);
+        assert_eq!(of(0, 0, 0).bin(), 0);
+    }
+}

@@ -1,0 +1,173 @@
+//! HTML under construction: what we wrote ourselves goes in as it is, everything else as text.
+//!
+//! # Invariants
+//! - [`Html::raw`] takes literals of this program only (`&'static str`); what a document, a file name or
+//!   an argument says can get in through [`Html::text`] and [`Html::link`] alone.
+//! - A character that would change how its surroundings are read, or show nothing, is made visible.
+
+use std::fmt::Display;
+
+/// Markup in memory.
+#[derive(Debug, Default)]
+pub(super) struct Html(String);
+
+/// What a character is written as.
+enum Written {
+    AsIs,
+    Entity(&'static str),
+    /// U+FFFD: a control character, or a code point that is no character.
+    Replaced,
+    /// Its code point, set apart.
+    CodePoint,
+}
+
+fn written(c: char) -> Written {
+    match c {
+        '&' => Written::Entity("&amp;"),
+        '<' => Written::Entity("&lt;"),
+        '>' => Written::Entity("&gt;"),
+        '"' => Written::Entity("&quot;"),
+        '\'' => Written::Entity("&#39;"),
+        '\n' | '\t' => Written::Entity(" "),
+        // Marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX 9), which let a
+        // text look like another, and the separators that end its lines and paragraphs.
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            Written::CodePoint
+        }
+        // Nothing to see at all: tags, interlinear annotations.
+        '\u{e0000}'..='\u{e0fff}' | '\u{fff9}'..='\u{fffb}' => Written::CodePoint,
+        c if c.is_control() || c as u32 & 0xfffe == 0xfffe => Written::Replaced,
+        '\u{fdd0}'..='\u{fdef}' => Written::Replaced,
+        _ => Written::AsIs,
+    }
+}
+
+impl Html {
+    /// Appends markup of ours.
+    pub fn raw(&mut self, markup: &'static str) -> &mut Self {
+        self.0.push_str(markup);
+        self
+    }
+
+    /// Appends text of anybody's.
+    pub fn text(&mut self, text: &str) -> &mut Self {
+        for c in text.chars() {
+            match written(c) {
+                Written::AsIs => self.0.push(c),
+                Written::Entity(entity) => self.0.push_str(entity),
+                Written::Replaced => self.0.push(char::REPLACEMENT_CHARACTER),
+                Written::CodePoint => {
+                    self.0.push_str("<span class=\"code\">U+");
+                    self.0.push_str(&format!("{:04X}", c as u32));
+                    self.0.push_str("</span>");
+                }
+            }
+        }
+        self
+    }
+
+    /// Appends what prints itself, as text: numbers.
+    pub fn show(&mut self, value: impl Display) -> &mut Self {
+        self.text(&value.to_string())
+    }
+
+    /// Appends text that has a direction of its own.
+    pub fn isolated(&mut self, text: &str) -> &mut Self {
+        self.raw("<bdi>").text(text).raw("</bdi>")
+    }
+
+    /// Appends an address: to be followed where it is one of the web, as text in any case.
+    pub fn link(&mut self, address: &str) -> &mut Self {
+        if !is_web_address(address) {
+            return self.isolated(address);
+        }
+        self.raw("<a rel=\"noopener noreferrer nofollow\" href=\"")
+            .text(address)
+            .raw("\">")
+            .isolated(address)
+            .raw("</a>")
+    }
+
+    /// Appends a figure that [`super::study`] has looked through.
+    pub fn figure(&mut self, svg: &super::study::CheckedSvg) -> &mut Self {
+        self.0.push_str(svg.text());
+        self
+    }
+
+    /// What was written.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    /// Begins anew.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// `http:` or `https:`, and only characters that may stand in an attribute as they are.
+fn is_web_address(address: &str) -> bool {
+    let scheme = |name: &str| {
+        address
+            .get(..name.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(name))
+    };
+    (scheme("http://") || scheme("https://"))
+        && !address.chars().any(|c| {
+            c.is_whitespace() || matches!(written(c), Written::Replaced | Written::CodePoint)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> String {
+        let mut html = Html::default();
+        html.text(text);
+        html.0
+    }
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(
+            text("<b a='1' c=\"2\">&</b>"),
+            "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;&lt;/b&gt;"
+        );
+        assert_eq!(
+            text("a\0b\u{7f}\u{85}\u{ffff}\u{1fffe}"),
+            "a\u{fffd}b\u{fffd}\u{fffd}\u{fffd}\u{fffd}"
+        );
+        assert_eq!(text("a\u{202e}b"), "a<span class=\"code\">U+202E</span>b");
+        assert_eq!(text("ä 漢 👩\u{200d}🔬 \t\n"), "ä 漢 👩\u{200d}🔬   ");
+    }
+
+    #[test]
+    fn only_addresses_of_the_web_are_followed() {
+        for address in ["http://a/b?c=d&e", "HTTPS://a/\"onclick=alert(1)"] {
+            let mut html = Html::default();
+            html.link(address);
+            assert!(
+                html.0
+                    .starts_with("<a rel=\"noopener noreferrer nofollow\" href=\"h")
+                    || html.0.contains("href=\"HTTPS")
+            );
+            assert_eq!(html.0.matches('"').count(), 4, "{}", html.0);
+        }
+        for address in [
+            "javascript:alert(1)",
+            " http://a",
+            "http://a b",
+            "http://a\u{202e}b",
+            "http:/a",
+            "//a",
+            "data:text/html,x",
+            "httpß",
+            "",
+        ] {
+            let mut html = Html::default();
+            html.link(address);
+            assert!(!html.0.contains("href"), "{address}");
+        }
+    }
+}

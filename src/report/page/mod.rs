@@ -1,0 +1,219 @@
+//! The report page: one HTML file about one output directory, for whoever wants to see what was found.
+//!
+//! # Source
+//! The comparison of two texts: Myers 1986, by the crate `similar`, which limits the search as git does.
+//! The choice of random pairs: those with the least hashes, a sample without replacement.
+//!
+//! # In and out
+//! In: the manifest, pairs, catalogue and documents of a directory on which `cluster` was run; the input
+//! files again, for the texts of the pairs shown; `study/figures.json` and its SVGs, where there are any.
+//! Out: one file of HTML, without script and without anything to be loaded.
+//!
+//! # Algorithm
+//! 1. Through the pairs twice, through the documents once: the largest clusters, the pairs nearest the
+//!    threshold and some others, what is known of their documents (`choose.rs`).
+//! 2. Each input file that holds one of these pairs' documents is read once, up to the last of them; each
+//!    is interpreted as it was then, and used if its MD5 is still the same (`texts.rs`).
+//! 3. The words of each two texts are compared; stretches without a difference are folded (`changes.rs`).
+//! 4. The page is written section by section (`sections.rs`).
+//!
+//! # Invariants
+//! - What comes from documents, file names and arguments is text: never markup (`html.rs`). An SVG of a
+//!   study has only elements and attributes that draw (`study.rs`). A Content-Security-Policy forbids the
+//!   rest once more.
+//! - The same directory, inputs and parameters give the same bytes. There is no date on the page.
+//! - The counts are those of the summary; nothing is counted twice but what the histogram shows.
+//! - A text that cannot be read again is missing from the page, which says why; it is no error.
+//!
+//! # Cost
+//! Memory: 12 bytes a document and those of the sample's sizes, one record of at most `--max-document`,
+//! and for each pair shown its two texts, of which at most [`WORDS_COMPARED`] words are kept. Time: pairs
+//! twice, documents once, and the input files up to the last record that is shown.
+//!
+//! # What is not guaranteed
+//! Texts are not compared beyond their first [`WORDS_COMPARED`] words. The differences marked need not be
+//! the fewest. An input whose path is not UTF-8 is not found again.
+//!
+//! # Errors
+//! `StageMissing` where pairs or clusters are not there; `BudgetTooSmall`; `Corrupt` and `Io` of the files
+//! of the directory.
+
+mod bars;
+mod changes;
+mod choose;
+mod html;
+mod sections;
+mod study;
+mod texts;
+
+use std::path::Path;
+
+use crate::budget::ByteSize;
+use crate::collection::Catalogue;
+use crate::manifest::Workspace;
+use crate::progress::{Context, Unit};
+use crate::store::disk::AtomicFile;
+use crate::{Error, Result};
+
+use super::Summary;
+use html::Html;
+use sections::Which;
+use texts::Text;
+
+const STAGE: &str = "report";
+
+/// Members of a cluster that are listed.
+pub const MEMBERS_SHOWN: usize = 50;
+
+/// Words of a text that are compared: documents of more are few, and a page of them would be long.
+pub const WORDS_COMPARED: usize = 20_000;
+
+/// Name of the page in an output directory.
+pub const PAGE_FILE: &str = "report.html";
+
+/// Buffers of readers, the decompressor, the writer, a comparison and its markup.
+const FIXED_BYTES: u64 = 40 << 20;
+
+/// A text and where its words lie.
+const SHOWN_TEXT_BYTES: u64 = texts::TEXT_BYTES as u64 + WORDS_COMPARED as u64 * 16;
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageConfig {
+    /// Clusters.
+    pub clusters: usize,
+    /// Pairs nearest the threshold, and as many at random.
+    pub pairs: usize,
+    /// Of the random choice.
+    pub seed: u64,
+}
+
+impl Default for PageConfig {
+    fn default() -> Self {
+        PageConfig {
+            clusters: 20,
+            pairs: 10,
+            seed: 0,
+        }
+    }
+}
+
+/// What is on a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageStats {
+    /// Clusters shown.
+    pub clusters: u64,
+    /// Pairs shown.
+    pub pairs: u64,
+    /// Their texts that could not be read again.
+    pub missing: u64,
+    /// Bytes of the page.
+    pub bytes: u64,
+}
+
+/// Writes the page of a directory to `output`.
+pub fn write(
+    workspace: &Workspace,
+    config: &PageConfig,
+    output: &Path,
+    context: &Context<'_>,
+) -> Result<PageStats> {
+    let manifest = &workspace.manifest;
+    let missing = |stage| Error::StageMissing {
+        path: workspace.directory().into(),
+        stage,
+    };
+    let pairs = manifest.pairs.as_ref().ok_or_else(|| missing("join"))?;
+    let results = manifest.results.as_ref();
+    if results.is_none_or(|results| results.digest != pairs.digest) {
+        return Err(missing("cluster"));
+    }
+    let documents = Catalogue::stats(workspace)?.documents;
+    let levels = manifest.sample.as_ref().map_or(1, |s| s.sizes.len());
+    // The record that is read, and as much again for what its encoding held.
+    let record = manifest.collection.read.max_document.0 * 5 / 2;
+    let texts = (config.pairs as u64).saturating_mul(4 * SHOWN_TEXT_BYTES);
+    let least = FIXED_BYTES
+        .saturating_add(record)
+        .saturating_add(texts)
+        .saturating_add(choose::bytes(documents, levels, config))
+        // More than there is anywhere, and still a number that can be rounded up.
+        .min(1 << 60);
+    context.budget.require(ByteSize(least), || {
+        let (clusters, pairs) = (config.clusters, config.pairs);
+        format!("a page of {clusters} clusters and twice {pairs} pairs of {documents} documents")
+    })?;
+    context.progress.start(STAGE, Unit::Count("steps"), Some(3));
+
+    let chosen = choose::choose(workspace, config, context)?;
+    context.progress.at(1);
+    let wanted: Vec<u32> = chosen
+        .nearest
+        .iter()
+        .chain(&chosen.random)
+        .flat_map(|pair| [pair.a, pair.b])
+        .collect();
+    let texts = texts::read(workspace, &chosen.documents, &wanted, context)?;
+    context.progress.at(2);
+    let figures = study::figures(workspace.directory())?;
+    let summary = Summary::of(manifest);
+    let listed = choose::pairs_listed(workspace);
+
+    let mut out = AtomicFile::create(output)?;
+    let mut html = Html::default();
+    sections::head(&mut html);
+    sections::contents(&mut html, !figures.is_empty(), listed);
+    sections::found(&mut html, &summary, pairs.config.threshold, listed);
+    sections::ledger(&mut html, &summary);
+    sections::sizes(&mut html, &summary, listed.then_some(&chosen.histogram));
+    flush(&mut html, &mut out)?;
+    if !figures.is_empty() {
+        sections::study(&mut html, &figures);
+        flush(&mut html, &mut out)?;
+    }
+    sections::clusters_head(&mut html, &summary, &chosen);
+    for (at, cluster) in chosen.clusters.iter().enumerate() {
+        let threshold = listed.then_some(pairs.config.threshold);
+        sections::one_cluster(&mut html, cluster, threshold, &chosen.documents, at == 0);
+        flush(&mut html, &mut out)?;
+    }
+    sections::end(&mut html);
+    if listed {
+        for (which, shown) in [
+            (Which::Nearest, &chosen.nearest),
+            (Which::Random, &chosen.random),
+        ] {
+            sections::pairs_head(&mut html, which, shown.len(), &summary, config);
+            for (at, pair) in shown.iter().enumerate() {
+                context.stop.check(STAGE)?;
+                let documents = &chosen.documents;
+                sections::one_pair(&mut html, pair, documents, &texts, &summary, at == 0);
+                flush(&mut html, &mut out)?;
+            }
+            sections::end(&mut html);
+        }
+    }
+    sections::foot(&mut html, &summary);
+    flush(&mut html, &mut out)?;
+    let (bytes, _) = out.finish()?;
+    let stats = PageStats {
+        clusters: chosen.clusters.len() as u64,
+        pairs: (chosen.nearest.len() + chosen.random.len()) as u64,
+        missing: texts
+            .values()
+            .filter(|text| matches!(text, Text::Missing(_)))
+            .count() as u64,
+        bytes,
+    };
+    context.progress.end(&format!(
+        "{STAGE}: {} clusters, {} pairs, {} of their texts missing",
+        stats.clusters, stats.pairs, stats.missing
+    ));
+    Ok(stats)
+}
+
+fn flush(html: &mut Html, out: &mut AtomicFile) -> Result<()> {
+    out.put(html.as_bytes())?;
+    html.clear();
+    Ok(())
+}

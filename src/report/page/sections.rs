@@ -1,0 +1,739 @@
+//! The sections of the page, in their order.
+
+use std::collections::HashMap;
+
+use super::bars::{Row, bars};
+use super::changes::{Block, Stretch, changes};
+use super::choose::{Chosen, HUNDREDTHS, Member, ShownCluster, ShownDocument, ShownPair};
+use super::html::Html;
+use super::study::Figure;
+use super::texts::{Text, Words};
+use super::{MEMBERS_SHOWN, PageConfig, WORDS_COMPARED};
+use crate::collection::GroupStats;
+use crate::ids::{Threshold, resemblance_text};
+use crate::parse::TokenKind;
+use crate::report::Summary;
+use crate::report::ledger::{bytes, cost_rows, count, ledger_rows, share};
+use crate::sample::Sampling;
+
+/// `1 document`, `2 documents`.
+fn many(n: u64, what: &str) -> String {
+    let ending = if n == 1 { "" } else { "s" };
+    format!("{}\u{a0}{what}{ending}", count(n))
+}
+
+/// What a shingle is in this run.
+fn shingle_words(summary: &Summary) -> String {
+    let shingle = &summary.collection.shingle;
+    match &shingle.parse.tokens {
+        TokenKind::Bytes(n) => format!("{n} bytes of text in a row"),
+        _ => format!("{} words in a row", shingle.shingle_size),
+    }
+}
+
+fn is_sampled(summary: &Summary) -> bool {
+    summary
+        .sampling
+        .as_ref()
+        .is_some_and(|sampling| *sampling != Sampling::default())
+}
+
+pub(super) fn head(html: &mut Html) {
+    html.raw(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'unsafe-inline'; img-src data:\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>Near-duplicate documents</title>\n<style>\n",
+    )
+    .raw(include_str!("style.css"))
+    .raw("</style>\n</head>\n<body>\n<header>\n<h1>Near-duplicate documents</h1>\n");
+}
+
+pub(super) fn contents(html: &mut Html, study: bool, listed: bool) {
+    html.raw("<nav aria-label=\"Contents\"><a href=\"#found\">What was found</a>");
+    html.raw("<a href=\"#ledger\">Ledger</a><a href=\"#sizes\">Sizes and resemblance</a>");
+    if study {
+        html.raw("<a href=\"#study\">Sampling study</a>");
+    }
+    html.raw("<a href=\"#clusters\">Largest clusters</a>");
+    if listed {
+        html.raw("<a href=\"#nearest\">Pairs nearest the threshold</a>");
+        html.raw("<a href=\"#random\">Pairs at random</a>");
+    }
+    html.raw("</nav>\n</header>\n<main>\n");
+}
+
+pub(super) fn found(html: &mut Html, summary: &Summary, threshold: Threshold, listed: bool) {
+    let catalogue = summary.catalogue.clone().unwrap_or_default();
+    let cluster = summary.cluster.unwrap_or_default();
+    let pairs = summary.join.as_ref().map_or(0, |join| join.pairs);
+    let (documents, exact) = (catalogue.documents, catalogue.exact_duplicates);
+    html.raw("<section id=\"found\">\n<ul class=\"tiles\">\n");
+    let mut tile = |value: String, name: &str| {
+        html.raw("<li><b>")
+            .text(&value)
+            .raw("</b><span>")
+            .text(name)
+            .raw("</span></li>\n");
+    };
+    tile(count(documents), "documents");
+    tile(count(exact), "exact duplicates");
+    if listed {
+        tile(count(pairs), &format!("pairs at {threshold} or above"));
+    }
+    tile(count(cluster.clusters), "clusters");
+    let redundant = cluster.redundant;
+    tile(
+        count(redundant),
+        &format!("redundant documents{}", share(redundant, documents)),
+    );
+    html.raw("</ul>\n<p>");
+    html.text(&format!(
+        "{} ({}) gave {}.",
+        many(summary.inputs, "input file"),
+        bytes(summary.input_bytes),
+        many(documents, "document")
+    ));
+    let rejected: u64 = summary.ingest.rejected.values().sum();
+    if rejected > 0 {
+        html.text(&format!(
+            " {} could not be read as documents; rejects.jsonl names each, and why.",
+            many(rejected, "record")
+        ));
+    }
+    if exact > 0 {
+        html.text(&format!(
+            " {}{} of them {} an earlier one word for word (exact duplicates).",
+            count(exact),
+            share(exact, documents),
+            if exact == 1 { "repeats" } else { "repeat" }
+        ));
+    }
+    if documents > 0 {
+        html.text(&format!(
+            " {} compared by shingles, which are all runs of {}: the resemblance of two documents is the \
+             share of the shingles of both together that both have, from 0 to 1.",
+            match catalogue.representatives {
+                1 => "The 1 that remains was".to_string(),
+                n => format!("The {} that remain were", count(n)),
+            },
+            shingle_words(summary)
+        ));
+    }
+    html.raw("</p>\n<p>");
+    if listed {
+        html.text(&match pairs {
+            0 => format!("No pair of documents has a resemblance of {threshold} or more."),
+            1 => format!("1\u{a0}pair of documents has a resemblance of {threshold} or more."),
+            n => format!(
+                "{}\u{a0}pairs of documents have a resemblance of {threshold} or more.",
+                count(n)
+            ),
+        });
+    } else {
+        html.text(&format!(
+            "Pairs of a resemblance of {threshold} or more were looked for as far as the clusters need \
+             them, and not listed (--pairs none)."
+        ));
+    }
+    if cluster.clusters == 0 {
+        html.text(" There are no clusters, and nothing is redundant.");
+    } else {
+        html.text(&format!(
+            " Documents that are linked by such a pair, or are equal, form {}, of {} in all; the largest \
+             has {}. Keeping one document of each cluster, and all that are in none, would leave out {}{}.",
+            many(cluster.clusters, "cluster"),
+            many(cluster.documents, "document"),
+            count(cluster.largest),
+            many(redundant, "document"),
+            share(redundant, documents)
+        ));
+    }
+    html.raw("</p>\n");
+    exactness(html, summary);
+    html.raw("</section>\n");
+}
+
+/// Whether the figures are exact, and if not, what is wrong with them.
+fn exactness(html: &mut Html, summary: &Summary) {
+    let most = summary.join_config.and_then(|config| config.max_postings);
+    let sampled = is_sampled(summary);
+    if sampled && let (Some(sampling), Some(sample)) = (&summary.sampling, &summary.sample) {
+        html.raw("<p class=\"note\">").text(&format!(
+            "These figures are estimates: only a sample of the shingles took part ({sampling}: {} of \
+             {}{}). Pairs near the threshold are missed, and others listed that are below it; short \
+             documents, of which few shingles are sampled, most of all.",
+            count(sample.sampled),
+            count(sample.shingles),
+            share(sample.sampled, sample.shingles)
+        ));
+        html.raw("</p>\n");
+    }
+    if let Some(most) = most {
+        html.raw("<p class=\"note\">").text(&format!(
+            "Shingles of more than {} were left out (--max-postings), so documents may resemble each \
+             other more than is counted here, and pairs may be missing.",
+            many(most.into(), "document")
+        ));
+        html.raw("</p>\n");
+    }
+    if !sampled && most.is_none() {
+        html.raw(
+            "<p>The comparison is exact: every shingle of every document took part, and nothing is \
+             estimated.</p>\n",
+        );
+    }
+}
+
+pub(super) fn ledger(html: &mut Html, summary: &Summary) {
+    html.raw("<section id=\"ledger\">\n<h2>Ledger</h2>\n");
+    html.raw("<p>What came in, what was left out and why, and what each stage counted.</p>\n");
+    html.raw("<div class=\"side-by-side\">\n<div class=\"scroll\"><table>\n<tbody>\n");
+    for (name, value) in ledger_rows(summary) {
+        let trimmed = name.trim_start();
+        html.raw(match name.len() - trimmed.len() {
+            0 => "<tr><th scope=\"row\">",
+            1..=2 => "<tr><th scope=\"row\" class=\"in1\">",
+            _ => "<tr><th scope=\"row\" class=\"in2\">",
+        });
+        html.text(trimmed)
+            .raw("</th><td>")
+            .text(&value)
+            .raw("</td></tr>\n");
+    }
+    html.raw("</tbody></table></div>\n<div><div class=\"scroll\"><table>\n");
+    html.raw(
+        "<caption>Time and memory of each stage</caption>\n<thead><tr><th scope=\"col\">stage</th>",
+    );
+    html.raw("<th scope=\"col\" class=\"n\">wall s</th><th scope=\"col\" class=\"n\">CPU s</th>");
+    html.raw("<th scope=\"col\" class=\"n\">peak so far</th></tr></thead>\n<tbody>\n");
+    for (stage, cost) in cost_rows(summary) {
+        html.raw("<tr><th scope=\"row\">")
+            .text(stage)
+            .raw("</th><td class=\"n\">")
+            .show(format_args!("{:.2}", cost.wall_seconds))
+            .raw("</td><td class=\"n\">")
+            .show(format_args!("{:.2}", cost.cpu_seconds))
+            .raw("</td><td class=\"n\">")
+            .text(&bytes(cost.peak_bytes >> 20 << 20))
+            .raw("</td></tr>\n");
+    }
+    html.raw("</tbody></table></div>\n<div class=\"scroll\"><table>\n<caption>Made with</caption>\n<tbody>\n");
+    let shingle = &summary.collection.shingle;
+    let mut row = |name: &str, value: String| {
+        html.raw("<tr><th scope=\"row\">")
+            .text(name)
+            .raw("</th><td>")
+            .text(&value)
+            .raw("</td></tr>\n");
+    };
+    row("program", summary.program.clone());
+    row("tokens", shingle.parse.tokens.to_string());
+    if !matches!(shingle.parse.tokens, TokenKind::Bytes(_)) {
+        row("shingle size", shingle.shingle_size.to_string());
+    }
+    row("short documents", shingle.short.to_string());
+    row("fingerprint", shingle.fingerprint.to_string());
+    row("seed", shingle.seed.to_string());
+    if let Some(sampling) = &summary.sampling {
+        row("sampling", sampling.to_string());
+    }
+    if let Some(config) = &summary.join_config {
+        row("threshold", config.threshold.to_string());
+        let most = config.max_postings.map(|most| most.to_string());
+        row("max. postings", most.unwrap_or_else(|| "none".into()));
+        row("pairs", config.pairs.to_string());
+    }
+    html.raw("</tbody></table></div></div>\n</div>\n</section>\n");
+}
+
+pub(super) fn sizes(html: &mut Html, summary: &Summary, histogram: Option<&[u64; HUNDREDTHS]>) {
+    html.raw("<section id=\"sizes\">\n<h2>Sizes and resemblance</h2>\n<div class=\"side-by-side\">\n<div>\n");
+    html.raw("<h3>Documents by number of words</h3>\n");
+    html.raw(
+        "<p>Exact duplicates are counted once. A document's shingles are the distinct ones.</p>\n",
+    );
+    let groups = summary
+        .catalogue
+        .as_ref()
+        .map(|catalogue| catalogue.groups.as_slice())
+        .unwrap_or_default();
+    let documents: u64 = groups.iter().map(|group| group.documents).sum();
+    let shingles: u64 = groups.iter().map(|group| group.shingles).sum();
+    let part = |n: u64, all: u64| if all == 0 { 0.0 } else { n as f64 / all as f64 };
+    let rows: Vec<Row> = groups
+        .iter()
+        .map(|group| Row {
+            label: group_name(group),
+            bars: [(group.documents, documents), (group.shingles, shingles)]
+                .into_iter()
+                .map(|(n, all)| (part(n, all), format!("{:.1}\u{a0}%", part(n, all) * 100.0)))
+                .collect(),
+        })
+        .collect();
+    if documents > 0 {
+        html.raw("<figure>\n<figcaption><span class=\"together\"><span class=\"key one\"></span>share of the documents</span> ");
+        html.raw("<span class=\"together\"><span class=\"key two\"></span>share of the shingles</span></figcaption>\n");
+        bars(
+            html,
+            "Share of the documents and of the shingles in each size group",
+            &rows,
+        );
+        html.raw("</figure>\n");
+    }
+    group_table(html, groups);
+    html.raw("</div>\n<div>\n<h3>Pairs by resemblance</h3>\n");
+    let threshold = summary.join_config.map(|config| config.threshold);
+    match (histogram, threshold) {
+        (Some(histogram), Some(threshold)) if histogram.iter().any(|&n| n > 0) => {
+            html.raw(
+                "<p>Each row is the pairs from its resemblance up to the next.</p>\n<figure>\n",
+            );
+            let rows = histogram_rows(histogram, threshold);
+            bars(html, "Number of pairs by resemblance", &rows);
+            html.raw("</figure>\n");
+        }
+        (Some(_), _) => {
+            html.raw("<p>There are no pairs.</p>\n");
+        }
+        (None, _) => not_listed(html),
+    }
+    html.raw("</div>\n</div>\n</section>\n");
+}
+
+/// The bounds of a size group: `500–999`, `9000 or more`.
+fn group_name(group: &GroupStats) -> String {
+    match group.words.strip_suffix('-') {
+        Some(least) => format!("{least} or more"),
+        None => group.words.replace('-', "–"),
+    }
+}
+
+fn group_table(html: &mut Html, groups: &[GroupStats]) {
+    html.raw(
+        "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">words</th><th scope=\"col\" ",
+    );
+    html.raw("class=\"n\">documents</th><th scope=\"col\" class=\"n\">shingles</th></tr></thead>\n<tbody>\n");
+    for group in groups {
+        html.raw("<tr><th scope=\"row\">")
+            .text(&group_name(group))
+            .raw("</th><td class=\"n\">")
+            .text(&count(group.documents))
+            .raw("</td><td class=\"n\">")
+            .text(&count(group.shingles))
+            .raw("</td></tr>\n");
+    }
+    html.raw("</tbody></table></div>\n");
+}
+
+/// Hundredths above the threshold, some together where it is low: some twenty rows at most.
+fn histogram_rows(histogram: &[u64; HUNDREDTHS], threshold: Threshold) -> Vec<Row> {
+    let lowest = (threshold.numerator() * 100 / threshold.denominator()) as usize;
+    let step = match lowest {
+        80.. => 1,
+        60.. => 2,
+        _ => 5,
+    };
+    let row = |label: String, n: u64| Row {
+        label,
+        bars: vec![(n as f64, count(n))],
+    };
+    let mut rows: Vec<Row> = (lowest / step * step..HUNDREDTHS - 1)
+        .step_by(step)
+        .map(|from| {
+            let n = histogram.iter().skip(from).take(step);
+            let below = HUNDREDTHS - 1 - from;
+            row(format!("0.{from:02}"), n.take(below).sum())
+        })
+        .collect();
+    rows.push(row("1".into(), histogram.last().copied().unwrap_or(0)));
+    rows
+}
+
+fn not_listed(html: &mut Html) {
+    html.raw(
+        "<p class=\"note\">Pairs were not listed (--pairs none). To have them listed and shown here: \
+         <code>lookalike join DIR --pairs all</code>, then <code>lookalike cluster DIR</code>.</p>\n",
+    );
+}
+
+pub(super) fn study(html: &mut Html, figures: &[Figure]) {
+    html.raw("<section id=\"study\" class=\"study\">\n<h2>Sampling study</h2>\n");
+    html.raw("<p>What a sample of the shingles would have cost in accuracy on this collection, beside what ");
+    html.raw("Ye, Wen &amp; Ma (2008) saw on theirs.</p>\n");
+    for figure in figures {
+        html.raw("<h3>");
+        html.text(if figure.title.is_empty() {
+            &figure.file
+        } else {
+            &figure.title
+        });
+        html.raw("</h3>\n");
+        match &figure.svg {
+            Some(Ok(svg)) => {
+                html.raw("<figure class=\"scroll\">\n")
+                    .figure(svg)
+                    .raw("\n</figure>\n");
+            }
+            Some(Err(problem)) => {
+                html.raw("<p class=\"note\">study/")
+                    .text(&figure.file)
+                    .raw(" is not shown: ")
+                    .text(problem)
+                    .raw(".</p>\n");
+            }
+            None => {
+                html.raw("<p class=\"soft\">study/")
+                    .text(&figure.file)
+                    .raw("</p>\n");
+            }
+        }
+        for (who, sentence) in [("In the paper: ", &figure.paper), ("Here: ", &figure.here)] {
+            if !sentence.is_empty() {
+                html.raw("<p><span class=\"soft\">")
+                    .text(who)
+                    .raw("</span>")
+                    .text(sentence)
+                    .raw("</p>\n");
+            }
+        }
+    }
+    html.raw("</section>\n");
+}
+
+pub(super) fn clusters_head(html: &mut Html, summary: &Summary, chosen: &Chosen) {
+    html.raw("<section id=\"clusters\">\n<h2>Largest clusters</h2>\n");
+    let all = summary.cluster.unwrap_or_default().clusters;
+    if all == 0 {
+        html.raw("<p>There are no clusters.</p>\n");
+    } else {
+        html.raw("<p>");
+        let shown = chosen.clusters.len() as u64;
+        if shown < all {
+            html.text(&format!("{} of {}. ", count(shown), many(all, "cluster")));
+        }
+        html.raw(
+            "A cluster is a chain: each member is like some other, but its resemblance to the first, the \
+             representative, may be below the threshold. Exact duplicates have the words of a member \
+             before them. All clusters are in <code>clusters.jsonl</code>.</p>\n",
+        );
+    }
+}
+
+/// `threshold` where pairs are listed: what is not in the list is below it.
+pub(super) fn one_cluster(
+    html: &mut Html,
+    cluster: &ShownCluster,
+    threshold: Option<Threshold>,
+    documents: &HashMap<u32, ShownDocument>,
+    open: bool,
+) {
+    html.raw(if open {
+        "<details open><summary><b>"
+    } else {
+        "<details><summary><b>"
+    });
+    html.text(&many(cluster.members, "document")).raw("</b>");
+    let near = cluster.members.saturating_sub(1 + cluster.exact);
+    let representative = documents.get(&cluster.root);
+    if let Some(document) = representative {
+        html.isolated(document.title.as_deref().unwrap_or(&document.docno));
+    }
+    html.raw(" <span class=\"soft\">")
+        .text(&format!(
+            "({} near, {} exact)",
+            count(near),
+            count(cluster.exact)
+        ))
+        .raw("</span></summary><div class=\"in\">\n");
+    if let Some(document) = representative {
+        html.raw("<p>Representative: <strong>")
+            .isolated(&document.docno)
+            .raw("</strong>");
+        if let Some(title) = &document.title {
+            html.raw(", ").isolated(title);
+        }
+        if let Some(url) = &document.url {
+            html.raw("<br>").link(url);
+        }
+        html.raw("</p>\n");
+    }
+    html.raw("<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">docno</th><th scope=\"col\">kind</th>");
+    html.raw(
+        "<th scope=\"col\" class=\"n\">resemblance</th><th scope=\"col\" class=\"n\">words</th>",
+    );
+    html.raw("<th scope=\"col\">title</th><th scope=\"col\">address</th></tr></thead>\n<tbody>\n");
+    for member in &cluster.shown {
+        one_member(html, member, cluster.root, threshold, documents);
+    }
+    html.raw("</tbody></table></div>\n");
+    if cluster.members > cluster.shown.len() as u64 {
+        html.raw("<p class=\"soft\">")
+            .text(&format!(
+                "The first {MEMBERS_SHOWN} of {}.",
+                many(cluster.members, "document")
+            ))
+            .raw("</p>\n");
+    }
+    html.raw("</div></details>\n");
+}
+
+fn one_member(
+    html: &mut Html,
+    member: &Member,
+    root: u32,
+    threshold: Option<Threshold>,
+    documents: &HashMap<u32, ShownDocument>,
+) {
+    let Some(document) = documents.get(&member.document) else {
+        return;
+    };
+    html.raw("<tr><td class=\"name\">")
+        .isolated(&document.docno)
+        .raw("</td><td>");
+    html.raw(if member.document == root {
+        "representative"
+    } else if member.first != member.document {
+        "exact"
+    } else {
+        "near"
+    });
+    html.raw("</td><td class=\"n\">");
+    match member.alike {
+        _ if member.first == root => {
+            html.raw("1.000000");
+        }
+        Some((shared, (a, b))) => {
+            html.text(&resemblance_text(shared.into(), a.into(), b.into()));
+        }
+        None => {
+            let below = threshold.map_or("not listed".into(), |t| format!("below {t}"));
+            html.raw("<span class=\"soft\">")
+                .text(&below)
+                .raw("</span>");
+        }
+    }
+    html.raw("</td><td class=\"n\">")
+        .text(&count(document.words))
+        .raw("</td><td class=\"long\">");
+    html.isolated(document.title.as_deref().unwrap_or_default())
+        .raw("</td><td class=\"long\">");
+    html.link(document.url.as_deref().unwrap_or_default())
+        .raw("</td></tr>\n");
+}
+
+/// Which pairs a section shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    Nearest,
+    Random,
+}
+
+pub(super) fn pairs_head(
+    html: &mut Html,
+    which: Which,
+    shown: usize,
+    summary: &Summary,
+    config: &PageConfig,
+) {
+    let threshold = summary.join_config.map(|config| config.threshold);
+    let threshold = threshold.map(|t| t.to_string()).unwrap_or_default();
+    let all = summary.join.as_ref().map_or(0, |join| join.pairs);
+    match which {
+        Which::Nearest => {
+            html.raw("<section id=\"nearest\">\n<h2>Pairs nearest the threshold</h2>\n<p>");
+            html.text(&format!(
+                "Those of {} that are at or least above {threshold}: is this still alike enough? ",
+                many(all, "pair")
+            ));
+            html.raw("<del>Words marked so</del> are in the first text only, <ins>words marked so</ins> in ");
+            html.raw("the second only; words are the same whatever their capitals and punctuation");
+            html.text(match summary.collection.shingle.parse.tokens {
+                TokenKind::Words => ". ",
+                _ => " if those are the same, too. ",
+            });
+            html.raw("Stretches without a difference are folded.</p>\n");
+        }
+        Which::Random => {
+            html.raw("<section id=\"random\">\n<h2>Pairs at random</h2>\n<p>");
+            html.text(&format!(
+                "Drawn from the other pairs, with seed {}.",
+                config.seed
+            ));
+            html.raw(" All pairs are in <code>pairs.tsv</code>.</p>\n");
+        }
+    }
+    if shown == 0 {
+        html.raw(match (which, all) {
+            (_, 0) => "<p>There are no pairs.</p>\n",
+            (Which::Nearest, _) => "<p>None was asked for.</p>\n",
+            (Which::Random, _) => "<p>There are no others.</p>\n",
+        });
+    }
+}
+
+pub(super) fn one_pair(
+    html: &mut Html,
+    pair: &ShownPair,
+    documents: &HashMap<u32, ShownDocument>,
+    texts: &HashMap<u32, Text>,
+    summary: &Summary,
+    open: bool,
+) {
+    let (Some(a), Some(b)) = (documents.get(&pair.a), documents.get(&pair.b)) else {
+        return;
+    };
+    let (size_a, size_b) = pair.sizes;
+    html.raw(if open {
+        "<details open><summary><b>"
+    } else {
+        "<details><summary><b>"
+    });
+    html.text(&resemblance_text(
+        pair.shared.into(),
+        size_a.into(),
+        size_b.into(),
+    ))
+    .raw("</b>")
+    .isolated(&a.docno)
+    .raw(" and ")
+    .isolated(&b.docno);
+    if let Some(title) = a.title.as_ref().or(b.title.as_ref()) {
+        html.raw(" <span class=\"soft\">")
+            .isolated(title)
+            .raw("</span>");
+    }
+    html.raw("</summary><div class=\"in\">\n<p class=\"soft\">");
+    let sampled = if is_sampled(summary) { "sampled " } else { "" };
+    html.text(&format!(
+        "{} shared, of {} in the first and {} in the second",
+        many(pair.shared.into(), &format!("{sampled}shingle")),
+        count(size_a.into()),
+        count(size_b.into())
+    ));
+    html.raw("</p>\n<div class=\"two-texts heads\">");
+    for document in [a, b] {
+        html.raw("<div><p><strong>")
+            .isolated(&document.docno)
+            .raw("</strong> <span class=\"soft\">")
+            .text(&many(document.words, "word"))
+            .raw("</span></p>");
+        if let Some(title) = &document.title {
+            html.raw("<p>").isolated(title).raw("</p>");
+        }
+        if let Some(url) = &document.url {
+            html.raw("<p>").link(url).raw("</p>");
+        }
+        html.raw("</div>");
+    }
+    html.raw("</div>\n");
+    match (texts.get(&pair.a), texts.get(&pair.b)) {
+        (Some(Text::Found(a)), Some(Text::Found(b))) => {
+            two_texts(html, a, b, &summary.collection.shingle.parse.tokens);
+        }
+        (a, b) => {
+            for (document, text) in [(pair.a, a), (pair.b, b)] {
+                if let (Some(document), Some(Text::Missing(problem))) =
+                    (documents.get(&document), text)
+                {
+                    html.raw("<p class=\"note\">The text of ")
+                        .isolated(&document.docno)
+                        .raw(" is not shown: ")
+                        .text(problem)
+                        .raw(".</p>\n");
+                }
+            }
+        }
+    }
+    html.raw("</div></details>\n");
+}
+
+fn two_texts(html: &mut Html, a: &Words, b: &Words, tokens: &TokenKind) {
+    for block in changes(a, b, tokens) {
+        match block {
+            Block::Folded(words) => {
+                html.raw("<p class=\"fold\">… ")
+                    .text(&many(words as u64, "word"))
+                    .raw(" alike …</p>\n");
+            }
+            Block::Shown(stretches) => {
+                html.raw("<div class=\"two-texts\">");
+                side(html, a, &stretches, true);
+                side(html, b, &stretches, false);
+                html.raw("</div>\n");
+            }
+        }
+    }
+    if a.cut || b.cut {
+        html.raw("<p class=\"note\">").text(&format!(
+            "Only the beginnings of these texts are compared here: at most {} of each, less where words \
+             are very long. What is marked near the end may go on behind it.",
+            many(WORDS_COMPARED as u64, "word")
+        ));
+        html.raw("</p>\n");
+    }
+}
+
+/// One of the texts in a block.
+fn side(html: &mut Html, words: &Words, stretches: &[Stretch], first: bool) {
+    html.raw("<div class=\"side\" dir=\"auto\">");
+    let mut any = false;
+    for stretch in stretches {
+        let range = if first { &stretch.a } else { &stretch.b };
+        let text = words.text.get(range.clone()).unwrap_or_default();
+        any |= !text.is_empty();
+        if stretch.alike || text.is_empty() {
+            html.text(text);
+            continue;
+        }
+        // The space behind the last word is not marked.
+        let marked = text.trim_end();
+        html.raw(if first { "<del>" } else { "<ins>" })
+            .text(marked)
+            .raw(if first { "</del>" } else { "</ins>" })
+            .text(text.get(marked.len()..).unwrap_or_default());
+    }
+    if !any {
+        html.raw("<span class=\"nothing\">nothing here</span>");
+    }
+    html.raw("</div>");
+}
+
+pub(super) fn end(html: &mut Html) {
+    html.raw("</section>\n");
+}
+
+pub(super) fn foot(html: &mut Html, summary: &Summary) {
+    html.raw("</main>\n<footer>")
+        .text(&summary.program)
+        .raw(". This page loads nothing and runs nothing.</footer>\n</body>\n</html>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn histograms_hold_every_pair() {
+        let mut histogram = [0u64; HUNDREDTHS];
+        for (bin, n) in histogram.iter_mut().enumerate() {
+            *n = bin as u64;
+        }
+        for (text, rows, first) in [
+            ("0.85", 16, "0.85"),
+            ("2/3", 18, "0.66"),
+            ("0.5", 11, "0.50"),
+            ("0.01", 21, "0.00"),
+            ("1", 1, "1"),
+        ] {
+            let found = histogram_rows(&histogram, text.parse().unwrap());
+            assert_eq!((found.len(), found[0].label.as_str()), (rows, first));
+            let all: f64 = found.iter().map(|row| row.bars[0].0).sum();
+            let from = first.parse::<f64>().unwrap() * 100.0;
+            let expected: u64 = (from.round() as u64..=100).sum();
+            assert_eq!(all, expected as f64, "{text}");
+        }
+    }
+}

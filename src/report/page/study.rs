@@ -1,0 +1,284 @@
+//! The figures of a sampling study, where there is one: `study/figures.json` and the SVGs that it names.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::store::disk;
+use crate::{Error, Result};
+
+/// Bytes of a figure at most; ours have some ten thousand.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// Bytes of all figures together at most.
+const MOST_TOGETHER: u64 = 32 << 20;
+
+/// Elements that a figure may have: what draws, and nothing that loads, runs or holds HTML.
+const ELEMENTS: [&str; 19] = [
+    "svg",
+    "g",
+    "rect",
+    "circle",
+    "ellipse",
+    "line",
+    "polyline",
+    "polygon",
+    "path",
+    "text",
+    "tspan",
+    "title",
+    "desc",
+    "defs",
+    "clipPath",
+    "pattern",
+    "linearGradient",
+    "stop",
+    "marker",
+];
+
+/// An entry of `figures.json`.
+#[derive(Debug, Deserialize)]
+struct Entry {
+    file: String,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    paper: String,
+    #[serde(default)]
+    here: String,
+}
+
+/// A figure and its sentences.
+#[derive(Debug)]
+pub(super) struct Figure {
+    pub file: String,
+    pub title: String,
+    /// What the paper saw.
+    pub paper: String,
+    /// What is seen here.
+    pub here: String,
+    /// The figure, or why it is not shown; nothing for what is a table.
+    pub svg: Option<std::result::Result<CheckedSvg, String>>,
+}
+
+/// SVG that is safe to stand in a page.
+#[derive(Debug)]
+pub(super) struct CheckedSvg(String);
+
+impl CheckedSvg {
+    /// The markup.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Looks an SVG through; the error says what it must not have.
+    fn new(text: &str) -> std::result::Result<CheckedSvg, String> {
+        let mut text = text.trim_start_matches('\u{feff}').trim();
+        if let Some(declared) = text.strip_prefix("<?xml") {
+            let end = declared
+                .find("?>")
+                .ok_or("an XML declaration without end")?;
+            text = declared.get(end + 2..).unwrap_or_default().trim_start();
+        }
+        if !text.starts_with("<svg") || !text.ends_with("</svg>") {
+            return Err("something beside an <svg> element".into());
+        }
+        if let Some(c) = text.chars().find(|&c| c.is_control() && !c.is_whitespace()) {
+            return Err(format!("the control character U+{:04X}", c as u32));
+        }
+        let (mut rest, mut depth) = (text, 0usize);
+        while let Some(at) = rest.find('<') {
+            if depth == 0 && rest.len() < text.len() {
+                return Err("something behind its <svg> element".into());
+            }
+            let tag = rest.get(at + 1..).unwrap_or_default();
+            let end = tag_end(tag).ok_or("a tag without end")?;
+            let (tag, behind) = tag.split_at(end);
+            rest = behind.get(1..).unwrap_or_default();
+            let (closing, tag) = match tag.strip_prefix('/') {
+                Some(tag) => (true, tag),
+                None => (false, tag),
+            };
+            let name_end = tag
+                .find(|c: char| !c.is_ascii_alphanumeric())
+                .unwrap_or(tag.len());
+            let (name, attributes) = tag.split_at(name_end);
+            if !ELEMENTS.contains(&name) {
+                return Err(format!("<{}", tag.chars().take(20).collect::<String>()));
+            }
+            check_attributes(attributes)?;
+            depth = match (closing, attributes.ends_with('/')) {
+                (true, _) => depth.checked_sub(1).ok_or("an end tag too many")?,
+                (false, true) => depth,
+                (false, false) => depth + 1,
+            };
+        }
+        if depth > 0 {
+            return Err("an element without end".into());
+        }
+        Ok(CheckedSvg(text.into()))
+    }
+}
+
+/// Where the `>` of a tag is, quoted ones passed over.
+fn tag_end(tag: &str) -> Option<usize> {
+    let mut quote = None;
+    for (at, c) in tag.char_indices() {
+        match (quote, c) {
+            (None, '>') => return Some(at),
+            (None, '<') => return None,
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+fn check_attributes(attributes: &str) -> std::result::Result<(), String> {
+    let mut lower = attributes.to_ascii_lowercase();
+    for reference in ["&amp;", "&lt;", "&gt;", "&quot;", "&apos;"] {
+        lower = lower.replace(reference, " ");
+    }
+    for (at, _) in lower.match_indices('=') {
+        let before = lower.get(..at).unwrap_or_default().trim_end();
+        let start = before
+            .rfind(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '/'))
+            .map_or(0, |at| at + 1);
+        let name = before.get(start..).unwrap_or_default();
+        if name.starts_with("on") || name.ends_with("href") || name == "src" {
+            return Err(format!("the attribute {name}"));
+        }
+    }
+    let loads = lower.match_indices("url(").any(|(at, _)| {
+        let inside = lower.get(at + 4..).unwrap_or_default();
+        !inside.starts_with('#')
+    });
+    for (found, what) in [
+        (loads, "an address in url()"),
+        (lower.contains("javascript:"), "javascript:"),
+        (lower.contains("@import"), "@import"),
+        // What the checks above do not see.
+        (lower.contains('\\'), "a backslash in an attribute"),
+        (
+            lower.contains('&'),
+            "a rare character reference in an attribute",
+        ),
+    ] {
+        if found {
+            return Err(what.into());
+        }
+    }
+    Ok(())
+}
+
+/// The figures of a directory, in the order of their list; none where there is no list.
+pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
+    let list = directory.join("study").join("figures.json");
+    if !list.exists() {
+        return Ok(Vec::new());
+    }
+    let entries: Vec<Entry> =
+        serde_json::from_slice(&bounded(&list, MOST_BYTES)?).map_err(|e| Error::Corrupt {
+            path: list.clone(),
+            offset_bytes: 0,
+            what: "list of figures".into(),
+            expected: "JSON: file, title, paper, here of each".into(),
+            found: e.to_string(),
+        })?;
+    let mut left = MOST_TOGETHER;
+    let mut figures = Vec::new();
+    for entry in entries {
+        let Entry {
+            file,
+            title,
+            paper,
+            here,
+        } = entry;
+        let svg = file.ends_with(".svg").then(|| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+            if !file.chars().all(plain) {
+                return Err("its name is not that of a file beside the list".into());
+            }
+            let bytes = bounded(&directory.join("study").join(&file), MOST_BYTES.min(left))
+                .map_err(|error| error.to_string())?;
+            left = left.saturating_sub(bytes.len() as u64);
+            let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_string())?;
+            CheckedSvg::new(&text).map_err(|what| format!("it contains {what}"))
+        });
+        figures.push(Figure {
+            file,
+            title,
+            paper,
+            here,
+            svg,
+        });
+    }
+    Ok(figures)
+}
+
+/// A file of at most so many bytes.
+fn bounded(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let size = disk::size(path)?;
+    if size > most {
+        return Err(Error::TooLong {
+            path: path.into(),
+            expected: most,
+            found: size,
+        });
+    }
+    disk::read_all(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_that_draw_pass() {
+        for text in [
+            "<svg></svg>",
+            "<?xml version=\"1.0\"?>\n<svg viewBox='0 0 1 1'><g><path d=\"M0 0\"/></g></svg>\n",
+            "<svg><text x='1'>a &lt; b &amp; on = 1, href</text><rect fill=\"url(#p)\"/></svg>",
+            "<svg><svg></svg><title>a > b</title></svg>",
+        ] {
+            let svg = CheckedSvg::new(text).unwrap();
+            assert!(svg.text().starts_with("<svg"));
+        }
+    }
+
+    #[test]
+    fn figures_that_do_more_do_not() {
+        for text in [
+            "",
+            "plain",
+            "<svg>",
+            "<svg></svg><p>x</p><svg></svg>",
+            "<svg></svg></svg>",
+            "<svg><script>x</script></svg>",
+            "<svg><SCRIPT>x</SCRIPT></svg>",
+            "<svg><g onload='x'></g></svg>",
+            "<svg><g\nONCLICK = 'x'></g></svg>",
+            "<svg><g a='1'onload='x'></g></svg>",
+            "<svg onload=x></svg>",
+            "<svg/onload=x></svg>",
+            "<svg><a href='http://x'>x</a></svg>",
+            "<svg><use xlink:href='#x'/></svg>",
+            "<svg><rect xlink:href='#x'/></svg>",
+            "<svg><image src='x'/></svg>",
+            "<svg><foreignObject></foreignObject></svg>",
+            "<svg><style>@import 'x'</style></svg>",
+            "<svg><rect fill='url(http://x)'/></svg>",
+            "<svg><rect style='background:u\\72l(x)'/></svg>",
+            "<svg><rect fill='&#117;rl(x)'/></svg>",
+            "<svg><!-- --><p></svg>",
+            "<svg><![CDATA[<p>]]></svg>",
+            "<!DOCTYPE svg><svg></svg>",
+            "<svg></p></svg>",
+            "<svg><g></svg>",
+            "<svg><text>\u{0}</text></svg>",
+        ] {
+            assert!(CheckedSvg::new(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! The texts of the documents shown, from the input files again.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::Result;
+use crate::ids::FingerprintKind;
+use crate::manifest::{InputEntry, InputList, Workspace};
+use crate::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens, token_spans};
+use crate::progress::Context;
+use crate::read::{
+    Batch, InputFile, Interpreted, RawDocument, RecordKind, RecordReader, interpret,
+};
+use crate::shingle::{ShingleConfig, Shingler};
+
+use super::choose::ShownDocument;
+use super::{STAGE, WORDS_COMPARED};
+
+/// Bytes of a text that are kept: 20,000 words of ordinary length take half.
+pub(super) const TEXT_BYTES: usize = 256 << 10;
+
+/// A text, or why there is none.
+#[derive(Debug)]
+pub(super) enum Text {
+    Found(Words),
+    Missing(String),
+}
+
+/// A readable text and where its words lie.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Words {
+    pub text: String,
+    pub spans: Vec<std::ops::Range<usize>>,
+    /// Is this only the beginning?
+    pub cut: bool,
+}
+
+/// Reads the texts of documents. Each input file is read once, as far as it is needed.
+///
+/// That an input is gone or another is no error: the report says so of the text.
+pub(super) fn read(
+    workspace: &Workspace,
+    documents: &HashMap<u32, ShownDocument>,
+    wanted: &[u32],
+    context: &Context<'_>,
+) -> Result<HashMap<u32, Text>> {
+    let mut places: Vec<(u32, u64, u32)> = wanted
+        .iter()
+        .filter_map(|&number| {
+            let document = documents.get(&number)?;
+            Some((document.file, document.offset, number))
+        })
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    let mut texts = HashMap::with_capacity(places.len());
+    let mut inputs = InputList::open(workspace.directory())?;
+    let mut reader = Reader::new(workspace);
+    for of_file in places.chunk_by(|a, b| a.0 == b.0) {
+        let Some(&(file, ..)) = of_file.first() else {
+            continue;
+        };
+        let problem = match inputs.entry_of(file)? {
+            None => "the list of inputs does not name its file".to_string(),
+            Some(entry) => match open(entry) {
+                Err(problem) => problem,
+                Ok(input) => {
+                    reader.file(&input, of_file, documents, &mut texts, context)?;
+                    let path = input.path.display();
+                    format!("{path} is not what it was when it was read: there is another record")
+                }
+            },
+        };
+        for &(_, _, number) in of_file {
+            texts
+                .entry(number)
+                .or_insert_with(|| Text::Missing(problem.clone()));
+        }
+    }
+    Ok(texts)
+}
+
+/// The input of an entry of the list, if it is still there; otherwise the reason why it is not read.
+fn open(entry: &InputEntry) -> std::result::Result<InputFile, String> {
+    let path = Path::new(&entry.path);
+    let Some(identity) = &entry.identity else {
+        return Err(if entry.path == "-" {
+            "it was read from standard input, which cannot be read again".into()
+        } else {
+            format!("{} could not be read", entry.path)
+        });
+    };
+    match std::fs::metadata(path) {
+        Err(error) => {
+            let from_here = if path.is_relative() {
+                "; the path is relative to where the run was started"
+            } else {
+                ""
+            };
+            Err(format!("{}: {error}{from_here}", entry.path))
+        }
+        // Opening a FIFO could wait for ever.
+        Ok(metadata) if !metadata.is_file() => Err(format!("{} is no file any more", entry.path)),
+        Ok(metadata) if metadata.len() != identity.size => Err(format!(
+            "{} has {} bytes, had {} when it was read",
+            entry.path,
+            metadata.len(),
+            identity.size
+        )),
+        Ok(_) => Ok(InputFile {
+            path: path.into(),
+            docno: entry.name.clone(),
+            odd_path: false,
+            identity: Some(identity.clone()),
+            problem: None,
+        }),
+    }
+}
+
+struct Reader<'w> {
+    workspace: &'w Workspace,
+    /// Only for the MD5 of the canonical document: nothing is fingerprinted.
+    shingler: Shingler<u64>,
+    parser: Parser,
+}
+
+impl<'w> Reader<'w> {
+    fn new(workspace: &'w Workspace) -> Reader<'w> {
+        let shingle = &workspace.manifest.collection.shingle;
+        Reader {
+            workspace,
+            shingler: Shingler::new(&ShingleConfig {
+                fingerprint: FingerprintKind::Xxh3,
+                ..shingle.clone()
+            }),
+            // As it was written, white space folded.
+            parser: Parser::new(&ParseConfig {
+                tokens: TokenKind::Whitespace,
+                ..shingle.parse.clone()
+            }),
+        }
+    }
+
+    /// Reads the texts of one file; those that are not where they were are left out.
+    fn file(
+        &mut self,
+        input: &InputFile,
+        wanted: &[(u32, u64, u32)],
+        documents: &HashMap<u32, ShownDocument>,
+        texts: &mut HashMap<u32, Text>,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let config = &self.workspace.manifest.collection.read;
+        let mut wanted = wanted.iter().peekable();
+        let Some(&&(file, ..)) = wanted.peek() else {
+            return Ok(());
+        };
+        let mut records = RecordReader::open(input, file, config);
+        let mut batch = Batch::default();
+        let mut n = 0u64;
+        while let Some(&&(_, offset, number)) = wanted.peek() {
+            batch.clear();
+            n += 1;
+            if n.is_multiple_of(1024) {
+                context.stop.check(STAGE)?;
+            }
+            if !records.next_into(&mut batch) {
+                break;
+            }
+            let Some(record) = batch.records.first() else {
+                break;
+            };
+            if record.source.offset < offset || matches!(record.kind, RecordKind::Rejected(_)) {
+                continue;
+            }
+            wanted.next();
+            let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
+            if record.source.offset == offset
+                && let Interpreted::Document(document) = interpret(record, bytes, config)
+                && let Some(expected) = documents.get(&number)
+                && self
+                    .shingler
+                    .shingle(&document, (1, 0), &mut Vec::new())
+                    .md5
+                    == expected.md5
+            {
+                let words = self.words(&document);
+                texts.insert(number, Text::Found(words));
+            }
+        }
+        Ok(())
+    }
+
+    fn words(&mut self, document: &RawDocument<'_>) -> Words {
+        let mut beginning = Beginning::default();
+        self.parser.parse(document, &mut beginning);
+        self.parser.shrink();
+        let tokens = &self.workspace.manifest.collection.shingle.parse.tokens;
+        let text = String::from_utf8_lossy(&beginning.bytes).into_owned();
+        words(text, beginning.cut, tokens)
+    }
+}
+
+/// At most [`WORDS_COMPARED`] words of a text.
+fn words(mut text: String, mut cut: bool, tokens: &TokenKind) -> Words {
+    let mut spans = token_spans(&text, tokens);
+    if let Some(next) = spans.get(WORDS_COMPARED) {
+        text.truncate(next.start);
+        spans.truncate(WORDS_COMPARED);
+        cut = true;
+    }
+    Words { text, spans, cut }
+}
+
+/// Takes the beginning of a text.
+#[derive(Default)]
+struct Beginning {
+    bytes: Vec<u8>,
+    cut: bool,
+}
+
+impl TokenConsumer for Beginning {
+    fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
+        let bytes = tokens.bytes;
+        // All but the last character: so much is settled, and a token without end is not waited for.
+        let done = if last {
+            bytes.len()
+        } else {
+            let last = bytes.iter().rposition(|b| b & 0xc0 != 0x80);
+            last.unwrap_or(bytes.len())
+        };
+        let room = TEXT_BYTES - self.bytes.len();
+        let mut taken = done.min(room);
+        // Not in the middle of a character.
+        while taken < done && taken > 0 && bytes.get(taken).is_some_and(|b| b & 0xc0 == 0x80) {
+            taken -= 1;
+        }
+        if !self.cut {
+            self.bytes
+                .extend_from_slice(bytes.get(..taken).unwrap_or_default());
+            self.cut = taken < done;
+        }
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::ContentKind;
+
+    fn beginning(body: &str, content: ContentKind) -> Beginning {
+        let document = RawDocument {
+            docno: "1".into(),
+            url: None,
+            title: None,
+            content,
+            charset: Some("utf-8".into()),
+            body: body.as_bytes().into(),
+            notices: Vec::new(),
+        };
+        let mut out = Beginning::default();
+        let config = ParseConfig {
+            tokens: TokenKind::Whitespace,
+            ..ParseConfig::default()
+        };
+        Parser::new(&config).parse(&document, &mut out);
+        out
+    }
+
+    #[test]
+    fn texts_are_folded_whole_and_bounded() {
+        let out = beginning("Ein  <b>Satz,</b>\n<p>noch einer.", ContentKind::Markup);
+        assert_eq!(
+            (out.bytes.as_slice(), out.cut),
+            (&b"Ein Satz, noch einer."[..], false)
+        );
+        // In portions, words and one word without end, of characters of one byte and of three.
+        for word in ["wort ", "\u{20ac}", "x", "\u{20ac} "] {
+            for bytes in [TEXT_BYTES - 7, TEXT_BYTES, TEXT_BYTES + 9, 5 * TEXT_BYTES] {
+                let body = word.repeat(bytes / word.len());
+                let out = beginning(&body, ContentKind::Text);
+                let body = body.trim_end();
+                assert!(out.bytes.len() <= TEXT_BYTES);
+                let text = std::str::from_utf8(&out.bytes).unwrap();
+                assert!(body.starts_with(text));
+                assert_eq!(out.cut, text.len() < body.len());
+                assert!(out.cut || text == body);
+                assert!(!out.cut || text.len() > TEXT_BYTES - 4);
+            }
+        }
+    }
+
+    #[test]
+    fn so_many_words_are_compared() {
+        let text = "Wort, ".repeat(WORDS_COMPARED + 1);
+        let found = words(text, false, &TokenKind::Words);
+        assert_eq!(found.spans.len(), WORDS_COMPARED);
+        assert!(found.cut);
+        assert_eq!(found.text.len(), WORDS_COMPARED * 6);
+        let text = "Wort, ".repeat(WORDS_COMPARED);
+        let found = words(text, false, &TokenKind::Words);
+        assert!(!found.cut && found.spans.len() == WORDS_COMPARED);
+    }
+}
