@@ -179,7 +179,11 @@ pub fn plan(
     context: &Context<'_>,
 ) -> Result<Planned> {
     catalogue(workspace, context)?;
-    plan::run(workspace, config, context)
+    let planned = plan::run(workspace, config, context)?;
+    let (share, seconds) = (planned.plan.share * 100.0, planned.cost.wall_seconds);
+    let line = format!("plan: {share:.2} % of the shingles ({seconds:.1} s)");
+    context.progress.end(&line);
+    Ok(planned)
 }
 
 /// Finds out what sampling costs in precision and recall, and writes it to the directory's `study`.
@@ -206,15 +210,26 @@ fn sampling(
     context: &Context<'_>,
 ) -> Result<Sampling> {
     let (made, plan) = match &question.plan {
-        None => (false, None),
-        Some(Planning::Given(plan)) => (false, Some(Plan::clone(plan))),
+        None => {
+            workspace.manifest.costs.remove("plan");
+            (false, None)
+        }
+        Some(Planning::Given(plan)) => {
+            workspace.manifest.costs.remove("plan");
+            (false, Some(Plan::clone(plan)))
+        }
         Some(Planning::Make(config)) => {
             let last = workspace.manifest.plan.take();
             let last = last.filter(|plan| plan.config == *config);
-            match last {
-                Some(plan) => (false, Some(plan)),
-                None => (true, Some(plan::run(workspace, config, context)?.plan)),
+            let made = last.is_none();
+            if made {
+                workspace.manifest.costs.remove("plan");
+                stage(workspace, "plan", context, |w| {
+                    w.manifest.plan = Some(plan::run(w, config, context)?.plan);
+                    Ok(())
+                })?;
             }
+            (made, last.or_else(|| workspace.manifest.plan.take()))
         }
     };
     let sampling = plan

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::Summary;
 use crate::budget::ByteSize;
+use crate::evaluate::plan::Target;
 use crate::join::Pairs;
 use crate::manifest::{Cost, Workspace};
 
@@ -52,6 +53,10 @@ pub fn stage_line(workspace: &Workspace, stage: &str) -> String {
         "catalogue" => {
             let stats = summary.catalogue.unwrap_or_default();
             format!("{} exact duplicates", count(stats.exact_duplicates))
+        }
+        "plan" => {
+            let share = summary.plan.as_ref().map_or(1.0, |plan| plan.share);
+            format!("{:.2} % of the shingles", share * 100.0)
         }
         "sample" => {
             let stats = summary.sample.unwrap_or_default();
@@ -166,6 +171,17 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
     }
     if let (Some(sampling), Some(sample)) = (&summary.sampling, &summary.sample) {
         let share = share(sample.sampled, sample.shingles);
+        if let Some(plan) = &summary.plan {
+            let Target {
+                precision,
+                threshold,
+                ..
+            } = plan.config.target;
+            row(
+                &format!("plan for precision {precision}"),
+                format!("at {threshold}, on {} documents", count(plan.documents)),
+            );
+        }
         row(
             &format!("sampled ({sampling})"),
             format!("{}{share}", count(sample.sampled)),
@@ -228,6 +244,9 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
             row("pairs met there", count(prefix.probes));
             row("candidates verified", count(prefix.verified));
         }
+        if let Some(looked_up) = join.looked_up {
+            row("looked up in the full sets", count(looked_up));
+        }
         match config.pairs {
             Pairs::None => row("pairs", "not listed".into()),
             _ => row(
@@ -259,6 +278,7 @@ pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
     let stages = [
         "ingest",
         "catalogue",
+        "plan",
         "sample",
         "sort",
         "merge",

@@ -12,20 +12,19 @@
 //! # Algorithm
 //! 1. The pairs of the collection (or of a subset) are found exactly, and with class 0 of each ratio, which is
 //!    the class that a run with the plan takes.
-//! 2. Every pair that is found or true is counted by ratio, by the size groups of its two documents, and by
-//!    the *unit* of its smaller document: the document itself, or, in a subset, all that are drawn with it.
+//! 2. Every pair that is found or true is counted by ratio and by the size groups of its two documents, for
+//!    either document.
 //! 3. From the largest documents to the smallest, each group gets the coarsest ratio of which the lower end
 //!    of the interval of precision (and recall, if asked) is at or above the target: [`Estimate`]. Pairs
 //!    across groups are taken on the coarser of two ratios, as they will be compared. A group with too
-//!    few units to show anything borrows the pairs of the next smaller groups, where precision is
-//!    lower rather than higher; if that does not show it either, it takes every fingerprint.
+//!    few pairs to show anything borrows those of the next smaller groups, where precision is lower rather than
+//!    higher; if that does not show it either, it takes every fingerprint.
 //!
 //! # The subset
-//! Of documents drawn one by one with a share s, only s² of the pairs are left: of a tenth, a hundredth.
-//! So documents are drawn by the least of their fingerprints in a random order: two that resemble each
-//! other by r have the same least fingerprint with probability r (Broder 1997), and are then drawn together.
-//! Each pair counts for 1 / P(both are drawn), P = s r + s² (1 - r) (Horvitz & Thompson 1952), so that
-//! pairs of little resemblance, found wrongly, get the weight that is theirs.
+//! Documents are drawn by their MD5, each with the same probability s, whatever else there is. Of the pairs,
+//! s² are left, right and wrong ones alike, so that shares of them are unbiased. Drawing alike documents
+//! together left more pairs, but whole templates of wrong ones were in the subset or not at all, and
+//! a plan without them promised too much (`docs/experiments.md`).
 //!
 //! # Invariants
 //! - A plan depends on collection and [`PlanConfig`] alone.
@@ -39,8 +38,8 @@
 //! splits documents into eleven groups; a group of six pairs says nothing, and here it is told so.
 //!
 //! # What is not promised
-//! The interval is about pairs like those measured, in each group apart: with eleven groups at 95 %
-//! one is expected to fall short in every other plan. Another class, seed or collection needs another plan.
+//! The interval is about pairs like those measured, for each group apart: at 95 %, one group in twenty is
+//! expected to fall short. Another class, seed or collection needs another plan.
 
 mod cells;
 mod choose;

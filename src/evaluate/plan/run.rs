@@ -78,13 +78,6 @@ fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) ->
     disk::remove_directory(&directory)?;
     cost.wall_seconds = start.elapsed().as_secs_f64();
     cost.cpu_seconds = crate::report::cpu_seconds() - cpu;
-    let line = format!(
-        "{STAGE}: {:.2} % of the shingles, {:.1} s, {:.1} CPU s",
-        plan.share * 100.0,
-        cost.wall_seconds,
-        cost.cpu_seconds
-    );
-    context.progress.end(&line);
     Ok(Planned { plan, cost })
 }
 

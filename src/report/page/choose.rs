@@ -164,7 +164,7 @@ pub(super) fn choose(
 ) -> Result<Chosen> {
     let documents = Catalogue::stats(workspace)?.documents as u32;
     let listed = pairs_listed(workspace);
-    let sampled = Sampled::load(workspace)?;
+    let sampled = Sampled::of_pairs(workspace)?;
     let mut sets = UnionFind::new(documents);
     let mut nearest = Least::new(config.pairs);
     let mut random = Least::new(config.pairs.saturating_mul(2));
