@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::evaluate::Counts;
 use crate::evaluate::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio};
-use crate::evaluate::study::{Study, StudyCost};
+use crate::evaluate::study::{Spread, Study, StudyCost, comparison};
 use crate::manifest::Manifest;
 
 /// With less saved of a whole run, an exact answer is the better bargain.
@@ -139,117 +138,71 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
 #[must_use]
 pub fn study(study: &Study, cost: &StudyCost) -> String {
     let mut out = String::new();
-    let at = study.config.nearest();
-    let threshold = &study.config.thresholds[at];
+    let comparison = comparison(study, cost);
     let _ = writeln!(
         out,
-        "precision and recall at threshold {threshold}, over all pairs: mean, and least to greatest of the classes\n\n\
-         {:<7} {:>8} {:>24} {:>24} {:>10} {:>10} {:>9}",
-        "ratio", "shingles", "precision", "recall", "pairs", "nothing", "CPU s"
+        "precision and recall at threshold {}, over all pairs: mean (least to greatest class)\n\n\
+         {:<26} {:>8}  {:<22} {:<22} {:>9} {:>9} {:>9} {:>8}",
+        comparison.threshold,
+        "",
+        "shingles",
+        "precision",
+        "recall",
+        "pairs",
+        "looked up",
+        "nothing",
+        "CPU s"
     );
-    let all: f64 = study.trials.first().map_or(1.0, |trial| {
-        trial.groups.iter().map(|group| group.shingles as f64).sum()
-    });
-    let exact = &cost.exact;
-    let _ = writeln!(
-        out,
-        "{:<7} {:>8} {:>24} {:>24} {:>10} {:>10} {:>9.2}",
-        "exact",
-        percent(exact.records as f64 / all.max(1.0)),
-        "1",
-        "1",
-        true_pairs(study, at),
-        "-",
-        exact.cpu_seconds
-    );
-    for &n in &study.config.ratios {
-        let trials: Vec<_> = study.trials.iter().filter(|trial| trial.n == n).collect();
-        let counts: Vec<Counts> = trials
-            .iter()
-            .map(|trial| {
-                let groups = trial.groups.iter();
-                groups.fold(Counts::default(), |sum, group| {
-                    sum + group.same.at(at) + group.cross.at(at)
-                })
-            })
-            .collect();
-        let count = trials.len().max(1) as f64;
-        let sum = |of: fn(&crate::evaluate::study::TrialGroup) -> u64| -> f64 {
-            trials
-                .iter()
-                .flat_map(|trial| &trial.groups)
-                .map(|group| of(group) as f64)
-                .sum::<f64>()
-                / count
+    for row in &comparison.rows {
+        let number = |n: f64| {
+            if n == 0.0 {
+                "-".into()
+            } else {
+                format!("{n:.0}")
+            }
         };
-        let found = counts
-            .iter()
-            .map(|counts| counts.found() as f64)
-            .sum::<f64>()
-            / count;
+        let seconds = row
+            .cpu_seconds
+            .map_or("-".into(), |seconds| format!("{seconds:.2}"));
         let _ = writeln!(
             out,
-            "{:<7} {:>8} {:>24} {:>24} {:>10.0} {:>10.0} {:>9.2}",
-            format!("1/{n}"),
-            percent(sum(|group| group.sampled) / all.max(1.0)),
-            spread(counts.iter().filter_map(|counts| counts.precision())),
-            spread(counts.iter().filter_map(|counts| counts.recall())),
-            found,
-            sum(|group| group.nothing_sampled),
-            cost.trials.get(&n).map_or(0.0, |cost| cost.cpu_seconds),
-        );
-    }
-    for planned in &cost.planned {
-        let show = |share: Option<f64>| share.map_or("-".into(), |share| format!("{share:.3}"));
-        let _ = writeln!(
-            out,
-            "{:<7} {:>8} {:>24} {:>24} {:>10} {:>10} {:>9.2}",
-            format!("p {}", planned.plan.config.target.precision),
-            percent(planned.cost.records as f64 / all.max(1.0)),
-            show(planned.counts.precision()),
-            show(planned.counts.recall()),
-            planned.counts.found(),
-            "",
-            planned.cost.cpu_seconds,
+            "{:<26} {:>8}  {:<22} {:<22} {:>9} {:>9} {:>9} {:>8}",
+            row.name,
+            percent(row.share),
+            spread(row.precision),
+            spread(row.recall),
+            number(row.found),
+            number(row.looked_up),
+            number(row.nothing_sampled),
+            seconds,
         );
     }
     let _ = writeln!(
         out,
-        "\n\"p 0.9\" is a plan for precision 0.9 in every size group. CPU s is from the collection to the pairs at {}, the lowest threshold; reading took {:.2}. \"nothing\" are\n\
-         documents of which nothing is sampled. {} trials in {:.1} s ({:.0} a minute), peak {} MiB",
-        study.config.thresholds[0],
-        cost.reading.cpu_seconds,
+        "\nlooked up: pairs checked in the full sets, so that precision is 1. nothing: documents of which nothing\n\
+         is sampled. CPU s: from the collection to the pairs at {}, the lowest threshold.\n\n{}",
+        comparison.lowest, comparison.verdict,
+    );
+    let _ = writeln!(
+        out,
+        "\n{} trials in {:.1} s ({:.0} a minute), {:.1} CPU s, peak {} MiB",
         cost.count,
         cost.wall_seconds,
         cost.count as f64 * 60.0 / cost.wall_seconds.max(f64::MIN_POSITIVE),
+        cost.cpu_seconds,
         cost.peak_bytes >> 20,
     );
-    if let Some(share) = cost.prefix_share {
-        let _ = writeln!(
-            out,
-            "the exact join looked at {} of the postings",
-            percent(share)
-        );
-    }
     out
 }
 
-fn true_pairs(study: &Study, at: usize) -> u64 {
-    study.trials.first().map_or(0, |trial| {
-        let groups = trial.groups.iter();
-        groups
-            .map(|group| group.same.at(at).true_pairs() + group.cross.at(at).true_pairs())
-            .sum()
-    })
-}
-
-fn spread(values: impl Iterator<Item = f64>) -> String {
-    let values: Vec<f64> = values.collect();
-    if values.is_empty() {
-        return "-".into();
+fn spread(spread: Option<Spread>) -> String {
+    match spread {
+        None => "-".into(),
+        Some(Spread {
+            mean,
+            least,
+            greatest,
+        }) if least == greatest => format!("{mean:.3}"),
+        Some(s) => format!("{:.3} ({:.3} to {:.3})", s.mean, s.least, s.greatest),
     }
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(0.0, f64::max);
-    format!("{mean:.3} ({least:.3} to {most:.3})")
 }

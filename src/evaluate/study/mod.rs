@@ -28,10 +28,12 @@
 //! The paper compares documents of the same size group only. Here pairs across groups count too, apart,
 //! in the group of the smaller document.
 
+mod comparison;
 pub mod figures;
 pub mod results;
 mod run;
 
+pub use comparison::{Comparison, Row, Spread, comparison};
 pub use figures::StudyFile;
 pub use results::{Levels, PairTable, Study, StudyConfig, Trial, TrialGroup};
 pub use run::{COST_FILE, DIRECTORY, PlannedTrial, STAGE, StudyCost, run};

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
+use super::comparison::comparison;
 use super::figures;
 use super::results::{PairTable, Study, StudyConfig, Trial, TrialGroup};
 use crate::budget::ByteSize;
@@ -125,7 +126,9 @@ pub struct PlannedTrial {
     pub counts: Counts,
     /// by size group of the smaller document,
     pub groups: Vec<Counts>,
-    /// and took, at the lowest threshold as the trials.
+    /// Documents of which nothing is sampled.
+    pub nothing_sampled: u64,
+    /// What it took, at the lowest threshold as the trials.
     pub cost: Cost,
 }
 
@@ -190,6 +193,7 @@ fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> 
             plan,
             counts,
             groups,
+            nothing_sampled: trial.groups.iter().map(|group| group.nothing_sampled).sum(),
             cost,
         });
     }
@@ -210,6 +214,7 @@ fn write(directory: &Path, study: &Study, cost: &StudyCost) -> Result<()> {
         "program": concat!("lookalike ", env!("CARGO_PKG_VERSION")),
         "config": study.config,
         "cost": cost,
+        "comparison": comparison(study, cost),
     });
     put(COST_FILE, format!("{json:#}\n").as_bytes())?;
     disk::sync_directory(directory)

@@ -156,6 +156,7 @@ pub fn write(
     let texts = texts::read(workspace, &chosen.documents, &wanted, context)?;
     context.progress.at(2);
     let figures = study::figures(workspace.directory())?;
+    let comparison = study::comparison(workspace.directory())?;
     let summary = Summary::of(manifest);
     let listed = choose::pairs_listed(workspace);
 
@@ -168,7 +169,7 @@ pub fn write(
     sections::sizes(&mut html, &summary, listed.then_some(&chosen.histogram));
     flush(&mut html, &mut out)?;
     if !figures.is_empty() {
-        sections::study(&mut html, &figures);
+        sections::study(&mut html, comparison.as_ref(), &figures);
         flush(&mut html, &mut out)?;
     }
     sections::clusters_head(&mut html, &summary, &chosen);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::evaluate::study::{COST_FILE, Comparison, DIRECTORY};
 use crate::store::disk;
 use crate::{Error, Result};
 
@@ -174,7 +175,7 @@ fn check_attributes(attributes: &str) -> std::result::Result<(), String> {
 
 /// The figures of a directory, in the order of their list; none where there is no list.
 pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
-    let list = directory.join("study").join("figures.json");
+    let list = directory.join(DIRECTORY).join("figures.json");
     if !list.exists() {
         return Ok(Vec::new());
     }
@@ -200,7 +201,7 @@ pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
             if !file.chars().all(plain) {
                 return Err("its name is not that of a file beside the list".into());
             }
-            let bytes = bounded(&directory.join("study").join(&file), MOST_BYTES.min(left))
+            let bytes = bounded(&directory.join(DIRECTORY).join(&file), MOST_BYTES.min(left))
                 .map_err(|error| error.to_string())?;
             left = left.saturating_sub(bytes.len() as u64);
             let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_string())?;
@@ -215,6 +216,29 @@ pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
         });
     }
     Ok(figures)
+}
+
+/// Exact and sampled runs side by side; none where there is no study.
+pub(super) fn comparison(directory: &Path) -> Result<Option<Comparison>> {
+    #[derive(Deserialize)]
+    struct Costs {
+        comparison: Comparison,
+    }
+    let path = directory.join(DIRECTORY).join(COST_FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let costs = serde_json::from_slice::<Costs>(&bounded(&path, MOST_BYTES)?);
+    match costs {
+        Ok(costs) => Ok(Some(costs.comparison)),
+        Err(e) => Err(Error::Corrupt {
+            path,
+            offset_bytes: 0,
+            what: "what a study took".into(),
+            expected: "JSON with a comparison".into(),
+            found: e.to_string(),
+        }),
+    }
 }
 
 /// A file of at most so many bytes.
