@@ -266,16 +266,13 @@ impl Workspace {
 
     /// Removes the directory and all that is ours in it.
     pub fn discard(self) -> Result<()> {
+        let own = self.directory.clone();
         for name in DIRECTORIES.into_iter().chain([SCRATCH]) {
-            if self.borrows(name) {
-                continue;
-            }
-            let path = self.path(name);
+            let path = own.join(name);
             for file in disk::list(&path)? {
                 disk::remove(&path.join(file))?;
             }
         }
-        let own = self.directory.clone();
         for name in [MANIFEST_FILE, LOCK_FILE] {
             disk::remove(&own.join(name))?;
         }
@@ -353,14 +350,14 @@ impl Workspace {
     pub fn remove_scrap(&self) -> Result<()> {
         let named = self.named();
         for name in DIRECTORIES {
-            if self.borrows(name) {
-                continue;
-            }
-            let directory = self.path(name);
+            // Parts that are used in the other directory may be here of an earlier question.
+            let borrowed = self.borrows(name);
+            let directory = self.directory.join(name);
             for file in disk::list(&directory)? {
-                let known = named
-                    .iter()
-                    .any(|(d, part)| *d == name && part.name == file);
+                let known = !borrowed
+                    && named
+                        .iter()
+                        .any(|(d, part)| *d == name && part.name == file);
                 if !known && is_ours(&file) {
                     disk::remove(&directory.join(&file))?;
                 }

@@ -521,14 +521,15 @@ impl Trials<'_> {
         Some(prefix.prefix_postings as f64 / prefix.entries as f64)
     }
 
-    /// Removes what the trials needed.
+    /// Removes what the trials needed, now or before a stop.
     fn discard(mut self) -> Result<()> {
         if let Some(truth) = self.truth.take() {
             truth.discard()?;
         }
-        let path = self.place("trial");
-        if path.exists() {
-            Workspace::beside(self.base, &path, "")?.discard()?;
+        for path in ["truth", "trial"].map(|name| self.place(name)) {
+            if path.exists() {
+                Workspace::beside(self.base, &path, "")?.discard()?;
+            }
         }
         Ok(())
     }
