@@ -6,79 +6,15 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-use common::stopped::{corpus, names, uninterrupted};
+use common::stopped::{StopAt, corpus, names, stage_of, uninterrupted};
 use common::{Run, assert_same_files, copy_directory, lasting, least_memory, paths, results};
 use lookalike::Error;
 use lookalike::manifest::Workspace;
 use lookalike::progress::{Progress, Stop, Unit};
 use lookalike::{join, merge, pipeline, sample, sort};
-
-/// Asks for a stop when it has been called often enough, and keeps the stages that began.
-struct StopAt {
-    stop: Stop,
-    after: usize,
-    calls: AtomicUsize,
-    begun: Mutex<Vec<&'static str>>,
-}
-
-impl StopAt {
-    fn call(after: usize) -> StopAt {
-        StopAt {
-            stop: Stop::default(),
-            after,
-            calls: AtomicUsize::new(0),
-            begun: Mutex::new(Vec::new()),
-        }
-    }
-
-    /// Only watches.
-    fn never() -> StopAt {
-        StopAt::call(usize::MAX)
-    }
-
-    fn called(&self) {
-        if self.calls.fetch_add(1, Ordering::SeqCst) + 1 == self.after {
-            self.stop.request();
-        }
-    }
-
-    /// The stages that began, each once however many passes it has.
-    fn begun(&self) -> Vec<&'static str> {
-        let mut begun = self.begun.lock().unwrap().clone();
-        begun.dedup();
-        begun
-    }
-}
-
-impl Progress for StopAt {
-    fn start(&self, stage: &'static str, _: Unit, _: Option<u64>) {
-        self.begun.lock().unwrap().push(stage);
-        self.called();
-    }
-
-    fn at(&self, _: u64) {
-        self.called();
-    }
-
-    fn end(&self, _: &str) {
-        self.called();
-    }
-
-    fn note(&self, _: &str) {
-        self.called();
-    }
-}
-
-fn stage_of(error: &Error) -> &'static str {
-    match error {
-        Error::Interrupted { stage } => stage,
-        other => panic!("{other}"),
-    }
-}
 
 #[test]
 fn stopped_at_any_call_and_run_again() {

@@ -25,6 +25,8 @@ pub struct Spec {
     /// Instead of it: a ratio for each of the groups that [`BOUNDS_OF_LEVELS`] make.
     pub by_group: Option<ByGroup>,
     pub max_postings: Option<usize>,
+    /// Verified sampling: what an estimate has to reach, so that the full sets are asked.
+    pub candidates: Option<(&'static str, u128, u128)>,
 }
 
 /// As the flag has it; n and class; the most fingerprints of a document.
@@ -69,6 +71,7 @@ impl Default for Spec {
             sampling: FULL,
             by_group: None,
             max_postings: None,
+            candidates: None,
         }
     }
 }
@@ -91,6 +94,8 @@ impl Spec {
         if self.max_postings.is_some() {
             run = run.join("count");
         }
+        let candidates = self.candidates.map(|(text, ..)| text.parse().unwrap());
+        run.question.join.candidates = candidates;
         run
     }
 }
@@ -261,6 +266,95 @@ fn size_group(spec: &Spec, words: usize) -> usize {
     bounds.iter().filter(|&&bound| words >= bound).count()
 }
 
+fn full(document: &Document) -> BTreeSet<&[u8]> {
+    document
+        .shingles
+        .keys()
+        .map(|shingle| &shingle[..])
+        .collect()
+}
+
+/// How many shingles two sets share, and have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Counts {
+    pub shared: usize,
+    pub sizes: (usize, usize),
+}
+
+impl Counts {
+    fn of(a: &BTreeSet<&[u8]>, b: &BTreeSet<&[u8]>) -> Counts {
+        Counts {
+            shared: a.intersection(b).count(),
+            sizes: (a.len(), b.len()),
+        }
+    }
+
+    /// Is the resemblance of the sets at or above a threshold?
+    pub fn reach(&self, (_, numerator, denominator): (&str, u128, u128)) -> bool {
+        let union = (self.sizes.0 + self.sizes.1 - self.shared) as u128;
+        union > 0 && self.shared as u128 * denominator >= union * numerator
+    }
+}
+
+/// What is known of a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fact {
+    /// The first of its exact duplicates.
+    pub first: usize,
+    pub words: usize,
+    pub group: usize,
+    pub shingles: usize,
+    /// At its own ratio.
+    pub sampled: usize,
+}
+
+/// Two representatives that share a shingle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Both {
+    pub a: usize,
+    pub b: usize,
+    /// On the coarser of their ratios.
+    pub sampled: Counts,
+    pub full: Counts,
+}
+
+/// Every document, and every two representatives that have anything in common.
+pub fn pairs(spec: &Spec, docs: &[Doc]) -> (Vec<Fact>, Vec<Both>) {
+    let documents: Vec<Document> = docs.iter().map(|doc| document(spec, &doc.text)).collect();
+    let mut facts: Vec<Fact> = Vec::new();
+    for (i, one) in documents.iter().enumerate() {
+        let same = |other: &Document| other.md5 == one.md5;
+        facts.push(Fact {
+            first: documents.iter().position(same).unwrap_or(i),
+            words: one.words,
+            group: size_group(spec, one.words),
+            shingles: one.shingles.len(),
+            sampled: sample(spec, one, rate(spec, one)).len(),
+        });
+    }
+    let sets: Vec<BTreeSet<&[u8]>> = documents.iter().map(full).collect();
+    let mut all = Vec::new();
+    let firsts: Vec<usize> = (0..docs.len()).filter(|&i| facts[i].first == i).collect();
+    for (at, &a) in firsts.iter().enumerate() {
+        for &b in &firsts[at + 1..] {
+            let full = Counts::of(&sets[a], &sets[b]);
+            if full.shared == 0 {
+                continue;
+            }
+            let coarser = rate(spec, &documents[a]).max(rate(spec, &documents[b]));
+            let sampled = |i: usize| sample(spec, &documents[i], coarser);
+            let sampled = Counts::of(&sampled(a), &sampled(b));
+            all.push(Both {
+                a,
+                b,
+                sampled,
+                full,
+            });
+        }
+    }
+    (facts, all)
+}
+
 /// The answer to `spec` over documents in input order.
 pub fn answer(spec: &Spec, docs: &[Doc]) -> Answer {
     let documents: Vec<Document> = docs.iter().map(|doc| document(spec, &doc.text)).collect();
@@ -290,7 +384,6 @@ pub fn answer(spec: &Spec, docs: &[Doc]) -> Answer {
     };
 
     // Pairs.
-    let (_, numerator, denominator) = spec.threshold;
     let mut listed: BTreeMap<(usize, usize), String> = BTreeMap::new();
     let mut pairs = Vec::new();
     for a in 0..docs.len() {
@@ -309,8 +402,19 @@ pub fn answer(spec: &Spec, docs: &[Doc]) -> Answer {
                     )
                 }
             };
-            let union = size_a + size_b - shared;
-            if union > 0 && shared as u128 * denominator >= union as u128 * numerator {
+            let mut counts = Counts {
+                shared,
+                sizes: (size_a, size_b),
+            };
+            if let Some(candidates) = spec.candidates {
+                if !counts.reach(candidates) {
+                    continue;
+                }
+                counts = Counts::of(&full(&documents[a]), &full(&documents[b]));
+            }
+            if counts.reach(spec.threshold) {
+                let (shared, (size_a, size_b)) = (counts.shared, counts.sizes);
+                let union = size_a + size_b - shared;
                 let resemblance = decimals(shared, union);
                 let (docno_a, docno_b) = (&docs[a].docno, &docs[b].docno);
                 pairs.push(format!(

@@ -2,6 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lookalike::Error;
+use lookalike::progress::{Progress, Stop, Unit};
 
 use super::corpus::{Shape, random_corpus, write_jsonl};
 use super::{Run, lasting, paths};
@@ -36,4 +41,67 @@ pub fn names(out: &Path) -> Vec<PathBuf> {
     all.iter()
         .map(|path| path.strip_prefix(out).unwrap().into())
         .collect()
+}
+
+/// Asks for a stop when it has been called often enough, and keeps the stages that began.
+pub struct StopAt {
+    pub stop: Stop,
+    pub after: usize,
+    pub calls: AtomicUsize,
+    begun: Mutex<Vec<&'static str>>,
+}
+
+impl StopAt {
+    pub fn call(after: usize) -> StopAt {
+        StopAt {
+            stop: Stop::default(),
+            after,
+            calls: AtomicUsize::new(0),
+            begun: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Only watches.
+    pub fn never() -> StopAt {
+        StopAt::call(usize::MAX)
+    }
+
+    fn called(&self) {
+        if self.calls.fetch_add(1, Ordering::SeqCst) + 1 == self.after {
+            self.stop.request();
+        }
+    }
+
+    /// The stages that began, each once however many passes it has.
+    pub fn begun(&self) -> Vec<&'static str> {
+        let mut begun = self.begun.lock().unwrap().clone();
+        begun.dedup();
+        begun
+    }
+}
+
+impl Progress for StopAt {
+    fn start(&self, stage: &'static str, _: Unit, _: Option<u64>) {
+        self.begun.lock().unwrap().push(stage);
+        self.called();
+    }
+
+    fn at(&self, _: u64) {
+        self.called();
+    }
+
+    fn end(&self, _: &str) {
+        self.called();
+    }
+
+    fn note(&self, _: &str) {
+        self.called();
+    }
+}
+
+pub fn stage_of(error: &Error) -> &'static str {
+    match error {
+        Error::Interrupted { stage } => stage,
+        other => panic!("{other}"),
+    }
 }
