@@ -75,10 +75,21 @@ fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) ->
     } else {
         plan = measure(base, base, config, &mut cost, context)?;
     }
-    disk::remove_directory(&directory)?;
+    clear(base)?;
     cost.wall_seconds = start.elapsed().as_secs_f64();
     cost.cpu_seconds = crate::report::cpu_seconds() - cpu;
     Ok(Planned { plan, cost })
+}
+
+/// Removes what plans were made with, this one and those that were stopped.
+fn clear(base: &Workspace) -> Result<()> {
+    let directory = base.directory().join(DIRECTORY);
+    for path in ["subset", "truth", "trial"].map(|name| directory.join(name)) {
+        if path.exists() {
+            Workspace::beside(base, &path, "")?.discard()?;
+        }
+    }
+    disk::remove_directory(&directory)
 }
 
 /// Measures on `part` (a subset of `base`, or `base` itself) and chooses.
@@ -105,7 +116,7 @@ pub(crate) fn run_all(
     let mut cost = PlanCost::default();
     disk::create_directory(&base.directory().join(DIRECTORY))?;
     let measured = gather(base, base, first, &mut cost, context)?;
-    disk::remove_directory(&base.directory().join(DIRECTORY))?;
+    clear(base)?;
     configs
         .iter()
         .map(|config| measured.plan(base, config))
