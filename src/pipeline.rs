@@ -219,8 +219,9 @@ fn sampling(
             (false, Some(Plan::clone(plan)))
         }
         Some(Planning::Make(config)) => {
+            let given = workspace.manifest.plan_given;
             let last = workspace.manifest.plan.take();
-            let last = last.filter(|plan| plan.config == *config);
+            let last = last.filter(|plan| plan.config == *config && !given);
             let made = last.is_none();
             if made {
                 workspace.manifest.costs.remove("plan");
@@ -235,10 +236,17 @@ fn sampling(
     let sampling = plan
         .as_ref()
         .map_or_else(|| question.sampling.clone(), Plan::sampling);
-    if made && let Some(plan) = &plan {
-        write_plan(&workspace.directory().join(PLAN_FILE), plan)?;
+    let given = matches!(question.plan, Some(Planning::Given(_)));
+    if !given && let Some(plan) = &plan {
+        // Another one may have been written there since.
+        let path = workspace.directory().join(PLAN_FILE);
+        let text = plan::write(plan);
+        if !path.exists() || disk::read_all(&path)? != text.as_bytes() {
+            write_plan(&path, plan)?;
+        }
     }
     workspace.manifest.plan = plan;
+    workspace.manifest.plan_given = given;
     if made {
         workspace.commit(&[])?;
     }

@@ -40,9 +40,12 @@ pub struct Manifest {
     pub ingested: bool,
     /// Columns over all documents.
     pub catalogue: Option<CatalogueEntry>,
-    /// The sampling plan that was made for this collection last.
+    /// The sampling plan that was made for this collection last, or given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
+    /// Whether it was given: it may have been changed by hand, and is not what would be made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub plan_given: bool,
     /// Sample sizes.
     pub sample: Option<SampleEntry>,
     /// Sorted runs.

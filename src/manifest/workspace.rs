@@ -493,6 +493,7 @@ impl Manifest {
             ingested: false,
             catalogue: None,
             plan: None,
+            plan_given: false,
             sample: None,
             runs: None,
             postings: None,
