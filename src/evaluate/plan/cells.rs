@@ -71,10 +71,13 @@ impl Cells {
         }
     }
 
-    /// Pairs found wrongly in a cell of all documents, each counted twice.
-    pub(crate) fn wrong(&self, ratio: u8, smaller: u8, larger: u8) -> u64 {
+    /// Pairs found wrongly, and pairs missed, in a cell of all documents; each is counted twice.
+    pub(crate) fn errors(&self, ratio: u8, smaller: u8, larger: u8) -> (u64, u64) {
         let cells = self.of(ratio, smaller, larger).iter();
-        cells.map(|cell| u64::from(cell.found - cell.correct)).sum()
+        cells.fold((0, 0), |(wrong, missed), cell| {
+            let (found, truth) = (cell.found - cell.correct, cell.truth - cell.correct);
+            (wrong + u64::from(found), missed + u64::from(truth))
+        })
     }
 
     fn of(&self, ratio: u8, smaller: u8, larger: u8) -> &[Cell] {
@@ -103,5 +106,34 @@ impl Cells {
             estimate(documents.values().map(|sums| sums.0)),
             estimate(documents.values().map(|sums| sums.1)),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_sums_whenever_they_are_summed() {
+        // More new cells than are kept without a sort, of few keys.
+        let mut cells = Cells::default();
+        for i in 0..3 * LEAST_NEW as u32 {
+            let (found, truth) = (!i.is_multiple_of(3), i.is_multiple_of(2));
+            cells.count((1, 0, (i % 2) as u8, i % 10), found, truth);
+        }
+        assert!(cells.cells.len() <= LEAST_NEW + 1);
+        cells.settle();
+        assert_eq!(cells.cells.len(), 10);
+        let n = LEAST_NEW as u64;
+        // Even: all are true, two in three found. Odd: none is true, two in three found.
+        let (precision, recall) = cells.estimates(&[(1, 0, 0), (1, 0, 1)]);
+        let (precision, recall) = (precision.unwrap(), recall.unwrap());
+        assert_eq!(precision.pairs, n);
+        assert!((precision.value - 0.5).abs() < 1e-12, "{precision:?}");
+        assert_eq!(recall.pairs, 3 * n / 4);
+        assert!((recall.value - 2.0 / 3.0).abs() < 1e-12, "{recall:?}");
+        assert_eq!(cells.errors(1, 0, 0), (0, n / 2));
+        assert_eq!(cells.errors(1, 0, 1), (n, 0));
+        assert_eq!(cells.errors(2, 0, 0), (0, 0));
     }
 }

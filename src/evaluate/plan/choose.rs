@@ -20,7 +20,7 @@ pub(crate) struct Choice {
 /// A pair across groups is compared on the coarser of two ratios, so what a group reaches depends on the
 /// ratios of groups of larger documents: those are chosen first. Where a group cannot reach the
 /// target with any ratio of its own because of such pairs, the group of larger documents that most of
-/// the wrong ones (or, for recall, of all) are of gets a finer ratio, and all begins anew.
+/// those found wrongly (or missed, where a recall is asked) are of gets a finer ratio, and all begins anew.
 pub(crate) fn choose(cells: &Cells, groups: usize, ratios: u8, target: &Target) -> Vec<Choice> {
     let mut coarsest = vec![ratios - 1; groups];
     loop {
@@ -43,8 +43,11 @@ fn attempt(cells: &Cells, coarsest: &[u8], target: &Target) -> Result<Vec<Choice
         let Some(choice) = choice else {
             // With all of its own fingerprints only pairs with larger documents can be wrong or missed.
             let larger = (group + 1..groups).filter(|&larger| chosen[larger] > 0);
-            let wrong = |larger: usize| cells.wrong(chosen[larger], group as u8, larger as u8);
-            let worst = larger.max_by_key(|&larger| wrong(larger));
+            let errors = |larger: usize| {
+                let (wrong, missed) = cells.errors(chosen[larger], group as u8, larger as u8);
+                wrong + target.recall.map_or(0, |_| missed)
+            };
+            let worst = larger.max_by_key(|&larger| errors(larger));
             // There is one: where all larger ones take all, everything is right.
             return Err(worst.unwrap_or(groups - 1));
         };
@@ -153,4 +156,158 @@ pub(crate) fn uniform(cells: &Cells, groups: usize, ratios: u8, target: &Target)
             (0..groups).all(|group| meets(cells, &all, group, ratio, target).is_some())
         })
         .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Threshold;
+
+    /// Pairs of size groups, each of a unit of its own: ratio, smaller group, larger group, and how many
+    /// are found and true, found and not, true and not found.
+    type Pairs = (u8, u8, u8, [u32; 3]);
+
+    fn cells(pairs: &[Pairs]) -> Cells {
+        let mut cells = Cells::default();
+        let mut unit = 0;
+        for &(ratio, smaller, larger, [correct, wrong, missed]) in pairs {
+            for (n, found, truth) in [
+                (correct, true, true),
+                (wrong, true, false),
+                (missed, false, true),
+            ] {
+                for _ in 0..n {
+                    for document in [unit, unit + 1] {
+                        cells.count((ratio, smaller, larger, document), found, truth);
+                    }
+                    unit += 2;
+                }
+            }
+        }
+        cells.settle();
+        cells
+    }
+
+    fn target(precision: u64, recall: Option<u64>) -> Target {
+        let share = |percent| Threshold::new(percent, 100).unwrap();
+        Target {
+            threshold: share(85),
+            precision: share(precision),
+            recall: recall.map(share),
+        }
+    }
+
+    fn ratios(choices: &[Choice]) -> Vec<u8> {
+        choices.iter().map(|choice| choice.ratio).collect()
+    }
+
+    #[test]
+    fn the_coarsest_ratio_with_a_low_end_at_the_target() {
+        // 80 of 100 are right at ratio 2, low end 0.726; 90 of 100 at ratio 1, low end 0.8396.
+        let cells = cells(&[
+            (0, 0, 0, [95, 0, 0]),
+            (1, 0, 0, [90, 10, 5]),
+            (2, 0, 0, [80, 20, 15]),
+        ]);
+        for (precision, ratio) in [(72, 2), (73, 1), (83, 1), (84, 0), (99, 0)] {
+            let choice = &choose(&cells, 1, 3, &target(precision, None))[0];
+            assert_eq!(choice.ratio, ratio, "{precision}");
+        }
+        let choice = &choose(&cells, 1, 3, &target(80, None))[0];
+        let found = choice.precision.unwrap();
+        assert_eq!((choice.evidence, found.pairs), (Evidence::Own, 100));
+        assert!((found.value - 0.9).abs() < 1e-12 && (found.low - 0.8396).abs() < 1e-4);
+        assert_eq!(choice.recall.unwrap().pairs, 95);
+        // Recall 90 / 95 at ratio 1 has the low end 0.8962; 80 / 95 at ratio 2, 0.7709.
+        for (recall, ratio) in [(77, 2), (78, 1), (89, 1), (90, 0)] {
+            let choice = &choose(&cells, 1, 3, &target(70, Some(recall)))[0];
+            assert_eq!(choice.ratio, ratio, "{recall}");
+        }
+        // No share of finitely many pairs has a low end of 1.
+        let all = &choose(&cells, 1, 3, &target(100, None))[0];
+        assert_eq!((all.ratio, all.evidence), (0, Evidence::TooLittle));
+    }
+
+    #[test]
+    fn pairs_across_are_taken_on_the_coarser_ratio() {
+        // The larger group has ratio 2; the smaller, fine by itself, meets no target with its pairs across at
+        // 2, so the larger is refined.
+        let cells = cells(&[
+            (0, 0, 0, [30, 0, 0]),
+            (1, 0, 0, [30, 0, 0]),
+            (2, 0, 0, [30, 0, 0]),
+            (0, 1, 1, [50, 0, 0]),
+            (1, 1, 1, [50, 0, 0]),
+            (2, 1, 1, [50, 0, 0]),
+            (0, 0, 1, [100, 0, 0]),
+            (1, 0, 1, [95, 5, 5]),
+            (2, 0, 1, [40, 60, 60]),
+        ]);
+        let choices = choose(&cells, 2, 3, &target(80, None));
+        assert_eq!(ratios(&choices), [1, 1]);
+        let found = choices[0].precision.unwrap();
+        assert!((found.value - 125.0 / 130.0).abs() < 1e-12 && found.pairs == 130);
+        assert_eq!(choices[1].precision.unwrap().pairs, 50);
+        // 70 of 130 is enough for a half, and not for more.
+        assert_eq!(ratios(&choose(&cells, 2, 3, &target(45, None))), [2, 2]);
+        // One ratio for all: with 2 the smaller group falls short, and so do all pairs, 120 of 180.
+        assert_eq!(uniform(&cells, 2, 3, &target(80, None)), 1);
+        let (ratio, found) = uniform_overall(&cells, 2, 3, &target(80, None));
+        assert!(ratio == 1 && (found.unwrap().value - 175.0 / 180.0).abs() < 1e-12);
+        assert_eq!(uniform(&cells, 2, 3, &target(55, None)), 1);
+        assert_eq!(uniform_overall(&cells, 2, 3, &target(55, None)).0, 2);
+    }
+
+    #[test]
+    fn the_group_with_most_wrong_pairs_is_refined() {
+        let mut pairs = vec![(0, 0, 1, [60, 0, 0]), (1, 0, 1, [20, 40, 40])];
+        for ratio in 0..2 {
+            let groups = (0..3).map(|group| (ratio, group, group, [40, 0, 0]));
+            pairs.extend(groups.chain([(ratio, 0, 2, [50, 0, 0])]));
+        }
+        let choices = choose(&cells(&pairs), 3, 2, &target(80, None));
+        assert_eq!(ratios(&choices), [0, 0, 1]);
+    }
+
+    #[test]
+    fn the_group_with_most_missed_pairs_is_refined_for_recall() {
+        // Nothing is wrong at all, but of the pairs with the middle group two thirds are missed.
+        let mut pairs = vec![(0, 0, 1, [60, 0, 0]), (1, 0, 1, [20, 0, 40])];
+        for ratio in 0..2 {
+            let groups = (0..3).map(|group| (ratio, group, group, [40, 0, 0]));
+            pairs.extend(groups.chain([(ratio, 0, 2, [50, 0, 0])]));
+        }
+        let cells = cells(&pairs);
+        let choices = choose(&cells, 3, 2, &target(80, Some(80)));
+        assert_eq!(ratios(&choices), [0, 0, 1]);
+        assert_eq!(ratios(&choose(&cells, 3, 2, &target(80, None))), [1, 1, 1]);
+    }
+
+    #[test]
+    fn few_pairs_are_pooled_with_those_of_smaller_documents() {
+        // 0.8 takes 11 pairs, all right: the larger group has 5, and 45 with the smaller.
+        let mut pairs = Vec::new();
+        for ratio in 0..3 {
+            let wrong = if ratio == 2 { 40 } else { 0 };
+            pairs.push((ratio, 0, 0, [40, wrong, 0]));
+            pairs.push((ratio, 1, 1, [5, 0, 0]));
+        }
+        let choices = choose(&cells(&pairs), 2, 3, &target(80, None));
+        assert_eq!(ratios(&choices), [1, 1]);
+        assert_eq!(choices[0].evidence, Evidence::Own);
+        assert_eq!(choices[1].evidence, Evidence::Pooled { first: 0 });
+        assert_eq!(choices[1].precision.unwrap().pairs, 45);
+        // A group without documents borrows everything.
+        let choices = choose(&cells(&pairs), 3, 3, &target(80, None));
+        assert_eq!(choices[2].evidence, Evidence::Pooled { first: 0 });
+        // Ten pairs in all show nothing.
+        let few = cells(&[(1, 0, 0, [5, 0, 0]), (1, 1, 1, [5, 0, 0])]);
+        for choice in choose(&few, 2, 2, &target(80, None)) {
+            assert_eq!((choice.ratio, choice.evidence), (0, Evidence::TooLittle));
+        }
+        assert_eq!(uniform(&few, 2, 2, &target(80, None)), 0);
+        // Nor does nothing.
+        let nothing = choose(&cells(&[]), 2, 2, &target(80, None));
+        assert_eq!(ratios(&nothing), [0, 0]);
+    }
 }
