@@ -153,6 +153,30 @@ mod tests {
     }
 
     #[test]
+    fn estimates_by_hand() {
+        // Four families of two: 2, 0, 2 and 1 are right. p = 5/8; the residuals 3/4, -5/4, 3/4, -1/4 have squares
+        // of 11/4; variance 4/3 (11/4) / 64 = 0.05729, so they are worth 0.234375 / 0.05729 = 4.0909.
+        let four = [2.0, 0.0, 2.0, 1.0].map(|part| sums(2.0, part));
+        let estimate_ = estimate(four.into_iter()).unwrap();
+        assert!((estimate_.value - 0.625).abs() < 1e-12 && estimate_.pairs == 8);
+        assert!((estimate_.worth - 4.090_909).abs() < 1e-6, "{estimate_:?}");
+        assert!((estimate_.low - 0.265_75).abs() < 1e-4, "{estimate_:?}");
+        assert!((estimate_.high - 0.884_72).abs() < 1e-4, "{estimate_:?}");
+        // 4 of 4, 1 of 2, 0 of 2: by the variance worth 2.58, but three families of these sizes are worth as
+        // many as 8² / (16 + 4 + 4) of one size.
+        let three = [sums(4.0, 4.0), sums(2.0, 1.0), sums(2.0, 0.0)];
+        let three = estimate(three.into_iter()).unwrap();
+        assert!((three.worth - 64.0 / 24.0).abs() < 1e-12, "{three:?}");
+        // Families that differ less than chance would have it are worth their pairs at most.
+        let alike = estimate((0..5).map(|_| sums(2.0, 1.0))).unwrap();
+        let nearly = [(1.0, 1.0), (1.0, 0.0), (2.0, 1.0), (2.0, 2.0), (3.0, 2.0)];
+        let nearly = estimate(nearly.map(|(whole, part)| sums(whole, part)).into_iter()).unwrap();
+        assert!((nearly.worth - 9.0).abs() < 1e-12, "{nearly:?}");
+        // No variance at all says nothing of how many they are worth.
+        assert!((alike.worth - 5.0).abs() < 1e-12, "{alike:?}");
+    }
+
+    #[test]
     fn intervals_hold_as_often_as_they_say() {
         // 400 samples of 60 cliques, each right with probability 0.9 and of 2 to 4 documents: the lower end is
         // above the truth (0.9) about one time in twenty.

@@ -179,3 +179,259 @@ pub(crate) fn check(subset: &Subset) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::budget::{Budget, ByteSize, Disk};
+    use crate::collection::{CollectionConfig, DocumentRecord, SizeGroups};
+    use crate::pipeline;
+    use crate::progress::Stop;
+    use crate::shingle::ShingleConfig;
+
+    fn selection(share: (u64, u64), seed: u64) -> Selection {
+        let share = Threshold::new(share.0, share.1).unwrap();
+        Selection::new(&Subset { share, seed })
+    }
+
+    fn drawn<K: Key>(selection: Selection, set: &[K]) -> bool {
+        let places = set.iter().map(|&key| selection.place(key));
+        selection.takes(places.min().unwrap())
+    }
+
+    /// Two sets of rising keys of `own` each beside `shared` of both.
+    fn sets<K: Key>(shared: u64, own: u64) -> (Vec<K>, Vec<K>) {
+        let key = |i: u64| {
+            let high = u128::from(mix(i, 0x5eed)) << 64;
+            K::from_u128(high | u128::from(mix(i, 0xfeed)))
+        };
+        let set = |from: u64| (0..shared).chain(from..from + own).map(key).collect();
+        (set(shared), set(shared + own))
+    }
+
+    /// Beyond so many standard deviations lies one of a hundred thousand.
+    const DEVIATIONS: f64 = 4.5;
+
+    fn documents_are_drawn_together<K: Key>() {
+        const SEEDS: u64 = 20_000;
+        for (shared, own) in [(0, 20), (10, 20), (20, 10), (36, 2), (30, 0)] {
+            let (a, b) = sets::<K>(shared, own);
+            let r = shared as f64 / (shared + 2 * own) as f64;
+            for share in [(1, 10), (1, 4), (9, 10)] {
+                let s = share.0 as f64 / share.1 as f64;
+                let (mut both, mut one) = (0u64, 0u64);
+                for seed in 0..SEEDS {
+                    let selection = selection(share, seed);
+                    let (a, b) = (drawn(selection, &a), drawn(selection, &b));
+                    both += u64::from(a && b);
+                    one += u64::from(a);
+                }
+                let holds = |times: u64, p: f64| {
+                    let n = SEEDS as f64;
+                    let deviation = (p * (1.0 - p) / n).sqrt();
+                    let found = times as f64 / n;
+                    assert!(
+                        (found - p).abs() <= DEVIATIONS * deviation,
+                        "resemblance {r}, share {s}: {found} {p}"
+                    );
+                };
+                holds(one, s);
+                let p = s * r + s * s * (1.0 - r);
+                holds(both, p);
+                let size = shared + own;
+                let weight = selection(share, 0).weight(shared, (size, size));
+                assert!((weight * p - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn documents_that_resemble_each_other_are_drawn_together() {
+        documents_are_drawn_together::<u64>();
+        documents_are_drawn_together::<u128>();
+    }
+
+    /// Horvitz and Thompson's sum over the pairs that are drawn is right in the mean.
+    #[test]
+    fn weights_add_up_to_the_pairs_that_there_are() {
+        const SEEDS: u64 = 20_000;
+        // Families of four, of all resemblances: 6 pairs each.
+        let families: Vec<Vec<Vec<u64>>> = (0..20u64)
+            .map(|family| {
+                let key = |i: u64| mix(i, family + 1);
+                let common = family * 2;
+                let member =
+                    |m: u64| (0..common).chain(1000 * (m + 1)..1000 * (m + 1) + 40 - common);
+                (0..4).map(|m| member(m).map(key).collect()).collect()
+            })
+            .collect();
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for seed in 0..SEEDS {
+            let selection = selection((1, 5), seed);
+            let mut estimate = 0.0;
+            for (family, members) in families.iter().enumerate() {
+                let drawn: Vec<bool> = members.iter().map(|set| drawn(selection, set)).collect();
+                for a in 0..4 {
+                    for b in a + 1..4 {
+                        if drawn[a] && drawn[b] {
+                            estimate += selection.weight(family as u64 * 2, (40, 40));
+                        }
+                    }
+                }
+            }
+            sum += estimate;
+            squares += estimate * estimate;
+        }
+        let n = SEEDS as f64;
+        let mean = sum / n;
+        let deviation = ((squares / n - mean * mean) / n).sqrt();
+        assert!(
+            (mean - 120.0).abs() < DEVIATIONS * deviation,
+            "{mean} {deviation}"
+        );
+        assert!(
+            deviation < 2.0,
+            "the mean of so many says nothing: {deviation}"
+        );
+    }
+
+    /// Representatives with shingles, with their sets.
+    fn content<K: Key>(workspace: &Workspace) -> Vec<(DocumentRecord, Vec<K>)> {
+        let representatives = Catalogue::representatives(workspace).unwrap();
+        let stored = Catalogue::stored(workspace).unwrap();
+        let mut found = Vec::new();
+        let mut number = 0;
+        for segment in &workspace.manifest.segments {
+            assert_eq!(segment.first_document as usize, number);
+            let path = workspace.path("collection").join(&segment.documents.name);
+            let mut documents =
+                DocumentReader::open(&path, None, Some(&segment.documents)).unwrap();
+            let mut sets = SetReader::<K>::of(workspace, segment).unwrap();
+            while let Some(document) = documents.next().unwrap() {
+                let mut set: Vec<K> = Vec::new();
+                sets.next(stored.0[number], |keys| {
+                    set.extend_from_slice(keys);
+                    Ok(())
+                })
+                .unwrap();
+                if representatives.0[number] as usize == number && !set.is_empty() {
+                    found.push((document, set));
+                }
+                number += 1;
+            }
+            documents.finish().unwrap();
+            sets.finish().unwrap();
+        }
+        found
+    }
+
+    fn input(directory: &Path) {
+        // Empty documents, exact duplicates, near-duplicates; and lines that are no documents, enough for whole
+        // segments of them.
+        let mut lines = String::new();
+        for i in 0..400u64 {
+            let text: Vec<String> = match i % 8 {
+                0 => Vec::new(),
+                1 => (0..20)
+                    .map(|w| format!("w{}", mix(w, i / 40) % 97))
+                    .collect(),
+                _ => (0..20 + i % 30)
+                    .map(|w| format!("w{}", mix(w, i / 3) % 997))
+                    .collect(),
+            };
+            lines.push_str(&format!(
+                "{{\"id\": \"d{i}\", \"text\": \"{}\"}}\n",
+                text.join(" ")
+            ));
+            if i == 150 || i == 399 {
+                lines.push_str(&"{\"id\": \"x\", a line that is no JSON}\n".repeat(200));
+            }
+        }
+        fs::write(directory.join("all.jsonl"), lines).unwrap();
+    }
+
+    fn subsets_are_what_is_drawn<K: Key>(fingerprint: &str) {
+        let directory = tempfile::tempdir().unwrap();
+        let read = directory.path().join("in");
+        fs::create_dir(&read).unwrap();
+        input(&read);
+        let out = directory.path().join("out");
+        let config = CollectionConfig {
+            read: Default::default(),
+            shingle: ShingleConfig {
+                shingle_size: 3,
+                fingerprint: fingerprint.parse().unwrap(),
+                ..ShingleConfig::default()
+            },
+            size_groups: SizeGroups::default(),
+            segment_size: ByteSize(2 << 10),
+        };
+        let stop = Stop::default();
+        let context = Context {
+            budget: Budget {
+                memory: ByteSize::mib(512),
+                threads: 2,
+                disk: Disk::Unchecked,
+            },
+            stop: &stop,
+            progress: &Silent,
+        };
+        let inputs = pipeline::inputs(&[read], &out).unwrap();
+        let base = pipeline::ingest(&inputs, &out, &config, false, &context).unwrap();
+        let segments = &base.manifest.segments;
+        let without = segments.iter().filter(|s| s.stats.documents == 0).count();
+        assert!(
+            segments.len() > 5 && without > 0,
+            "{} {without}",
+            segments.len()
+        );
+        let all = content::<K>(&base);
+        assert!(all.len() > 100 && all.len() < 350, "{}", all.len());
+        let mut whole = BTreeSet::new();
+        for seed in 0..6 {
+            let selection = selection((1, 3), seed);
+            let place = directory.path().join(format!("subset{seed}"));
+            let mut part = Workspace::beside(&base, &place, "a third").unwrap();
+            make::<K>(&base, &mut part, selection, &context).unwrap();
+            let expected: Vec<_> = all
+                .iter()
+                .filter(|(_, set)| drawn(selection, set))
+                .cloned()
+                .collect();
+            assert!(expected.len() > 20 && expected.len() < all.len() * 2 / 3);
+            let found = content::<K>(&part);
+            assert_eq!(found, expected);
+            let stats = Catalogue::stats(&part).unwrap();
+            let shingles: u64 = expected.iter().map(|(_, set)| set.len() as u64).sum();
+            assert_eq!(
+                (stats.documents, stats.shingles),
+                (expected.len() as u64, shingles)
+            );
+            assert_eq!(stats.representatives, stats.documents);
+            whole.extend(found.into_iter().map(|(document, _)| document.docno));
+            // What is there is used again.
+            drop(part);
+            let mut part = Workspace::beside(&base, &place, "a third").unwrap();
+            assert!(part.manifest.ingested);
+            make::<K>(&base, &mut part, selection, &context).unwrap();
+            assert_eq!(content::<K>(&part), expected);
+            drop(part);
+            // What was drawn otherwise is not.
+            let other = Workspace::beside(&base, &place, "another third").unwrap();
+            assert!(!other.manifest.ingested);
+            other.discard().unwrap();
+            assert!(!place.exists());
+        }
+        assert!(whole.len() > all.len() * 3 / 4, "another seed draws others");
+    }
+
+    #[test]
+    fn a_subset_holds_what_is_drawn() {
+        subsets_are_what_is_drawn::<u64>("64");
+        subsets_are_what_is_drawn::<u128>("md5");
+    }
+}
