@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use common::corpus::{Random, Shape, random_corpus, write_jsonl};
-use common::{RESULTS, Run, paths, sample_corpora};
+use common::{RESULTS, Run, paths, rows_of, sample_corpora};
 use lookalike::progress::{Silent, Stop};
 use lookalike::{sample, sort};
 use serde_json::Value;
@@ -111,6 +111,47 @@ fn help_of_every_command() {
         assert!(stdout(&help).contains(flag), "{flag}");
     }
     assert!(stdout(&help).contains("[default: 0.85]") && stdout(&help).contains("[default: 10]"));
+    let flags: [(&str, &[&str]); 3] = [
+        (
+            "run",
+            &[
+                "--precision",
+                "--recall",
+                "--subset",
+                "--ratios",
+                "--verified",
+                "--candidates",
+            ],
+        ),
+        (
+            "plan",
+            &[
+                "--precision",
+                "--recall",
+                "--threshold",
+                "--ratios",
+                "--subset",
+                "--plan-seed",
+                "--output",
+                "[default: 0.8]",
+            ],
+        ),
+        (
+            "study",
+            &[
+                "--ratios",
+                "--thresholds",
+                "[default: 1/2,1/4,1/8,1/16]",
+                "DIR/study",
+            ],
+        ),
+    ];
+    for (command, flags) in flags {
+        let help = done(lookalike([command, "--help"]));
+        for flag in flags {
+            assert!(stdout(&help).contains(flag), "{command} {flag}");
+        }
+    }
     let version = done(line("--version"));
     assert_eq!(
         stdout(&version),
@@ -867,4 +908,213 @@ fn a_report_says_that_standard_input_cannot_be_read_again() {
     done(lookalike(["report", at]));
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("standard input, which cannot be read again"));
+}
+
+/// Documents of four size groups, with many pairs about the threshold.
+fn many(directory: &Path) -> PathBuf {
+    let shape = Shape {
+        families: 150,
+        members: 8,
+        words: 200,
+        vocabulary: 400,
+        boilerplate: 40,
+    };
+    write_jsonl(directory, &random_corpus(90, shape), 2)
+}
+
+/// The pairs listed, without the comments that say how they were found.
+fn pairs_of(out: &str) -> Vec<String> {
+    rows_of(Path::new(out), "pairs.tsv")
+}
+
+#[test]
+fn run_plans_for_a_precision() {
+    let directory = tempfile::tempdir().unwrap();
+    let input = many(directory.path());
+    let input = input.to_str().unwrap();
+    let at = |name: &str| directory.path().join(name).to_str().unwrap().to_string();
+    let out = at("out");
+    let run = |out: &str, rest: &str| {
+        let line = format!(
+            "run {input} -o {out} --shingle-size 2 --threshold 0.5 --size-groups 60,90,120 {rest}"
+        );
+        lookalike(line.split(' '))
+    };
+    let asked = "--precision 0.8 --subset 60% --plan-seed 3 --ratios 1/2,1/4,1/8";
+    let first = done(run(&out, asked));
+    assert!(stderr(&first).contains("plan: "), "{}", stderr(&first));
+    let summary = fs::read_to_string(format!("{out}/summary.json")).unwrap();
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    let groups = summary["plan"]["groups"].as_array().unwrap();
+    let ratios: Vec<&str> = groups
+        .iter()
+        .map(|g| g["ratio"].as_str().unwrap())
+        .collect();
+    assert_eq!(ratios.len(), 4);
+    assert!(
+        ratios.iter().any(|ratio| *ratio != ratios[0]),
+        "one ratio for all: {ratios:?}"
+    );
+    assert_eq!(summary["plan"]["config"]["target"]["precision"], "0.8");
+    let pairs = pairs_of(&out);
+    assert!(pairs.len() > 50);
+    assert!(!Path::new(&out).join("plan").exists());
+    // The same again finds everything there.
+    let names = ["pairs.tsv", "clusters.jsonl", "plan.toml"];
+    let times = || {
+        names.map(|name| {
+            fs::metadata(format!("{out}/{name}"))
+                .unwrap()
+                .modified()
+                .unwrap()
+        })
+    };
+    let before = times();
+    let again = done(run(&out, asked));
+    assert_eq!(times(), before);
+    assert!(
+        !stderr(&again).contains("plan: ") && !stderr(&again).contains("join: "),
+        "{}",
+        stderr(&again)
+    );
+    // Its plan, or the ratios of it, in one go.
+    let plan = format!("{out}/plan.toml");
+    done(run(&at("given"), &format!("--sampling {plan} -q")));
+    assert_eq!(pairs_of(&at("given")), pairs);
+    done(run(
+        &at("list"),
+        &format!("--sampling {} -q", ratios.join(",")),
+    ));
+    assert_eq!(pairs_of(&at("list")), pairs);
+    // `plan` makes the same, in the same place or another.
+    done(line(&format!(
+        "ingest {input} -o {} --shingle-size 2 --size-groups 60,90,120 -q",
+        at("alone")
+    )));
+    let asked = "--precision 0.8 --threshold 0.5 --subset 60% --plan-seed 3 --ratios 1/2,1/4,1/8";
+    let printed = done(line(&format!("plan {} {asked}", at("alone"))));
+    assert!(stdout(&printed).contains(&format!("plan in {}/plan.toml", at("alone"))));
+    done(line(&format!(
+        "plan {} {asked} -q -o {}",
+        at("alone"),
+        at("here.toml")
+    )));
+    for path in [format!("{}/plan.toml", at("alone")), at("here.toml")] {
+        assert_eq!(fs::read(path).unwrap(), fs::read(&plan).unwrap());
+    }
+    let json = done(line(&format!("plan {} {asked} --json", at("alone"))));
+    let json: Value = serde_json::from_str(stdout(&json)).unwrap();
+    assert_eq!(json["groups"], summary["plan"]["groups"]);
+    // Of another threshold, or another collection, it is refused.
+    let other = run(&at("other"), &format!("--sampling {plan} --threshold 0.6"));
+    assert_eq!(other.status.code(), Some(2), "the threshold twice");
+    let other = line(&format!(
+        "run {input} -o {} --shingle-size 2 --threshold 0.6 --size-groups 60,90,120 --sampling {plan}",
+        at("other")
+    ));
+    failed(
+        &other,
+        1,
+        &[
+            "--threshold",
+            "0.6",
+            "0.5",
+            "help: make a plan for these parameters",
+        ],
+    );
+    let other = line(&format!(
+        "run {input} -o {} --threshold 0.5 --sampling {plan}",
+        at("other")
+    ));
+    failed(&other, 1, &["--shingle-size", "10", "2"]);
+    assert!(!Path::new(&at("other")).exists());
+}
+
+#[test]
+fn verified_sampling_belongs_to_sampling() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let out = out.to_str().unwrap();
+    let cases: [(&str, &[&str]); 6] = [
+        ("--verified", &["--verified", "full"]),
+        (
+            "--sampling 1/4 --candidates 0.5",
+            &["--candidates", "--verified"],
+        ),
+        (
+            "--sampling 1/4 --verified --candidates 0.9",
+            &["--candidates", "0.9", "0.85"],
+        ),
+        (
+            "--sampling 1/4 --verified --pairs none",
+            &["--verified", "--pairs none"],
+        ),
+        (
+            "--sampling 1/4 --precision 0.8",
+            &["--sampling", "--precision"],
+        ),
+        ("--subset 10%", &["--precision"]),
+    ];
+    for (arguments, says) in cases {
+        let line = format!("run sample-corpora/trec-web/a.gz -o {out} {arguments}");
+        let output = lookalike(line.split(' '));
+        let message = stderr(&output);
+        assert!(
+            matches!(output.status.code(), Some(1 | 2)),
+            "{arguments}: {message}"
+        );
+        for what in says {
+            assert!(
+                message.contains(what),
+                "{arguments}: `{what}` is not in: {message}"
+            );
+        }
+        assert!(!Path::new(out).exists(), "{arguments}");
+    }
+    let run = "run sample-corpora/trec-web -q --sampling 1/4 --threshold 0.5";
+    done(line(&format!("{run} -o {out} --verified --candidates 0.3")));
+    let found = pairs_of(out);
+    let exact = directory.path().join("exact");
+    let exact = exact.to_str().unwrap();
+    done(line(&format!(
+        "run sample-corpora/trec-web -q --threshold 0.5 -o {exact}"
+    )));
+    let all: BTreeSet<String> = pairs_of(exact).into_iter().collect();
+    assert!(!found.is_empty() && found.iter().all(|row| all.contains(row)));
+}
+
+#[test]
+fn study_writes_tables_and_figures() {
+    let (_directory, out) = finished();
+    let out = out.to_str().unwrap();
+    let study = done(line(&format!(
+        "study {out} --ratios 1/2,1/4 --thresholds 0.5,0.85"
+    )));
+    assert!(stdout(&study).contains(&format!("tables and figures in {out}/study")));
+    for name in [
+        "figure1.svg",
+        "summary.csv",
+        "trials.csv",
+        "study.json",
+        "trials/1-4-3.json",
+    ] {
+        assert!(Path::new(out).join("study").join(name).is_file(), "{name}");
+    }
+    let json = done(line(&format!(
+        "study {out} --ratios 1/2,1/4 --thresholds 0.5,0.85 --json"
+    )));
+    let json: Value = serde_json::from_str(stdout(&json)).unwrap();
+    // The exact run, two classes of a half, four of a quarter.
+    assert_eq!(json[0]["trials"].as_array().unwrap().len(), 7);
+    failed(
+        &line(&format!("study {out} --ratios 1/2,1/2048")),
+        1,
+        &["--ratios", "1/2,1/2048"],
+    );
+    failed(
+        &line(&format!("study {out} --thresholds 0.9,0.5")),
+        1,
+        &["--thresholds", "0.9,0.5"],
+    );
+    done(line(&format!("verify {out}")));
 }
