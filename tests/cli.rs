@@ -1108,12 +1108,12 @@ fn study_writes_tables_and_figures() {
     assert_eq!(json[0]["trials"].as_array().unwrap().len(), 7);
     failed(
         &line(&format!("study {out} --ratios 1/2,1/2048")),
-        1,
+        2,
         &["--ratios", "1/2,1/2048"],
     );
     failed(
         &line(&format!("study {out} --thresholds 0.9,0.5")),
-        1,
+        2,
         &["--thresholds", "0.9,0.5"],
     );
     done(line(&format!("verify {out}")));
