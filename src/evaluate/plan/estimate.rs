@@ -65,8 +65,6 @@ pub(crate) fn estimate(documents: impl Iterator<Item = Sums> + Clone) -> Option<
     let spread = p * (1.0 - p);
     let worth = if variance > 0.0 && spread > 0.0 {
         (spread / variance).clamp(equal, pairs.max(equal))
-    } else if spread > 0.0 {
-        pairs
     } else {
         equal
     };
@@ -132,14 +130,14 @@ mod tests {
         assert!((apart.value - 0.8).abs() < 1e-12 && apart.pairs == 100);
         assert!((apart.worth - 100.0).abs() < 1e-9, "{apart:?}");
         assert!((apart.low - wilson(0.8, 100.0).0).abs() < 1e-12);
-        // A document in each of ten pairs, all right or all wrong: by hand, each star of five right or
-        // wrong pairs has 100 r² and ten ends r² each, less 10 r² counted twice: 100 r², so it is worth one pair.
+        // Ten documents with ten pairs each, all of them right or all wrong: by hand, such a star has (10 r)² and
+        // ten ends r², less 10 r² counted twice, so it is worth one pair; all are worth ten.
         let stars: Vec<_> = (0..10)
             .flat_map(|star| (1..=10).map(move |end| (star * 11, star * 11 + end, star % 5 > 0)))
             .collect();
         let stars = estimate(of_pairs(&stars).into_iter()).unwrap();
         assert!((stars.value - 0.8).abs() < 1e-12 && stars.pairs == 100);
-        // Of 110 documents with 1 or 10 pairs: half of 200² / (10 * 100 + 100), 18.2, is the least.
+        // But no less than half of 110 documents, had they as many pairs each: 200² / (10 * 100 + 100) / 2.
         assert!((stars.worth - 20_000.0 / 1_100.0).abs() < 1e-9, "{stars:?}");
         // All right: half the documents of a clique.
         let clique: Vec<_> = (0..20)
@@ -154,26 +152,23 @@ mod tests {
 
     #[test]
     fn estimates_by_hand() {
-        // Four families of two: 2, 0, 2 and 1 are right. p = 5/8; the residuals 3/4, -5/4, 3/4, -1/4 have squares
-        // of 11/4; variance 4/3 (11/4) / 64 = 0.05729, so they are worth 0.234375 / 0.05729 = 4.0909.
-        let four = [2.0, 0.0, 2.0, 1.0].map(|part| sums(2.0, part));
-        let estimate_ = estimate(four.into_iter()).unwrap();
-        assert!((estimate_.value - 0.625).abs() < 1e-12 && estimate_.pairs == 8);
-        assert!((estimate_.worth - 4.090_909).abs() < 1e-6, "{estimate_:?}");
-        assert!((estimate_.low - 0.265_75).abs() < 1e-4, "{estimate_:?}");
-        assert!((estimate_.high - 0.884_72).abs() < 1e-4, "{estimate_:?}");
-        // 4 of 4, 1 of 2, 0 of 2: by the variance worth 2.58, but three families of these sizes are worth as
-        // many as 8² / (16 + 4 + 4) of one size.
-        let three = [sums(4.0, 4.0), sums(2.0, 1.0), sums(2.0, 0.0)];
-        let three = estimate(three.into_iter()).unwrap();
-        assert!((three.worth - 64.0 / 24.0).abs() < 1e-12, "{three:?}");
-        // Families that differ less than chance would have it are worth their pairs at most.
-        let alike = estimate((0..5).map(|_| sums(2.0, 1.0))).unwrap();
-        let nearly = [(1.0, 1.0), (1.0, 0.0), (2.0, 1.0), (2.0, 2.0), (3.0, 2.0)];
-        let nearly = estimate(nearly.map(|(whole, part)| sums(whole, part)).into_iter()).unwrap();
-        assert!((nearly.worth - 9.0).abs() < 1e-12, "{nearly:?}");
-        // No variance at all says nothing of how many they are worth.
-        assert!((alike.worth - 5.0).abs() < 1e-12, "{alike:?}");
+        // Two pairs of one document, right; four apart, one of them wrong. p = 5/6. Residuals 1/6 and -5/6; their sums
+        // by document, squared: 4/36, two 1/36, two 25/36, six 1/36; less 6 p (1 - p): 32/36. The variance is a
+        // 36th of that, 0.02469, so they are worth 0.13889 / 0.02469.
+        let pairs = [(0, 1), (0, 2), (3, 4), (5, 6), (7, 8), (9, 10)].map(|(a, b)| (a, b, a != 3));
+        let estimate_ = estimate(of_pairs(&pairs).into_iter()).unwrap();
+        assert!((estimate_.value - 5.0 / 6.0).abs() < 1e-12 && estimate_.pairs == 6);
+        assert!((estimate_.worth - 5.625).abs() < 1e-9, "{estimate_:?}");
+        let (low, high) = wilson(5.0 / 6.0, 5.625);
+        assert_eq!((estimate_.low, estimate_.high), (low, high));
+        // Pairs of one document that differ: worth more than there are by the variance, so as many.
+        let differing = [(0, 1, true), (0, 2, false), (3, 4, true), (5, 6, true)];
+        let differing = estimate(of_pairs(&differing).into_iter()).unwrap();
+        assert!((differing.worth - 4.0).abs() < 1e-9, "{differing:?}");
+        // No variance at all says nothing of how many they are worth: 8² / (4 + 4 + 4) / 2.
+        let even = [(0, 1, true), (0, 2, false), (3, 1, false), (3, 2, true)];
+        let even = estimate(of_pairs(&even).into_iter()).unwrap();
+        assert!((even.worth - 2.0).abs() < 1e-9, "{even:?}");
     }
 
     #[test]
