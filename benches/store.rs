@@ -212,11 +212,13 @@ fn collection(place: &Path, context: &Context<'_>) -> (Workspace, Question) {
     };
     let question = Question {
         sampling: Sampling::Full,
+        plan: None,
         join: JoinConfig {
             join: Join::Count,
             threshold: "0.85".parse().unwrap(),
             max_postings: None,
             pairs: Pairs::All,
+            candidates: None,
         },
         spill: Spill::Auto,
         fan_in: None,

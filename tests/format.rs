@@ -507,11 +507,13 @@ fn tiny_run(place: &Path) -> PathBuf {
     };
     let question = Question {
         sampling: Sampling::Full,
+        plan: None,
         join: JoinConfig {
             join: Join::Prefix,
             threshold: "0.8".parse().unwrap(),
             max_postings: None,
             pairs: Pairs::All,
+            candidates: None,
         },
         spill: Spill::Auto,
         fan_in: None,

@@ -69,7 +69,7 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
     };
     let _ = writeln!(
         out,
-        "plan for precision {}{recall} at threshold {}, measured on {on}\n\n{:>10} {:>10} {:>13}  {:<6} {:<24} {:<24} {}",
+        "plan for precision {}{recall} at threshold {}, measured on {on}\n\n{:>10} {:>10} {:>13}  {:<6} {:<24} {:<24} measured on",
         target.precision,
         target.threshold,
         "words",
@@ -78,7 +78,6 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
         "ratio",
         "precision (90 % interval)",
         "recall (90 % interval)",
-        "measured on",
     );
     for group in &plan.groups {
         let _ = writeln!(
