@@ -244,7 +244,7 @@ fn planned(known: &Known, precision: f64, recall: Option<f64>) -> (Vec<Chosen>, 
     let enough = |estimate: Option<Estimate>, asked: f64| {
         estimate.is_some_and(|e| wilson(1.0, e.worth).0 >= asked)
     };
-    let mut most = vec![known.found.len() - 1; GROUPS];
+    let mut most = [known.found.len() - 1; GROUPS];
     let mut begun_anew = 0;
     'anew: loop {
         let mut of = vec![0; GROUPS];

@@ -60,18 +60,17 @@ fn attempt(cells: &Cells, coarsest: &[u8], target: &Target) -> Result<Vec<Choice
 
 /// Does a group meet the target with a ratio, larger ones having theirs?
 fn meets(cells: &Cells, chosen: &[u8], group: usize, ratio: u8, target: &Target) -> Option<Choice> {
-    let groups = chosen.len();
     let precision_asked = target.precision_asked();
     let mut first = group;
     loop {
         // Groups whose documents are smaller have no ratio yet; they lend their pairs at this one.
         let mut of = Vec::new();
         for smaller in first..=group {
-            for larger in smaller..groups {
+            for (larger, &theirs) in chosen.iter().enumerate().skip(smaller) {
                 let on = if larger <= group {
                     ratio
                 } else {
-                    ratio.max(chosen[larger])
+                    ratio.max(theirs)
                 };
                 of.push((on, smaller as u8, larger as u8));
             }
