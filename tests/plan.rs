@@ -118,14 +118,6 @@ impl Known {
         let (a, b) = (self.facts[a].group, self.facts[b].group);
         (a.min(b), a.max(b))
     }
-
-    fn small(&self, &(a, b): &(usize, usize)) -> usize {
-        if self.facts[b].group < self.facts[a].group {
-            b
-        } else {
-            a
-        }
-    }
 }
 
 /// (correct, found, true) by group of the smaller document.
@@ -166,28 +158,36 @@ fn wilson(p: f64, n: f64) -> (f64, f64) {
     )
 }
 
-/// An interval from pairs by unit: how many count, and how many of them are right.
-fn interval(units: &BTreeMap<usize, (f64, f64)>) -> Option<Estimate> {
-    let units: Vec<(f64, f64)> = units
-        .values()
-        .copied()
-        .filter(|unit| unit.0 > 0.0)
-        .collect();
-    if units.is_empty() {
+/// An interval from pairs, each right or not: the variance is the sum of the products of the residuals of
+/// any two pairs that have a document in common.
+fn interval(pairs: &[((usize, usize), bool)]) -> Option<Estimate> {
+    if pairs.is_empty() {
         return None;
     }
-    let m = units.len() as f64;
-    let whole: f64 = units.iter().map(|unit| unit.0).sum();
-    let p = units.iter().map(|unit| unit.1).sum::<f64>() / whole;
-    let equal = whole * whole / units.iter().map(|unit| unit.0 * unit.0).sum::<f64>();
-    let squares: f64 = units.iter().map(|unit| (unit.1 - p * unit.0).powi(2)).sum();
-    let variance = if m > 1.0 {
-        m / (m - 1.0) * squares / (whole * whole)
-    } else {
-        0.0
-    };
-    let worth = if variance > 0.0 && p > 0.0 && p < 1.0 {
-        (p * (1.0 - p) / variance).max(equal).min(whole.max(equal))
+    let n = pairs.len() as f64;
+    let p = pairs.iter().filter(|pair| pair.1).count() as f64 / n;
+    let residual = |right: bool| f64::from(u8::from(right)) - p;
+    let mut of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, &((a, b), _)) in pairs.iter().enumerate() {
+        of.entry(a).or_default().push(at);
+        of.entry(b).or_default().push(at);
+    }
+    let mut variance = 0.0;
+    for (at, &((a, b), right)) in pairs.iter().enumerate() {
+        // Two pairs have one document in common at most; a pair has both with itself.
+        for &other in of[&a]
+            .iter()
+            .chain(of[&b].iter().filter(|&&other| other != at))
+        {
+            variance += residual(right) * residual(pairs[other].1) / (n * n);
+        }
+    }
+    let degrees: BTreeMap<usize, f64> = of.iter().map(|(&d, of)| (d, of.len() as f64)).collect();
+    let squares: f64 = degrees.values().map(|degree| degree * degree).sum();
+    let equal = (4.0 * n * n / squares / 2.0).max(1.0);
+    // Sums of fractions are not 0 where they should be.
+    let worth = if variance > 1e-12 && p > 0.0 && p < 1.0 {
+        (p * (1.0 - p) / variance).max(equal).min(n.max(equal))
     } else {
         equal
     };
@@ -196,7 +196,7 @@ fn interval(units: &BTreeMap<usize, (f64, f64)>) -> Option<Estimate> {
         value: p,
         low,
         high,
-        pairs: whole as u64,
+        pairs: pairs.len() as u64,
         worth,
     })
 }
@@ -212,31 +212,31 @@ struct Chosen {
 
 /// The documented way to a plan, pair by pair.
 fn planned(known: &Known, precision: f64, recall: Option<f64>) -> (Vec<Chosen>, usize) {
-    let is = |set: &BTreeSet<_>, pair: &_| f64::from(u8::from(set.contains(pair)));
     let all: BTreeSet<_> = known.found.iter().flatten().collect();
     let all: Vec<_> = all
         .into_iter()
         .map(|pair| {
-            let found: Vec<f64> = known.found.iter().map(|found| is(found, pair)).collect();
-            (
-                known.groups(pair),
-                known.small(pair),
-                is(&known.truth, pair),
-                found,
-            )
+            let found: Vec<bool> = known
+                .found
+                .iter()
+                .map(|found| found.contains(pair))
+                .collect();
+            (known.groups(pair), *pair, known.truth.contains(pair), found)
         })
         .collect();
     let estimates = |first: usize, group: usize, of: &[usize]| {
-        let (mut precision, mut recall) = (BTreeMap::new(), BTreeMap::new());
-        for &((smaller, larger), small, right, ref found) in &all {
+        let (mut precision, mut recall) = (Vec::new(), Vec::new());
+        for &((smaller, larger), pair, right, ref found) in &all {
             if smaller < first || smaller > group {
                 continue;
             }
             let found = found[of[smaller].max(of[larger])];
-            let unit: &mut (f64, f64) = precision.entry(small).or_default();
-            *unit = (unit.0 + found, unit.1 + found * right);
-            let unit: &mut (f64, f64) = recall.entry(small).or_default();
-            *unit = (unit.0 + right, unit.1 + found * right);
+            if found {
+                precision.push((pair, right));
+            }
+            if right {
+                recall.push((pair, found));
+            }
         }
         (interval(&precision), interval(&recall))
     };

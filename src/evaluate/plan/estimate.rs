@@ -63,7 +63,8 @@ pub(crate) fn estimate(documents: impl Iterator<Item = Sums> + Clone) -> Option<
     let by_pair = pairs * p * (1.0 - p);
     let variance = (by_document - by_pair) / (pairs * pairs);
     let spread = p * (1.0 - p);
-    let worth = if variance > 0.0 && spread > 0.0 {
+    // What is 0 may be a little more in floating point.
+    let worth = if variance > 1e-12 && spread > 0.0 {
         (spread / variance).clamp(equal, pairs.max(equal))
     } else {
         equal
