@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use common::corpus::{Doc, Random, Shape, random_corpus, write_files, write_jsonl};
+use common::corpus::{Doc, Random, Shape, documents, random_corpus, write_files, write_jsonl};
 use common::oracle::{Answer, BY_GROUP, FULL, SAMPLINGS, Spec, THRESHOLDS, answer};
 use common::{Run, assert_same_files, results, rows, rows_of, sample_corpora};
 use lookalike::report::Summary;
@@ -342,15 +342,7 @@ fn the_smallest_collections() {
     ] {
         for w in [1, 2, 10] {
             let directory = tempfile::tempdir().unwrap();
-            let docs: Vec<Doc> = texts
-                .iter()
-                .enumerate()
-                .map(|(i, text)| Doc {
-                    docno: i.to_string(),
-                    url: None,
-                    text: (*text).into(),
-                })
-                .collect();
+            let docs = documents(texts);
             let input = write_jsonl(directory.path(), &docs, 1);
             let spec = Spec {
                 w,

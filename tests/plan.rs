@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use common::corpus::{Doc, Shape, random_corpus, write_jsonl};
+use common::corpus::{Doc, Shape, documents, random_corpus, write_jsonl};
 use common::oracle::{Both, Fact, Spec, THRESHOLDS, pairs};
 use common::stopped::{StopAt, stage_of};
 use common::{Run, assert_same_files, least_memory, manifest, rows_of, tree};
@@ -842,15 +842,7 @@ fn plans_of_small_collections() {
         &["a b c d e", "a b c d f", ""],
     ] {
         let directory = tempfile::tempdir().unwrap();
-        let docs: Vec<Doc> = texts
-            .iter()
-            .enumerate()
-            .map(|(i, text)| Doc {
-                docno: i.to_string(),
-                url: None,
-                text: (*text).into(),
-            })
-            .collect();
+        let docs = documents(texts);
         let input = write_jsonl(directory.path(), &docs, 1);
         let out = directory.path().join("out");
         let run = spec(2, false, 1).run();

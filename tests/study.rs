@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use common::corpus::{Doc, Shape, random_corpus, write_jsonl};
+use common::corpus::{Doc, Shape, documents, random_corpus, write_jsonl};
 use common::oracle::{Both, Fact, Spec, THRESHOLDS, pairs};
 use common::stopped::{StopAt, stage_of};
 use common::{Run, assert_same_files, lasting, least_memory, rows_of, sample_corpora, tree};
@@ -554,15 +554,7 @@ fn studies_of_small_collections() {
         &["a b c d e", "a b c d f", ""],
     ] {
         let directory = tempfile::tempdir().unwrap();
-        let docs: Vec<Doc> = texts
-            .iter()
-            .enumerate()
-            .map(|(i, text)| Doc {
-                docno: i.to_string(),
-                url: None,
-                text: (*text).into(),
-            })
-            .collect();
+        let docs = documents(texts);
         let input = write_jsonl(directory.path(), &docs, 1);
         let out = directory.path().join("out");
         let run = spec(2, false, 1, 0).run();
@@ -578,4 +570,44 @@ fn studies_of_small_collections() {
         );
         assert_nothing_left(&out, "small");
     }
+}
+
+/// What a study tells of its plans is what runs with them list.
+#[test]
+fn plans_of_a_study_are_what_runs_with_them_list() {
+    let directory = tempfile::tempdir().unwrap();
+    let shape = Shape {
+        families: 150,
+        members: 8,
+        words: 200,
+        vocabulary: 400,
+        boilerplate: 40,
+    };
+    let input = write_jsonl(directory.path(), &random_corpus(90, shape), 2);
+    let mut run = spec(2, false, 1, 0).run().threshold("0.85");
+    let listed = |run: &Run, name: &str| -> BTreeSet<String> {
+        let out = directory.path().join(name);
+        run.run(&[&input], &out).unwrap();
+        let docnos = |row: &String| row.split('\t').take(2).collect::<Vec<_>>().join("\t");
+        rows_of(&out, "pairs.tsv").iter().map(docnos).collect()
+    };
+    let exact = listed(&run, "exact");
+    let mut workspace = Workspace::open(&directory.path().join("exact")).unwrap();
+    let stop = Stop::default();
+    let context = run.context(&stop, &Silent);
+    let (_, cost) = pipeline::study(&mut workspace, &config(&[2, 4]), &context).unwrap();
+    assert_eq!(cost.planned.len(), 3);
+    let mut wrong = 0;
+    for (number, planned) in cost.planned.iter().enumerate() {
+        run.question.sampling = planned.plan.sampling();
+        let found = listed(&run, &format!("planned{number}"));
+        let counts = planned.counts;
+        assert_eq!(counts.correct, found.intersection(&exact).count() as u64);
+        assert_eq!(counts.wrong, found.difference(&exact).count() as u64);
+        assert_eq!(counts.missed, exact.difference(&found).count() as u64);
+        let of_groups = planned.groups.iter().map(|group| group.found());
+        assert_eq!(of_groups.sum::<u64>(), counts.found());
+        wrong += counts.wrong + counts.missed;
+    }
+    assert!(wrong > 0, "every plan takes everything");
 }

@@ -64,8 +64,8 @@
 //!
 //! # Cost
 //! Memory: 50 bytes for each document that any file names (130 with families), and sorts in the rest of the
-//! budget. Each list is read twice, a directory's three times (its checksum), and its pairs are sorted
-//! twice, in 24 bytes.
+//! budget. Each list is read twice, a directory's three times (its checksum), and once more for each of
+//! judged pairs and families; its pairs are sorted twice, in 24 bytes.
 //!
 //! # Where we depart from the source
 //! The papers count pairs of representatives, at one threshold. A sample of edges to judge is the user's to

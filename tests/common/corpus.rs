@@ -38,6 +38,16 @@ pub struct Doc {
     pub text: String,
 }
 
+/// Documents of these texts, named by their numbers.
+pub fn documents(texts: &[&str]) -> Vec<Doc> {
+    let documents = texts.iter().enumerate().map(|(i, text)| Doc {
+        docno: i.to_string(),
+        url: None,
+        text: (*text).into(),
+    });
+    documents.collect()
+}
+
 /// What a random corpus is like.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {

@@ -162,9 +162,22 @@ fn exactness(html: &mut Html, summary: &Summary) {
     let most = summary.join_config.and_then(|config| config.max_postings);
     let sampled = is_sampled(summary);
     if sampled && let (Some(sampling), Some(sample)) = (&summary.sampling, &summary.sample) {
+        let verified = summary
+            .join_config
+            .is_some_and(|config| config.candidates.is_some());
+        let (what, errors) = if verified {
+            (
+                "Every pair is verified in the full sets, and its resemblance exact; but pairs may be missing",
+                "What a sample does not show is not looked up, of",
+            )
+        } else {
+            (
+                "These figures are estimates",
+                "Pairs near the threshold are missed, and others listed that are below it;",
+            )
+        };
         html.raw("<p class=\"note\">").text(&format!(
-            "These figures are estimates: only a sample of the shingles took part ({sampling}: {} of \
-             {}{}). Pairs near the threshold are missed, and others listed that are below it; short \
+            "{what}: only a sample of the shingles took part ({sampling}: {} of {}{}). {errors} short \
              documents, of which few shingles are sampled, most of all.",
             count(sample.sampled),
             count(sample.shingles),
