@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::{Budget, ByteSize};
 use crate::collection::{Catalogue, Column, each_document};
 use crate::ids::Threshold;
 use crate::join::{Join, JoinConfig, Pair, Pairs, open_pairs};
@@ -28,13 +29,38 @@ pub struct Cost {
     pub spilled_bytes: u64,
 }
 
-/// Asks for all pairs of a collection with this sampling, in a directory of its own.
+/// What is left of the means where the caller holds so many bytes; its stages are not the caller's.
+pub(crate) fn within<'a>(context: &Context<'a>, held: u64) -> Context<'a> {
+    Context {
+        progress: &Silent,
+        budget: Budget {
+            memory: ByteSize(context.budget.memory.0.saturating_sub(held)),
+            ..context.budget
+        },
+        ..*context
+    }
+}
+
+/// A refusal of what was left, told of all that was given.
+pub(crate) fn refused(error: Error, context: &Context<'_>, held: u64) -> Error {
+    match error {
+        Error::BudgetTooSmall { least, what, .. } => Error::BudgetTooSmall {
+            given: context.budget.memory,
+            least: ByteSize(least.0 + held).round_up(),
+            what,
+        },
+        other => other,
+    }
+}
+
+/// Asks for all pairs of a collection with this sampling, in a directory of its own. The caller holds `held`
+/// bytes of the budget meanwhile.
 pub(crate) fn ask(
     base: &Workspace,
     directory: &Path,
     sampling: &Sampling,
     threshold: Threshold,
-    context: &Context<'_>,
+    (held, context): (u64, &Context<'_>),
 ) -> Result<(Workspace, Cost)> {
     let mut workspace = Workspace::over(base, directory, sampling)?;
     let question = Question {
@@ -51,12 +77,10 @@ pub(crate) fn ask(
         fan_in: None,
     };
     // The stages of a trial are not the caller's.
-    let silent = Context {
-        progress: &Silent,
-        ..*context
-    };
+    let silent = within(context, held);
     let (wall, cpu) = (Instant::now(), cpu_seconds());
-    pipeline::join(&mut workspace, &question, &silent)?;
+    let joined = pipeline::join(&mut workspace, &question, &silent);
+    joined.map_err(|error| refused(error, context, held))?;
     let manifest = &workspace.manifest;
     let sample = manifest.sample.as_ref();
     let runs = manifest.runs.as_ref();

@@ -43,6 +43,11 @@ impl Cells {
         }
     }
 
+    /// Bytes of memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.cells.capacity() * size_of::<Cell>()) as u64
+    }
+
     /// Adds cells of equal keys.
     fn sum(&mut self) {
         self.cells.sort_unstable_by_key(|cell| cell.key);

@@ -147,7 +147,13 @@ fn gather(
         .require(least, || format!("a plan for {documents} documents"))?;
     let threshold = config.target.threshold;
     let place = |name: &str| base.directory().join(DIRECTORY).join(name);
-    let (truth, exact) = trial::ask(part, &place("truth"), &Sampling::Full, threshold, context)?;
+    let (truth, exact) = trial::ask(
+        part,
+        &place("truth"),
+        &Sampling::Full,
+        threshold,
+        (0, context),
+    )?;
     cost.exact = exact;
     context.progress.at(1);
     let known = Documents::load(part)?;
@@ -156,7 +162,9 @@ fn gather(
         context.progress.at(number as u64 + 1);
         let ratio = number as u8 + 1;
         let sampling = Sampling::Uniform(Rate::new(n, 0).unwrap_or(Rate::FULL));
-        let (workspace, took) = trial::ask(part, &place("trial"), &sampling, threshold, context)?;
+        let held = Documents::bytes(documents) + cells.bytes();
+        let place = place("trial");
+        let (workspace, took) = trial::ask(part, &place, &sampling, threshold, (held, context))?;
         cost.trials.insert(n, took);
         trial::each_compared(&truth, &workspace, (STAGE, context), |pair| {
             let (a, b) = (pair.a, pair.b);
@@ -169,7 +177,11 @@ fn gather(
                     cells.count((0, smaller, larger, document), true, true);
                 }
             }
-            Ok(())
+            // Choosing takes as much again, for a table by document.
+            let held = ByteSize(least.0 + 2 * cells.bytes());
+            context.budget.require(held, || {
+                format!("the pairs of {documents} documents at {} ratios", ratio + 1)
+            })
         })?;
         if number + 1 == config.ratios.len() {
             workspace.discard()?;

@@ -6,7 +6,7 @@
 //!
 //! # In and out
 //! In: a collection. Out: a [`Study`]: for each trial and size group, pairs by the thresholds that their
-//! estimated and their true resemblance reach, and what was sampled.
+//! estimated and their true resemblance reach, and what was sampled; and the files of `study/` (FORMAT.md).
 //!
 //! # Algorithm
 //! 1. The exact pairs at the lowest threshold are listed; where the directory has the postings already,
@@ -16,13 +16,16 @@
 //!    side, and every pair is counted in a table of estimated by true threshold. So one trial serves
 //!    all thresholds, and verified sampling with any margin too.
 //! 3. A finished trial is a small file; a study that is stopped goes on with the trial it was in.
+//! 4. Plans ([`crate::evaluate::plan`]) for three precisions are made on the whole collection and run like trials, and
+//!    all is put side by side with the exact run ([`Comparison`]). Tables and [`figures`] are written.
 //!
 //! # Invariants
 //! - What is counted depends on the collection and the lists of ratios and thresholds alone.
 //!
 //! # Cost
 //! One exact join at the lowest threshold, and for each ratio 1/n n joins of an n-th of the records.
-//! Memory: 17 bytes a document beside what a join takes.
+//! Memory: 17 bytes a document and the tables, 16 (thresholds + 1)² bytes for each trial and size group, beside what
+//! a join takes.
 //!
 //! # Where we depart from the source
 //! The paper compares documents of the same size group only. Here pairs across groups count too, apart,

@@ -17,7 +17,7 @@ use crate::evaluate::plan::{self, Plan, PlanConfig, Target};
 use crate::evaluate::trial::{self, Cost, Documents};
 use crate::ids::Threshold;
 use crate::manifest::Workspace;
-use crate::progress::{Context, Silent, Unit};
+use crate::progress::{Context, Unit};
 use crate::report::peak_bytes;
 use crate::sample::{Rate, Sampled, Sampling};
 use crate::store::{self, disk};
@@ -87,6 +87,13 @@ impl StudyConfig {
             .unwrap_or(0)
     }
 
+    /// Bytes of the tables of all trials.
+    fn bytes(&self, base: &Workspace) -> u64 {
+        let groups = base.manifest.collection.size_groups.count() as u64;
+        let side = self.thresholds.len() as u64 + 1;
+        (self.trials() + 1) * groups * 2 * side * side * size_of::<u64>() as u64
+    }
+
     /// Classes of all ratios.
     #[must_use]
     pub fn trials(&self) -> u64 {
@@ -150,10 +157,6 @@ fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> 
         // Documents of two ratios could not be compared.
         return Ok(Vec::new());
     }
-    let context = Context {
-        progress: &Silent,
-        ..*trials.context
-    };
     let mut all = Vec::new();
     let made = PLANNED.iter().filter_map(|&(p, q)| Threshold::new(p, q));
     let config = |precision| PlanConfig {
@@ -166,7 +169,10 @@ fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> 
         subset: None,
     };
     let configs: Vec<PlanConfig> = made.map(config).collect();
-    for plan in plan::run_all(trials.base, &configs, &context)? {
+    let held = trials.held()?;
+    let plans = plan::run_all(trials.base, &configs, &trial::within(trials.context, held))
+        .map_err(|error| trial::refused(error, trials.context, held))?;
+    for plan in plans {
         let place = trials.place("trial");
         let lowest = study.config.thresholds[0];
         let (workspace, cost) = trial::ask(
@@ -174,7 +180,7 @@ fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> 
             &place,
             &plan.sampling(),
             lowest,
-            trials.context,
+            (held, trials.context),
         )?;
         trials.truth()?;
         let (Some(truth), Some(documents)) = (&trials.truth, trials.documents()?) else {
@@ -244,7 +250,11 @@ pub fn run(
     config.check()?;
     let documents = Catalogue::stats(base)?.documents;
     let least = ByteSize(
-        FIXED_BYTES + Documents::bytes(documents) + Sampled::bytes(1, documents) + documents * 8,
+        FIXED_BYTES
+            + config.bytes(base)
+            + Documents::bytes(documents)
+            + Sampled::bytes(1, documents)
+            + documents * 8,
     );
     context
         .budget
@@ -414,9 +424,15 @@ impl Trials<'_> {
             return Ok(Cost::default());
         }
         let (path, threshold) = (self.place("truth"), self.config.thresholds[0]);
-        let (truth, cost) = trial::ask(self.base, &path, &Sampling::Full, threshold, self.context)?;
+        let context = (0, self.context);
+        let (truth, cost) = trial::ask(self.base, &path, &Sampling::Full, threshold, context)?;
         self.truth = Some(truth);
         Ok(cost)
+    }
+
+    /// Bytes held while a trial runs.
+    fn held(&self) -> Result<u64> {
+        Ok(Documents::bytes(Catalogue::stats(self.base)?.documents) + self.config.bytes(self.base))
     }
 
     /// What must be known of documents, read once.
@@ -445,13 +461,13 @@ impl Trials<'_> {
             return Ok((trial, exact));
         }
         let sampling = Sampling::Uniform(rate);
-        let place = self.place("trial");
+        let (held, place) = (self.held()?, self.place("trial"));
         let (workspace, cost) = trial::ask(
             self.base,
             &place,
             &sampling,
             self.config.thresholds[0],
-            self.context,
+            (held, self.context),
         )?;
         let trial = self.compare(rate, truth, &workspace, &documents)?;
         Ok((trial, cost))
