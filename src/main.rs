@@ -3,5 +3,12 @@
 mod cli;
 
 fn main() -> std::process::ExitCode {
+    #[cfg(feature = "faults")]
+    if let Ok(text) = std::env::var("LOOKALIKE_FAULTS")
+        && let Err(what) = lookalike::store::disk::faults::arm_process(&text)
+    {
+        eprintln!("LOOKALIKE_FAULTS: cannot understand {what}");
+        return std::process::ExitCode::from(2);
+    }
     cli::main()
 }

@@ -241,7 +241,7 @@ fn sampling(
         // Another one may have been written there since.
         let path = workspace.directory().join(PLAN_FILE);
         let text = plan::write(plan);
-        if !path.exists() || disk::read_all(&path)? != text.as_bytes() {
+        if !disk::exists(&path)? || disk::read_all(&path)? != text.as_bytes() {
             write_plan(&path, plan)?;
         }
     }

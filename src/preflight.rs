@@ -36,7 +36,6 @@
 //! reading as if each were stored.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -53,6 +52,7 @@ use crate::read::{
 use crate::sample::Sampling;
 use crate::shingle::Shingler;
 use crate::sort;
+use crate::store::disk;
 use crate::{Error, Result};
 
 /// Inputs of fewer bytes are not sampled where the disk has [`PLENTY`] times as many available.
@@ -299,7 +299,9 @@ fn available(out: &Path, budget: &Budget) -> Option<ByteSize> {
 #[cfg(unix)]
 fn free(out: &Path) -> Option<ByteSize> {
     let out = std::path::absolute(out).ok()?;
-    let place = out.ancestors().find(|place| place.exists())?;
+    let place = out
+        .ancestors()
+        .find(|place| disk::exists(place).unwrap_or(false))?;
     let found = rustix::fs::statvfs(place).ok()?;
     // Some file systems of networks and user space have no sizes to tell.
     (found.f_blocks > 0).then(|| ByteSize(found.f_bavail.saturating_mul(found.f_frsize)))
@@ -517,7 +519,7 @@ impl<'a, K: Key> Sampler<'a, K> {
     /// What the first bytes of an input come to; `None` where they do not tell.
     fn look(&mut self, input: &InputFile) -> Option<Density> {
         let size = input.identity.as_ref()?.size;
-        let file = File::open(&input.path).ok()?.take(self.limit);
+        let file = disk::open_input(&input.path).ok()?.take(self.limit);
         let mut reader = RecordReader::from_reader(file, &input.docno, 0, &self.read);
         let (mut found, mut counted, mut unknown) = (Density::default(), 0, 0);
         let mut first_reject = None;

@@ -75,17 +75,29 @@ pub struct Context<'a> {
     pub progress: &'a dyn Progress,
 }
 
+/// Does something on this thread; its panic becomes an error.
+///
+/// A panic that left the scope of threads who wait for this one would wait for them in turn, for ever.
+pub(crate) fn caught<T>(what: &'static str, act: impl FnOnce() -> Result<T>) -> Result<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(act))
+        .unwrap_or_else(|panic| Err(panicked(what, &*panic)))
+}
+
 /// Joins a thread; its panic becomes an error.
 pub(crate) fn joined<T>(
     what: &'static str,
     handle: std::thread::ScopedJoinHandle<'_, Result<T>>,
 ) -> Result<T> {
-    handle.join().unwrap_or_else(|panic| {
-        let message = panic
-            .downcast_ref::<&str>()
-            .map(ToString::to_string)
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "no message".into());
-        Err(Error::Panicked { what, message })
-    })
+    handle
+        .join()
+        .unwrap_or_else(|panic| Err(panicked(what, &*panic)))
+}
+
+fn panicked(what: &'static str, panic: &(dyn std::any::Any + Send)) -> Error {
+    let message = panic
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".into());
+    Error::Panicked { what, message }
 }

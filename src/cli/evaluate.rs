@@ -8,6 +8,7 @@ use lookalike::evaluate::{
     EvaluateConfig, Evaluation, ListFile, ListReport, Measured, Sample, Scores, evaluate,
 };
 use lookalike::ids::Threshold;
+use lookalike::store::disk;
 
 use super::args::{EvaluateOptions, MeansOptions};
 use super::run::with_context;
@@ -17,7 +18,7 @@ pub fn run(options: &EvaluateOptions) -> Result<ExitCode> {
         // A directory has columns of its own; those of both lists are for the other.
         columns: own.clone().or_else(|| {
             let both = options.columns.clone();
-            both.filter(|_| !path.is_dir())
+            both.filter(|_| !disk::is_directory(path))
         }),
         path: path.clone(),
     };

@@ -14,6 +14,7 @@ mod status;
 mod study;
 mod verify;
 
+use std::panic::catch_unwind;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -27,7 +28,30 @@ const INTERRUPTED: u8 = 130;
 /// Runs the command of this process.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let done = match arguments.command {
+    // What panics in a thread is an error already; this is for the thread that waits for the others.
+    let done = catch_unwind(|| command(arguments.command)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+        Err(Error::Panicked {
+            what: "main",
+            message: text.unwrap_or_else(|| "no message".into()),
+        })
+    });
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            tell(&error);
+            match error {
+                Error::Interrupted { .. } => ExitCode::from(INTERRUPTED),
+                Error::BadParameter { .. } => ExitCode::from(2),
+                _ => ExitCode::FAILURE,
+            }
+        }
+    }
+}
+
+fn command(command: Command) -> Result<ExitCode, Error> {
+    match command {
         Command::Run(options) => run::run(&options),
         Command::Ingest(options) => run::ingest(&options),
         Command::Join(options) => run::join(&options),
@@ -39,17 +63,6 @@ pub fn main() -> ExitCode {
         Command::Inspect(options) => inspect::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Evaluate(options) => evaluate::run(&options),
-    };
-    match done {
-        Ok(code) => code,
-        Err(error) => {
-            tell(&error);
-            match error {
-                Error::Interrupted { .. } => ExitCode::from(INTERRUPTED),
-                Error::BadParameter { .. } => ExitCode::from(2),
-                _ => ExitCode::FAILURE,
-            }
-        }
     }
 }
 

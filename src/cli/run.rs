@@ -15,6 +15,7 @@ use lookalike::read::ReadConfig;
 use lookalike::report::{Summary, ledger};
 use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
+use lookalike::store::disk;
 use lookalike::{Error, Result};
 
 use super::args::{
@@ -212,7 +213,7 @@ pub(super) fn with_context(
         });
     }
     let memory = means.memory.unwrap_or_else(default_memory);
-    let disk = if means.ignore_disk_space {
+    let space = if means.ignore_disk_space {
         Disk::Unchecked
     } else {
         Disk::Available
@@ -220,7 +221,7 @@ pub(super) fn with_context(
     let budget = Budget {
         memory,
         threads,
-        disk,
+        disk: space,
     };
     call(&Context {
         budget,
@@ -232,7 +233,7 @@ pub(super) fn with_context(
 /// A quarter of the memory that is available, within bounds.
 fn default_memory() -> ByteSize {
     let (least, most) = DEFAULT_MEMORY;
-    let info = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let info = disk::kernel_says("/proc/meminfo");
     let line = info.lines().find(|line| line.starts_with("MemAvailable:"));
     let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
     kib.map_or(least, |kib| ByteSize(kib << 8))

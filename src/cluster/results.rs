@@ -15,7 +15,7 @@ use crate::manifest::{InputList, Manifest, ResultFile, ResultsEntry, Workspace};
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
 use crate::sort::{Tagged, sort_tagged};
-use crate::store::disk::AtomicFile;
+use crate::store::disk::{self, AtomicFile};
 use crate::{Error, Result};
 
 const STAGE: &str = "cluster";
@@ -395,7 +395,7 @@ fn finished(name: &str, out: AtomicFile) -> Result<ResultFile> {
 
 /// Is a result file still there, with the size it had?
 fn is_whole(directory: &Path, file: &ResultFile) -> bool {
-    std::fs::metadata(directory.join(&file.name)).is_ok_and(|m| m.len() == file.bytes)
+    disk::metadata(&directory.join(&file.name)).is_ok_and(|m| m.len() == file.bytes)
 }
 
 /// What one must know to compare two files, as comment lines.

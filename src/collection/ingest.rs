@@ -14,12 +14,13 @@ use crate::budget::ByteSize;
 use crate::ids::Key;
 use crate::manifest::{Cursor, SegmentEntry, Workspace};
 use crate::parse::TokenKind;
-use crate::progress::{Context, Unit, joined};
+use crate::progress::{Context, Unit, caught, joined};
 use crate::read::{
     Batch, InputFile, Interpreted, Reason, RecordKind, RecordReader, Reject, interpret,
 };
 use crate::sample::Rate;
 use crate::shingle::Shingler;
+use crate::store::disk;
 use crate::{Error, Result};
 
 const STAGE: &str = "ingest";
@@ -213,6 +214,7 @@ fn alone<K: Key>(
 ) -> Result<()> {
     let mut worker = Worker::<K>::new(config);
     while let Some(work) = feeder.next()? {
+        disk::point("ingest: alone");
         writer.push(worker.process(work))?;
         context.progress.at(feeder.position());
     }
@@ -235,6 +237,7 @@ fn together<K: Key>(
         let (credit, position) = (&credit, &position);
         let reader = scope.spawn(move || -> Result<()> {
             while let Some(work) = feeder.next()? {
+                disk::point("ingest: reader");
                 position.store(feeder.position(), Ordering::Relaxed);
                 // Either end is closed only when somebody failed, who reports it.
                 if !credit.take(work.cost) || to_work.send(work).is_err() {
@@ -250,6 +253,7 @@ fn together<K: Key>(
                     let _guard = CloseOnPanic(credit);
                     let mut worker = Worker::<K>::new(config);
                     for work in work {
+                        disk::point("ingest: worker");
                         if to_writer.send(worker.process(work)).is_err() {
                             break;
                         }
@@ -259,7 +263,7 @@ fn together<K: Key>(
             })
             .collect();
         drop((work, to_writer));
-        let written = (|| -> Result<()> {
+        let written = caught("writer", || {
             // Batches come as they are done; they are written as they were read. Not more wait here
             // than the credit allows.
             let mut waiting: HashMap<u64, Done> = HashMap::new();
@@ -268,6 +272,7 @@ fn together<K: Key>(
                 waiting.insert(batch.sequence, batch);
                 while let Some(batch) = waiting.remove(&next) {
                     let cost = batch.cost;
+                    disk::point("ingest: writer");
                     writer.push(batch)?;
                     credit.give(cost);
                     next += 1;
@@ -275,7 +280,7 @@ fn together<K: Key>(
                 context.progress.at(position.load(Ordering::Relaxed));
             }
             Ok(())
-        })();
+        });
         drop(done);
         credit.close();
         let mut results = vec![joined("worker", reader)];

@@ -279,7 +279,7 @@ pub struct Evaluation {
 
 /// Looks at a list; checks the files of a directory.
 fn open(list: &ListFile) -> Result<Opened> {
-    let directory = list.path.is_dir().then(|| list.path.clone());
+    let directory = disk::is_directory(&list.path).then(|| list.path.clone());
     let mut pairs = list.path.clone();
     let mut columns = list.columns.clone();
     if let Some(directory) = &directory {
@@ -381,13 +381,13 @@ impl EvaluateConfig {
             );
         }
         if let Some(documents) = &self.documents
-            && truth.is_some_and(|truth| truth.path.is_dir())
+            && truth.is_some_and(|truth| disk::is_directory(&truth.path))
         {
             let limit = "the truth is a directory, which has its own";
             return refuse("documents", documents.display().to_string(), limit);
         }
         for (name, list) in [("truth-columns", truth), ("run-columns", Some(&self.run))] {
-            if list.is_some_and(|list| list.columns.is_some() && list.path.is_dir()) {
+            if list.is_some_and(|list| list.columns.is_some() && disk::is_directory(&list.path)) {
                 return refuse(
                     name,
                     "for a directory".into(),
@@ -437,10 +437,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     context
         .progress
         .start(STAGE, Unit::Count("documents"), None);
-    let scratch = tempfile::Builder::new()
-        .prefix("lookalike-")
-        .tempdir_in(&config.scratch);
-    let scratch = scratch.map_err(Error::io("make a directory in", &config.scratch))?;
+    let scratch = disk::scratch_directory(&config.scratch)?;
     let place = scratch.path();
     let work = || "evaluating".to_string();
     let first = ByteSize(FIXED_BYTES + SORT_BYTES);

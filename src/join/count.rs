@@ -47,6 +47,7 @@ use crate::merge::PostingsReader;
 use crate::progress::{Context, Stop, Unit, joined};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunWriter};
+use crate::store::disk;
 use crate::{Error, Result};
 
 /// A thread's run writer; the postings reader.
@@ -423,6 +424,7 @@ impl Counter<'_> {
                 break;
             }
             self.stop.check(STAGE)?;
+            disk::point("count: worker");
             let before = tokens;
             for a in piece as u32..(piece as u32).saturating_add(PIECE).min(documents as u32) {
                 tokens += self.count(a, &mut counts, &mut met);

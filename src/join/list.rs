@@ -9,7 +9,7 @@ use crate::merge::{Combine, Generations, LoserTree, fan_in, merge_generations};
 use crate::progress::{Context, joined};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
-use crate::store::{Kind, PartInfo};
+use crate::store::{Kind, PartInfo, disk};
 
 /// Merges runs by generations until the rest can be merged at once; `set` puts the runs that there are
 /// now into the progress, which is then committed. Returns them.
@@ -190,6 +190,7 @@ impl Full {
         self.looked_up += window.len() as u64;
         let (sets, threshold) = (&self.sets, self.threshold);
         let look_up = |piece: &mut [Record<u64>]| -> Result<()> {
+            disk::point("list: worker");
             for record in piece {
                 let (a, b) = Pair::of_key(record.key);
                 let (a, b) = (sets.get(a)?, sets.get(b)?);

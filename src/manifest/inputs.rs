@@ -67,7 +67,7 @@ pub(super) fn write(directory: &Path, inputs: &[InputFile]) -> Result<InputsEntr
 /// Reads the list from its start, line by line.
 pub struct InputList {
     path: PathBuf,
-    lines: BufReader<std::fs::File>,
+    lines: BufReader<disk::File>,
     next: u64,
     line: Vec<u8>,
     entry: Option<InputEntry>,

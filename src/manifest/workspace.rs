@@ -1,7 +1,5 @@
 //! An output directory: its lock, its manifest, its scrap.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::entries::{MANIFEST_FORMAT, Manifest};
@@ -22,52 +20,35 @@ pub struct Workspace {
     directory: PathBuf,
     /// What is committed. Change it, then [`Workspace::commit`].
     pub manifest: Manifest,
-    _lock: File,
+    _lock: disk::File,
     /// Another directory, and the subdirectories that are its, read and never written.
     base: Option<(PathBuf, Vec<&'static str>)>,
 }
 
 fn host() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname")
-        .map_or_else(|_| "this host".into(), |name| name.trim().to_string())
+    let name = disk::kernel_says("/proc/sys/kernel/hostname");
+    let name = name.trim();
+    if name.is_empty() { "this host" } else { name }.into()
 }
 
-fn lock(directory: &Path) -> Result<File> {
-    let path = directory.join(LOCK_FILE);
-    let mut file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(&path)
-        .map_err(Error::io("open", &path))?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(std::fs::TryLockError::WouldBlock) => {
-            let holder = std::fs::read_to_string(&path).unwrap_or_default();
-            let holder = holder.trim().to_string();
-            let holder = if holder.is_empty() {
+fn lock(directory: &Path) -> Result<disk::File> {
+    let text = format!("process {} on {}\n", std::process::id(), host());
+    match disk::lock(&directory.join(LOCK_FILE), &text)? {
+        disk::Locked::Ours(file) => Ok(file),
+        disk::Locked::Theirs(holder) => Err(Error::Locked {
+            path: directory.into(),
+            holder: if holder.is_empty() {
                 "another process".into()
             } else {
                 holder
-            };
-            return Err(Error::Locked {
-                path: directory.into(),
-                holder,
-            });
-        }
-        Err(std::fs::TryLockError::Error(e)) => return Err(e).map_err(Error::io("lock", &path)),
+            },
+        }),
     }
-    file.set_len(0).map_err(Error::io("write", &path))?;
-    let text = format!("process {} on {}\n", std::process::id(), host());
-    file.write_all(text.as_bytes())
-        .map_err(Error::io("write", &path))?;
-    Ok(file)
 }
 
 fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
     let path = directory.join(MANIFEST_FILE);
-    if !path.exists() {
+    if !disk::exists(&path)? {
         return Ok(None);
     }
     let bytes = disk::read_all(&path)?;
@@ -137,15 +118,12 @@ impl Workspace {
         config: &CollectionConfig,
         inputs: &[InputFile],
     ) -> Result<Self> {
-        let existed = directory.exists();
+        let existed = disk::exists(directory)?;
         disk::create_directory(directory)?;
         let foreign = existed
-            && !directory.join(MANIFEST_FILE).exists()
-            && !directory.join(LOCK_FILE).exists()
-            && std::fs::read_dir(directory)
-                .map_err(Error::io("list", directory))?
-                .next()
-                .is_some();
+            && !disk::exists(&directory.join(MANIFEST_FILE))?
+            && !disk::exists(&directory.join(LOCK_FILE))?
+            && !disk::is_empty(directory)?;
         if foreign {
             return Err(Error::BadParameter {
                 name: "output",
@@ -332,17 +310,7 @@ impl Workspace {
             }
         }
         disk::remove(&disk::temporary(&self.path(MANIFEST_FILE)))?;
-        for entry in
-            std::fs::read_dir(self.scratch()).map_err(Error::io("list", &self.scratch()))?
-        {
-            let path = entry.map_err(Error::io("list", &self.scratch()))?.path();
-            let gone = if path.is_dir() {
-                std::fs::remove_dir_all(&path)
-            } else {
-                std::fs::remove_file(&path)
-            };
-            gone.map_err(Error::io("remove", &path))?;
-        }
+        disk::empty_directory(&self.scratch())?;
         self.remove_scrap()
     }
 

@@ -18,10 +18,10 @@ use crate::budget::{Budget, PROCESS_BYTES};
 use crate::collection::{Catalogue, Column, SetReader};
 use crate::ids::Key;
 use crate::manifest::{PostingsEntry, RunsEntry, SegmentEntry, Workspace};
-use crate::progress::{Context, Stop, Unit, joined};
+use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::sample::{Rate, Sampled};
 use crate::sort::{Buffer, FormStats};
-use crate::store::PartInfo;
+use crate::store::{PartInfo, disk};
 
 /// Passes over the sets at most: each reads all of them. So eight read 64 bytes for each 64-bit
 /// fingerprint, from the page cache as long as it holds the sets, where runs write and read some 15.
@@ -187,13 +187,14 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
             })
             .collect();
         drop(merged);
-        let committed = (|| -> Result<()> {
+        let committed = caught(STAGE, || {
             for (range, info, stats) in &arrive {
+                disk::point("merge in memory: commit");
                 commit_range(workspace, range, info, &stats)?;
                 context.progress.at(shared.done.load(Ordering::Relaxed));
             }
             Ok(())
-        })();
+        });
         drop(arrive);
         let results: Vec<_> = workers.into_iter().map(|w| joined(STAGE, w)).collect();
         results
@@ -273,6 +274,7 @@ impl<K: Key> Worker<'_, K> {
             if self.shared.crowded.load(Ordering::SeqCst) {
                 return Ok(());
             }
+            disk::point("merge in memory: worker");
             self.group(first, last)?;
         }
     }

@@ -6,6 +6,7 @@ use crate::budget::ByteSize;
 use crate::ids::Key;
 use crate::progress::Stop;
 use crate::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter};
+use crate::store::disk;
 use crate::{Error, Result};
 
 use super::{Batch, Batches, LoserTree};
@@ -42,7 +43,7 @@ pub fn fan_in<K: Key>(given: ByteSize, memory: u64, threads: u64) -> Result<usiz
 
 /// The soft limit of open files.
 fn descriptors() -> u64 {
-    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let limits = disk::kernel_says("/proc/self/limits");
     let line = limits
         .lines()
         .find(|line| line.starts_with("Max open files"));
@@ -77,6 +78,7 @@ pub fn merge_generations<K: Key>(
 ) -> Result<Vec<RunEntry>> {
     while runs.len() > fan_in {
         how.stop.check(how.stage)?;
+        disk::point("generation");
         // Not more than needed: the last merge of all takes what is left.
         let take = fan_in.min(runs.len() - fan_in + 1);
         runs.sort_by_key(|run| (run.generation, run.part.bytes));
@@ -110,7 +112,7 @@ pub fn merge_generations<K: Key>(
         });
         commit(&runs, *next_number)?;
         for run in &old {
-            crate::store::disk::remove(&how.directory.join(&run.part.name))?;
+            disk::remove(&how.directory.join(&run.part.name))?;
         }
     }
     Ok(runs)

@@ -12,7 +12,7 @@ use crate::ids::Key;
 use crate::manifest::Workspace;
 use crate::progress::{Context, Unit, joined};
 use crate::sample::Sampled;
-use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
+use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION, disk};
 use crate::{Error, Result};
 
 /// Classes of document frequency, that of one document only included: 1, 2, 3, 4, 5-8, 9-16, ...,
@@ -326,6 +326,7 @@ fn count<K: Key>(
                         }
                     }
                 }
+                disk::point("profile: worker");
                 let entries = block.documents.len() as u64;
                 context
                     .progress

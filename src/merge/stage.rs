@@ -14,10 +14,10 @@ use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
 use crate::ids::Key;
 use crate::manifest::{PostingsEntry, Workspace};
-use crate::progress::{Context, Stop, Unit, joined};
+use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::sample::{Rate, Sampled};
 use crate::sort::{Compression, RunFile};
-use crate::store::PartInfo;
+use crate::store::{PartInfo, disk};
 use crate::{Error, Result};
 
 pub(super) const STAGE: &str = "merge";
@@ -214,6 +214,7 @@ pub fn run<K: Key>(
                             collected.end(profiles);
                             return Ok(());
                         };
+                        disk::point("merge: worker");
                         let (info, stats) = merge_range(
                             files,
                             out,
@@ -231,13 +232,14 @@ pub fn run<K: Key>(
             })
             .collect();
         drop(merged);
-        let committed = (|| -> Result<()> {
+        let committed = caught(STAGE, || {
             for (range, info, stats) in &arrive {
+                disk::point("merge: commit");
                 commit_range(workspace, range, info, &stats)?;
                 context.progress.at(done.load(Ordering::Relaxed));
             }
             Ok(())
-        })();
+        });
         drop(arrive);
         let results: Vec<_> = workers.into_iter().map(|w| joined("merge", w)).collect();
         results

@@ -1,7 +1,7 @@
 //! The list of input files: what the arguments name, sorted, each file once.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::record::Reason;
 use crate::error::Error;
+use crate::store::disk;
 
 /// Bytes at each end of a file that [`FileIdentity::digest`] covers.
 const DIGEST_BYTES: u64 = 64 << 10;
@@ -46,7 +47,7 @@ pub struct FileIdentity {
 impl FileIdentity {
     /// The identity of a file as it is now.
     pub fn of(path: &Path) -> io::Result<FileIdentity> {
-        let mut file = File::open(path)?;
+        let mut file = disk::open_input(path)?;
         let metadata = file.metadata()?;
         let size = metadata.len();
         let modified_ns = match metadata.modified()?.duration_since(UNIX_EPOCH) {
@@ -98,7 +99,7 @@ pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Vec<InputFile>> {
             });
             continue;
         }
-        let metadata = fs::metadata(argument).map_err(Error::io("read", argument))?;
+        let metadata = disk::metadata(argument).map_err(Error::io("read", argument))?;
         if metadata.is_dir() {
             walk.directory(argument, argument);
         } else {
@@ -131,7 +132,7 @@ impl Walk {
     fn directory(&mut self, directory: &Path, argument: &Path) {
         let mut waiting = vec![directory.to_path_buf()];
         while let Some(directory) = waiting.pop() {
-            match fs::canonicalize(&directory) {
+            match disk::canonical(&directory) {
                 Ok(real) => {
                     if !self.seen.insert(real) {
                         continue;
@@ -142,7 +143,7 @@ impl Walk {
                     continue;
                 }
             }
-            let entries = match fs::read_dir(&directory) {
+            let entries = match disk::entries(&directory) {
                 Ok(entries) => entries,
                 Err(error) => {
                     self.problem(&directory, argument, Reason::Unreadable, error.to_string());
@@ -178,7 +179,7 @@ impl Walk {
             let mut links = std::mem::take(&mut self.links);
             links.sort_by(|a, b| bytes_of(&a.0).cmp(bytes_of(&b.0)));
             for (path, argument) in links {
-                match fs::metadata(&path) {
+                match disk::metadata(&path) {
                     Ok(metadata) if metadata.is_dir() => self.directory(&path, &argument),
                     Ok(_) => self.file(&path, &argument),
                     Err(error) => {
@@ -191,13 +192,13 @@ impl Walk {
     }
 
     fn file(&mut self, path: &Path, argument: &Path) {
-        let metadata = match fs::metadata(path) {
+        let metadata = match disk::metadata(path) {
             Ok(metadata) => metadata,
             Err(error) => {
                 return self.problem(path, argument, Reason::Unreadable, error.to_string());
             }
         };
-        if let Ok(real) = fs::canonicalize(path)
+        if let Ok(real) = disk::canonical(path)
             && !self.seen.insert(real)
         {
             return;

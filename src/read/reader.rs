@@ -1,6 +1,5 @@
 //! The framer: cuts one input into records, in order, holding one record at a time.
 
-use std::fs::File;
 use std::io::{self, Read};
 
 use super::config::{Format, ReadConfig};
@@ -13,6 +12,7 @@ use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
 use super::sniff::{Container, binary_file_kind, container_of, extension_of, format_of_extension};
 use super::source::{Fault, Input, Source, compression_of};
 use super::stream::{Sink, Stream};
+use crate::store::disk;
 
 /// Bytes looked at to tell the format.
 const LOOK: usize = 64 << 10;
@@ -79,7 +79,7 @@ impl RecordReader {
         if input.path.as_os_str() == "-" {
             return Self::new(Box::new(io::stdin()), input, file, config);
         }
-        match File::open(&input.path) {
+        match disk::open_input(&input.path) {
             Ok(opened) => Self::new(Box::new(opened), input, file, config),
             Err(error) => {
                 let fault = Fault::new(Reason::Unreadable, error.to_string());

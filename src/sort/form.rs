@@ -14,9 +14,9 @@ use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{Catalogue, Column, SetReader};
 use crate::ids::Key;
 use crate::manifest::{RunsEntry, SegmentEntry, Workspace};
-use crate::progress::{Context, Stop, Unit, joined};
+use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::sample::{Rate, Sampled};
-use crate::store::PartInfo;
+use crate::store::{PartInfo, disk};
 use crate::{Error, Result};
 
 const STAGE: &str = "sort";
@@ -148,8 +148,9 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
             })
             .collect();
         drop(spilled);
-        let committed = (|| -> Result<()> {
+        let committed = caught("sort", || {
             for runs in &arrive {
+                disk::point("sort: commit");
                 let next_number = plan.next_number.load(Ordering::SeqCst);
                 let entry = workspace
                     .manifest
@@ -166,7 +167,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
                 context.progress.at(plan.done.load(Ordering::Relaxed));
             }
             Ok(())
-        })();
+        });
         drop(arrive);
         let results: Vec<_> = workers.into_iter().map(|w| joined("sort", w)).collect();
         results
@@ -227,6 +228,7 @@ impl<'a, K: Key> Worker<'a, K> {
                 .unwrap_or_else(std::sync::PoisonError::into_inner)
                 .pop_front();
             let Some(segment) = next else { break };
+            disk::point("sort: worker");
             self.segment(&self.plan.segments[segment])?;
         }
         self.spill()

@@ -86,7 +86,7 @@ pub fn sort_tagged(
             found: taken.to_string(),
         });
     }
-    std::fs::remove_dir_all(&place).map_err(Error::io("remove", &place))?;
+    disk::remove_tree(&place)?;
     Ok(taken)
 }
 

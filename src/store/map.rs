@@ -38,7 +38,10 @@ impl Mapped {
         // lock keeps other runs of this program out, and this process opens it for reading only.
         // Somebody who truncates it by hand during a run kills the run (SIGBUS); no memory of
         // another object is read.
-        let map = unsafe { Mmap::map(part.file()) }.map_err(Error::io("map", path))?;
+        let map = part
+            .file()
+            .mapped(|file| unsafe { Mmap::map(file) })
+            .map_err(Error::io("map", path))?;
         Ok(Mapped {
             map,
             end,

@@ -1,12 +1,12 @@
 //! One binary file: header, payload, footer.
 
-use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::disk::File;
 use super::{checksum, disk};
 use crate::{Error, Result};
 
@@ -322,10 +322,7 @@ fn header_of(file: &mut File, path: &Path) -> Result<Header> {
     let mut bytes = [0; HEADER_BYTES];
     let mut filled = 0;
     while filled < HEADER_BYTES {
-        match file
-            .read(&mut bytes[filled..])
-            .map_err(Error::io("read", path))?
-        {
+        match disk::read_some(file, &mut bytes[filled..], path)? {
             0 => {
                 if filled >= 8 && bytes[..8] != MAGIC || filled == 0 {
                     return Err(Error::NotOurs {
@@ -638,7 +635,6 @@ impl PartFile {
 
     /// Fills `out` from `offset`.
     pub fn read_at(&self, out: &mut [u8], offset: u64) -> Result<()> {
-        use std::os::unix::fs::FileExt;
         if offset.saturating_add(out.len() as u64) > self.payload_end() {
             return Err(Error::Truncated {
                 path: self.path.clone(),

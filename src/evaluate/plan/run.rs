@@ -85,7 +85,7 @@ fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) ->
 fn clear(base: &Workspace) -> Result<()> {
     let directory = base.directory().join(DIRECTORY);
     for path in ["subset", "truth", "trial"].map(|name| directory.join(name)) {
-        if path.exists() {
+        if disk::exists(&path)? {
             Workspace::beside(base, &path, "")?.discard()?;
         }
     }

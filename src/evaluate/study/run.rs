@@ -392,7 +392,7 @@ impl Trials<'_> {
         let digest = format!("{collection}\n{n}\n{class}\n{}", thresholds.join(","));
         let digest = store::digest(digest.as_bytes());
         let path = self.kept.join(format!("1-{n}-{class}.json"));
-        if path.exists()
+        if disk::exists(&path)?
             && let Ok(kept) = serde_json::from_slice::<Kept>(&disk::read_all(&path)?)
             && kept.digest == digest
         {
@@ -543,7 +543,7 @@ impl Trials<'_> {
             truth.discard()?;
         }
         for path in ["truth", "trial"].map(|name| self.place(name)) {
-            if path.exists() {
+            if disk::exists(&path)? {
                 Workspace::beside(self.base, &path, "")?.discard()?;
             }
         }

@@ -18,7 +18,7 @@ use crate::merge::profile::{below, class};
 use crate::merge::{PackedBlock, PostingsDecoder, PostingsReader};
 use crate::progress::joined;
 use crate::sort::{Record, RunEntry, RunWriter};
-use crate::store::PartInfo;
+use crate::store::{PartInfo, disk};
 
 /// Candidates that a thread holds at least and at most before it writes them out; and for each document
 /// of the collection: what is sorted in cache is sorted faster.
@@ -333,6 +333,7 @@ impl<'a, K: Key> Worker<'a, K> {
                 shared.join.sampled.documents(),
                 &shared.directory,
             )?;
+            disk::point("candidates: worker");
             self.filter(&block.keys, &block.lengths, &block.documents);
             let Some(()) = shared
                 .quotas

@@ -9,10 +9,10 @@ use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE, commit, list};
 use crate::manifest::Workspace;
 use crate::merge::LoserTree;
-use crate::progress::{Unit, joined};
+use crate::progress::{Unit, caught, joined};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
-use crate::store::Kind;
+use crate::store::{Kind, disk};
 
 /// Candidates that threads share at once.
 const WINDOW: usize = 64 << 10;
@@ -238,6 +238,7 @@ impl Verifying<'_, '_> {
         let pieces = window.chunks(window.len().div_ceil(threads));
         let (verifier, clusters) = (self.verifier, self.clusters);
         let work = |piece: &[u64]| -> Result<(u64, Vec<Record<u64>>)> {
+            disk::point("verify: worker");
             let mut found = Vec::new();
             let mut verified = 0;
             for &key in piece {
@@ -256,7 +257,7 @@ impl Verifying<'_, '_> {
             Ok((verified, found))
         };
         let results = if threads == 1 {
-            vec![work(window)?]
+            vec![caught(STAGE, || work(window))?]
         } else {
             std::thread::scope(|scope| {
                 let workers: Vec<_> = pieces

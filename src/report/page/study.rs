@@ -176,7 +176,7 @@ fn check_attributes(attributes: &str) -> std::result::Result<(), String> {
 /// The figures of a directory, in the order of their list; none where there is no list.
 pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
     let list = directory.join(DIRECTORY).join("figures.json");
-    if !list.exists() {
+    if !disk::exists(&list)? {
         return Ok(Vec::new());
     }
     let entries: Vec<Entry> =
@@ -225,7 +225,7 @@ pub(super) fn comparison(directory: &Path) -> Result<Option<Comparison>> {
         comparison: Comparison,
     }
     let path = directory.join(DIRECTORY).join(COST_FILE);
-    if !path.exists() {
+    if !disk::exists(&path)? {
         return Ok(None);
     }
     let costs = serde_json::from_slice::<Costs>(&bounded(&path, MOST_BYTES)?);

@@ -12,6 +12,7 @@ use crate::read::{
     Batch, InputFile, Interpreted, RawDocument, RecordKind, RecordReader, interpret,
 };
 use crate::shingle::{ShingleConfig, Shingler};
+use crate::store::disk;
 
 use super::choose::ShownDocument;
 use super::{STAGE, WORDS_COMPARED};
@@ -90,7 +91,7 @@ fn open(entry: &InputEntry) -> std::result::Result<InputFile, String> {
             format!("{} could not be read", entry.path)
         });
     };
-    match std::fs::metadata(path) {
+    match disk::metadata(path) {
         Err(error) => {
             let from_here = if path.is_relative() {
                 "; the path is relative to where the run was started"

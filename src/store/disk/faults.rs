@@ -1,0 +1,406 @@
+//! Failures made on purpose: what disks, kernels and power supplies do, done at a place of one's choice.
+//!
+//! Compiled only with the feature `faults`, for tests. Every operation of [`super`] passes through
+//! [`doing`] or [`limit`], and every [`point`] of the stages too. A [`Fault`] says which of them it
+//! meets and what happens there. Faults are armed for the files below one directory ([`arm`]), so that
+//! tests of one process do not meet each other's, or for the whole process from a text
+//! ([`arm_process`]), which is how a program is told that a test has started.
+//!
+//! # The journal of a power loss
+//! A process that is killed loses nothing that it had written: the kernel still has it. A machine
+//! that stops loses whatever was not synced, and may keep any part of it. [`arm_process`] with
+//! `journal=DIR` keeps what is needed to work that out afterwards: a line for every creation, write,
+//! sync, renaming and removal, and a second name for every file, so that what was replaced or removed
+//! can come back. `tests/torture.rs` puts together from them a directory as the disk could have it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use super::Op;
+
+/// What happens where a fault is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Do {
+    /// The operation is not done, and the kernel answers with this number (`EIO` is 5).
+    Fail(i32),
+    /// Of a read or write only so many bytes are done, at least one.
+    Short(usize),
+    /// The process is killed before the operation.
+    Kill,
+    /// The process is killed after it.
+    KillAfter,
+    /// The thread panics.
+    Panic,
+    /// The thread sleeps for so many milliseconds.
+    Sleep(u64),
+}
+
+/// A failure: where, and what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Operations of this kind; all, if none is named.
+    pub op: Option<Op>,
+    /// Only those that change what is on the disk.
+    pub changes: bool,
+    /// On paths (or points) that contain this.
+    pub on: String,
+    /// From the so-manieth of them, counted from 1,
+    pub nth: u64,
+    /// so many times.
+    pub times: u64,
+    /// What happens.
+    pub what: Do,
+}
+
+impl Fault {
+    /// Once, at the `nth` operation of a kind.
+    #[must_use]
+    pub fn at(op: Op, nth: u64, what: Do) -> Fault {
+        Fault {
+            op: Some(op),
+            changes: false,
+            on: String::new(),
+            nth,
+            times: 1,
+            what,
+        }
+    }
+
+    fn meets(&self, op: Op, path: &Path) -> bool {
+        self.op.is_none_or(|own| own == op)
+            && (!self.changes || op.changes())
+            && path.to_string_lossy().contains(&self.on)
+    }
+}
+
+/// Errors by their names.
+const ERRORS: [(&str, i32); 9] = [
+    ("EPERM", 1),
+    ("EINTR", 4),
+    ("EIO", 5),
+    ("ENOMEM", 12),
+    ("EACCES", 13),
+    ("EMFILE", 24),
+    ("ENOSPC", 28),
+    ("EROFS", 30),
+    ("EDQUOT", 122),
+];
+
+/// The number of an error.
+#[must_use]
+pub fn errno(name: &str) -> Option<i32> {
+    ERRORS.iter().find(|e| e.0 == name).map(|e| e.1)
+}
+
+/// Faults and what they met, for the files below a directory.
+struct Plan {
+    scope: PathBuf,
+    faults: Vec<(Fault, AtomicU64)>,
+    trace: Option<Mutex<Vec<(Op, PathBuf)>>>,
+    met: AtomicU64,
+}
+
+static ARMED: AtomicBool = AtomicBool::new(false);
+static PLANS: RwLock<Vec<Arc<Plan>>> = RwLock::new(Vec::new());
+static JOURNAL: Mutex<Option<Journal>> = Mutex::new(None);
+static JOURNALLED: AtomicBool = AtomicBool::new(false);
+
+fn whole<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Faults are armed until this is dropped.
+pub struct Armed(Arc<Plan>);
+
+impl Armed {
+    /// How many operations met a fault.
+    #[must_use]
+    pub fn met(&self) -> u64 {
+        self.0.met.load(Ordering::SeqCst)
+    }
+
+    /// Every operation so far, in order, if a trace was asked for.
+    #[must_use]
+    pub fn trace(&self) -> Vec<(Op, PathBuf)> {
+        self.0
+            .trace
+            .as_ref()
+            .map_or_else(Vec::new, |trace| whole(trace).clone())
+    }
+}
+
+impl Drop for Armed {
+    fn drop(&mut self) {
+        let mut plans = PLANS.write().unwrap_or_else(PoisonError::into_inner);
+        plans.retain(|plan| !Arc::ptr_eq(plan, &self.0));
+        ARMED.store(!plans.is_empty(), Ordering::SeqCst);
+    }
+}
+
+/// Arms faults for the files below `scope`; with `trace`, keeps all operations on them.
+#[must_use]
+pub fn arm(scope: &Path, faults: Vec<Fault>, trace: bool) -> Armed {
+    let plan = Arc::new(Plan {
+        scope: scope.to_path_buf(),
+        faults: faults.into_iter().map(|f| (f, AtomicU64::new(0))).collect(),
+        trace: trace.then(|| Mutex::new(Vec::new())),
+        met: AtomicU64::new(0),
+    });
+    let mut plans = PLANS.write().unwrap_or_else(PoisonError::into_inner);
+    plans.push(Arc::clone(&plan));
+    ARMED.store(true, Ordering::SeqCst);
+    Armed(plan)
+}
+
+/// Arms the faults that a text describes for as long as the process lives.
+///
+/// Faults stand apart by `;`, each some of `op=write on=manifest changes=1 nth=3 times=2 do=EIO`, where
+/// `do` is the name of an error, `short:N`, `kill`, `kill-after`, `panic` or `sleep:MS`. `journal=DIR` keeps
+/// the journal of a power loss there; `trace=FILE` writes a line for every operation.
+///
+/// # Errors
+/// What cannot be understood.
+pub fn arm_process(text: &str) -> Result<(), String> {
+    let mut faults = Vec::new();
+    for one in text.split(';').filter(|one| !one.trim().is_empty()) {
+        let mut fault = Fault {
+            op: None,
+            changes: false,
+            on: String::new(),
+            nth: 1,
+            times: 1,
+            what: Do::Kill,
+        };
+        let mut is_fault = true;
+        for word in one.split_whitespace() {
+            let (name, value) = word.split_once('=').ok_or_else(|| word.to_string())?;
+            let number = || value.parse::<u64>().map_err(|_| word.to_string());
+            match name {
+                "op" => fault.op = Some(Op::named(value).ok_or_else(|| word.to_string())?),
+                "on" => fault.on = value.into(),
+                "changes" => fault.changes = number()? == 1,
+                "nth" => fault.nth = number()?,
+                "times" => fault.times = number()?,
+                "do" => fault.what = what(value).ok_or_else(|| word.to_string())?,
+                "journal" | "trace" => {
+                    is_fault = false;
+                    let journal = Journal::open(Path::new(value), name == "journal");
+                    *whole(&JOURNAL) = Some(journal.map_err(|e| format!("{word}: {e}"))?);
+                    JOURNALLED.store(true, Ordering::SeqCst);
+                }
+                _ => return Err(word.to_string()),
+            }
+        }
+        if is_fault {
+            faults.push(fault);
+        }
+    }
+    // For ever: nobody is to disarm them.
+    std::mem::forget(arm(Path::new(""), faults, false));
+    Ok(())
+}
+
+fn what(text: &str) -> Option<Do> {
+    let number = |prefix: &str| text.strip_prefix(prefix)?.parse::<u64>().ok();
+    Some(match text {
+        "kill" => Do::Kill,
+        "kill-after" => Do::KillAfter,
+        "panic" => Do::Panic,
+        _ => match (number("short:"), number("sleep:")) {
+            (Some(bytes), _) => Do::Short(bytes as usize),
+            (_, Some(milliseconds)) => Do::Sleep(milliseconds),
+            _ => Do::Fail(errno(text)?),
+        },
+    })
+}
+
+/// What is to happen at an operation: that of the first fault met.
+fn met(op: Op, path: &Path) -> Option<Do> {
+    if !ARMED.load(Ordering::Relaxed) {
+        return None;
+    }
+    let plans = PLANS.read().unwrap_or_else(PoisonError::into_inner);
+    let mut happens = None;
+    for plan in plans.iter().filter(|plan| path.starts_with(&plan.scope)) {
+        if let Some(trace) = &plan.trace {
+            whole(trace).push((op, path.to_path_buf()));
+        }
+        for (fault, count) in plan.faults.iter().filter(|(f, _)| f.meets(op, path)) {
+            let nth = count.fetch_add(1, Ordering::SeqCst) + 1;
+            if nth >= fault.nth && nth - fault.nth < fault.times && happens.is_none() {
+                plan.met.fetch_add(1, Ordering::SeqCst);
+                happens = Some(fault.what);
+            }
+        }
+    }
+    happens
+}
+
+/// The process ends as if by `kill -9`.
+fn kill() -> ! {
+    let own = rustix::process::getpid();
+    let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+    loop {
+        std::thread::park();
+    }
+}
+
+#[expect(clippy::panic, reason = "it is what was asked for")]
+fn panic(op: Op, path: &Path) -> ! {
+    panic!("a fault: {op:?} {}", path.display())
+}
+
+/// Does an operation, or what a fault makes of it.
+pub(super) fn doing<T>(
+    op: Op,
+    path: &Path,
+    to: Option<&Path>,
+    act: impl FnOnce() -> io::Result<T>,
+) -> io::Result<T> {
+    let happens = met(op, path);
+    match happens {
+        Some(Do::Fail(errno)) => {
+            if op == Op::Sync {
+                lost(path);
+            }
+            return Err(io::Error::from_raw_os_error(errno));
+        }
+        Some(Do::Kill) => kill(),
+        Some(Do::Panic) => panic(op, path),
+        Some(Do::Sleep(milliseconds)) => {
+            std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        }
+        Some(Do::KillAfter | Do::Short(_)) | None => {}
+    }
+    let done = if JOURNALLED.load(Ordering::Relaxed) && op.changes() {
+        // One after the other, so that the lines tell the order in which it was.
+        let mut journal = whole(&JOURNAL);
+        if let Some(journal) = journal.as_mut() {
+            journal.before(op, path, to);
+        }
+        let done = act();
+        if let (Some(journal), Ok(_)) = (journal.as_mut(), &done) {
+            journal.after(op, path);
+        }
+        done
+    } else {
+        act()
+    };
+    if happens == Some(Do::KillAfter) {
+        kill();
+    }
+    done
+}
+
+/// How many of `bytes` a read or write may do.
+pub(super) fn limit(op: Op, path: &Path, bytes: usize) -> io::Result<usize> {
+    let bytes = match met(op, path) {
+        Some(Do::Fail(errno)) => return Err(io::Error::from_raw_os_error(errno)),
+        Some(Do::Short(most)) => bytes.min(most.max(1)),
+        Some(Do::Kill | Do::KillAfter) => kill(),
+        Some(Do::Panic) => panic(op, path),
+        Some(Do::Sleep(milliseconds)) => {
+            std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+            bytes
+        }
+        None => bytes,
+    };
+    if op == Op::Write
+        && JOURNALLED.load(Ordering::Relaxed)
+        && let Some(journal) = whole(&JOURNAL).as_mut()
+    {
+        journal.line(&format!("write\t{}\t{bytes}", path.display()));
+    }
+    Ok(bytes)
+}
+
+/// A place in a stage that has a name.
+pub fn point(name: &'static str) {
+    match met(Op::Point, Path::new(name)) {
+        Some(Do::Kill | Do::KillAfter) => kill(),
+        Some(Do::Panic) => panic(Op::Point, Path::new(name)),
+        Some(Do::Sleep(milliseconds)) => {
+            std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        }
+        Some(Do::Fail(_) | Do::Short(_)) | None => {}
+    }
+    if JOURNALLED.load(Ordering::Relaxed)
+        && let Some(journal) = whole(&JOURNAL).as_mut()
+    {
+        journal.line(&format!("point\t{name}"));
+    }
+}
+
+/// After a sync that failed, the kernel has dropped the pages and says that all is well: the file
+/// has its size and not its content.
+fn lost(path: &Path) {
+    let Ok(metadata) = fs::metadata(path) else {
+        return;
+    };
+    if metadata.is_file()
+        && let Ok(file) = fs::OpenOptions::new().write(true).open(path)
+    {
+        let _ = file.set_len(0);
+        let _ = file.set_len(metadata.len());
+    }
+}
+
+/// Lines of what was done, and other names of the files that it was done to.
+struct Journal {
+    lines: fs::File,
+    /// Where the other names are, and how many; none for a mere trace.
+    names: Option<(PathBuf, u64)>,
+    /// Files by their path, for those who look at this process from within.
+    files: BTreeMap<PathBuf, u64>,
+}
+
+impl Journal {
+    fn open(path: &Path, names: bool) -> io::Result<Journal> {
+        let lines = if names {
+            fs::create_dir_all(path)?;
+            path.join("journal")
+        } else {
+            path.to_path_buf()
+        };
+        let lines = fs::OpenOptions::new().append(true).create(true).open(lines);
+        Ok(Journal {
+            lines: lines?,
+            names: names.then(|| (path.to_path_buf(), 0)),
+            files: BTreeMap::new(),
+        })
+    }
+
+    fn line(&mut self, line: &str) {
+        // In one write, so that a kill leaves no half of it. That it fails shows in the test.
+        let _ = self.lines.write_all(format!("{line}\n").as_bytes());
+    }
+
+    fn before(&mut self, op: Op, path: &Path, to: Option<&Path>) {
+        let to = to.map_or_else(String::new, |to| format!("\t{}", to.display()));
+        self.line(&format!("{}\t{}{to}", op.name(), path.display()));
+    }
+
+    fn after(&mut self, op: Op, path: &Path) {
+        match op {
+            Op::Create => {
+                if let Some((directory, last)) = &mut self.names {
+                    *last += 1;
+                    let name = format!("{}-{last}", std::process::id());
+                    let linked = fs::hard_link(path, directory.join(&name)).is_ok();
+                    self.files.insert(path.into(), *last);
+                    if linked {
+                        self.line(&format!("named\t{}\t{name}", path.display()));
+                    }
+                }
+            }
+            Op::Sync | Op::SyncDirectory => {
+                self.line(&format!("{}-done\t{}", op.name(), path.display()));
+            }
+            _ => {}
+        }
+    }
+}
