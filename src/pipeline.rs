@@ -200,7 +200,8 @@ pub fn study(
 pub fn write_plan(path: &Path, plan: &Plan) -> Result<()> {
     let mut file = disk::AtomicFile::create(path)?;
     file.put(plan::write(plan).as_bytes())?;
-    file.finish().map(|_| ())
+    file.finish()?;
+    disk::sync_parent(path)
 }
 
 /// The sampling of a question; a plan that it asks for is made.

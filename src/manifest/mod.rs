@@ -28,5 +28,5 @@ pub use entries::{
     ResultsEntry, RunsEntry, SampleEntry, SegmentEntry,
 };
 pub use inputs::{INPUTS_FILE, InputList, InputsEntry};
-pub(crate) use workspace::parts_of;
-pub use workspace::{LOCK_FILE, MANIFEST_FILE, Workspace};
+
+pub use workspace::{LOCK_FILE, MANIFEST_FILE, Workspace, parts_of};

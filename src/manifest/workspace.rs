@@ -34,7 +34,12 @@ fn host() -> String {
 fn lock(directory: &Path) -> Result<disk::File> {
     let text = format!("process {} on {}\n", std::process::id(), host());
     match disk::lock(&directory.join(LOCK_FILE), &text)? {
-        disk::Locked::Ours(file) => Ok(file),
+        disk::Locked::Ours(file) => {
+            // It tells whose the directory is until there is a manifest, and must not be lost before
+            // what comes after it.
+            disk::sync_directory(directory)?;
+            Ok(file)
+        }
         disk::Locked::Theirs(holder) => Err(Error::Locked {
             path: directory.into(),
             holder: if holder.is_empty() {
@@ -119,7 +124,7 @@ impl Workspace {
         inputs: &[InputFile],
     ) -> Result<Self> {
         let existed = disk::exists(directory)?;
-        disk::create_directory(directory)?;
+        disk::create_lasting_directory(directory)?;
         let foreign = existed
             && !disk::exists(&directory.join(MANIFEST_FILE))?
             && !disk::exists(&directory.join(LOCK_FILE))?
@@ -220,7 +225,7 @@ impl Workspace {
         which: &str,
         postings: Option<&super::PostingsEntry>,
     ) -> Result<Self> {
-        disk::create_directory(directory)?;
+        disk::create_lasting_directory(directory)?;
         let lock = lock(directory)?;
         let theirs = &base.manifest;
         // What it stands on is told by the inputs and the parts that it uses.
@@ -228,7 +233,16 @@ impl Workspace {
         let stands_on =
             serde_json::to_vec(&(&theirs.inputs, parameters, segments, which, postings));
         let origin = store::digest(&stands_on.unwrap_or_default());
-        let manifest = read_manifest(directory)?.filter(|m| m.origin.as_ref() == Some(&origin));
+        let found = read_manifest(directory)?;
+        let other = found
+            .as_ref()
+            .is_some_and(|m| m.origin.as_ref() != Some(&origin));
+        if other {
+            // What it names is scrap now, and is removed: it must not be found again without that.
+            disk::remove(&directory.join(MANIFEST_FILE))?;
+            disk::sync_directory(directory)?;
+        }
+        let manifest = found.filter(|_| !other);
         let manifest = manifest.unwrap_or_else(|| Manifest {
             origin: Some(origin),
             inputs: theirs.inputs.clone(),
@@ -245,15 +259,16 @@ impl Workspace {
     /// Removes the directory and all that is ours in it.
     pub fn discard(self) -> Result<()> {
         let own = self.directory.clone();
+        // First what names the others: a manifest of parts that are gone could not be gone on from.
+        disk::remove(&own.join(MANIFEST_FILE))?;
+        disk::sync_directory(&own)?;
         for name in DIRECTORIES.into_iter().chain([SCRATCH]) {
             let path = own.join(name);
             for file in disk::list(&path)? {
                 disk::remove(&path.join(file))?;
             }
         }
-        for name in [MANIFEST_FILE, LOCK_FILE] {
-            disk::remove(&own.join(name))?;
-        }
+        disk::remove(&own.join(LOCK_FILE))?;
         for name in DIRECTORIES.into_iter().chain([SCRATCH]) {
             disk::remove_directory(&own.join(name))?;
         }
@@ -404,7 +419,7 @@ impl Workspace {
 
 /// Every part that a manifest names: subdirectory, kind, part.
 #[must_use]
-pub(crate) fn parts_of(manifest: &Manifest) -> Vec<(&'static str, Kind, &PartInfo)> {
+pub fn parts_of(manifest: &Manifest) -> Vec<(&'static str, Kind, &PartInfo)> {
     let mut parts = Vec::new();
     for segment in &manifest.segments {
         parts.push(("collection", Kind::Documents, &segment.documents));

@@ -12,7 +12,7 @@ use crate::manifest::{Cost, InputList, Manifest, Workspace};
 use crate::merge::MergeStats;
 use crate::sample::{SampleStats, Sampling};
 use crate::sort::FormStats;
-use crate::store::disk::AtomicFile;
+use crate::store::disk::{self, AtomicFile};
 use crate::{Error, Result};
 
 /// Every count of every stage. The counts depend on input and parameters alone, but for those of
@@ -103,7 +103,8 @@ pub fn write_summary(workspace: &Workspace, summary: &Summary) -> Result<()> {
     bytes.push(b'\n');
     let mut out = AtomicFile::create(&path)?;
     out.put(&bytes)?;
-    out.finish().map(|_| ())
+    out.finish()?;
+    disk::sync_parent(&path)
 }
 
 /// With `--strict`: the error that the first reject is, if there is one. Notices are not rejects.

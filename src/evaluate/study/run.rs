@@ -261,7 +261,7 @@ pub fn run(
         .require(least, || format!("a study of {documents} documents"))?;
     let directory = base.directory().join(DIRECTORY);
     let kept = directory.join("trials");
-    disk::create_directory(&kept)?;
+    disk::create_lasting_directory(&kept)?;
     let groups = &base.manifest.collection.size_groups;
     let groups = (0..groups.count())
         .map(|group| groups.describe(group))

@@ -52,7 +52,7 @@ use crate::budget::ByteSize;
 use crate::collection::Catalogue;
 use crate::manifest::Workspace;
 use crate::progress::{Context, Unit};
-use crate::store::disk::AtomicFile;
+use crate::store::disk::{self, AtomicFile};
 use crate::{Error, Result};
 
 use super::Summary;
@@ -197,6 +197,7 @@ pub fn write(
     sections::foot(&mut html, &summary);
     flush(&mut html, &mut out)?;
     let (bytes, _) = out.finish()?;
+    disk::sync_parent(output)?;
     let stats = PageStats {
         clusters: chosen.clusters.len() as u64,
         pairs: (chosen.nearest.len() + chosen.random.len()) as u64,

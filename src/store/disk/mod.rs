@@ -264,6 +264,29 @@ pub fn create_directory(path: &Path) -> Result<()> {
         .map_err(Error::io("create directory", path))
 }
 
+/// Makes a directory and those above it, and makes sure that their names are on the disk.
+pub fn create_lasting_directory(path: &Path) -> Result<()> {
+    let mut missing = Vec::new();
+    for place in path.ancestors() {
+        // The last of a relative path is empty: where we are.
+        if place.as_os_str().is_empty() || exists(place)? {
+            break;
+        }
+        missing.push(place);
+    }
+    create_directory(path)?;
+    missing.into_iter().try_for_each(sync_parent)
+}
+
+/// Makes sure that the name of a path is on the disk.
+pub fn sync_parent(path: &Path) -> Result<()> {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => sync_directory(Path::new(".")),
+        Some(parent) => sync_directory(parent),
+        None => Ok(()),
+    }
+}
+
 /// Makes a directory in another, that is removed when it is dropped.
 pub fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
     faults::doing(Op::CreateDirectory, parent, None, || {

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# The long version of the tests that break things on purpose: some two hours on two cores.
+#
+#   scripts/torture.sh [kills|faults|rot|fuzz]...     (all, if none is named)
+#
+# kills   every operation that changes something on the disk, killed before or after, with the power cut
+#         there and with files garbled; then KILLS (default 1000) kills at random moments, seed SEED
+# faults  every operation on a file fails in every way that fits it
+# rot     every bit of every file of a small run flipped, every length cut
+# fuzz    every target for FUZZ_SECONDS (default 3600)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+KILLS=${KILLS:-1000}
+SEED=${SEED:-$(date +%s)}
+FUZZ_SECONDS=${FUZZ_SECONDS:-3600}
+[ $# -gt 0 ] || set -- kills faults rot fuzz
+
+long() { # what is tested, then settings of the environment
+    local test=$1
+    shift
+    env "$@" cargo test --locked --features faults --test "$test" -- --nocapture
+}
+
+for part; do
+    printf '\n== %s\n' "$part"
+    begin=$(date +%s)
+    case $part in
+    kills) long torture LOOKALIKE_TORTURE_ALL=1 LOOKALIKE_TORTURE_KILLS="$KILLS" \
+        LOOKALIKE_TORTURE_SEED="$SEED" LOOKALIKE_TORTURE_CUTS=20 ;;
+    faults) long faults LOOKALIKE_EVERY_FAULT=1 ;;
+    rot) long corruption LOOKALIKE_EVERY_BIT=1 ;;
+    fuzz) scripts/fuzz.sh all "$FUZZ_SECONDS" ;;
+    *)
+        echo "not a part: $part" >&2
+        exit 2
+        ;;
+    esac
+    printf '== %s: %s s\n' "$part" "$(($(date +%s) - begin))"
+done

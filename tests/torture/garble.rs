@@ -1,0 +1,56 @@
+//! What no manifest names may be anything.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use lookalike::manifest::Workspace;
+
+use crate::common::corpus::Random;
+use crate::common::paths;
+
+/// Cuts, garbles, empties or lengthens every file that the manifest does not name: what was begun,
+/// what was written and not yet committed.
+pub fn garble(out: &Path, random: &mut Random) {
+    if !out.exists() {
+        return;
+    }
+    let mut named: BTreeSet<String> = ["manifest.json", "lock"].map(String::from).into();
+    if let Ok(manifest) = Workspace::look(out) {
+        let parts = lookalike::manifest::parts_of(&manifest);
+        named.extend(
+            parts
+                .iter()
+                .map(|(d, _, part)| format!("{d}/{}", part.name)),
+        );
+        let results = manifest.results.iter().flat_map(|r| &r.files);
+        named.extend(
+            results
+                .chain([&manifest.inputs.list])
+                .map(|f| f.name.clone()),
+        );
+    }
+    for path in paths(out) {
+        let name = path
+            .strip_prefix(out)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_string();
+        // A study and a plan have directories of their own, with manifests of their own.
+        let own = ["study/", "plan/"]
+            .iter()
+            .any(|place| name.starts_with(place));
+        if named.contains(&name) || own && !name.ends_with(".tmp") {
+            continue;
+        }
+        let mut bytes = fs::read(&path).unwrap();
+        match random.below(4) {
+            0 => bytes.truncate(random.below(bytes.len() + 1)),
+            1 => bytes.iter_mut().for_each(|b| *b = random.next() as u8),
+            2 => bytes.clear(),
+            _ => bytes.extend((0..100).map(|_| random.next() as u8)),
+        }
+        fs::write(&path, bytes).unwrap();
+    }
+}

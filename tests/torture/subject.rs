@@ -1,0 +1,281 @@
+//! Commands over small corpora, and what they leave when nothing happens to them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::common::corpus::{Shape, random_corpus, write_jsonl};
+use crate::common::{copy_directory, tree};
+
+/// How a process ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum End {
+    Done,
+    Killed,
+    Failed(String),
+}
+
+/// As many as the run with the least memory has at most.
+pub const LEAST_THREADS: usize = 4;
+
+/// A command, killed over and over.
+pub struct Subject {
+    pub name: String,
+    home: TempDir,
+    input: PathBuf,
+    arguments: Vec<String>,
+    /// What lies in the output directory before it.
+    prepared: Option<PathBuf>,
+    /// Threads of which its operations are told: with one they are the same each time, with more there
+    /// are runs of each.
+    pub threads: usize,
+    expected: BTreeMap<String, Vec<u8>>,
+    took: Duration,
+}
+
+/// A place in memory, where there is one: the power is cut by calculation, not by the disk.
+pub fn temporary() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    tempfile::tempdir_in(memory).unwrap_or_else(|_| tempfile::tempdir().unwrap())
+}
+
+/// What does not depend on times, and is not the lock.
+fn lasting(out: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = tree(out);
+    let costs = |name: &str| {
+        ["lock", "manifest.json", "summary.json"].contains(&name)
+            || name.starts_with("study/") && name.ends_with(".json")
+    };
+    // That they are there is to be seen; what they say of times differs.
+    for (name, bytes) in &mut files {
+        if costs(name) {
+            bytes.clear();
+        }
+    }
+    files
+}
+
+/// The kind of a file, or the name of one that is alone of its kind.
+pub fn kind(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (stem, rest) = name.split_once('.').unwrap_or((name, ""));
+    if stem.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
+        rest.into()
+    } else {
+        name.into()
+    }
+}
+
+impl Subject {
+    fn new(name: &str, families: usize, first: &[&str], then: Option<&[&str]>) -> Subject {
+        let home = temporary();
+        let shape = Shape {
+            families,
+            members: 5,
+            words: 120,
+            vocabulary: 900,
+            boilerplate: 30,
+        };
+        let input = write_jsonl(home.path(), &random_corpus(5, shape), 2);
+        let all = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let mut subject = Subject {
+            name: name.into(),
+            home,
+            input,
+            arguments: all(first),
+            prepared: None,
+            threads: 1,
+            expected: BTreeMap::new(),
+            took: Duration::ZERO,
+        };
+        if let Some(then) = then {
+            let place = subject.place();
+            assert_eq!(subject.start(place.path(), 1, "", None), End::Done);
+            let prepared = subject.home.path().join("prepared");
+            copy_directory(&subject.out(place.path()), &prepared);
+            subject.prepared = Some(prepared);
+            subject.arguments = all(then);
+        }
+        subject.find_least();
+        let place = subject.place();
+        let begin = Instant::now();
+        assert_eq!(subject.start(place.path(), 1, "", None), End::Done);
+        subject.took = begin.elapsed();
+        subject.expected = lasting(&subject.out(place.path()));
+        subject
+    }
+
+    /// Where `LEAST` stands: the least memory that does for some threads, as the refusals tell it.
+    fn find_least(&mut self) {
+        let Some(at) = self.arguments.iter().position(|a| a == "LEAST") else {
+            return;
+        };
+        self.arguments[at] = "1KiB".into();
+        self.threads = LEAST_THREADS;
+        loop {
+            let place = self.place();
+            let End::Failed(text) = self.start(place.path(), LEAST_THREADS, "", None) else {
+                return;
+            };
+            let told = text.split("give --memory ").nth(1);
+            let told = told.and_then(|rest| rest.split(' ').next());
+            self.arguments[at] = told.unwrap_or_else(|| panic!("{text}")).into();
+        }
+    }
+
+    /// A directory to be run in: the output directory is `out` in it.
+    pub fn place(&self) -> TempDir {
+        let place = temporary();
+        if let Some(prepared) = &self.prepared {
+            copy_directory(prepared, &self.out(place.path()));
+        }
+        place
+    }
+
+    pub fn out(&self, place: &Path) -> PathBuf {
+        place.join("out")
+    }
+
+    /// How long it takes when nothing happens.
+    pub fn duration(&self) -> Duration {
+        self.took
+    }
+
+    fn command(&self, place: &Path, threads: usize, faults: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+        let places = [("INPUT", self.input.clone()), ("OUT", self.out(place))];
+        for argument in &self.arguments {
+            let of = |(_, path): &(_, PathBuf)| path.clone().into_os_string();
+            let found = places.iter().find(|(name, _)| name == argument).map(of);
+            command.arg(found.unwrap_or_else(|| argument.into()));
+        }
+        command.args(["--quiet", "--threads", &threads.to_string()]);
+        let mut faults = faults.to_string();
+        if self.threads > 1 {
+            // So that every thread has something to sort, and its own run.
+            faults.push_str("; op=point on=sort: times=64 do=sleep:2");
+        }
+        command.env("LOOKALIKE_FAULTS", faults);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs it, with these faults; kills it when it has run for so long.
+    pub fn start(&self, place: &Path, threads: usize, faults: &str, wait: Option<Duration>) -> End {
+        let mut child = self.command(place, threads, faults).spawn().unwrap();
+        if let Some(wait) = wait {
+            std::thread::sleep(wait);
+            let _ = child.kill();
+        }
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        match output.status.code() {
+            Some(0) => {
+                assert_eq!(text, "");
+                End::Done
+            }
+            None => End::Killed,
+            Some(code) => End::Failed(format!("exit {code}: {text}")),
+        }
+    }
+
+    /// Runs it to its end, and holds what it left against what it leaves when nothing happens.
+    pub fn finish(&self, place: &Path, threads: usize, what: &str) {
+        let end = self.start(place, threads, "", None);
+        assert_eq!(end, End::Done, "{}: {what}", self.name);
+        self.assert_whole(place, what);
+    }
+
+    /// The same, when what was removed may have come back: it is scrap, and gone after the next start.
+    pub fn assert_nothing_lost(&self, place: &Path, what: &str) {
+        let mut found = lasting(&self.out(place));
+        found.retain(|name, _| self.expected.contains_key(name));
+        let what = format!("{}: {what}", self.name);
+        crate::common::assert_same_files(&found, &self.expected, &what);
+    }
+
+    pub fn is_whole(&self, place: &Path) -> bool {
+        self.out(place).exists() && lasting(&self.out(place)) == self.expected
+    }
+
+    pub fn assert_whole(&self, place: &Path, what: &str) {
+        let found = lasting(&self.out(place));
+        let what = format!("{}: {what}", self.name);
+        crate::common::assert_same_files(&found, &self.expected, &what);
+    }
+
+    /// Every operation that changes something: its kind, and the file.
+    pub fn operations(&self) -> Vec<(String, String)> {
+        let place = self.place();
+        let trace = place.path().join("trace");
+        let faults = format!("trace={}", trace.display());
+        let end = self.start(place.path(), self.threads, &faults, None);
+        assert_eq!(end, End::Done);
+        let lines = fs::read_to_string(&trace).unwrap();
+        let out = self.out(place.path()).display().to_string();
+        let operations = lines.lines().filter_map(|line| {
+            let mut fields = line.split('\t');
+            let (op, path) = (fields.next()?, fields.next()?);
+            let counts = lookalike::store::disk::Op::named(op).is_some_and(|op| op.changes());
+            counts.then(|| (op.to_string(), path.replace(&out, "OUT")))
+        });
+        operations.collect()
+    }
+}
+
+/// The subjects: between them they write every kind of file.
+pub fn subjects() -> Vec<Subject> {
+    let asked = |threshold: &'static str, more: &[&'static str]| -> Vec<&'static str> {
+        let first = ["run", "INPUT", "-o", "OUT", "--shingle-size", "3"];
+        let parts = ["--segment-size", "4KiB", "--max-document", "64KiB"];
+        let means = ["--threshold", threshold];
+        [&first[..], &parts, &means, more].concat()
+    };
+    let ample = ["--memory", "256MiB"];
+    let run = |more: &[&'static str]| asked("0.2", &[&ample, more].concat());
+    let spilled = run(&["--spill", "always", "--join", "prefix"]);
+    // Reading needs more memory than all that comes after: apart from it the runs are many.
+    let read = ["ingest", "INPUT", "-o", "OUT", "--shingle-size", "3"];
+    let read = [
+        &read[..],
+        &["--segment-size", "4KiB", "--max-document", "64KiB"],
+        &ample,
+    ]
+    .concat();
+    let least = ["join", "OUT", "--threshold", "0.2", "--memory", "LEAST"];
+    let least = [&least[..], &["--spill", "always", "--fan-in", "2"]].concat();
+    let counted = run(&["--join", "count"]);
+    let verified = run(&["--sampling", "1/2", "--verified", "--candidates", "0.1"]);
+    let base = run(&[]);
+    let again = asked(
+        "0.3",
+        &["--memory", "256MiB", "--spill", "always", "--join", "count"],
+    );
+    let study = [
+        "study",
+        "OUT",
+        "--ratios",
+        "1/2,1/4",
+        "--thresholds",
+        "0.2,0.5",
+    ];
+    let plan = ["plan", "OUT", "--threshold", "0.2", "--ratios", "1/2,1/4"];
+    let (study, plan) = (
+        [&study[..], &["--memory", "256MiB"]].concat(),
+        [&plan[..], &["--memory", "256MiB", "--subset", "50%"]].concat(),
+    );
+    vec![
+        Subject::new("join, least memory", 60, &read, Some(&least)),
+        Subject::new("run, spilled, prefix join", 14, &spilled, None),
+        Subject::new("run, in memory, count join", 14, &counted, None),
+        Subject::new("run, sampled and verified", 14, &verified, None),
+        Subject::new("run again, another question", 14, &base, Some(&again)),
+        Subject::new("study", 8, &base, Some(&study)),
+        Subject::new("plan", 8, &base, Some(&plan)),
+    ]
+}
