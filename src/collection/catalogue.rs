@@ -349,8 +349,9 @@ impl Column {
     pub fn load(path: &Path, parameters: u128, info: &PartInfo) -> Result<Column> {
         let mut part = PartReader::open(path, Kind::Column, Some(parameters), Some(info))?;
         let n = part.footer.records;
-        if part.footer.payload_bytes != n * 4 {
-            return Err(part.corrupt("size of a column", n * 4, part.footer.payload_bytes));
+        if n.checked_mul(4) != Some(part.footer.payload_bytes) {
+            let expected = format!("{n} numbers of 4 bytes");
+            return Err(part.corrupt("size of a column", expected, part.footer.payload_bytes));
         }
         let mut column = Vec::with_capacity(n as usize);
         let mut left = n as usize;
