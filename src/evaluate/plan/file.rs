@@ -259,6 +259,7 @@ pub fn read(path: &Path) -> Result<Plan> {
             "it has {found} groups, its size-groups are {count}"
         )));
     }
+    check(&plan).map_err(wrong)?;
     // Ratios written by hand have to nest, too.
     let rates: Vec<String> = plan
         .groups
@@ -270,4 +271,34 @@ pub fn read(path: &Path) -> Result<Plan> {
         .parse::<crate::sample::Sampling>()
         .map_err(wrong)?;
     Ok(plan)
+}
+
+/// Refuses what cannot be written to the manifest and to another plan file as it is.
+fn check(plan: &Plan) -> std::result::Result<(), String> {
+    if !plan.share.is_finite() {
+        return Err(format!("share {} is no number", plan.share));
+    }
+    for (at, group) in plan.groups.iter().enumerate() {
+        let expected = plan.size_groups.describe(at);
+        if group.words != expected {
+            let found = &group.words;
+            return Err(format!("words {found:?} of the group of {expected} words"));
+        }
+        for estimate in group.precision.iter().chain(&group.recall) {
+            let numbers = [estimate.value, estimate.low, estimate.high, estimate.worth];
+            if let Some(number) = numbers.iter().find(|number| !number.is_finite()) {
+                return Err(format!(
+                    "an estimate of the group of {expected} words is {number}"
+                ));
+            }
+        }
+        if let Evidence::Pooled { first } = group.evidence
+            && usize::from(first) > at
+        {
+            return Err(format!(
+                "pooled-from {first} of the group of {expected} words, which is number {at}"
+            ));
+        }
+    }
+    Ok(())
 }
