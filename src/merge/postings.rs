@@ -224,6 +224,12 @@ impl<K: Key> PostingsDecoder<K> {
                         Some(made.map_err(Error::io("set up decompression of", &packed.path))?);
                 }
                 self.unpacked.clear();
+                // The head of a block has no checksum, its body has, and zstd says there how much is in it.
+                let inside = zstd::zstd_safe::get_frame_content_size(&packed.body).ok();
+                let inside = inside.flatten().unwrap_or(0);
+                if inside != packed.raw as u64 {
+                    return Err(packed.corrupt("bytes of a block, unpacked", inside, packed.raw));
+                }
                 self.unpacked.reserve(packed.raw);
                 if let Some(decompressor) = &mut self.decompressor
                     && let Err(e) =
@@ -316,9 +322,15 @@ impl<K: Key> PostingsReader<K> {
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let (lists, entries) = (word(0) as usize, word(4) as usize);
         let raw = usize::try_from(u64::get_le(&head[16..24])).unwrap_or(usize::MAX);
+        let left = self.part.footer.extra.saturating_sub(self.entries);
         // Columns unpacked, and a byte of width for each frame: no body is larger.
         let most = K::BYTES + (lists + entries) * (K::BYTES + 12) + 64;
-        if lists == 0 || entries < 2 * lists || entries > MOST_ENTRIES || raw > most {
+        if lists == 0
+            || entries < 2 * lists
+            || entries > MOST_ENTRIES
+            || entries as u64 > left
+            || raw > most
+        {
             let found = format!("{lists} lists, {entries} entries, {raw} bytes");
             return Err(self
                 .part
@@ -421,5 +433,35 @@ mod tests {
             Some(1),
         );
         round_trip::<u64>(&[], None);
+    }
+
+    #[test]
+    fn a_damaged_head_of_a_block_takes_no_memory() {
+        let directory = tempfile::tempdir().unwrap();
+        let long: Vec<u32> = (0..100_000).collect();
+        let mut writer = PostingsWriter::create(directory.path(), 5, 2, Some(1)).unwrap();
+        writer.push(7u64, long.iter().copied()).unwrap();
+        let info = writer.finish().unwrap();
+        let path = directory.path().join(&info.name);
+        let bytes = std::fs::read(&path).unwrap();
+        // The head of the first block: entries at 4, bytes unpacked at 16.
+        for (at, number) in [(4, 1u64 << 29), (16, 1 << 20)] {
+            let mut bad = bytes.clone();
+            let place = crate::store::HEADER_BYTES + at;
+            let width = if at == 4 { 4 } else { 8 };
+            bad[place..place + width].copy_from_slice(&number.to_le_bytes()[..width]);
+            std::fs::write(&path, &bad).unwrap();
+            let mut reader = PostingsReader::<u64>::open(&path, Some(5), Some(&info)).unwrap();
+            let error = reader.next().unwrap_err();
+            let what = match &error {
+                Error::Corrupt { what, .. } => what.as_str(),
+                _ => "",
+            };
+            assert!(
+                what == "block" || what == "bytes of a block, unpacked",
+                "{error}"
+            );
+            assert!(reader.decoder.unpacked.capacity() == 0, "{at}");
+        }
     }
 }
