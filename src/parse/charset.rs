@@ -62,7 +62,7 @@ pub(super) fn decide(
         encoding: UTF_8,
         start,
         as_is: false,
-        xml: markup && xml_family(text).is_some(),
+        xml: markup && is_xml(text),
         source: "byte order mark",
     };
 
@@ -197,6 +197,24 @@ fn xml_family(text: &[u8]) -> Option<XmlFamily> {
         }
         _ => None,
     }
+}
+
+/// Does the text begin with an XML declaration, the whole of its name? Of UTF-16 the standard looks at three
+/// characters to tell the encoding, which other processing instructions have too.
+fn is_xml(text: &[u8]) -> bool {
+    // Where the byte of an ASCII character is in one of UTF-16.
+    let (width, at) = match text {
+        [0, ..] => (2, 1),
+        [_, 0, ..] => (2, 0),
+        _ => (1, 0),
+    };
+    let mut name = [0; 6];
+    for (byte, unit) in name.iter_mut().zip(text.chunks_exact(width)) {
+        if unit.iter().map(|&b| u32::from(b != 0)).sum::<u32>() == 1 {
+            *byte = unit[at];
+        }
+    }
+    name[..5].eq_ignore_ascii_case(b"<?xml") && name[5].is_ascii_whitespace()
 }
 
 /// The value of `encoding` in an XML declaration (HTML standard, "get an XML encoding").
@@ -472,6 +490,26 @@ mod tests {
                 .next_label()
                 .map(|l| String::from_utf8_lossy(l).into_owned());
             assert_eq!(found.as_deref(), label, "{html}");
+        }
+    }
+
+    #[test]
+    fn xml_is_told_alike_in_every_width() {
+        for (text, xml) in [
+            ("<?xml version='1.0'?>", true),
+            ("<?XML\n?>", true),
+            ("<?xml", false),
+            ("<?xml-stylesheet?>", false),
+            ("<?xpacket begin=''?>", false),
+            ("<?x", false),
+            ("", false),
+        ] {
+            let wide = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
+            let (little, big): (Vec<u8>, Vec<u8>) =
+                (wide(u16::to_le_bytes), wide(u16::to_be_bytes));
+            for bytes in [text.as_bytes(), &little, &big] {
+                assert_eq!(is_xml(bytes), xml, "{text} {bytes:?}");
+            }
         }
     }
 
