@@ -234,6 +234,16 @@ impl MappedSets {
             let (info, first) = (&segment.fingerprints, segment.first_document);
             let path = directory.join(&info.name);
             let map = Mapped::open_unchecked(&path, Kind::Fingerprints, parameters, info)?;
+            let most = map.bytes().len() / K::BYTES;
+            if info.records > most as u64 {
+                return Err(Error::Corrupt {
+                    path,
+                    offset_bytes: HEADER_BYTES as u64,
+                    what: "fingerprints in the file".into(),
+                    expected: format!("at most {most}"),
+                    found: info.records.to_string(),
+                });
+            }
             let sets = info.records as usize * K::BYTES;
             let blocks = sets.div_ceil(SET_BLOCK_BYTES);
             let corrupt = |what: &str, expected: usize, found: u64| Error::Corrupt {
@@ -249,7 +259,7 @@ impl MappedSets {
             }
             let first_offset = offsets.len();
             let mut offset = 0u64;
-            let last = first as usize + segment.stats.documents as usize;
+            let last = (first as usize).saturating_add(segment.stats.documents as usize);
             for (n, &stored) in stored
                 .0
                 .get(first as usize..last)
@@ -290,17 +300,18 @@ impl MappedSets {
         let at = self
             .segments
             .partition_point(|segment| segment.first_document <= document);
+        let missing = || Error::Corrupt {
+            path: PathBuf::from("pairs"),
+            offset_bytes: 0,
+            what: "document of a pair".into(),
+            expected: format!("a number below {}, in a segment", self.stored.0.len()),
+            found: document.to_string(),
+        };
         let (Some(segment), Some(&stored)) = (
             at.checked_sub(1).map(|at| &self.segments[at]),
             self.stored.0.get(document as usize),
         ) else {
-            return Err(Error::Corrupt {
-                path: PathBuf::from("pairs"),
-                offset_bytes: 0,
-                what: "document of a pair".into(),
-                expected: format!("a number below {}", self.stored.0.len()),
-                found: document.to_string(),
-            });
+            return Err(missing());
         };
         let n = (document - segment.first_document) as usize;
         let noted = document as usize - n % STRIDE;
@@ -308,9 +319,13 @@ impl MappedSets {
             .iter()
             .map(|&stored| u64::from(stored))
             .sum();
-        let start = self.offsets[segment.first_offset + n / STRIDE] as usize
-            + before as usize * self.key_bytes;
+        // Segments may leave documents out between them if the manifest is not one of ours.
+        let offset = self.offsets.get(segment.first_offset + n / STRIDE);
+        let start = *offset.ok_or_else(missing)? as usize + before as usize * self.key_bytes;
         let end = start + stored as usize * self.key_bytes;
+        if end > segment.sets {
+            return Err(missing());
+        }
         if start < end {
             for block in start / SET_BLOCK_BYTES..=(end - 1) / SET_BLOCK_BYTES {
                 self.look_at(segment, block)?;
