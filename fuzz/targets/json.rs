@@ -1,0 +1,8 @@
+//! JSON objects, one a line or one after the other.
+
+use lookalike::read::Format;
+
+/// Reads the input as such, or as what it seems to be.
+pub fn run(data: &[u8]) {
+    super::records::check(data, &[Some(Format::Jsonl), None]);
+}

@@ -1,0 +1,208 @@
+//! From the bytes of an input to records, raw documents and tokens, and what holds on the way.
+
+use std::cell::RefCell;
+use std::io::Read;
+
+use lookalike::budget::ByteSize;
+use lookalike::read::{
+    Batch, Format, Interpreted, ReadConfig, Reason, Record, RecordKind, RecordReader, interpret,
+};
+use lookalike::shingle::{ShingleConfig, Shingler};
+
+use super::controls::Controls;
+
+/// Gives a few bytes at a time, in turn.
+struct Dribble {
+    bytes: Vec<u8>,
+    at: usize,
+    steps: [usize; 3],
+    turn: usize,
+}
+
+impl Read for Dribble {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let step = self.steps[self.turn % self.steps.len()];
+        self.turn += 1;
+        let n = step.min(out.len()).min(self.bytes.len() - self.at);
+        out[..n].copy_from_slice(&self.bytes[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
+/// All records of an input.
+struct All {
+    batch: Batch,
+    position: u64,
+    decompressed: u64,
+}
+
+fn read_all(reader: impl Read + Send + 'static, docno: &str, config: &ReadConfig) -> All {
+    let mut reader = RecordReader::from_reader(reader, docno, 7, config);
+    let mut batch = Batch::default();
+    while reader.next_into(&mut batch) {}
+    assert!(!reader.next_into(&mut batch), "the end is not the end");
+    All {
+        position: reader.position(),
+        decompressed: reader.decompressed(),
+        batch,
+    }
+}
+
+thread_local! {
+    static SHINGLER: RefCell<Shingler<u64>> = RefCell::new(Shingler::new(&ShingleConfig {
+        shingle_size: 3,
+        ..ShingleConfig::default()
+    }));
+}
+
+/// Reads `input` as one of `formats` (`None`: whatever it is), from a reader that gives all at once and from
+/// one that dribbles, and parses what comes out.
+pub fn check(data: &[u8], formats: &[Option<Format>]) {
+    let mut controls = Controls::new(data);
+    let format = controls.one_of(formats);
+    let names = controls.byte();
+    let docno = ["a", "a.html", "a.txt", "a.jsonl", "a.warc.gz", "a.arc"];
+    let docno = docno[usize::from(names & 15) % docno.len()];
+    let field = |bit: u8, name: &str| (names & bit != 0).then(|| name.to_string());
+    let max_document = controls.one_of(&[1 << 20, 64 << 10, 1 << 10, 100, 1]);
+    let config = ReadConfig {
+        format,
+        text_field: field(16, "a.text"),
+        id_field: field(32, "a.id"),
+        url_field: field(64, "url"),
+        max_document: ByteSize(max_document),
+        max_ratio: 20,
+    };
+    let seed = usize::from(controls.byte());
+    let input = controls.rest();
+
+    let whole = read_all(std::io::Cursor::new(input.to_vec()), docno, &config);
+    let steps = [1 + seed % 7, 1 + seed % 64 * 3, 1 + seed * 11];
+    let dribble = Dribble {
+        bytes: input.to_vec(),
+        at: 0,
+        steps,
+        turn: 0,
+    };
+    let parts = read_all(dribble, docno, &config);
+    assert_eq!(
+        whole.batch.records, parts.batch.records,
+        "records depend on reads"
+    );
+    assert_eq!(
+        whole.batch.bytes, parts.batch.bytes,
+        "bytes depend on reads"
+    );
+    assert_eq!(whole.decompressed, parts.decompressed);
+
+    accounted(&whole, input, &config);
+    for record in &whole.batch.records {
+        let bytes = &whole.batch.bytes[record.bytes.clone()];
+        document(record, bytes, &config);
+    }
+}
+
+/// What a record of a batch is, down to its tokens.
+fn document(record: &Record, bytes: &[u8], config: &ReadConfig) {
+    if matches!(record.kind, RecordKind::Rejected(_)) {
+        assert!(bytes.is_empty(), "a rejected record has bytes");
+    }
+    assert!(bytes.len() as u64 <= config.max_document.0);
+    match interpret(record, bytes, config) {
+        Interpreted::Document(document) => {
+            assert!(document.body.len() as u64 <= config.max_document.0);
+            SHINGLER.with_borrow_mut(|shingler| {
+                let mut set = Vec::new();
+                shingler.shingle(&document, (0, u64::MAX), &mut set);
+                assert!(set.is_sorted_by(|a, b| a < b));
+            });
+        }
+        Interpreted::Skipped(_) | Interpreted::Rejected(_) => {}
+    }
+}
+
+/// No byte vanishes: what is in no record is a gap that the format allows.
+fn accounted(all: &All, input: &[u8], config: &ReadConfig) {
+    let records = &all.batch.records;
+    let whole_file = records.iter().any(|record| match &record.kind {
+        RecordKind::Rejected(reject) => matches!(
+            reject.reason,
+            Reason::BinaryFile | Reason::UnsupportedFormat | Reason::EmptyFile
+        ),
+        _ => false,
+    });
+    let mut at = 0;
+    for record in records {
+        if record.source.length == 0 {
+            continue;
+        }
+        assert!(record.source.offset >= at, "records overlap: {record:?}");
+        at = record.source.offset + record.source.length;
+    }
+    assert!(at <= all.decompressed, "more than there is");
+    assert!(all.position <= input.len() as u64);
+    // The bytes themselves are at hand only where nothing was decompressed.
+    if whole_file || all.position != all.decompressed || all.position != input.len() as u64 {
+        return;
+    }
+    if compressed(input) {
+        return;
+    }
+    let mut at = 0;
+    for record in records.iter().filter(|record| record.source.length > 0) {
+        let start = record.source.offset as usize;
+        gap(&input[at..start], at == 0);
+        at = start + record.source.length as usize;
+        if !matches!(record.kind, RecordKind::Rejected(_)) && record.notice.is_none() {
+            let held = &all.batch.bytes[record.bytes.clone()];
+            assert_eq!(held, &input[start..start + held.len()], "bytes of a record");
+        }
+    }
+    gap(&input[at..], at == 0);
+    let _ = config;
+}
+
+/// Do these bytes begin a compressed stream?
+fn compressed(input: &[u8]) -> bool {
+    let magics: [&[u8]; 6] = [
+        &[0x1f, 0x8b],
+        &[0x1f, 0x9d],
+        b"BZh",
+        b"\xfd7zXZ\0",
+        &[0x28, 0xb5, 0x2f, 0xfd],
+        &[0x2a, 0x4d, 0x18],
+    ];
+    let behind = input.get(1..).unwrap_or_default();
+    magics[..5].iter().any(|magic| input.starts_with(magic)) || behind.starts_with(magics[5])
+}
+
+/// White space, commas and brackets of JSON, comments and declarations of SGML.
+fn gap(mut bytes: &[u8], first: bool) {
+    if first {
+        bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    }
+    let shown = String::from_utf8_lossy(bytes).into_owned();
+    loop {
+        let used = bytes
+            .iter()
+            .take_while(|&&byte| byte.is_ascii_whitespace() || b",[]".contains(&byte))
+            .count();
+        bytes = &bytes[used..];
+        if bytes.is_empty() {
+            return;
+        }
+        let end = if let Some(rest) = bytes.strip_prefix(b"<!--") {
+            let end = rest.windows(3).position(|end| end == b"-->");
+            end.map(|at| at + 7)
+        } else if bytes.starts_with(b"<!") || bytes.starts_with(b"<?") {
+            bytes.iter().position(|&byte| byte == b'>').map(|at| at + 1)
+        } else {
+            None
+        };
+        match end {
+            Some(end) => bytes = &bytes[end..],
+            None => panic!("bytes have vanished: {shown:?}"),
+        }
+    }
+}
