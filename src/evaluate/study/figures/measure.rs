@@ -366,6 +366,21 @@ fn tried<'a>(study: &Study, trial: &'a Trial) -> Result<Tried<'a>> {
         let found = trial.groups.len();
         return Err(bad("size groups", study.groups.len(), found));
     }
+    // They are counts of one collection, and summed below in every way; a trial is read from a file.
+    let numbers = trial.groups.iter().flat_map(|group| {
+        let sizes = [
+            group.documents,
+            group.nothing_sampled,
+            group.shingles,
+            group.sampled,
+        ];
+        let cells = group.same.cells.iter().chain(&group.cross.cells);
+        sizes.into_iter().chain(cells.copied())
+    });
+    let sum = numbers.fold(0, u64::saturating_add);
+    if sum == u64::MAX {
+        return Err(bad("counts, all together", usize::MAX - 1, usize::MAX));
+    }
     let thresholds = study.config.thresholds.len();
     let mut whole = [const { None }; 3];
     let mut counts = Vec::with_capacity(trial.groups.len() + 1);
