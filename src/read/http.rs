@@ -18,7 +18,10 @@ pub(super) struct Head<'a> {
     mime: Option<String>,
     pub charset: Option<Cow<'a, str>>,
     transfer: Option<Cow<'a, str>>,
-    encoding: Option<Cow<'a, str>>,
+    /// The first codings, one over the other, and how many there are in all: a header may repeat the
+    /// field a million times.
+    codings: Vec<String>,
+    coding_count: usize,
     pub notices: Vec<(Reason, String)>,
     body: usize,
 }
@@ -42,15 +45,18 @@ impl<'a> Head<'a> {
     fn of(mut fields: Fields<'a>) -> Self {
         let mut head = Head::default();
         for (name, value) in &mut fields {
+            let value = &value[..value.len().min(MOST_VALUE)];
             if name.eq_ignore_ascii_case(b"content-type") && !value.is_empty() {
                 head.set_content_type(text_of(value));
             } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
                 head.transfer = Some(text_of(value));
             } else if name.eq_ignore_ascii_case(b"content-encoding") {
-                head.encoding = Some(match head.encoding.take() {
-                    None => text_of(value),
-                    Some(before) => format!("{before},{}", text_of(value)).into(),
-                });
+                for coding in text_of(value).split(',') {
+                    head.coding_count += 1;
+                    if head.codings.len() < MOST_CODINGS {
+                        head.codings.push(coding.trim().to_string());
+                    }
+                }
             }
         }
         if let Some(odd) = fields.odd {
@@ -86,6 +92,9 @@ impl<'a> Head<'a> {
         self.charset = charset.map(Cow::Owned);
     }
 }
+
+/// Bytes of a field's value that are looked at: folded lines have no end of their own.
+const MOST_VALUE: usize = 64 << 10;
 
 /// Content codings one over the other that are undone: two occur.
 const MOST_CODINGS: usize = 4;
@@ -156,15 +165,15 @@ pub(super) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
             }
         }
     }
-    if let Some(encoding) = head.encoding.take() {
-        let codings = encoding.split(',').count();
-        if codings > MOST_CODINGS {
-            let detail = format!("{codings} content encodings, at most {MOST_CODINGS} are undone");
-            return Err(Refusal::new(Reason::NotText, detail));
-        }
-        for coding in encoding.rsplit(',') {
-            body = undo(body, coding.trim(), config, &mut head.notices)?;
-        }
+    if head.coding_count > MOST_CODINGS {
+        let detail = format!(
+            "{} content encodings, at most {MOST_CODINGS} are undone",
+            head.coding_count
+        );
+        return Err(Refusal::new(Reason::NotText, detail));
+    }
+    for coding in std::mem::take(&mut head.codings).iter().rev() {
+        body = undo(body, coding, config, &mut head.notices)?;
     }
     if body.len() as u64 > config.max_document.0 {
         return Err(Refusal::new(
