@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
 
 use super::config::ReadConfig;
 use super::interpret::{Outcome, Parts, Refusal};
@@ -48,20 +47,29 @@ const TYPE_FIELDS: [&str; 6] = [
     "type",
 ];
 
-/// The value of a field.
+/// The value of a field: no more of it than can be asked for. Values as a tree take some 32 bytes
+/// for each two of the object, which a large one must not.
 enum Field<'t> {
     /// A string, where it lies in the object if it has no escapes: most bytes of a collection are
     /// in such strings, and each copy of them counts.
     Text(Cow<'t, str>),
+    /// A list of nothing but strings, as its lines.
+    Lines(String),
+    Number(Number),
+    /// Of an object, what a dotted path leads to.
+    Object(Fields<'t>),
     /// Anything else.
-    Other(Value),
+    Other,
 }
 
 impl Field<'_> {
     fn into_owned(self) -> Field<'static> {
         match self {
             Field::Text(text) => Field::Text(Cow::Owned(text.into_owned())),
-            Field::Other(value) => Field::Other(value),
+            Field::Lines(lines) => Field::Lines(lines),
+            Field::Number(number) => Field::Number(number),
+            Field::Object(fields) => Field::Object(into_owned(fields)),
+            Field::Other => Field::Other,
         }
     }
 }
@@ -69,16 +77,32 @@ impl Field<'_> {
 /// Names and values, as they come in the object.
 type Fields<'t> = Vec<(String, Field<'t>)>;
 
-impl<'de> Deserialize<'de> for Field<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FieldVisitor)
+/// Reads a value; of an object, what these paths begin with.
+#[derive(Clone, Copy)]
+struct Within<'c> {
+    paths: [Option<&'c str>; 3],
+}
+
+impl<'c> Within<'c> {
+    /// The rest of the paths that lead through `name`.
+    fn below(paths: [Option<&'c str>; 3], name: &str) -> Within<'c> {
+        let rest = |path: &'c str| path.strip_prefix(name)?.strip_prefix('.');
+        Within {
+            paths: paths.map(|path| path.and_then(rest)),
+        }
     }
 }
 
-/// Tells strings from other values. What JSON has no notation for is left to the default, an error.
-struct FieldVisitor;
+impl<'de> DeserializeSeed<'de> for Within<'_> {
+    type Value = Field<'de>;
 
-impl<'de> Visitor<'de> for FieldVisitor {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Field<'de>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+/// What JSON has no notation for is left to the default, an error.
+impl<'de> Visitor<'de> for Within<'_> {
     type Value = Field<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -94,31 +118,54 @@ impl<'de> Visitor<'de> for FieldVisitor {
     }
 
     fn visit_unit<E: Error>(self) -> Result<Field<'de>, E> {
-        Ok(Field::Other(Value::Null))
+        Ok(Field::Other)
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Field<'de>, E> {
-        Ok(Field::Other(value.into()))
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Field<'de>, E> {
+        Ok(Field::Other)
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Field<'de>, E> {
-        Ok(Field::Other(value.into()))
+        Ok(Field::Number(value.into()))
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Field<'de>, E> {
-        Ok(Field::Other(value.into()))
+        Ok(Field::Number(value.into()))
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Field<'de>, E> {
-        Ok(Field::Other(value.into()))
+        Ok(Number::from_f64(value).map_or(Field::Other, Field::Number))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Field<'de>, A::Error> {
-        Value::deserialize(SeqAccessDeserializer::new(values)).map(Field::Other)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Field<'de>, A::Error> {
+        let (mut lines, mut first) = (String::new(), true);
+        while let Some(line) = values.next_element_seed(Within { paths: [None; 3] })? {
+            let Field::Text(line) = line else {
+                while values.next_element::<IgnoredAny>()?.is_some() {}
+                return Ok(Field::Other);
+            };
+            if !first {
+                lines.push('\n');
+            }
+            lines.push_str(&line);
+            first = false;
+        }
+        Ok(Field::Lines(lines))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, values: A) -> Result<Field<'de>, A::Error> {
-        Value::deserialize(MapAccessDeserializer::new(values)).map(Field::Other)
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Field<'de>, A::Error> {
+        let mut fields: Fields<'de> = Vec::new();
+        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+            let mut paths = self.paths.into_iter().flatten();
+            let wanted = paths.any(|path| path.split('.').next() == Some(&*name));
+            if wanted && !fields.iter().any(|(known, _)| *known == name) {
+                let value = map.next_value_seed(Within::below(self.paths, &name))?;
+                fields.push((name.into_owned(), value));
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(Field::Object(fields))
     }
 }
 
@@ -128,13 +175,14 @@ struct Wanted<'c> {
 }
 
 impl Wanted<'_> {
+    /// The names and paths asked for on the command line.
+    fn paths(&self) -> [Option<&str>; 3] {
+        let config = self.config;
+        [&config.text_field, &config.id_field, &config.url_field].map(Option::as_deref)
+    }
+
     fn wants(&self, name: &str) -> bool {
-        let configured = [
-            &self.config.text_field,
-            &self.config.id_field,
-            &self.config.url_field,
-        ];
-        configured.into_iter().flatten().any(|field| {
+        self.paths().into_iter().flatten().any(|field| {
             // A dotted path may also be the name of a field that has dots in it.
             field == name || field.split('.').next() == Some(name)
         }) || (self.config.text_field.is_none() && TEXT_FIELDS.contains(&name))
@@ -157,7 +205,8 @@ impl<'de> Visitor<'de> for Wanted<'_> {
         while let Some(name) = map.next_key::<Cow<'de, str>>()? {
             // Of a repeated name the first counts.
             if self.wants(&name) && !fields.iter().any(|(known, _)| *known == name) {
-                fields.push((name.into_owned(), map.next_value()?));
+                let value = map.next_value_seed(Within::below(self.paths(), &name))?;
+                fields.push((name.into_owned(), value));
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -180,57 +229,44 @@ fn into_owned(fields: Fields<'_>) -> Fields<'static> {
         .collect()
 }
 
-/// What a name or a path leads to.
-enum Found<'v, 't> {
-    Text(&'v mut Cow<'t, str>),
-    Other(&'v Value),
-}
-
 /// The value of a field, or of a path through objects.
-fn find<'v, 't>(fields: &'v mut Fields<'t>, path: &str) -> Option<Found<'v, 't>> {
-    let top = |name: &str| fields.iter().position(|(known, _)| known == name);
-    let (at, rest) = match top(path) {
-        Some(at) => (at, None),
-        None => {
-            let (first, rest) = path.split_once('.')?;
-            (top(first)?, Some(rest))
-        }
-    };
-    let (_, field) = fields.get_mut(at)?;
-    match (field, rest) {
-        (Field::Text(text), None) => Some(Found::Text(text)),
-        (Field::Text(_), Some(_)) => None,
-        (Field::Other(value), None) => Some(Found::Other(value)),
-        (Field::Other(value), Some(rest)) => rest
-            .split('.')
-            .try_fold(&*value, |value, name| value.get(name))
-            .map(Found::Other),
+fn find<'v, 't>(fields: &'v mut Fields<'t>, path: &str) -> Option<&'v mut Field<'t>> {
+    fn named<'v, 't>(fields: &'v mut Fields<'t>, name: &str) -> Option<&'v mut Field<'t>> {
+        let named = fields.iter_mut().find(|(known, _)| known == name);
+        named.map(|(_, field)| field)
     }
+    if fields.iter().any(|(known, _)| known == path) {
+        return named(fields, path);
+    }
+    let mut names = path.split('.');
+    let mut field = named(fields, names.next()?)?;
+    for name in names {
+        let Field::Object(fields) = field else {
+            return None;
+        };
+        field = named(fields, name)?;
+    }
+    Some(field)
 }
 
 /// A value as a docno or URL.
-fn name_in(found: Found<'_, '_>) -> Option<String> {
-    let text = match found {
-        Found::Text(text) => text,
-        Found::Other(Value::String(text)) => text.as_str(),
-        Found::Other(Value::Number(number)) => return Some(number.to_string()),
-        Found::Other(_) => return None,
-    };
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_string())
+fn name_in(field: &mut Field<'_>) -> Option<String> {
+    match field {
+        Field::Text(text) => {
+            let text = text.trim();
+            (!text.is_empty()).then(|| text.to_string())
+        }
+        Field::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
-/// A value as text, taken out where it is a field of its own; a list of strings is read as its
-/// lines.
-fn take_text<'t>(found: Found<'_, 't>) -> Option<Cow<'t, str>> {
-    match found {
-        Found::Text(text) => Some(std::mem::take(text)),
-        Found::Other(Value::String(text)) => Some(text.clone().into()),
-        Found::Other(Value::Array(values)) => {
-            let lines: Option<Vec<&str>> = values.iter().map(Value::as_str).collect();
-            lines.map(|lines| lines.join("\n").into())
-        }
-        Found::Other(_) => None,
+/// A value as text, taken out; a list of strings is read as its lines.
+fn take_text<'t>(field: &mut Field<'t>) -> Option<Cow<'t, str>> {
+    match field {
+        Field::Text(text) => Some(std::mem::take(text)),
+        Field::Lines(lines) => Some(std::mem::take(lines).into()),
+        _ => None,
     }
 }
 
@@ -243,34 +279,35 @@ fn repair_surrogates(text: &str) -> Option<String> {
         digits.iter().all(u8::is_ascii_hexdigit).then_some(())?;
         u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
     };
-    let mut lone = Vec::new();
-    let mut at = 0;
+    let mut repaired = String::new();
+    let (mut from, mut at) = (0, 0);
     while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
         at += found;
-        match unit(at) {
+        let lone = match unit(at) {
             Some(0xd800..=0xdbff) => match unit(at + 6) {
-                Some(0xdc00..=0xdfff) => at += 12,
-                _ => {
-                    lone.push(at);
-                    at += 6;
+                Some(0xdc00..=0xdfff) => {
+                    at += 12;
+                    continue;
                 }
+                _ => true,
             },
-            Some(0xdc00..=0xdfff) => {
-                lone.push(at);
-                at += 6;
-            }
-            _ => at = (at + 2).min(bytes.len()),
+            Some(0xdc00..=0xdfff) => true,
+            _ => false,
+        };
+        if !lone {
+            at = (at + 2).min(bytes.len());
+            continue;
         }
-    }
-    if lone.is_empty() {
-        return None;
-    }
-    let mut repaired = String::with_capacity(text.len());
-    let mut from = 0;
-    for at in lone {
+        if repaired.is_empty() {
+            repaired.reserve_exact(text.len());
+        }
         repaired.push_str(&text[from..at]);
         repaired.push_str("\\ufffd");
-        from = at + 6;
+        at += 6;
+        from = at;
+    }
+    if repaired.is_empty() {
+        return None;
     }
     repaired.push_str(&text[from..]);
     Some(repaired)
@@ -285,6 +322,14 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
         Err(_) => {
             notices.push((Reason::InvalidBytes, "not UTF-8".to_string()));
             let text = String::from_utf8_lossy(bytes);
+            // A byte becomes three.
+            if text.len() as u64 > config.max_document.0 {
+                let detail = format!("{} bytes as UTF-8", text.len());
+                return Outcome::Refused {
+                    docno: docno_in_head(bytes).map(Cow::Owned),
+                    refusal: Refusal::new(Reason::TooLarge, detail),
+                };
+            }
             let parsed = parse(&text, config).map(into_owned);
             (text, parsed)
         }
@@ -317,7 +362,7 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
     fn first<'t, T>(
         fields: &mut Fields<'t>,
         names: &[&str],
-        read: fn(Found<'_, 't>) -> Option<T>,
+        read: fn(&mut Field<'t>) -> Option<T>,
     ) -> Option<(String, T)> {
         names
             .iter()
