@@ -447,7 +447,7 @@ impl<'a> Feeder<'a> {
                 found: "nothing that could be read again: it is standard input".into(),
             });
         }
-        let mut reader = RecordReader::open(input, from.file, &self.config.read);
+        let mut reader = open(input, from.file, self.config)?;
         let mut batch = Batch::default();
         while self.cursor.event < from.event {
             batch.clear();
@@ -472,14 +472,23 @@ impl<'a> Feeder<'a> {
         self.before + self.reader.as_ref().map_or(0, RecordReader::position)
     }
 
+    /// Is the file being read still the one that was listed?
+    fn check_unchanged(&self) -> Result<()> {
+        match (&self.reader, self.inputs.get(self.cursor.file as usize)) {
+            (Some(reader), Some(input)) => reader.check_unchanged(input),
+            _ => Ok(()),
+        }
+    }
+
     /// Appends the next record of the inputs; `false` at the end of the last.
-    fn read_into(&mut self, batch: &mut Batch) -> bool {
+    fn read_into(&mut self, batch: &mut Batch) -> Result<bool> {
         loop {
             if let Some(reader) = &mut self.reader {
                 if reader.next_into(batch) {
                     self.cursor.event += 1;
-                    return true;
+                    return Ok(true);
                 }
+                self.check_unchanged()?;
                 self.reader = None;
                 let done = &self.inputs[self.cursor.file as usize];
                 self.before += done.identity.as_ref().map_or(0, |f| f.size);
@@ -489,13 +498,9 @@ impl<'a> Feeder<'a> {
                 };
             }
             let Some(input) = self.inputs.get(self.cursor.file as usize) else {
-                return false;
+                return Ok(false);
             };
-            self.reader = Some(RecordReader::open(
-                input,
-                self.cursor.file,
-                &self.config.read,
-            ));
+            self.reader = Some(open(input, self.cursor.file, self.config)?);
         }
     }
 
@@ -512,7 +517,7 @@ impl<'a> Feeder<'a> {
             && batch.records.len() < BATCH_RECORDS
         {
             let (bytes, records) = (batch.bytes.len(), batch.records.len());
-            if !self.read_into(&mut batch) {
+            if !self.read_into(&mut batch)? {
                 self.ended = true;
                 ends_segment = Some(self.cursor);
                 break;
@@ -523,6 +528,10 @@ impl<'a> Feeder<'a> {
                 break;
             }
             ends_segment = self.account(batch.bytes.len() - bytes);
+        }
+        if ends_segment.is_some() {
+            // What is committed was read from the file that was listed.
+            self.check_unchanged()?;
         }
         let oversized = batch.records.len() == 1 && too_much(batch.bytes.len(), &self.shape);
         let bytes = batch.bytes.len() as u64;
@@ -549,6 +558,13 @@ impl<'a> Feeder<'a> {
             self.cursor
         })
     }
+}
+
+/// Opens an input, if it is still the one that was listed. A file that is there no more would be one
+/// reject among others, and the directory could never be used again with what is there.
+fn open(input: &InputFile, file: u32, config: &CollectionConfig) -> Result<RecordReader> {
+    input.check_path()?;
+    Ok(RecordReader::open(input, file, &config.read))
 }
 
 /// Takes the last record out of a batch.

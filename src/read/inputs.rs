@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::record::Reason;
 use crate::error::Error;
-use crate::store::disk;
+use crate::store::disk::{self, SharedFile};
 
 /// Bytes at each end of a file that [`FileIdentity::digest`] covers.
 const DIGEST_BYTES: u64 = 64 << 10;
@@ -50,12 +50,7 @@ impl FileIdentity {
         let mut file = disk::open_input(path)?;
         let metadata = file.metadata()?;
         let size = metadata.len();
-        let modified_ns = match metadata.modified()?.duration_since(UNIX_EPOCH) {
-            Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-            Err(before) => {
-                i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos)
-            }
-        };
+        let modified_ns = modified_ns(&metadata)?;
         let mut hash = Xxh3::new();
         hash.update(&size.to_le_bytes());
         let mut bytes = Vec::new();
@@ -70,6 +65,63 @@ impl FileIdentity {
             modified_ns,
             digest: format!("{:032x}", hash.digest128()),
         })
+    }
+}
+
+fn modified_ns(metadata: &fs::Metadata) -> io::Result<i64> {
+    Ok(match metadata.modified()?.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos),
+    })
+}
+
+impl InputFile {
+    /// Refuses a path that no longer leads to what was listed. To be asked before it is opened:
+    /// opening what has become a FIFO could wait for ever.
+    ///
+    /// # Errors
+    /// `InputChanged`.
+    pub fn check_path(&self) -> crate::Result<()> {
+        self.check(|| disk::metadata(&self.path))
+    }
+
+    /// As [`InputFile::check_path`], of the file that was opened, wherever its path leads now.
+    pub(super) fn check_opened(&self, opened: &SharedFile) -> crate::Result<()> {
+        self.check(|| opened.metadata())
+    }
+
+    /// Refuses a file that is no longer what was listed, by its size and time of modification.
+    ///
+    /// What cannot be seen so: a change of bytes within one tick of the file system's clock (some
+    /// milliseconds) that leaves the size as it was, and one whose time was put back.
+    fn check(&self, now: impl FnOnce() -> io::Result<fs::Metadata>) -> crate::Result<()> {
+        let Some(listed) = &self.identity else {
+            return Ok(());
+        };
+        let expected = || format!("{} bytes", listed.size);
+        let changed = |expected: String, found: String| {
+            Err(Error::InputChanged {
+                path: self.path.clone(),
+                expected,
+                found,
+            })
+        };
+        match now() {
+            Err(error) => changed(expected(), error.to_string()),
+            Ok(metadata) if !metadata.is_file() => {
+                changed(expected(), "something that is no file".into())
+            }
+            Ok(metadata) if metadata.len() != listed.size => {
+                changed(expected(), format!("{} bytes", metadata.len()))
+            }
+            Ok(metadata) => match modified_ns(&metadata) {
+                Ok(modified) if modified == listed.modified_ns => Ok(()),
+                _ => changed(
+                    format!("{} and another time of modification", expected()),
+                    "the same size, modified since it was listed".into(),
+                ),
+            },
+        }
     }
 }
 

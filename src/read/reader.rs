@@ -12,7 +12,7 @@ use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
 use super::sniff::{Container, binary_file_kind, container_of, extension_of, format_of_extension};
 use super::source::{Fault, Input, Source, compression_of};
 use super::stream::{Sink, Stream};
-use crate::store::disk;
+use crate::store::disk::{self, SharedFile};
 
 /// Bytes looked at to tell the format.
 const LOOK: usize = 64 << 10;
@@ -30,6 +30,8 @@ pub struct RecordReader {
     odd_path: bool,
     file: u32,
     state: State,
+    /// The file that is read, to ask whether it is still what was listed.
+    opened: Option<SharedFile>,
 }
 
 enum State {
@@ -80,7 +82,12 @@ impl RecordReader {
             return Self::new(Box::new(io::stdin()), input, file, config);
         }
         match disk::open_input(&input.path) {
-            Ok(opened) => Self::new(Box::new(opened), input, file, config),
+            Ok(opened) => {
+                let opened = SharedFile::new(opened);
+                let mut reader = Self::new(Box::new(opened.clone()), input, file, config);
+                reader.opened = Some(opened);
+                reader
+            }
             Err(error) => {
                 let fault = Fault::new(Reason::Unreadable, error.to_string());
                 Self::failed(input, file, config, fault)
@@ -135,6 +142,20 @@ impl RecordReader {
             odd_path: input.odd_path,
             file,
             state: State::Start,
+            opened: None,
+        }
+    }
+
+    /// Refuses a file that changed since it was listed: what was read of it may be half of the one
+    /// and half of the other. To be asked when the file has been read, or before what was read of
+    /// it so far is kept.
+    ///
+    /// # Errors
+    /// `InputChanged`.
+    pub fn check_unchanged(&self, input: &InputFile) -> crate::Result<()> {
+        match &self.opened {
+            Some(opened) => input.check_opened(opened),
+            None => Ok(()),
         }
     }
 

@@ -7,6 +7,7 @@
 use std::fs;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::{Error, Result};
 
@@ -213,6 +214,30 @@ impl Read for File {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = faults::limit(Op::Read, self.path(), out.len())?;
         self.file.read(&mut out[..n])
+    }
+}
+
+/// A file that one reads and another looks at meanwhile.
+#[derive(Clone, Debug)]
+pub struct SharedFile(Arc<File>);
+
+impl SharedFile {
+    /// Shares a file.
+    #[must_use]
+    pub fn new(file: File) -> SharedFile {
+        SharedFile(Arc::new(file))
+    }
+
+    /// What the kernel says of it.
+    pub fn metadata(&self) -> io::Result<fs::Metadata> {
+        self.0.metadata()
+    }
+}
+
+impl Read for SharedFile {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = faults::limit(Op::Read, self.0.path(), out.len())?;
+        (&self.0.file).read(&mut out[..n])
     }
 }
 
