@@ -16,7 +16,8 @@ use crate::manifest::{Cursor, SegmentEntry, Workspace};
 use crate::parse::TokenKind;
 use crate::progress::{Context, Unit, caught, joined};
 use crate::read::{
-    Batch, InputFile, Interpreted, Reason, RecordKind, RecordReader, Reject, interpret,
+    Batch, InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, RecordReader, Reject,
+    interpret,
 };
 use crate::sample::Rate;
 use crate::shingle::Shingler;
@@ -144,7 +145,7 @@ struct Work {
 /// A batch on its way to the writer.
 struct Done {
     sequence: u64,
-    content: Content,
+    contents: Vec<Content>,
     ends_segment: Option<Cursor>,
     cost: u64,
 }
@@ -198,7 +199,7 @@ pub fn run<K: Key>(
     let feeder = Feeder::new(inputs, &config, shape, from, context)?;
     let writer = SegmentsWriter::<K>::new(workspace, shares)?;
     if context.budget.threads <= 1 {
-        alone(feeder, writer, &config, context)?;
+        alone(feeder, writer, &config, shares, context)?;
     } else {
         together(feeder, writer, &config, shares, context)?;
     }
@@ -210,12 +211,17 @@ fn alone<K: Key>(
     mut feeder: Feeder<'_>,
     mut writer: SegmentsWriter<'_, K>,
     config: &CollectionConfig,
+    shares: Shares,
     context: &Context<'_>,
 ) -> Result<()> {
-    let mut worker = Worker::<K>::new(config);
+    let mut worker = Worker::<K>::new(config, feeder.shape.worst);
+    let grants = Grants {
+        credit: None,
+        most: shares.in_flight / 2,
+    };
     while let Some(work) = feeder.next()? {
         disk::point("ingest: alone");
-        writer.push(worker.process(work))?;
+        writer.push(worker.process(work, &grants))?;
         context.progress.at(feeder.position());
     }
     Ok(())
@@ -228,7 +234,7 @@ fn together<K: Key>(
     shares: Shares,
     context: &Context<'_>,
 ) -> Result<()> {
-    let threads = context.budget.threads;
+    let (threads, worst) = (context.budget.threads, feeder.shape.worst);
     let credit = Credit::new(shares.in_flight);
     let position = AtomicU64::new(0);
     let (to_work, work): (Sender<Work>, Receiver<Work>) = bounded(threads * 2);
@@ -251,10 +257,14 @@ fn together<K: Key>(
                 let (work, to_writer) = (work.clone(), to_writer.clone());
                 scope.spawn(move || -> Result<()> {
                     let _guard = CloseOnPanic(credit);
-                    let mut worker = Worker::<K>::new(config);
+                    let mut worker = Worker::<K>::new(config, worst);
+                    let grants = Grants {
+                        credit: Some(credit),
+                        most: shares.batch,
+                    };
                     for work in work {
                         disk::point("ingest: worker");
-                        if to_writer.send(worker.process(work)).is_err() {
+                        if to_writer.send(worker.process(work, &grants)).is_err() {
                             break;
                         }
                     }
@@ -332,6 +342,19 @@ impl Credit {
         !self.closed.load(Ordering::SeqCst)
     }
 
+    /// Takes `cost` if it is free. Workers must not wait: the writer may need their batch first.
+    fn try_take(&self, cost: u64) -> bool {
+        let mut left = self
+            .left
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let free = *left >= cost;
+        if free {
+            *left -= cost;
+        }
+        free
+    }
+
     fn give(&self, cost: u64) {
         let mut left = self
             .left
@@ -348,6 +371,25 @@ impl Credit {
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         self.closed.store(true, Ordering::SeqCst);
         self.changed.notify_all();
+    }
+}
+
+/// What a worker may hold of a batch on top of what its bytes were counted at: bodies grow as their
+/// content encodings are undone, and the reader has not looked.
+struct Grants<'a> {
+    /// Where it is taken from, unless it is there anyway.
+    credit: Option<&'a Credit>,
+    /// For one batch.
+    most: u64,
+}
+
+impl Grants<'_> {
+    /// Grants more to a batch that has been granted `granted`; how much.
+    fn more(&self, granted: u64) -> Option<u64> {
+        let step = (self.most / 2).max(1);
+        let free =
+            granted + step <= self.most && self.credit.is_none_or(|credit| credit.try_take(step));
+        free.then_some(step)
     }
 }
 
@@ -582,64 +624,103 @@ fn split(batch: &mut Batch, bytes: usize, records: usize) -> Batch {
 /// Parses and shingles batches.
 struct Worker<K: Key> {
     config: CollectionConfig,
+    /// As in `config`, but for bodies no larger than what the batch may still hold.
+    read: ReadConfig,
+    /// Worst-case bytes of memory for each byte of a body.
+    worst: u64,
     shingler: Shingler<K>,
     set: Vec<K>,
 }
 
 impl<K: Key> Worker<K> {
-    fn new(config: &CollectionConfig) -> Worker<K> {
+    fn new(config: &CollectionConfig, worst: u64) -> Worker<K> {
         Worker {
             config: config.clone(),
+            read: config.read.clone(),
+            worst,
             shingler: Shingler::new(&config.shingle),
             set: Vec::new(),
         }
     }
 
-    fn process(&mut self, work: Work) -> Done {
+    fn process(&mut self, work: Work, grants: &Grants<'_>) -> Done {
         let Work {
             sequence,
             batch,
             ends_segment,
             oversized,
-            cost,
+            mut cost,
         } = work;
-        let content = if oversized {
-            Content::Oversized(batch)
+        let contents = if oversized {
+            vec![Content::Oversized(batch)]
         } else {
-            Content::Shingled(self.shingle(&batch))
+            self.shingle(&batch, &mut cost, grants)
         };
         Done {
             sequence,
-            content,
+            contents,
             ends_segment,
             cost,
         }
     }
 
-    fn shingle(&mut self, batch: &Batch) -> Shingled {
+    /// Shingles a batch. A body that grows beyond what the batch may hold, and beyond what is granted
+    /// on top, is left to the writer, in its place.
+    fn shingle(&mut self, batch: &Batch, cost: &mut u64, grants: &Grants<'_>) -> Vec<Content> {
+        let mut contents = Vec::new();
         let mut out = Shingled::default();
-        let mut digested = 0;
+        let (mut digested, mut granted, mut held) = (0, 0, 0);
         for record in &batch.records {
-            out.bytes += record.bytes.len() as u64;
-            out.records += 1;
-            let shingler = &mut self.shingler;
-            let document = read_document(record, batch, &self.config, &mut out, |document| {
-                self.set.clear();
-                shingler.shingle_undigested(document, (K::default(), K::MAX), &mut self.set)
-            });
-            if let Some(mut document) = document {
-                document.shingles = self.set.len() as u32;
-                for key in &self.set {
-                    key.put_le(&mut out.sets);
+            loop {
+                let left = (*cost).saturating_sub(held + out.sets.len() as u64);
+                let most = self.config.read.max_document.0;
+                self.read.max_document = ByteSize(most.min(left / self.worst));
+                let (shingler, set) = (&mut self.shingler, &mut self.set);
+                let (config, read) = (&self.config, &self.read);
+                let document = read_document(record, batch, config, read, &mut out, |document| {
+                    set.clear();
+                    shingler.shingle_undigested(document, (K::default(), K::MAX), set)
+                });
+                match document {
+                    Ok(Some(mut document)) => {
+                        document.shingles = self.set.len() as u32;
+                        for key in &self.set {
+                            key.put_le(&mut out.sets);
+                        }
+                        out.documents.push(document);
+                        if self.shingler.undigested_bytes() >= UNDIGESTED_BYTES {
+                            self.digest(&mut out.documents, &mut digested);
+                        }
+                    }
+                    Ok(None) => {}
+                    Err(Grown) => {
+                        if let Some(more) = grants.more(granted) {
+                            granted += more;
+                            *cost += more;
+                            continue;
+                        }
+                        self.digest(&mut out.documents, &mut digested);
+                        digested = 0;
+                        held += out.sets.len() as u64;
+                        contents.push(Content::Shingled(std::mem::take(&mut out)));
+                        contents.push(Content::Oversized(Batch {
+                            bytes: batch.bytes[record.bytes.clone()].to_vec(),
+                            records: vec![Record {
+                                bytes: 0..record.bytes.len(),
+                                ..record.clone()
+                            }],
+                        }));
+                        break;
+                    }
                 }
-                out.documents.push(document);
-                if self.shingler.undigested_bytes() >= UNDIGESTED_BYTES {
-                    self.digest(&mut out.documents, &mut digested);
-                }
+                out.bytes += record.bytes.len() as u64;
+                out.records += 1;
+                break;
             }
         }
         self.digest(&mut out.documents, &mut digested);
-        out
+        contents.push(Content::Shingled(out));
+        contents
     }
 
     /// Fills in the MD5s of the documents from `digested` on.
@@ -652,28 +733,39 @@ impl<K: Key> Worker<K> {
     }
 }
 
-/// Interprets a record, and has a document of it shingled; rejects and notices go to `out`.
+/// A body that is larger than it may be here, and not too large for the collection.
+struct Grown;
+
+/// Interprets a record, and has a document of it shingled; rejects and notices go to `out`. `read` is
+/// the collection's, or a stricter limit on bodies.
 fn read_document(
-    record: &crate::read::Record,
+    record: &Record,
     batch: &Batch,
     config: &CollectionConfig,
+    read: &ReadConfig,
     out: &mut Shingled,
     shingle: impl FnOnce(&crate::read::RawDocument<'_>) -> crate::shingle::DocumentFacts,
-) -> Option<DocumentRecord> {
+) -> std::result::Result<Option<DocumentRecord>, Grown> {
     if let RecordKind::Rejected(reject) = &record.kind {
         out.rejects.push((reject.clone(), false));
-        return None;
+        return Ok(None);
     }
     let bytes = &batch.bytes[record.bytes.clone()];
-    let document = match interpret(record, bytes, &config.read) {
+    let document = match interpret(record, bytes, read) {
         Interpreted::Document(document) => document,
         Interpreted::Skipped(kind) => {
             *out.skipped.entry(kind).or_default() += 1;
-            return None;
+            return Ok(None);
+        }
+        Interpreted::Rejected(reject)
+            if reject.reason == Reason::TooLarge
+                && read.max_document < config.read.max_document =>
+        {
+            return Err(Grown);
         }
         Interpreted::Rejected(reject) => {
             out.rejects.push((reject, false));
-            return None;
+            return Ok(None);
         }
     };
     let facts = shingle(&document);
@@ -684,7 +776,7 @@ fn read_document(
             .get_or_insert_with(|| document.docno.to_string());
         out.rejects.push((notice, true));
     }
-    Some(DocumentRecord {
+    Ok(Some(DocumentRecord {
         docno: document.docno.into_owned(),
         url: document.url.map(Into::into),
         title: facts.title,
@@ -698,7 +790,7 @@ fn read_document(
         file: record.source.file,
         offset: record.source.offset,
         length: record.source.length,
-    })
+    }))
 }
 
 /// MD5s seen lately: one slot for each value of some of their bits, the latest kept.
@@ -783,10 +875,12 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
     }
 
     fn push(&mut self, done: Done) -> Result<()> {
-        match done.content {
-            Content::Shingled(batch) if batch.records == 0 => {}
-            Content::Shingled(batch) => self.push_shingled(batch)?,
-            Content::Oversized(batch) => self.push_oversized(&batch)?,
+        for content in done.contents {
+            match content {
+                Content::Shingled(batch) if batch.records == 0 => {}
+                Content::Shingled(batch) => self.push_shingled(batch)?,
+                Content::Oversized(batch) => self.push_oversized(&batch)?,
+            }
         }
         if let (Some(next), true) = (done.ends_segment, self.open.is_some()) {
             self.commit(next)?;
@@ -818,25 +912,22 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
 
     /// A document whose fingerprints might not fit memory: pass by pass over their range.
     fn push_oversized(&mut self, batch: &Batch) -> Result<()> {
-        // Nothing is hashed at first: how many tokens there are says how many passes there must be.
-        let mut counted = 0;
+        // Nothing is hashed at first: how many tokens there are says how many passes there must be. The
+        // record does not: its body may be many times as large.
+        let mut most = 0;
         let record = &batch.records[0];
+        let read = &self.config.read;
         let shingler = &mut self.shingler;
-        read_document(
-            record,
-            batch,
-            &self.config,
-            &mut Shingled::default(),
-            |document| {
+        let nothing = &mut Shingled::default();
+        let _: std::result::Result<_, Grown> =
+            read_document(record, batch, &self.config, read, nothing, |document| {
                 let facts = shingler.shingle(document, (K::MAX, K::default()), &mut Vec::new());
-                counted = facts.words;
+                most = match self.config.shingle.parse.tokens {
+                    TokenKind::Bytes(_) => shingler.most_fingerprints(document.body.len()) as u64,
+                    TokenKind::Words | TokenKind::Whitespace => facts.words,
+                };
                 facts
-            },
-        );
-        let mut most = self.shingler.most_fingerprints(batch.bytes.len()) as u64;
-        if !matches!(self.config.shingle.parse.tokens, TokenKind::Bytes(_)) {
-            most = most.min(counted);
-        }
+            });
         let passes = (most * K::BYTES as u64)
             .div_ceil(self.pass_bytes.max(1 << 20))
             .max(1) as u32;
@@ -848,11 +939,11 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
         let mut set: Vec<K> = Vec::new();
         let bounds = |pass| Rate::new(passes, pass).unwrap_or(Rate::FULL).bounds::<K>();
         let shingler = &mut self.shingler;
-        let first = read_document(record, batch, &self.config, &mut out, |document| {
+        let first = read_document(record, batch, &self.config, read, &mut out, |document| {
             shingler.shingle(document, bounds(0), &mut set)
         });
         self.open()?;
-        if let Some(mut document) = first {
+        if let Ok(Some(mut document)) = first {
             let stored = !self.seen.seen(&document.md5);
             let mut shingles = set.len() as u64;
             for pass in 0..passes {
@@ -861,9 +952,11 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
                     // The first pass has said what there is to say.
                     let mut again = Shingled::default();
                     let shingler = &mut self.shingler;
-                    read_document(record, batch, &self.config, &mut again, |document| {
-                        shingler.shingle(document, bounds(pass), &mut set)
-                    });
+                    let read = &self.config.read;
+                    let _: std::result::Result<_, Grown> =
+                        read_document(record, batch, &self.config, read, &mut again, |document| {
+                            shingler.shingle(document, bounds(pass), &mut set)
+                        });
                     shingles += set.len() as u64;
                 }
                 if let (true, Some(open)) = (stored, &mut self.open) {
