@@ -1,4 +1,9 @@
 //! From inputs to committed segments: one reader, workers, one writer.
+//!
+//! # Errors
+//! `InputChanged` for a file that is no longer what was listed: looked at before it is opened, when it
+//! has been read, and before a segment that ends within it is committed. So what is committed was read
+//! from the files as listed, and once the file is restored (its time too) the run goes on.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

@@ -144,10 +144,15 @@ pub(super) fn is_warc_line(bytes: &[u8]) -> bool {
 /// Is this a WARC header and not merely a line that looks like its first: with a type, an id or a
 /// date, and a length?
 pub(super) fn is_warc_header(bytes: &[u8]) -> bool {
+    is_warc_header_of(bytes, true)
+}
+
+/// As [`is_warc_header`]; its length may be missing unless it is `measured`.
+pub(super) fn is_warc_header_of(bytes: &[u8], measured: bool) -> bool {
     if !is_warc_line(bytes) {
         return false;
     }
-    let (mut named, mut length) = (false, false);
+    let (mut named, mut length) = (false, !measured);
     // A line without a colon, the next record's first line even: this is no header. Stopping there
     // keeps a file of nothing but first lines from being read over and over.
     let fields = Fields {

@@ -8,13 +8,15 @@
 //! - A header begins inside the block, and the stated end is not followed by another one: the block
 //!   is cut there. When the stated end is more than [`TRUST`] bytes ahead it is not looked at and the
 //!   header inside counts; an archive within an archive is read correctly up to that size.
+//! - No length is stated: the block goes on to the next header, with a length or without.
 //! - The stream ends before the block does: what is there is used if the empty lines that end a
 //!   record are in it or no more than they are missing, otherwise the record is cut off.
 
 use memchr::memmem;
 
 use super::archive::{
-    ARC_LINE, ArcLine, Fields, first_line, is_arc_line, is_warc_header, is_warc_line,
+    ARC_LINE, ArcLine, Fields, first_line, is_arc_line, is_warc_header, is_warc_header_of,
+    is_warc_line,
 };
 use super::interpret::docno_of;
 use super::reader::Step;
@@ -67,6 +69,14 @@ impl Shape {
     fn begins(self, bytes: &[u8]) -> bool {
         match self {
             Shape::Warc => is_warc_header(&bytes[..bytes.len().min(HEADER)]),
+            Shape::Arc => is_arc_line(bytes),
+        }
+    }
+
+    /// As [`Shape::begins`], within a record that states no length: the next may state none either.
+    fn begins_unmeasured(self, bytes: &[u8]) -> bool {
+        match self {
+            Shape::Warc => is_warc_header_of(&bytes[..bytes.len().min(HEADER)], false),
             Shape::Arc => is_arc_line(bytes),
         }
     }
@@ -283,7 +293,11 @@ impl ArchiveFramer {
             let n = match candidate {
                 Some(at) => {
                     let window = stream.ensure(at + HEADER);
-                    if self.shape.begins(&window[at..]) {
+                    let begins = match stated {
+                        Some(_) => self.shape.begins(&window[at..]),
+                        None => self.shape.begins_unmeasured(&window[at..]),
+                    };
+                    if begins {
                         match remaining {
                             Some(rest)
                                 if rest <= TRUST && self.ends_here(stream, rest as usize) =>

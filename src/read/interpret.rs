@@ -12,7 +12,7 @@ use super::record::{ContentKind, RawDocument, Reason, Record, RecordKind, Reject
 use super::sgml;
 use super::sniff::{binary_file_kind, extension_of, format_of_extension, looks_like_markup};
 
-/// Where the names of a record are looked for in it.
+/// Where the names of a record are looked for in it, and the longest name.
 const HEAD: usize = 64 << 10;
 
 /// What a record turns out to be.
@@ -82,11 +82,27 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
         Outcome::Skipped(kind) => Interpreted::Skipped(kind),
         Outcome::Refused { docno, refusal } => Interpreted::Rejected(Reject {
             source,
-            docno: docno.map(Cow::into_owned),
+            docno: docno
+                .filter(|docno| docno.len() <= HEAD)
+                .map(Cow::into_owned),
             reason: refusal.reason,
             detail: refusal.detail,
         }),
-        Outcome::Document(parts) => {
+        // Names are held many at a time, and are told apart long before.
+        Outcome::Document(parts) if parts.docno.len() > HEAD => Interpreted::Rejected(Reject {
+            source,
+            docno: None,
+            reason: Reason::MissingDocno,
+            detail: format!(
+                "one of {} bytes, at most {HEAD} are read",
+                parts.docno.len()
+            ),
+        }),
+        Outcome::Document(mut parts) => {
+            if let Some(url) = parts.url.take_if(|url| url.len() > HEAD) {
+                let detail = format!("a URL of {} bytes is left out", url.len());
+                parts.notices.push((Reason::OddHeader, detail));
+            }
             let docno = Some(parts.docno.to_string());
             let notices = record
                 .notice

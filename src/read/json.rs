@@ -321,15 +321,19 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
         Ok(text) => (Cow::Borrowed(text), parse(text, config)),
         Err(_) => {
             notices.push((Reason::InvalidBytes, "not UTF-8".to_string()));
-            let text = String::from_utf8_lossy(bytes);
             // A byte becomes three.
-            if text.len() as u64 > config.max_document.0 {
-                let detail = format!("{} bytes as UTF-8", text.len());
+            let length: usize = bytes
+                .utf8_chunks()
+                .map(|chunk| chunk.valid().len() + 3 * usize::from(!chunk.invalid().is_empty()))
+                .sum();
+            if length as u64 > config.max_document.0 {
+                let detail = format!("{length} bytes as UTF-8");
                 return Outcome::Refused {
                     docno: docno_in_head(bytes).map(Cow::Owned),
                     refusal: Refusal::new(Reason::TooLarge, detail),
                 };
             }
+            let text = String::from_utf8_lossy(bytes);
             let parsed = parse(&text, config).map(into_owned);
             (text, parsed)
         }

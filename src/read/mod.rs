@@ -20,7 +20,8 @@
 //!
 //! What names a document: `DOCNO`, or the `id` of `<DOC>` (NTCIR); `NEWID` (Reuters); WARC-TREC-ID,
 //! else WARC-Record-ID without `urn:uuid:`, else the URL (WARC); `URL@date` (ARC); a field
-//! ([`ID_FIELDS`], JSON); the path (a file that is one document; in NITF its `id-string`).
+//! ([`ID_FIELDS`], JSON); the path (a file that is one document; in NITF its `id-string`). A name has at
+//! most 64 KiB: a longer docno is none, a longer URL is left out.
 //!
 //! # Invariants
 //! - No byte vanishes: it is in a record, in a stretch that was rejected, or it is white space, a
@@ -40,10 +41,13 @@
 //! A `.Z` file cut between two codes cannot be told from a whole one: the format has no length. A
 //! page that contains `</DOC>` ends there; what follows it is rejected as stray bytes. A WARC inside
 //! a WARC whose header lies more than 1 MiB before the stated end is read as records of the outer.
-//! Brotli is not undone.
+//! Brotli is not undone. A file that changes while it is read is found by its size and time of
+//! modification alone.
 //!
 //! # Errors
-//! `Io` for an argument that does not exist. Everything else is a [`Reject`].
+//! `Io` for an argument that does not exist, `InputChanged` for a file that is no longer what was
+//! listed (told by [`InputFile::check_path`] and [`RecordReader::check_unchanged`]). Everything else
+//! is a [`Reject`].
 
 mod archive;
 mod config;

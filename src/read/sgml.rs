@@ -15,6 +15,7 @@ use memchr::memmem;
 use super::archive::text_of;
 use super::interpret::{Outcome, Parts, Refusal};
 use super::record::{ContentKind, Reason};
+use super::stream::reserve;
 
 /// Elements that hold the text itself.
 const BODIES: [&str; 9] = [
@@ -166,69 +167,89 @@ struct Element {
     content: Range<usize>,
 }
 
-/// The elements of known role, outermost only; an unknown tag is stepped into.
-fn elements_of(bytes: &[u8]) -> Vec<Element> {
-    let mut elements = Vec::new();
-    let mut at = 0;
-    // A name whose closing tag was looked for in vain is not looked for again: with it, the walk
-    // would be quadratic.
-    let mut never_closed: Vec<&[u8]> = Vec::new();
-    while let Some(start) = memchr::memchr(b'<', &bytes[at..]).map(|found| at + found) {
-        let rest = &bytes[start + 1..];
-        let length = rest
-            .iter()
-            .take(24)
-            .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
-            .count();
-        at = start + 1;
-        let name = &rest[..length];
-        let role = if length == 0 {
-            continue;
-        } else if is_one_of(name, &BODIES) {
-            Role::Body
-        } else if is_one_of(name, &HEADLINES) {
-            Role::Headline
-        } else if is_one_of(name, &METADATA) {
-            Role::Metadata
-        } else {
-            continue;
-        };
-        let Some(tag_end) = memchr::memchr(b'>', &rest[..rest.len().min(4096)]) else {
-            continue;
-        };
-        let inside = start + 1 + tag_end + 1;
-        at = inside;
-        if never_closed
-            .iter()
-            .any(|other| other.eq_ignore_ascii_case(name))
-        {
-            continue;
-        }
-        match find_close(&bytes[inside..], name) {
-            Some((length, end)) => {
-                at = inside + end;
-                let content = inside..inside + length;
-                elements.push(Element {
-                    role,
-                    whole: start..at,
-                    content,
-                });
-            }
-            // A body that is not closed goes to the end of the document.
-            None if role == Role::Body => {
-                let end =
-                    memmem::rfind(&bytes[inside..], b"</DOC").map_or(bytes.len(), |p| inside + p);
-                elements.push(Element {
-                    role,
-                    whole: start..end,
-                    content: inside..end,
-                });
-                return elements;
-            }
-            None => never_closed.push(name),
-        }
+/// The elements of known role, outermost only; an unknown tag is stepped into. One after the other:
+/// a list of them would be many times the size of a document that is nothing but elements.
+struct Elements<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// Names whose closing tag was looked for in vain, which is not done again: with it, the walk
+    /// would be quadratic.
+    never_closed: Vec<&'a [u8]>,
+}
+
+fn elements_of(bytes: &[u8]) -> Elements<'_> {
+    Elements {
+        bytes,
+        at: 0,
+        never_closed: Vec::new(),
     }
-    elements
+}
+
+impl Iterator for Elements<'_> {
+    type Item = Element;
+
+    fn next(&mut self) -> Option<Element> {
+        let bytes = self.bytes;
+        while let Some(start) = memchr::memchr(b'<', &bytes[self.at..]).map(|found| self.at + found)
+        {
+            let rest = &bytes[start + 1..];
+            let length = rest
+                .iter()
+                .take(24)
+                .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
+                .count();
+            self.at = start + 1;
+            let name = &rest[..length];
+            let role = if length == 0 {
+                continue;
+            } else if is_one_of(name, &BODIES) {
+                Role::Body
+            } else if is_one_of(name, &HEADLINES) {
+                Role::Headline
+            } else if is_one_of(name, &METADATA) {
+                Role::Metadata
+            } else {
+                continue;
+            };
+            let Some(tag_end) = memchr::memchr(b'>', &rest[..rest.len().min(4096)]) else {
+                continue;
+            };
+            let inside = start + 1 + tag_end + 1;
+            self.at = inside;
+            if self
+                .never_closed
+                .iter()
+                .any(|other| other.eq_ignore_ascii_case(name))
+            {
+                continue;
+            }
+            let (content, end) = match find_close(&bytes[inside..], name) {
+                Some((length, end)) => (inside..inside + length, inside + end),
+                // A body that is not closed goes to the end of the document.
+                None if role == Role::Body => {
+                    let end = memmem::rfind(&bytes[inside..], b"</DOC")
+                        .map_or(bytes.len(), |p| inside + p);
+                    self.at = bytes.len();
+                    return Some(Element {
+                        role,
+                        whole: start..end,
+                        content: inside..end,
+                    });
+                }
+                None => {
+                    self.never_closed.push(name);
+                    continue;
+                }
+            };
+            self.at = end;
+            return Some(Element {
+                role,
+                whole: start..end,
+                content,
+            });
+        }
+        None
+    }
 }
 
 /// The closing tag of a name, in any case: where it begins, where it ends.
@@ -250,11 +271,24 @@ fn find_close(bytes: &[u8], name: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// Several stretches as one, a line end between them; one alone is not copied.
-fn join<'a>(parts: &[&'a [u8]]) -> Cow<'a, [u8]> {
-    match parts {
-        [] => Cow::Borrowed(&[]),
-        [one] => Cow::Borrowed(one),
-        parts => Cow::Owned(parts.join(&b'\n')),
+#[derive(Default)]
+struct Joined<'a>(Option<Cow<'a, [u8]>>);
+
+impl<'a> Joined<'a> {
+    fn push(&mut self, part: &'a [u8]) {
+        match &mut self.0 {
+            None => self.0 = Some(Cow::Borrowed(part)),
+            Some(parts) => {
+                let parts = parts.to_mut();
+                reserve(parts, part.len() + 1);
+                parts.push(b'\n');
+                parts.extend_from_slice(part);
+            }
+        }
+    }
+
+    fn end(self) -> Cow<'a, [u8]> {
+        self.0.unwrap_or_default()
     }
 }
 
@@ -273,26 +307,29 @@ pub(super) fn trec(bytes: &[u8]) -> Outcome<'_> {
         .unwrap_or(bytes.len())
         .max(inside);
     let content = &bytes[inside..end];
-    let elements = elements_of(content);
-    let mut parts: Vec<&[u8]> = Vec::new();
-    if elements.iter().any(|element| element.role == Role::Body) {
-        let wanted = elements
-            .iter()
-            .filter(|element| element.role != Role::Metadata);
-        parts.extend(wanted.map(|element| &content[element.content.clone()]));
-    } else {
-        let mut at = 0;
-        for element in elements
-            .iter()
-            .filter(|element| element.role == Role::Metadata)
-        {
-            parts.push(&content[at..element.whole.start]);
-            at = element.whole.end;
+    let mut parts = Joined::default();
+    if elements_of(content).any(|element| element.role == Role::Body) {
+        for element in elements_of(content) {
+            if element.role != Role::Metadata {
+                parts.push(&content[element.content]);
+            }
         }
-        parts.push(&content[at..]);
-        parts.retain(|part| !part.trim_ascii().is_empty());
+    } else {
+        let mut push = |part| {
+            if !<[u8]>::trim_ascii(part).is_empty() {
+                parts.push(part);
+            }
+        };
+        let mut at = 0;
+        for element in elements_of(content) {
+            if element.role == Role::Metadata {
+                push(&content[at..element.whole.start]);
+                at = element.whole.end;
+            }
+        }
+        push(&content[at..]);
     }
-    Outcome::Document(document(docno, join(&parts)))
+    Outcome::Document(document(docno, parts.end()))
 }
 
 fn document<'a>(docno: Cow<'a, str>, body: Cow<'a, [u8]>) -> Parts<'a> {
@@ -329,11 +366,15 @@ pub(super) fn reuters(bytes: &[u8]) -> Outcome<'_> {
     let text = &rest[inside..inside + length];
     let body = element(text, b"<BODY>", b"</BODY>");
     let title = element(text, b"<TITLE>", b"</TITLE>");
-    let parts: Vec<&[u8]> = match body {
-        Some(body) => title.into_iter().chain([body]).collect(),
-        None => vec![text],
-    };
-    Outcome::Document(document(docno, join(&parts)))
+    let mut parts = Joined::default();
+    match body {
+        Some(body) => title
+            .into_iter()
+            .chain([body])
+            .for_each(|part| parts.push(part)),
+        None => parts.push(text),
+    }
+    Outcome::Document(document(docno, parts.end()))
 }
 
 /// The id of a story in NITF: `<doc-id id-string="...">` in its head.
