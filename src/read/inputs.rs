@@ -155,7 +155,8 @@ pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Vec<InputFile>> {
         if metadata.is_dir() {
             walk.directory(argument, argument);
         } else {
-            walk.file(argument, argument.parent().unwrap_or(Path::new("")));
+            let parent = argument.parent().unwrap_or(Path::new(""));
+            walk.file(argument, disk::canonical(argument).ok(), parent);
         }
     }
     walk.follow_links();
@@ -181,19 +182,19 @@ struct Walk {
 
 impl Walk {
     /// Walks a directory. A stack of its own: paths can be deeper than the thread's stack allows.
+    ///
+    /// Real paths are put together on the way: to ask for one, the system looks at every name in it,
+    /// each from the root, and a thousand directories in one another would take minutes.
     fn directory(&mut self, directory: &Path, argument: &Path) {
-        let mut waiting = vec![directory.to_path_buf()];
-        while let Some(directory) = waiting.pop() {
-            match disk::canonical(&directory) {
-                Ok(real) => {
-                    if !self.seen.insert(real) {
-                        continue;
-                    }
-                }
-                Err(error) => {
-                    self.problem(&directory, argument, Reason::Unreadable, error.to_string());
-                    continue;
-                }
+        let mut waiting = match disk::canonical(directory) {
+            Ok(real) => vec![(directory.to_path_buf(), real)],
+            Err(error) => {
+                return self.problem(directory, argument, Reason::Unreadable, error.to_string());
+            }
+        };
+        while let Some((directory, real)) = waiting.pop() {
+            if !self.seen.insert(real.clone()) {
+                continue;
             }
             let entries = match disk::entries(&directory) {
                 Ok(entries) => entries,
@@ -215,8 +216,10 @@ impl Walk {
                     Ok(kind) if kind.is_symlink() => {
                         self.links.push((path, argument.to_path_buf()));
                     }
-                    Ok(kind) if kind.is_dir() => waiting.push(path),
-                    Ok(_) => self.file(&path, argument),
+                    Ok(kind) if kind.is_dir() => {
+                        waiting.push((path, real.join(entry.file_name())));
+                    }
+                    Ok(_) => self.file(&path, Some(real.join(entry.file_name())), argument),
                     Err(error) => {
                         self.problem(&path, argument, Reason::Unreadable, error.to_string());
                     }
@@ -233,7 +236,7 @@ impl Walk {
             for (path, argument) in links {
                 match disk::metadata(&path) {
                     Ok(metadata) if metadata.is_dir() => self.directory(&path, &argument),
-                    Ok(_) => self.file(&path, &argument),
+                    Ok(_) => self.file(&path, disk::canonical(&path).ok(), &argument),
                     Err(error) => {
                         let detail = format!("symbolic link: {error}");
                         self.problem(&path, &argument, Reason::Unreadable, detail);
@@ -243,14 +246,14 @@ impl Walk {
         }
     }
 
-    fn file(&mut self, path: &Path, argument: &Path) {
+    fn file(&mut self, path: &Path, real: Option<PathBuf>, argument: &Path) {
         let metadata = match disk::metadata(path) {
             Ok(metadata) => metadata,
             Err(error) => {
                 return self.problem(path, argument, Reason::Unreadable, error.to_string());
             }
         };
-        if let Ok(real) = disk::canonical(path)
+        if let Some(real) = real
             && !self.seen.insert(real)
         {
             return;
