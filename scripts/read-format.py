@@ -446,7 +446,10 @@ def parts_of(manifest):
         yield "runs", "run", entry["part"]
     for info in (manifest["postings"] or {}).get("parts", {}).values():
         yield "postings", "postings", info
-    for entry in (manifest["joining"] or {}).get("runs", []):
+    for info in (manifest["postings"] or {}).get("profiles", []):
+        yield "postings", "column", info
+    joining = manifest["joining"] or {}
+    for entry in joining.get("runs", []) + (joining.get("prefix") or {}).get("candidates", []):
         yield "pairs", "run", entry["part"]
     if manifest["pairs"]:
         yield "pairs", "pairs", manifest["pairs"]["part"]
@@ -459,7 +462,8 @@ def check(directory):
     need(stated == f"{xxh3(body):016x}\n".encode(), "checksum of manifest.json")
     manifest = json.loads(body)
     need(manifest["format"] == 1, f"manifest of format {manifest['format']}")
-    for result in (manifest["results"] or {}).get("files", []):
+    named = (manifest["results"] or {}).get("files", []) + manifest.get("others", [])
+    for result in named + [manifest["inputs"]["list"]]:
         with open(os.path.join(directory, result["name"]), "rb") as file:
             data = file.read()
         need(len(data) == result["bytes"], f"size of {result['name']}")

@@ -287,7 +287,9 @@ impl Error {
         Some(match self {
             Error::Io { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => "check the path; an input that moved must be put back \
-                                            before a run over it can be resumed"
+                                            before a run over it can be resumed, and what is gone \
+                                            of an output directory is made again by `lookalike run \
+                                            INPUT... -o DIR`"
                     .into(),
                 io::ErrorKind::PermissionDenied => {
                     "check the permissions, or run as a user who may do this".into()
@@ -300,9 +302,14 @@ impl Error {
                 _ => "repeat the command when the cause is gone: it goes on from the last commit"
                     .into(),
             },
-            Error::NotOurs { .. } => "was the right file given?".into(),
+            Error::NotOurs { .. } => {
+                "was the right file given? One of an output directory is damaged: delete it and \
+                 repeat the command that made it"
+                    .into()
+            }
             Error::WrongKind { .. } => {
-                "do not exchange files of an output directory; start in a new directory with -o"
+                "do not exchange files of an output directory: delete the file named and repeat the \
+                 command that made it, or start in a new directory with -o"
                     .into()
             }
             Error::Version { found, most, .. } if found > most => {
@@ -313,12 +320,14 @@ impl Error {
                     .into()
             }
             Error::WrongParameters { .. } => {
-                "it belongs to another run; start in a new directory with -o".into()
+                "it belongs to another run: delete it and repeat the command that made it, or start \
+                 in a new directory with -o"
+                    .into()
             }
             Error::Truncated { .. } | Error::TooLong { .. } | Error::Corrupt { .. } => {
                 "run `lookalike verify` on the directory to see what else is damaged; delete the \
-                 file named and repeat the command to make it again, or start in a new directory \
-                 with -o"
+                 file named and repeat the command that made it, which makes it again, or start in a \
+                 new directory with -o"
                     .into()
             }
             Error::BadLine { .. } => {

@@ -9,11 +9,12 @@ use crate::evaluate::plan::{self, Plan, PlanConfig, Planned};
 use crate::evaluate::study::{self, Study, StudyConfig, StudyCost};
 use crate::ids::FingerprintKind;
 use crate::join::{self, JoinConfig};
-use crate::manifest::{Cost, Workspace};
+use crate::manifest::{Cost, ResultFile, Workspace};
 use crate::merge;
 use crate::preflight;
 use crate::progress::Context;
 use crate::read::{InputFile, list_inputs};
+use crate::report::page::{PageConfig, PageStats};
 use crate::report::{self, Summary};
 use crate::sample::{self, Sampling};
 use crate::sort;
@@ -150,6 +151,7 @@ fn ingest_for(
             ),
         });
     }
+    tell_lost(&mut workspace, context);
     let workspace_ = &mut workspace;
     if !workspace_.manifest.ingested {
         stage(workspace_, "ingest", context, |w| {
@@ -204,6 +206,45 @@ pub fn write_plan(path: &Path, plan: &Plan) -> Result<()> {
     disk::sync_parent(path)
 }
 
+/// Writes the file of a plan that was made for a directory; one that lies in it is named in its manifest.
+pub fn keep_plan(workspace: &mut Workspace, path: &Path, plan: &Plan) -> Result<()> {
+    match workspace.other_name(path) {
+        Some(name) => workspace.put_other(&name, plan::write(plan).as_bytes()),
+        None => write_plan(path, plan),
+    }
+}
+
+/// Writes the page of a directory; one that lies in it is named in its manifest.
+pub fn report(
+    workspace: &mut Workspace,
+    config: &PageConfig,
+    output: &Path,
+    context: &Context<'_>,
+) -> Result<PageStats> {
+    tell_lost(workspace, context);
+    let name = workspace.other_name(output);
+    if let Some(name) = &name {
+        workspace.forget_others(|other| other == name)?;
+    }
+    let stats = report::page::write(workspace, config, output, context)?;
+    if let Some(name) = &name {
+        let file = ResultFile::new(name, (stats.bytes, stats.checksum));
+        workspace.name_others(vec![file])?;
+    }
+    Ok(stats)
+}
+
+/// Says which files were gone and are made again.
+fn tell_lost(workspace: &mut Workspace, context: &Context<'_>) {
+    for path in workspace.take_lost() {
+        let line = format!(
+            "{} is gone; it is made again where it is needed",
+            path.display()
+        );
+        context.progress.note(&line);
+    }
+}
+
 /// The sampling of a question; a plan that it asks for is made.
 fn sampling(
     workspace: &mut Workspace,
@@ -239,11 +280,12 @@ fn sampling(
         .map_or_else(|| question.sampling.clone(), Plan::sampling);
     let given = matches!(question.plan, Some(Planning::Given(_)));
     if !given && let Some(plan) = &plan {
-        // Another one may have been written there since.
-        let path = workspace.directory().join(PLAN_FILE);
+        // Another one may have been written there since, or this one damaged.
         let text = plan::write(plan);
-        if !disk::exists(&path)? || disk::read_all(&path)? != text.as_bytes() {
-            write_plan(&path, plan)?;
+        let file = workspace.directory().join(PLAN_FILE);
+        let same = workspace.is_whole(PLAN_FILE) && disk::read_all(&file)? == text.as_bytes();
+        if !same {
+            workspace.put_other(PLAN_FILE, text.as_bytes())?;
         }
     }
     workspace.manifest.plan = plan;
@@ -256,6 +298,7 @@ fn sampling(
 
 /// Makes the catalogue, if it is not there.
 fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    tell_lost(workspace, context);
     if workspace.manifest.ingested && workspace.manifest.catalogue.is_none() {
         stage(workspace, "catalogue", context, |w| {
             collection::catalogue(w, context)
@@ -357,15 +400,15 @@ fn join_keys<K: crate::ids::Key>(
         stage(workspace, "join", context, |w| {
             join::run::<K>(w, config, fan_in, context)
         })?;
-        remove_stale(workspace)?;
     }
-    Ok(())
+    remove_stale(workspace)
 }
 
 /// Result files of other pairs than those that are committed now would mislead who reads them.
-fn remove_stale(workspace: &Workspace) -> Result<()> {
+fn remove_stale(workspace: &mut Workspace) -> Result<()> {
     if workspace.manifest.results.is_none() {
-        let others = ["summary.json", report::page::PAGE_FILE];
+        let others = [report::SUMMARY_FILE, report::page::PAGE_FILE];
+        workspace.forget_others(|name| others.contains(&name))?;
         for name in cluster::RESULT_FILES.into_iter().chain(others) {
             disk::remove(&workspace.directory().join(name))?;
         }
@@ -375,8 +418,8 @@ fn remove_stale(workspace: &Workspace) -> Result<()> {
 
 /// Makes clusters and the files for people, and the summary of all.
 pub fn cluster(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summary> {
+    catalogue(workspace, context)?;
     stage(workspace, "cluster", context, |w| cluster::run(w, context))?;
-    workspace.commit(&[])?;
     let summary = Summary::of(&workspace.manifest);
     report::write_summary(workspace, &summary)?;
     Ok(summary)

@@ -313,6 +313,17 @@ fn files(out: &Path) -> BTreeMap<String, Vec<u8>> {
 fn base(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = tree(out);
     files.retain(|name, _| !name.starts_with("study/") && name != "lock");
+    // The manifest names the study's files.
+    let manifest = files.get_mut("manifest.json").unwrap();
+    let mut values = serde_json::Deserializer::from_slice(manifest).into_iter::<Value>();
+    let mut value = values.next().unwrap().unwrap();
+    if let Some(others) = value.get_mut("others").and_then(Value::as_array_mut) {
+        others.retain(|file| !file["name"].as_str().unwrap().starts_with("study/"));
+        if others.is_empty() {
+            value.as_object_mut().unwrap().remove("others");
+        }
+    }
+    *manifest = value.to_string().into_bytes();
     files
 }
 

@@ -28,7 +28,7 @@ pub fn run(options: &PlanOptions) -> Result<ExitCode> {
         let planned = pipeline::plan(&mut workspace, &config, context)?;
         let path = options.output.clone();
         let path = path.unwrap_or_else(|| options.directory.join(pipeline::PLAN_FILE));
-        pipeline::write_plan(&path, &planned.plan)?;
+        pipeline::keep_plan(&mut workspace, &path, &planned.plan)?;
         if options.means.json {
             let text = serde_json::to_string_pretty(&planned.plan).map_err(|e| Error::Io {
                 operation: "encode",

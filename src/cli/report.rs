@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use lookalike::Result;
 use lookalike::manifest::Workspace;
-use lookalike::report::page::{self, PAGE_FILE, PageConfig};
+use lookalike::report::page::{PAGE_FILE, PageConfig};
+use lookalike::{Result, pipeline};
 
 use super::args::{MeansOptions, ReportOptions};
 use super::run::with_context;
@@ -25,8 +25,8 @@ pub fn run(options: &ReportOptions) -> Result<ExitCode> {
     let output = options.output.clone();
     let output = output.unwrap_or_else(|| options.directory.join(PAGE_FILE));
     with_context(&means, |context| {
-        let workspace = Workspace::open(&options.directory)?;
-        page::write(&workspace, &config, &output, context)?;
+        let mut workspace = Workspace::open(&options.directory)?;
+        pipeline::report(&mut workspace, &config, &output, context)?;
         if !options.quiet {
             super::say(&format!("page in {}\n", output.display()))?;
         }

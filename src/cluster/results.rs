@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +10,7 @@ use crate::budget::ByteSize;
 use crate::collection::{Catalogue, RejectReader, each_document};
 use crate::ids::resemblance_text;
 use crate::join::{Pairs, each_pair};
-use crate::manifest::{InputList, Manifest, ResultFile, ResultsEntry, Workspace};
+use crate::manifest::{InputList, Manifest, ResultFile, ResultsEntry, Workspace, check_file};
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
 use crate::sort::{Tagged, sort_tagged};
@@ -71,7 +70,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
             && results
                 .files
                 .iter()
-                .all(|f| is_whole(workspace.directory(), f))
+                .all(|file| check_file(workspace.directory(), file).is_ok())
     });
     if there {
         return Ok(());
@@ -394,10 +393,6 @@ fn finished(name: &str, out: AtomicFile) -> Result<ResultFile> {
 }
 
 /// Is a result file still there, with the size it had?
-fn is_whole(directory: &Path, file: &ResultFile) -> bool {
-    disk::metadata(&directory.join(&file.name)).is_ok_and(|m| m.len() == file.bytes)
-}
-
 /// What one must know to compare two files, as comment lines.
 fn header(manifest: &Manifest) -> String {
     let shingle = &manifest.collection.shingle;

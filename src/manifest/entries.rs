@@ -58,6 +58,9 @@ pub struct Manifest {
     pub pairs: Option<PairsEntry>,
     /// The files for people.
     pub results: Option<ResultsEntry>,
+    /// Files that were written beside them, by name: summary, page, plan, those of a study.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<ResultFile>,
     /// What each stage cost, summed over interruptions.
     pub costs: BTreeMap<String, Cost>,
 }
@@ -192,6 +195,18 @@ pub struct ResultFile {
     pub bytes: u64,
     /// xxh3 of the content, 16 hexadecimal digits.
     pub checksum: String,
+}
+
+impl ResultFile {
+    /// One of so many bytes with this checksum.
+    #[must_use]
+    pub fn new(name: &str, (bytes, checksum): (u64, u64)) -> ResultFile {
+        ResultFile {
+            name: name.into(),
+            bytes,
+            checksum: format!("{checksum:016x}"),
+        }
+    }
 }
 
 /// What a stage cost.

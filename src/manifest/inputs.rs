@@ -64,6 +64,28 @@ pub(super) fn write(directory: &Path, inputs: &[InputFile]) -> Result<InputsEntr
     })
 }
 
+/// Writes the list again if it is gone; with other inputs it would be another.
+pub(super) fn restore(directory: &Path, entry: &InputsEntry, inputs: &[InputFile]) -> Result<()> {
+    let path = directory.join(&entry.list.name);
+    if !disk::is_gone(&path) {
+        return Ok(());
+    }
+    let now = write(directory, inputs)?;
+    if now == *entry {
+        return Ok(());
+    }
+    disk::remove(&path)?;
+    let describe = |entry: &InputsEntry| {
+        let InputsEntry { files, bytes, list } = entry;
+        format!("{files} files of {bytes} bytes, list {}", list.checksum)
+    };
+    Err(Error::InputChanged {
+        path,
+        expected: describe(entry),
+        found: describe(&now),
+    })
+}
+
 /// Reads the list from its start, line by line.
 pub struct InputList {
     path: PathBuf,

@@ -14,13 +14,16 @@
 //! - A commit is: parts synced under their names, their directory synced, `manifest.json.tmp`
 //!   written and synced, renamed, directory synced. A stop at any point leaves the old manifest or
 //!   the new one.
-//! - A file of ours that no manifest names is scrap: it is removed at the next start.
+//! - A part of ours that no manifest names is scrap: it is removed at the next start.
+//! - A part that the manifest names and that is gone is made again, with what stands on it: to delete a
+//!   damaged file and to repeat the command mends the directory.
 //!
 //! # Errors
 //! `Locked`, `Incompatible`, `InputChanged`, `Corrupt` (the manifest itself), `Io`.
 
 mod entries;
 mod inputs;
+mod others;
 mod workspace;
 
 pub use entries::{
@@ -28,5 +31,5 @@ pub use entries::{
     ResultsEntry, RunsEntry, SampleEntry, SegmentEntry,
 };
 pub use inputs::{INPUTS_FILE, InputList, InputsEntry};
-
+pub(crate) use others::{check as check_file, put as put_file};
 pub use workspace::{LOCK_FILE, MANIFEST_FILE, Workspace, parts_of};

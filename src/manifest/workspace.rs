@@ -21,6 +21,8 @@ pub struct Workspace {
     /// What is committed. Change it, then [`Workspace::commit`].
     pub manifest: Manifest,
     _lock: disk::File,
+    /// Committed files that were gone when the directory was opened.
+    lost: Vec<PathBuf>,
     /// Another directory, and the subdirectories that are its, read and never written.
     base: Option<(PathBuf, Vec<&'static str>)>,
 }
@@ -53,10 +55,16 @@ fn lock(directory: &Path) -> Result<disk::File> {
 
 fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
     let path = directory.join(MANIFEST_FILE);
-    if !disk::exists(&path)? {
-        return Ok(None);
-    }
-    let bytes = disk::read_all(&path)?;
+    let bytes = match disk::read_all(&path) {
+        Ok(bytes) => bytes,
+        // Only where there is nothing at all: for want of a manifest, parts are scrap.
+        Err(Error::Io { source, .. })
+            if source.kind() == std::io::ErrorKind::NotFound && disk::is_gone(&path) =>
+        {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
     let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
         path: path.clone(),
         offset_bytes: 0,
@@ -139,6 +147,7 @@ impl Workspace {
         let lock = lock(directory)?;
         let manifest = match read_manifest(directory)? {
             Some(manifest) => {
+                super::inputs::restore(directory, &manifest.inputs, inputs)?;
                 check_list(directory, &manifest)?;
                 compatible(directory, &manifest, config)?;
                 super::inputs::same(directory, inputs)?;
@@ -156,8 +165,12 @@ impl Workspace {
             directory: directory.to_path_buf(),
             manifest,
             _lock: lock,
+            lost: Vec::new(),
             base: None,
         };
+        // Standard input is not read twice.
+        let again = inputs.iter().all(|input| input.path != Path::new("-"));
+        workspace.lost = workspace.forget_gone(again)?;
         workspace.prepare()?;
         workspace.commit(&[])?;
         Ok(workspace)
@@ -171,11 +184,13 @@ impl Workspace {
             directory: directory.to_path_buf(),
             manifest,
             _lock: lock,
+            lost: Vec::new(),
             base: None,
         };
         // Again, now that nobody else can change it.
         workspace.manifest = Workspace::look(directory)?;
         check_list(directory, &workspace.manifest)?;
+        workspace.lost = workspace.forget_gone(false)?;
         workspace.prepare()?;
         Ok(workspace)
     }
@@ -205,6 +220,7 @@ impl Workspace {
             workspace.manifest.runs = None;
         }
         workspace.base = Some((base.directory.clone(), names));
+        workspace.forget_gone(true)?;
         workspace.prepare()?;
         Ok(workspace)
     }
@@ -215,6 +231,7 @@ impl Workspace {
     /// `which` says.
     pub fn beside(base: &Workspace, directory: &Path, which: &str) -> Result<Self> {
         let mut workspace = Workspace::standing_on(base, directory, which, None)?;
+        workspace.forget_gone(true)?;
         workspace.prepare()?;
         Ok(workspace)
     }
@@ -252,8 +269,14 @@ impl Workspace {
             directory: directory.to_path_buf(),
             manifest,
             _lock: lock,
+            lost: Vec::new(),
             base: None,
         })
+    }
+
+    /// Committed files that were gone when the directory was opened, and are to be made again.
+    pub fn take_lost(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.lost)
     }
 
     /// Removes the directory and all that is ours in it.
@@ -299,7 +322,7 @@ impl Workspace {
     }
 
     /// Is a subdirectory another directory's?
-    fn borrows(&self, name: &str) -> bool {
+    pub(super) fn borrows(&self, name: &str) -> bool {
         self.base
             .as_ref()
             .is_some_and(|(_, names)| names.contains(&name))
@@ -483,6 +506,7 @@ impl Manifest {
             joining: None,
             pairs: None,
             results: None,
+            others: Vec::new(),
             costs: Default::default(),
         }
     }

@@ -15,5 +15,5 @@ mod verify;
 pub use ledger::{cost_rows, ledger, ledger_rows, stage_line};
 pub use plan::{plan, study};
 pub use process::{cpu_seconds, peak_bytes};
-pub use summary::{Summary, first_reject, write_summary};
+pub use summary::{SUMMARY_FILE, Summary, first_reject, write_summary};
 pub use verify::{Verified, inspect, stages, verify};

@@ -12,7 +12,6 @@ use crate::manifest::{Cost, InputList, Manifest, Workspace};
 use crate::merge::MergeStats;
 use crate::sample::{SampleStats, Sampling};
 use crate::sort::FormStats;
-use crate::store::disk::{self, AtomicFile};
 use crate::{Error, Result};
 
 /// Every count of every stage. The counts depend on input and parameters alone, but for those of
@@ -92,19 +91,18 @@ impl Summary {
     }
 }
 
-/// Writes `summary.json`.
-pub fn write_summary(workspace: &Workspace, summary: &Summary) -> Result<()> {
-    let path = workspace.directory().join("summary.json");
+/// Name of the summary in an output directory.
+pub const SUMMARY_FILE: &str = "summary.json";
+
+/// Writes `summary.json`, and commits.
+pub fn write_summary(workspace: &mut Workspace, summary: &Summary) -> Result<()> {
     let mut bytes = serde_json::to_vec_pretty(summary).map_err(|e| Error::Io {
         operation: "encode",
-        path: path.clone(),
+        path: workspace.directory().join(SUMMARY_FILE),
         source: e.into(),
     })?;
     bytes.push(b'\n');
-    let mut out = AtomicFile::create(&path)?;
-    out.put(&bytes)?;
-    out.finish()?;
-    disk::sync_parent(&path)
+    workspace.put_other(SUMMARY_FILE, &bytes)
 }
 
 /// With `--strict`: the error that the first reject is, if there is one. Notices are not rejects.

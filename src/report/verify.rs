@@ -1,15 +1,14 @@
 //! Reading everything again, and printing any of it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::collection::{DocumentReader, RejectReader, SET_BLOCK_BYTES};
 use crate::ids::Key;
-use crate::manifest::{Manifest, Workspace, parts_of};
+use crate::manifest::{Manifest, Workspace, check_file, parts_of};
 use crate::merge::PostingsReader;
 use crate::sort::RunFile;
-use crate::store::{
-    HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
-};
+use crate::store::{HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, read_header, verify_part};
 use crate::{Error, Result};
 
 /// What [`verify`] found.
@@ -23,29 +22,94 @@ pub struct Verified {
     pub errors: Vec<Error>,
 }
 
-/// Reads every committed file of a directory and checks size, header, checksums and structure, and
-/// whether the inputs are still there as they were.
+/// Reads every committed file of a directory and checks size, header, checksums and structure: parts,
+/// results, and what the manifest names beside them. Directories that a stopped study or plan left in it
+/// are looked through like it.
+///
+/// Of `lock` nothing is read, and of what no manifest names nothing is known.
 pub fn verify(directory: &Path) -> Result<Verified> {
     let manifest = Workspace::look(directory)?;
-    let parameters = u128::from_str_radix(&manifest.collection_digest, 16).unwrap_or(0);
     let mut found = Verified::default();
-    for (place, kind, info) in parts_of(&manifest) {
+    let mut theirs = BTreeSet::new();
+    look_through(directory, &manifest, &theirs, &mut found);
+    theirs.extend(own(&manifest));
+    for place in TRIALS {
+        let directory = directory.join(place);
+        match Workspace::look(&directory) {
+            Ok(manifest) => {
+                // A subset's collection is its own, others stand on that of the directory or of the subset.
+                let borrowed = if place == SUBSET {
+                    &BTreeSet::new()
+                } else {
+                    &theirs
+                };
+                look_through(&directory, &manifest, borrowed, &mut found);
+                theirs.extend(own(&manifest));
+            }
+            // None is there, or it was stopped before it had anything.
+            Err(Error::StageMissing { .. }) => {}
+            Err(error) => {
+                found.files += 1;
+                found.errors.push(error);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Where studies and plans have trials, after that which others stand on.
+const TRIALS: [&str; 5] = [
+    SUBSET,
+    "plan/truth",
+    "plan/trial",
+    "study/truth",
+    "study/trial",
+];
+
+/// Where a plan has a collection of some documents.
+const SUBSET: &str = "plan/subset";
+
+/// A part by subdirectory, name and checksum.
+type Named = (&'static str, String, String);
+
+fn named(place: &'static str, info: &PartInfo) -> Named {
+    (place, info.name.clone(), info.checksum.clone())
+}
+
+/// The parts of a manifest, as another manifest that stands on it names them.
+fn own(manifest: &Manifest) -> impl Iterator<Item = Named> {
+    let parts = parts_of(manifest).into_iter();
+    parts.map(|(place, _, info)| named(place, info))
+}
+
+/// Checks what a manifest names, but for parts of the directories that it stands on, `theirs`.
+fn look_through(
+    directory: &Path,
+    manifest: &Manifest,
+    theirs: &BTreeSet<Named>,
+    found: &mut Verified,
+) {
+    let parameters = u128::from_str_radix(&manifest.collection_digest, 16).unwrap_or(0);
+    for (place, kind, info) in parts_of(manifest) {
+        let path = directory.join(place).join(&info.name);
+        let borrowed = theirs.contains(&named(place, info));
+        if borrowed && disk::is_gone(&path) {
+            continue;
+        }
         found.files += 1;
         found.bytes += info.bytes;
-        let path = directory.join(place).join(&info.name);
         let checked = verify_part(&path, kind, Some(info))
             .and_then(|_| read_whole(&path, kind, Some(parameters), info));
         found.errors.extend(checked.err());
     }
     let results = manifest.results.iter().flat_map(|r| &r.files);
-    for file in results.chain([&manifest.inputs.list]) {
+    // The inputs of a trial are those of what it stands on.
+    let list = Some(&manifest.inputs.list).filter(|_| manifest.origin.is_none());
+    for file in results.chain(&manifest.others).chain(list) {
         found.files += 1;
         found.bytes += file.bytes;
-        let path = directory.join(&file.name);
-        let checked = disk::check(&path, file.bytes, &file.checksum);
-        found.errors.extend(checked.err());
+        found.errors.extend(check_file(directory, file).err());
     }
-    Ok(found)
 }
 
 /// Decodes a part from end to end.

@@ -16,7 +16,7 @@ use crate::evaluate::Counts;
 use crate::evaluate::plan::{self, Plan, PlanConfig, Target};
 use crate::evaluate::trial::{self, Cost, Documents};
 use crate::ids::Threshold;
-use crate::manifest::Workspace;
+use crate::manifest::{Workspace, put_file};
 use crate::progress::{Context, Unit};
 use crate::report::peak_bytes;
 use crate::sample::{Rate, Sampled, Sampling};
@@ -206,12 +206,17 @@ fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> 
     Ok(all)
 }
 
-/// Writes tables, figures, and what it took.
-fn write(directory: &Path, study: &Study, cost: &StudyCost) -> Result<()> {
-    let put = |name: &str, content: &[u8]| -> Result<()> {
-        let mut file = disk::AtomicFile::create(&directory.join(name))?;
-        file.put(content)?;
-        file.finish().map(|_| ())
+/// Writes tables, figures, and what it took; removes those of an earlier study that this one has not.
+fn write(base: &mut Workspace, study: &Study, cost: &StudyCost) -> Result<()> {
+    let of_study = format!("{DIRECTORY}/");
+    let kept = format!("{DIRECTORY}/{TRIALS}/");
+    let earlier =
+        base.forget_others(|name| name.starts_with(&of_study) && !name.starts_with(&kept))?;
+    let mut files = Vec::new();
+    let mut put = |name: &str, content: &[u8]| -> Result<()> {
+        let name = format!("{of_study}{name}");
+        files.push(put_file(base.directory(), &name, content)?);
+        Ok(())
     };
     for file in figures::files(study)? {
         put(&file.name, &file.content)?;
@@ -223,9 +228,16 @@ fn write(directory: &Path, study: &Study, cost: &StudyCost) -> Result<()> {
         "comparison": comparison(study, cost),
     });
     put(COST_FILE, format!("{json:#}\n").as_bytes())?;
-    disk::sync_directory(directory)
+    for name in &earlier {
+        if files.iter().all(|file| file.name != *name) {
+            disk::remove(&base.directory().join(name))?;
+        }
+    }
+    base.name_others(files)
 }
 
+/// Subdirectory of a study's for finished trials.
+const TRIALS: &str = "trials";
 /// The file with what a study took, and the plans it tried.
 pub const COST_FILE: &str = "study.json";
 
@@ -260,8 +272,7 @@ pub fn run(
         .budget
         .require(least, || format!("a study of {documents} documents"))?;
     let directory = base.directory().join(DIRECTORY);
-    let kept = directory.join("trials");
-    disk::create_lasting_directory(&kept)?;
+    disk::create_lasting_directory(&directory.join(TRIALS))?;
     let groups = &base.manifest.collection.size_groups;
     let groups = (0..groups.count())
         .map(|group| groups.describe(group))
@@ -280,7 +291,6 @@ pub fn run(
         base,
         config,
         directory: &directory,
-        kept: &kept,
         context,
         truth: None,
         documents: OnceCell::new(),
@@ -325,7 +335,7 @@ pub fn run(
         }
     }
     cost.peak_bytes = peak_bytes();
-    write(&directory, &study, &cost)?;
+    write(base, &study, &cost)?;
     let line = format!(
         "{STAGE}: {} trials, {:.1} s, {:.1} CPU s",
         cost.count, cost.wall_seconds, cost.cpu_seconds
@@ -363,10 +373,9 @@ fn sizes(base: &Workspace) -> Result<Vec<(u64, u64)>> {
 }
 
 struct Trials<'a> {
-    base: &'a Workspace,
+    base: &'a mut Workspace,
     config: &'a StudyConfig,
     directory: &'a Path,
-    kept: &'a Path,
     context: &'a Context<'a>,
     truth: Option<Workspace>,
     documents: OnceCell<Rc<Documents>>,
@@ -391,8 +400,10 @@ impl Trials<'_> {
         let collection = store::digest(&stands_on.unwrap_or_default());
         let digest = format!("{collection}\n{n}\n{class}\n{}", thresholds.join(","));
         let digest = store::digest(digest.as_bytes());
-        let path = self.kept.join(format!("1-{n}-{class}.json"));
-        if disk::exists(&path)?
+        let name = format!("{DIRECTORY}/{TRIALS}/1-{n}-{class}.json");
+        let path = self.base.directory().join(&name);
+        // One that is damaged is made again.
+        if self.base.is_whole(&name)
             && let Ok(kept) = serde_json::from_slice::<Kept>(&disk::read_all(&path)?)
             && kept.digest == digest
         {
@@ -408,13 +419,10 @@ impl Trials<'_> {
         };
         let json = serde_json::to_vec(&kept).map_err(|e| Error::Io {
             operation: "encode",
-            path: path.clone(),
+            path,
             source: e.into(),
         })?;
-        let mut file = disk::AtomicFile::create(&path)?;
-        file.put(&json)?;
-        file.finish()?;
-        disk::sync_directory(self.kept)?;
+        self.base.put_other(&name, &json)?;
         Ok(kept)
     }
 

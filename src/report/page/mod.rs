@@ -107,8 +107,10 @@ pub struct PageStats {
     pub pairs: u64,
     /// Their texts that could not be read again.
     pub missing: u64,
-    /// Bytes of the page.
+    /// Bytes of the page,
     pub bytes: u64,
+    /// and their checksum.
+    pub checksum: u64,
 }
 
 /// Writes the page of a directory to `output`.
@@ -155,6 +157,8 @@ pub fn write(
         .collect();
     let texts = texts::read(workspace, &chosen.documents, &wanted, context)?;
     context.progress.at(2);
+    // Figures that are not as they were written would tell something else.
+    workspace.check_others(is_shown)?;
     let figures = study::figures(workspace.directory())?;
     let comparison = study::comparison(workspace.directory())?;
     let summary = Summary::of(manifest);
@@ -196,7 +200,7 @@ pub fn write(
     }
     sections::foot(&mut html, &summary);
     flush(&mut html, &mut out)?;
-    let (bytes, _) = out.finish()?;
+    let (bytes, checksum) = out.finish()?;
     disk::sync_parent(output)?;
     let stats = PageStats {
         clusters: chosen.clusters.len() as u64,
@@ -206,12 +210,19 @@ pub fn write(
             .filter(|text| matches!(text, Text::Missing(_)))
             .count() as u64,
         bytes,
+        checksum,
     };
     context.progress.end(&format!(
         "{STAGE}: {} clusters, {} pairs, {} of their texts missing",
         stats.clusters, stats.pairs, stats.missing
     ));
     Ok(stats)
+}
+
+/// Is it a file of a study that the page shows?
+fn is_shown(name: &str) -> bool {
+    name.strip_prefix("study/")
+        .is_some_and(|name| !name.contains('/'))
 }
 
 fn flush(html: &mut Html, out: &mut AtomicFile) -> Result<()> {

@@ -421,6 +421,13 @@ pub fn is_directory(path: &Path) -> bool {
     metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
+/// Is there surely nothing of this name, not even a link to nowhere? What cannot be looked at is there.
+#[must_use]
+pub fn is_gone(path: &Path) -> bool {
+    let there = faults::doing(Op::Inspect, path, None, || fs::symlink_metadata(path));
+    there.is_err_and(|e| e.kind() == io::ErrorKind::NotFound)
+}
+
 /// Is there nothing in a directory?
 pub fn is_empty(path: &Path) -> Result<bool> {
     let mut entries = entries(path).map_err(Error::io("list", path))?;

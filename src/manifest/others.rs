@@ -1,0 +1,175 @@
+//! Files that commands write beside the results: the summary, the page, a plan, those of a study.
+//!
+//! # Invariants
+//! - A file is taken from the manifest before it is written anew, and named when it is whole: a stop
+//!   between the two leaves a file of which nothing is said, never one that is not what is said.
+
+use std::path::{Path, PathBuf};
+
+use super::entries::ResultFile;
+use super::workspace::{LOCK_FILE, MANIFEST_FILE, Workspace};
+use super::{INPUTS_FILE, Manifest};
+use crate::Result;
+use crate::store::disk::{self, AtomicFile};
+
+impl Workspace {
+    /// Is a file named, and as it was written?
+    #[must_use]
+    pub fn is_whole(&self, name: &str) -> bool {
+        let named = self.manifest.others.iter().find(|file| file.name == name);
+        named.is_some_and(|file| check(self.directory(), file).is_ok())
+    }
+
+    /// Refuses files that are named and not as they were written; of others nothing is known.
+    pub fn check_others(&self, which: impl Fn(&str) -> bool) -> Result<()> {
+        let mut named = self.manifest.others.iter().filter(|file| which(&file.name));
+        named.try_for_each(|file| check(self.directory(), file))
+    }
+
+    /// Takes files from the manifest, to write them anew or to remove them; says which were there.
+    pub fn forget_others(&mut self, which: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+        let mut taken = Vec::new();
+        self.manifest.others.retain(|file| {
+            let keep = !which(&file.name);
+            if !keep {
+                taken.push(file.name.clone());
+            }
+            keep
+        });
+        if !taken.is_empty() {
+            self.commit(&[])?;
+        }
+        Ok(taken)
+    }
+
+    /// Names files that are whole, and commits.
+    pub fn name_others(&mut self, files: Vec<ResultFile>) -> Result<()> {
+        for file in &files {
+            if let Some(directory) = self.directory().join(&file.name).parent() {
+                disk::sync_directory(directory)?;
+            }
+        }
+        let others = &mut self.manifest.others;
+        others.retain(|old| files.iter().all(|new| new.name != old.name));
+        others.extend(files);
+        others.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        self.commit(&[])
+    }
+
+    /// Writes a small file of the directory and names it.
+    pub fn put_other(&mut self, name: &str, content: &[u8]) -> Result<()> {
+        self.forget_others(|other| other == name)?;
+        let file = put(self.directory(), name, content)?;
+        self.name_others(vec![file])
+    }
+
+    /// The name of a file of this directory, however its path is spelt; `None` of files elsewhere, and
+    /// of those that are named in another place.
+    #[must_use]
+    pub fn other_name(&self, path: &Path) -> Option<String> {
+        let name = path.file_name()?.to_str()?;
+        let parent = path.parent().filter(|parent| *parent != Path::new(""));
+        let parent = disk::canonical(parent.unwrap_or(Path::new("."))).ok()?;
+        let results = self.manifest.results.iter().flat_map(|r| &r.files);
+        let taken = [MANIFEST_FILE, LOCK_FILE, INPUTS_FILE].contains(&name)
+            || results.into_iter().any(|file| file.name == name);
+        (!taken && parent == disk::canonical(self.directory()).ok()?).then(|| name.to_string())
+    }
+}
+
+/// Writes a small file of a directory; it is to be named then.
+pub(crate) fn put(directory: &Path, name: &str, content: &[u8]) -> Result<ResultFile> {
+    let mut file = AtomicFile::create(&directory.join(name))?;
+    file.put(content)?;
+    Ok(ResultFile::new(name, file.finish()?))
+}
+
+/// Has a file the size and checksum that are stated?
+pub(crate) fn check(directory: &Path, file: &ResultFile) -> Result<()> {
+    disk::check(&directory.join(&file.name), file.bytes, &file.checksum)
+}
+
+/// The subdirectory of a file.
+fn place_of(file: &ResultFile) -> Option<&str> {
+    file.name.rsplit_once('/').map(|(place, _)| place)
+}
+
+impl Workspace {
+    /// Takes from the manifest what is gone, and what stands on it, so that it is made again: whoever finds
+    /// a damaged file deletes it and repeats the command. Parts of the collection only where the
+    /// inputs are at hand (`inputs`). Returns what was gone.
+    pub(super) fn forget_gone(&mut self, inputs: bool) -> Result<Vec<PathBuf>> {
+        let mut lost: Vec<(&'static str, PathBuf)> = Vec::new();
+        for (place, part) in self.named() {
+            let path = self.path(place).join(&part.name);
+            let ours = inputs || place != "collection";
+            if ours && !self.borrows(place) && disk::is_gone(&path) {
+                lost.push((place, path));
+            }
+        }
+        let directory = self.directory().to_path_buf();
+        // Nothing reads a page or a plan that was deleted; of a study, some files without the others would
+        // tell something else.
+        let others = &self.manifest.others;
+        let whole = |place: Option<&str>| {
+            let mut beside = others.iter().filter(|other| place_of(other) == place);
+            beside.all(|other| disk::is_gone(&directory.join(&other.name)))
+        };
+        for file in others {
+            let (path, place) = (directory.join(&file.name), place_of(file));
+            if disk::is_gone(&path) && (place.is_none() || whole(place)) {
+                lost.push(("", path));
+            }
+        }
+        if lost.is_empty() {
+            return Ok(Vec::new());
+        }
+        let of = |path: &Path, name: &str| path.file_name().is_some_and(|own| own == name);
+        let manifest = &mut self.manifest;
+        for (place, path) in &lost {
+            match *place {
+                "collection" => {
+                    let kept = manifest.segments.iter().position(|segment| {
+                        let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
+                        parts.iter().any(|part| of(path, &part.name))
+                    });
+                    manifest.read_again(kept.unwrap_or(manifest.segments.len()));
+                }
+                "catalogue" => manifest.catalogue = None,
+                "sample" => {
+                    manifest.sample = None;
+                    manifest.merge_again();
+                }
+                "runs" | "postings" => manifest.merge_again(),
+                "pairs" if manifest.joining.is_some() => manifest.joining = None,
+                "pairs" => manifest.pairs = None,
+                _ => manifest
+                    .others
+                    .retain(|file| directory.join(&file.name) != *path),
+            }
+        }
+        self.commit(&[])?;
+        Ok(lost.into_iter().map(|(_, path)| path).collect())
+    }
+}
+
+impl Manifest {
+    /// Goes back to the first `segments` segments. What was made of all of them is made again.
+    fn read_again(&mut self, segments: usize) {
+        self.segments.truncate(segments);
+        self.ingested = false;
+        self.catalogue = None;
+        self.sample = None;
+        self.merge_again();
+        self.pairs = None;
+        self.results = None;
+    }
+
+    /// Goes back to before the sorting. Runs are gone when the postings are whole: without these, both
+    /// are made again.
+    fn merge_again(&mut self) {
+        self.runs = None;
+        self.postings = None;
+        self.joining = None;
+    }
+}
