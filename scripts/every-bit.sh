@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Flips each bit of every byte of every kind of file that lookalike leaves, and cuts it at every length.
+#
+#     every-bit.sh             all of it, with how many damages were done to each kind
+#     every-bit.sh TEST...     the tests of these names
+#
+# The tests are those of tests/corruption*.rs, which do a part of it each time; this takes long. Directories
+# are made below TMPDIR; by default in memory, where there is such a place, as no run has to outlive it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ]; then
+    TMPDIR=$(mktemp -d /dev/shm/every-bit.XXXXXX)
+    export TMPDIR
+    trap 'rm -rf "$TMPDIR"' EXIT
+fi
+start=$SECONDS
+LOOKALIKE_EVERY_BIT=1 cargo test --locked --no-fail-fast --test corruption --test corruption_answers \
+    --test corruption_remedies -- --nocapture "$@"
+echo "$((SECONDS - start)) s" >&2
