@@ -14,7 +14,7 @@ use crate::manifest::{InputList, Manifest, ResultFile, ResultsEntry, Workspace, 
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
 use crate::sort::{Tagged, sort_tagged};
-use crate::store::disk::{self, AtomicFile};
+use crate::store::disk::AtomicFile;
 use crate::{Error, Result};
 
 const STAGE: &str = "cluster";

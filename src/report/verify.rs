@@ -8,7 +8,9 @@ use crate::ids::Key;
 use crate::manifest::{Manifest, Workspace, check_file, parts_of};
 use crate::merge::PostingsReader;
 use crate::sort::RunFile;
-use crate::store::{HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, read_header, verify_part};
+use crate::store::{
+    HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
+};
 use crate::{Error, Result};
 
 /// What [`verify`] found.
