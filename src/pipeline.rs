@@ -13,7 +13,7 @@ use crate::manifest::{Cost, ResultFile, Workspace};
 use crate::merge;
 use crate::preflight;
 use crate::progress::Context;
-use crate::read::{InputFile, list_inputs};
+use crate::read::{InputFile, lasting, list_inputs};
 use crate::report::page::{PageConfig, PageStats};
 use crate::report::{self, Summary};
 use crate::sample::{self, Sampling};
@@ -73,15 +73,21 @@ pub struct Question {
 /// Lists the inputs. The output directory may lie below one of them; its files are no inputs.
 pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<InputFile>> {
     let mut inputs = list_inputs(arguments)?;
-    if let Ok(out) = out.canonicalize() {
-        inputs.retain(|input| {
-            !input
-                .path
-                .canonicalize()
-                .is_ok_and(|path| path.starts_with(&out))
-        });
-    }
-    Ok(inputs)
+    let real = match disk::canonical(out) {
+        Ok(real) => real,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(inputs),
+        Err(e) => return Err(e).map_err(Error::io("inspect", out)),
+    };
+    let mut failed = None;
+    inputs.retain(|input| match disk::canonical(&input.path) {
+        Ok(path) => !path.starts_with(&real),
+        Err(e) if !lasting(&e) => {
+            failed.get_or_insert_with(|| Error::io("inspect", &input.path)(e));
+            true
+        }
+        Err(_) => true,
+    });
+    failed.map_or(Ok(inputs), Err)
 }
 
 /// Runs a stage and books its cost.

@@ -501,7 +501,9 @@ impl<'a> Feeder<'a> {
             if self.cursor.event.is_multiple_of(1024) {
                 self.context.stop.check(STAGE)?;
             }
-            if !reader.next_into(&mut batch) {
+            let more = reader.next_into(&mut batch);
+            failed(&reader, input)?;
+            if !more {
                 return Err(Error::InputChanged {
                     path: input.path.clone(),
                     expected: format!("{} records or more", from.event),
@@ -531,7 +533,9 @@ impl<'a> Feeder<'a> {
     fn read_into(&mut self, batch: &mut Batch) -> Result<bool> {
         loop {
             if let Some(reader) = &mut self.reader {
-                if reader.next_into(batch) {
+                let more = reader.next_into(batch);
+                failed(reader, &self.inputs[self.cursor.file as usize])?;
+                if more {
                     self.cursor.event += 1;
                     return Ok(true);
                 }
@@ -612,6 +616,15 @@ impl<'a> Feeder<'a> {
 fn open(input: &InputFile, file: u32, config: &CollectionConfig) -> Result<RecordReader> {
     input.check_path()?;
     Ok(RecordReader::open(input, file, &config.read))
+}
+
+/// Was it the disk or the machine that ended an input? To commit that would be to say for ever that the
+/// input is so; repeated, the command may read it whole.
+fn failed(reader: &RecordReader, input: &InputFile) -> Result<()> {
+    let failure = reader.failure();
+    failure.map_or(Ok(()), |error| {
+        Err(error).map_err(Error::io("read", &input.path))
+    })
 }
 
 /// Takes the last record out of a batch.

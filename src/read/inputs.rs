@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::record::Reason;
+use super::source::lasting;
 use crate::error::Error;
 use crate::store::disk::{self, SharedFile};
 
@@ -107,6 +108,7 @@ impl InputFile {
             })
         };
         match now() {
+            Err(error) if !lasting(&error) => Err(error).map_err(Error::io("look at", &self.path)),
             Err(error) => changed(expected(), error.to_string()),
             Ok(metadata) if !metadata.is_file() => {
                 changed(expected(), "something that is no file".into())
@@ -133,7 +135,7 @@ impl InputFile {
 /// list with its problem, so that it is rejected in its place and not passed over.
 ///
 /// # Errors
-/// `Io` for an argument that does not exist or cannot be looked at.
+/// `Io` for an argument that does not exist or cannot be looked at, and where the disk or the machine fails.
 pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Vec<InputFile>> {
     let mut walk = Walk::default();
     for argument in arguments {
@@ -153,16 +155,26 @@ pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Vec<InputFile>> {
         }
         let metadata = disk::metadata(argument).map_err(Error::io("read", argument))?;
         if metadata.is_dir() {
-            walk.directory(argument, argument);
+            walk.directory(argument, argument)?;
         } else {
             let parent = argument.parent().unwrap_or(Path::new(""));
-            walk.file(argument, disk::canonical(argument).ok(), parent);
+            let real = self::real(argument)?;
+            walk.file(argument, real, parent)?;
         }
     }
-    walk.follow_links();
+    walk.follow_links()?;
     let mut files = walk.files;
     files.sort_by(|a, b| bytes_of(&a.path).cmp(bytes_of(&b.path)));
     Ok(files)
+}
+
+/// The real path of a file; `None` where it has none for a reason that lasts.
+fn real(path: &Path) -> crate::Result<Option<PathBuf>> {
+    match disk::canonical(path) {
+        Ok(real) => Ok(Some(real)),
+        Err(error) if !lasting(&error) => Err(error).map_err(Error::io("look up", path)),
+        Err(_) => Ok(None),
+    }
 }
 
 fn bytes_of(path: &Path) -> &[u8] {
@@ -185,12 +197,10 @@ impl Walk {
     ///
     /// Real paths are put together on the way: to ask for one, the system looks at every name in it,
     /// each from the root, and a thousand directories in one another would take minutes.
-    fn directory(&mut self, directory: &Path, argument: &Path) {
+    fn directory(&mut self, directory: &Path, argument: &Path) -> crate::Result<()> {
         let mut waiting = match disk::canonical(directory) {
             Ok(real) => vec![(directory.to_path_buf(), real)],
-            Err(error) => {
-                return self.problem(directory, argument, Reason::Unreadable, error.to_string());
-            }
+            Err(error) => return self.refused(directory, argument, "", error),
         };
         while let Some((directory, real)) = waiting.pop() {
             if !self.seen.insert(real.clone()) {
@@ -199,7 +209,7 @@ impl Walk {
             let entries = match disk::entries(&directory) {
                 Ok(entries) => entries,
                 Err(error) => {
-                    self.problem(&directory, argument, Reason::Unreadable, error.to_string());
+                    self.refused(&directory, argument, "", error)?;
                     continue;
                 }
             };
@@ -207,7 +217,7 @@ impl Walk {
                 let entry = match entry {
                     Ok(entry) => entry,
                     Err(error) => {
-                        self.problem(&directory, argument, Reason::Unreadable, error.to_string());
+                        self.refused(&directory, argument, "", error)?;
                         break;
                     }
                 };
@@ -219,44 +229,39 @@ impl Walk {
                     Ok(kind) if kind.is_dir() => {
                         waiting.push((path, real.join(entry.file_name())));
                     }
-                    Ok(_) => self.file(&path, Some(real.join(entry.file_name())), argument),
-                    Err(error) => {
-                        self.problem(&path, argument, Reason::Unreadable, error.to_string());
-                    }
+                    Ok(_) => self.file(&path, Some(real.join(entry.file_name())), argument)?,
+                    Err(error) => self.refused(&path, argument, "", error)?,
                 }
             }
         }
+        Ok(())
     }
 
     /// Follows the links found, and those found behind them, in the order of their paths.
-    fn follow_links(&mut self) {
+    fn follow_links(&mut self) -> crate::Result<()> {
         while !self.links.is_empty() {
             let mut links = std::mem::take(&mut self.links);
             links.sort_by(|a, b| bytes_of(&a.0).cmp(bytes_of(&b.0)));
             for (path, argument) in links {
                 match disk::metadata(&path) {
-                    Ok(metadata) if metadata.is_dir() => self.directory(&path, &argument),
-                    Ok(_) => self.file(&path, disk::canonical(&path).ok(), &argument),
-                    Err(error) => {
-                        let detail = format!("symbolic link: {error}");
-                        self.problem(&path, &argument, Reason::Unreadable, detail);
-                    }
+                    Ok(metadata) if metadata.is_dir() => self.directory(&path, &argument)?,
+                    Ok(_) => self.file(&path, real(&path)?, &argument)?,
+                    Err(error) => self.refused(&path, &argument, "symbolic link: ", error)?,
                 }
             }
         }
+        Ok(())
     }
 
-    fn file(&mut self, path: &Path, real: Option<PathBuf>, argument: &Path) {
+    fn file(&mut self, path: &Path, real: Option<PathBuf>, argument: &Path) -> crate::Result<()> {
         let metadata = match disk::metadata(path) {
             Ok(metadata) => metadata,
-            Err(error) => {
-                return self.problem(path, argument, Reason::Unreadable, error.to_string());
-            }
+            Err(error) => return self.refused(path, argument, "", error),
         };
         if let Some(real) = real
             && !self.seen.insert(real)
         {
-            return;
+            return Ok(());
         }
         if !metadata.is_file() {
             // Opening a FIFO could wait for ever, reading a device could never end.
@@ -264,16 +269,33 @@ impl Walk {
                 "{}; to read a pipe, give - and redirect it",
                 kind_of(&metadata)
             );
-            return self.problem(path, argument, Reason::NotAFile, detail);
+            self.push(path, argument, None, Some((Reason::NotAFile, detail)));
+            return Ok(());
         }
         match FileIdentity::of(path) {
-            Ok(identity) => self.push(path, argument, Some(identity), None),
-            Err(error) => self.problem(path, argument, Reason::Unreadable, error.to_string()),
+            Ok(identity) => {
+                self.push(path, argument, Some(identity), None);
+                Ok(())
+            }
+            Err(error) => self.refused(path, argument, "", error),
         }
     }
 
-    fn problem(&mut self, path: &Path, argument: &Path, reason: Reason, detail: String) {
-        self.push(path, argument, None, Some((reason, detail)));
+    /// A file of which the operating system says that it cannot be read is rejected in its place; a disk
+    /// or a machine that fails is an error, since it may not fail again.
+    fn refused(
+        &mut self,
+        path: &Path,
+        argument: &Path,
+        what: &str,
+        error: io::Error,
+    ) -> crate::Result<()> {
+        if !lasting(&error) {
+            return Err(error).map_err(Error::io("read", path));
+        }
+        let problem = (Reason::Unreadable, format!("{what}{error}"));
+        self.push(path, argument, None, Some(problem));
+        Ok(())
     }
 
     fn push(

@@ -45,9 +45,10 @@
 //! modification alone.
 //!
 //! # Errors
-//! `Io` for an argument that does not exist, `InputChanged` for a file that is no longer what was
-//! listed (told by [`InputFile::check_path`] and [`RecordReader::check_unchanged`]). Everything else
-//! is a [`Reject`].
+//! `Io` for an argument that does not exist, and where a disk or the machine fails while inputs are listed;
+//! `InputChanged` for a file that is no longer what was listed (told by [`InputFile::check_path`] and
+//! [`RecordReader::check_unchanged`]). Everything else is a [`Reject`]. While a file is read, a failure of the
+//! disk is one too, and [`RecordReader::failure`] tells who keeps rejects that it may not come again.
 
 mod archive;
 mod config;
@@ -73,3 +74,4 @@ pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS};
 pub use reader::RecordReader;
 pub use record::{Batch, ContentKind, RawDocument, Reason, Record, RecordKind, Reject, SourceSpan};
 pub(crate) use source::Decompressed;
+pub(crate) use source::lasting;

@@ -26,6 +26,8 @@ pub struct RecordReader {
     config: ReadConfig,
     /// Records and rejects other than stray bytes so far.
     framed: u64,
+    /// What the disk or the machine failed with, see [`RecordReader::failure`].
+    failure: Option<i32>,
     docno: String,
     odd_path: bool,
     file: u32,
@@ -88,10 +90,7 @@ impl RecordReader {
                 reader.opened = Some(opened);
                 reader
             }
-            Err(error) => {
-                let fault = Fault::new(Reason::Unreadable, error.to_string());
-                Self::failed(input, file, config, fault)
-            }
+            Err(error) => Self::failed(input, file, config, Fault::refused(&error)),
         }
     }
 
@@ -138,6 +137,7 @@ impl RecordReader {
             stream,
             config: config.clone(),
             framed: 0,
+            failure: None,
             docno: input.docno.clone(),
             odd_path: input.odd_path,
             file,
@@ -172,6 +172,14 @@ impl RecordReader {
         self.stream.offset() + self.stream.window().len() as u64
     }
 
+    /// What the disk or the machine failed with, if that is why the input ended. It may not fail again,
+    /// so who keeps what was read must not take this end, and the rejects at it, for the input's.
+    #[must_use]
+    pub fn failure(&self) -> Option<io::Error> {
+        let coming = self.stream.fault.as_ref().and_then(|fault| fault.failure);
+        self.failure.or(coming).map(io::Error::from_raw_os_error)
+    }
+
     /// Appends the next record to the batch, or what was rejected in its place; `false` at the end
     /// of the input, and then nothing was appended.
     pub fn next_into(&mut self, batch: &mut Batch) -> bool {
@@ -198,7 +206,10 @@ impl RecordReader {
                 State::End => {
                     self.state = State::Done;
                     match self.stream.fault.take() {
-                        Some(fault) => Step::rejected(fault.reason, fault.detail),
+                        Some(fault) => {
+                            self.failure = fault.failure;
+                            Step::rejected(fault.reason, fault.detail)
+                        }
                         None => continue,
                     }
                 }

@@ -28,6 +28,8 @@ const ZSTD_WINDOW_LOG: u32 = 27;
 pub(super) struct Fault {
     pub reason: Reason,
     pub detail: String,
+    /// The operating system's number, where the disk or the machine failed rather than the file.
+    pub failure: Option<i32>,
 }
 
 impl Fault {
@@ -35,8 +37,36 @@ impl Fault {
         Fault {
             reason,
             detail: detail.into(),
+            failure: None,
         }
     }
+
+    /// A refusal of the operating system.
+    pub fn refused(error: &io::Error) -> Self {
+        let failure = error.raw_os_error().filter(|_| !lasting(error));
+        Fault {
+            failure,
+            ..Fault::new(Reason::Unreadable, error.to_string())
+        }
+    }
+}
+
+/// Is this what the operating system says of a file, as it would say again, and not a disk or a machine
+/// that failed this once?
+pub(crate) fn lasting(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+        return true;
+    }
+    let kinds = [
+        InvalidFilename,
+        IsADirectory,
+        NotADirectory,
+        NotFound,
+        PermissionDenied,
+    ];
+    error.raw_os_error().is_none() || kinds.contains(&error.kind())
 }
 
 /// The file's own bytes, buffered and counted.
@@ -47,7 +77,7 @@ pub(super) struct Input {
     end: usize,
     consumed: u64,
     /// The operating system's refusal, kept apart from the errors of decoders.
-    failure: Option<String>,
+    failure: Option<Fault>,
     ended: bool,
 }
 
@@ -82,7 +112,7 @@ impl Input {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.ended = true;
-                    self.failure = Some(error.to_string());
+                    self.failure = Some(Fault::refused(&error));
                 }
             }
         }
@@ -116,7 +146,7 @@ impl Read for Input {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) => {
                         self.ended = true;
-                        self.failure = Some(error.to_string());
+                        self.failure = Some(Fault::refused(&error));
                         return Err(error);
                     }
                 }
@@ -125,7 +155,7 @@ impl Read for Input {
         if self.start == self.end
             && let Some(failure) = &self.failure
         {
-            return Err(io::Error::other(failure.clone()));
+            return Err(io::Error::other(failure.detail.clone()));
         }
         let n = out.len().min(self.end - self.start);
         out[..n].copy_from_slice(&self.buffer[self.start..self.start + n]);
@@ -139,7 +169,7 @@ impl BufRead for Input {
         if self.start == self.end {
             self.fill();
             if let Some(failure) = self.failure.as_ref().filter(|_| self.end == 0) {
-                return Err(io::Error::other(failure.clone()));
+                return Err(io::Error::other(failure.detail.clone()));
             }
         }
         Ok(&self.buffer[self.start..self.end])
@@ -287,7 +317,7 @@ impl Source {
 
     fn fault_of(&self, failure: Failure) -> Fault {
         if let Some(failure) = self.input().and_then(|input| input.failure.clone()) {
-            return Fault::new(Reason::Unreadable, failure);
+            return failure;
         }
         let compression = self.compression.unwrap_or("file");
         match failure {
@@ -333,6 +363,9 @@ impl Read for Decompressed {
 }
 
 fn io_error(fault: Fault) -> io::Error {
+    if let Some(failure) = fault.failure {
+        return io::Error::from_raw_os_error(failure);
+    }
     io::Error::other(format!("{} ({})", fault.reason.text(), fault.detail))
 }
 

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::Result;
 use crate::ids::FingerprintKind;
 use crate::manifest::{InputEntry, InputList, Workspace};
 use crate::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens, token_spans};
 use crate::progress::Context;
 use crate::read::{
-    Batch, InputFile, Interpreted, RawDocument, RecordKind, RecordReader, interpret,
+    Batch, InputFile, Interpreted, RawDocument, RecordKind, RecordReader, interpret, lasting,
 };
 use crate::shingle::{ShingleConfig, Shingler};
 use crate::store::disk;
+use crate::{Error, Result};
 
 use super::choose::ShownDocument;
 use super::{STAGE, WORDS_COMPARED};
@@ -63,7 +63,7 @@ pub(super) fn read(
         };
         let problem = match inputs.entry_of(file)? {
             None => "the list of inputs does not name its file".to_string(),
-            Some(entry) => match open(entry) {
+            Some(entry) => match open(entry)? {
                 Err(problem) => problem,
                 Ok(input) => {
                     reader.file(&input, of_file, documents, &mut texts, context)?;
@@ -82,16 +82,17 @@ pub(super) fn read(
 }
 
 /// The input of an entry of the list, if it is still there; otherwise the reason why it is not read.
-fn open(entry: &InputEntry) -> std::result::Result<InputFile, String> {
+fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
     let path = Path::new(&entry.path);
     let Some(identity) = &entry.identity else {
-        return Err(if entry.path == "-" {
+        return Ok(Err(if entry.path == "-" {
             "it was read from standard input, which cannot be read again".into()
         } else {
             format!("{} could not be read", entry.path)
-        });
+        }));
     };
-    match disk::metadata(path) {
+    Ok(match disk::metadata(path) {
+        Err(error) if !lasting(&error) => return Err(error).map_err(Error::io("inspect", path)),
         Err(error) => {
             let from_here = if path.is_relative() {
                 "; the path is relative to where the run was started"
@@ -115,7 +116,7 @@ fn open(entry: &InputEntry) -> std::result::Result<InputFile, String> {
             identity: Some(identity.clone()),
             problem: None,
         }),
-    }
+    })
 }
 
 struct Reader<'w> {
@@ -165,7 +166,11 @@ impl<'w> Reader<'w> {
             if n.is_multiple_of(1024) {
                 context.stop.check(STAGE)?;
             }
-            if !records.next_into(&mut batch) {
+            let more = records.next_into(&mut batch);
+            if let Some(error) = records.failure() {
+                return Err(error).map_err(Error::io("read", &input.path));
+            }
+            if !more {
                 break;
             }
             let Some(record) = batch.records.first() else {
