@@ -261,6 +261,21 @@ pub enum Error {
     },
 }
 
+/// Did the process, or the machine, have as many files open as it may?
+fn too_many_files(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+        let limits = [Errno::MFILE, Errno::NFILE].map(|limit| Some(limit.raw_os_error()));
+        limits.contains(&error.raw_os_error())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = error;
+        false
+    }
+}
+
 /// A parameter as it is typed.
 fn flag(name: &str) -> String {
     let argument = name.chars().all(char::is_uppercase);
@@ -297,6 +312,19 @@ impl Error {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                     "free space on that disk and repeat the command: it goes on from the last \
                      commit"
+                        .into()
+                }
+                io::ErrorKind::ReadOnlyFilesystem => {
+                    "give a directory that can be written to, or mount that disk for writing".into()
+                }
+                io::ErrorKind::FileTooLarge => {
+                    "let the process write larger files (`ulimit -f`), or give a directory on another \
+                     disk with -o"
+                        .into()
+                }
+                _ if too_many_files(source) => {
+                    "let the process open more files (`ulimit -n`) and repeat the command: it goes on \
+                     from the last commit"
                         .into()
                 }
                 _ => "repeat the command when the cause is gone: it goes on from the last commit"
