@@ -93,6 +93,19 @@ pub(crate) fn joined<T>(
         .unwrap_or_else(|panic| Err(panicked(what, &*panic)))
 }
 
+/// Joins threads, all of them before it says what the first that failed failed with: a scope that ends with a
+/// panic that nobody asked for panics itself.
+pub(crate) fn joined_all<'scope, T>(
+    what: &'static str,
+    handles: impl IntoIterator<Item = std::thread::ScopedJoinHandle<'scope, Result<T>>>,
+) -> Result<Vec<T>> {
+    let results: Vec<_> = handles
+        .into_iter()
+        .map(|handle| joined(what, handle))
+        .collect();
+    results.into_iter().collect()
+}
+
 fn panicked(what: &'static str, panic: &(dyn std::any::Any + Send)) -> Error {
     let message = panic
         .downcast_ref::<&str>()

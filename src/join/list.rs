@@ -6,7 +6,7 @@ use crate::collection::MappedSets;
 use crate::ids::{Key, Threshold};
 use crate::manifest::{PairsEntry, Workspace};
 use crate::merge::{Combine, Generations, LoserTree, fan_in, merge_generations};
-use crate::progress::{Context, joined};
+use crate::progress::{Context, joined_all};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
 use crate::store::{Kind, PartInfo, disk};
@@ -210,9 +210,7 @@ impl Full {
                     .chunks_mut(each)
                     .map(|piece| scope.spawn(move || look_up(piece)))
                     .collect();
-                workers
-                    .into_iter()
-                    .try_for_each(|worker| joined(STAGE, worker))
+                joined_all(STAGE, workers)
             })?;
         }
         window.retain(|record| record.value > 0);

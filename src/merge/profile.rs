@@ -10,7 +10,7 @@ use super::stage::STAGE;
 use crate::budget::ByteSize;
 use crate::ids::Key;
 use crate::manifest::Workspace;
-use crate::progress::{Context, Unit, joined};
+use crate::progress::{Context, Unit, joined_all};
 use crate::sample::Sampled;
 use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION, disk};
 use crate::{Error, Result};
@@ -339,10 +339,7 @@ fn count<K: Key>(
     let threads = context.budget.threads;
     let results = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .map(|worker| joined(stage, worker))
-            .collect::<Result<Vec<_>>>()
+        joined_all(stage, workers)
     })?;
     let mut results = results.into_iter();
     let mut sum = results.next().unwrap_or_default();

@@ -16,7 +16,7 @@ use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE};
 use crate::manifest::Workspace;
 use crate::merge::profile::{below, class};
 use crate::merge::{PackedBlock, PostingsDecoder, PostingsReader};
-use crate::progress::joined;
+use crate::progress::joined_all;
 use crate::sort::{Record, RunEntry, RunWriter};
 use crate::store::{PartInfo, disk};
 
@@ -197,10 +197,7 @@ pub(super) fn run<K: Key>(
         let workers: Vec<_> = (0..threads)
             .map(|_| scope.spawn(|| Worker::new(&shared).work()))
             .collect();
-        workers
-            .into_iter()
-            .map(|worker| joined(STAGE, worker))
-            .collect::<Result<Vec<_>>>()
+        joined_all(STAGE, workers)
     })?;
     let numbers = *shared
         .numbers

@@ -9,7 +9,7 @@ use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE, commit, list};
 use crate::manifest::Workspace;
 use crate::merge::LoserTree;
-use crate::progress::{Unit, caught, joined};
+use crate::progress::{Unit, caught, joined_all};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
 use crate::store::{Kind, disk};
@@ -263,10 +263,7 @@ impl Verifying<'_, '_> {
                 let workers: Vec<_> = pieces
                     .map(|piece| scope.spawn(move || work(piece)))
                     .collect();
-                workers
-                    .into_iter()
-                    .map(|worker| joined(STAGE, worker))
-                    .collect::<Result<Vec<_>>>()
+                joined_all(STAGE, workers)
             })?
         };
         let mut verified = 0;
