@@ -28,6 +28,13 @@ const INTERRUPTED: u8 = 130;
 /// Runs the command of this process.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    // A file that reaches the limit on the size of files would end the process without a word; with a
+    // handler, of which the flag is of no interest, the write fails and is told.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(
+        signal_hook::consts::SIGXFSZ,
+        std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
+    );
     // What panics in a thread is an error already; this is for the thread that waits for the others.
     let done = catch_unwind(|| command(arguments.command)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -78,6 +85,12 @@ fn say(text: &str) -> Result<(), Error> {
     }
 }
 
+/// A line on standard error. That it cannot be told is no reason to end, and least of all to panic.
+fn tell_line(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 /// A report as JSON.
 fn json(summary: &impl serde::Serialize) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(summary).map_err(|e| Error::Io {
@@ -90,8 +103,8 @@ fn json(summary: &impl serde::Serialize) -> Result<String, Error> {
 
 /// An error, its causes and its remedy.
 fn tell(error: &Error) {
-    eprintln!("error: {error}");
+    tell_line(&format!("error: {error}"));
     if let Some(help) = error.help() {
-        eprintln!("  help: {help}");
+        tell_line(&format!("  help: {help}"));
     }
 }

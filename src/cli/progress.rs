@@ -75,7 +75,7 @@ impl Progress for Terminal {
 
     fn note(&self, line: &str) {
         if !self.quiet {
-            eprintln!("{line}");
+            super::tell_line(line);
         }
     }
 }

@@ -199,7 +199,7 @@ pub(super) fn with_context(
         }
         asked.request();
         if !quiet {
-            eprintln!("stopping at the next safe point; once more stops at once");
+            super::tell_line("stopping at the next safe point; once more stops at once");
         }
     });
     let threads = means.threads.unwrap_or_else(|| {
