@@ -159,7 +159,7 @@ pub fn arm(scope: &Path, faults: Vec<Fault>, trace: bool) -> Armed {
 /// Arms the faults that a text describes for as long as the process lives.
 ///
 /// Faults stand apart by `;`, each some of `op=write on=manifest changes=1 nth=3 times=2 do=EIO`, where
-/// `do` is the name of an error, `short:N`, `kill`, `kill-after`, `panic` or `sleep:MS`. `journal=DIR` keeps
+/// a `+` in `on` stands for a space, `do` is the name of an error, `short:N`, `kill`, `kill-after`, `panic` or `sleep:MS`. `journal=DIR` keeps
 /// the journal of a power loss there; `trace=FILE` writes a line for every operation.
 ///
 /// # Errors
@@ -181,7 +181,7 @@ pub fn arm_process(text: &str) -> Result<(), String> {
             let number = || value.parse::<u64>().map_err(|_| word.to_string());
             match name {
                 "op" => fault.op = Some(Op::named(value).ok_or_else(|| word.to_string())?),
-                "on" => fault.on = value.into(),
+                "on" => fault.on = value.replace('+', " "),
                 "changes" => fault.changes = number()? == 1,
                 "nth" => fault.nth = number()?,
                 "times" => fault.times = number()?,
