@@ -27,6 +27,16 @@ impl ByteSize {
         ByteSize(self.0.div_ceil(1 << 20) << 20)
     }
 
+    /// All of it, in the largest unit that divides it: what is told so can be given back.
+    #[must_use]
+    pub fn exact(self) -> String {
+        let divides = |shift: &u32| self.0 != 0 && self.0.is_multiple_of(1 << shift);
+        let unit = UNITS.iter().find(|(_, shift)| divides(shift));
+        unit.map_or("0B".into(), |(name, shift)| {
+            format!("{}{name}", self.0 >> shift)
+        })
+    }
+
     /// As a buffer length; saturates where addresses are narrower than 64 bits.
     #[must_use]
     pub fn as_len(self) -> usize {
@@ -89,6 +99,10 @@ impl FromStr for ByteSize {
 /// its brim leave so much of it free, so that the whole stays well below the budget and 64 MiB.
 pub const PROCESS_BYTES: u64 = 20 << 20;
 
+/// The process stays below the budget and this; what an input's decompressor asks for beyond a few MiB comes
+/// on top: up to 128 MiB for `zstd --long`, 65 MiB for `xz -9`. `scripts/bench-memory.sh` holds it to that.
+pub const BEYOND_BUDGET: ByteSize = ByteSize::mib(64);
+
 /// What a stage may use: memory for buffers, counters and caches, and threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
@@ -130,6 +144,22 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 1301 MiB used to be told as 1.27GiB, which is less, and refused again.
+    #[test]
+    fn a_least_that_is_told_is_enough() {
+        for bytes in [0, 1, 1301 << 20, 5 << 40, (1 << 30) + 1, u64::MAX] {
+            let told = ByteSize(bytes).exact();
+            assert_eq!(told.parse::<ByteSize>().unwrap(), ByteSize(bytes), "{told}");
+        }
+        let refused = crate::Error::BudgetTooSmall {
+            given: ByteSize(1),
+            least: ByteSize::mib(1301),
+            what: String::new(),
+        };
+        assert!(refused.to_string().ends_with("at least 1301MiB"));
+        assert_eq!(refused.help().unwrap(), "give --memory 1301MiB or more");
+    }
 
     #[test]
     fn sizes_read_and_print() {

@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::budget::ByteSize;
+use crate::limits::Resource;
 
 /// The result of everything in this library that can fail as a whole.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -174,7 +175,7 @@ pub enum Error {
         holder: String,
     },
     /// The memory budget cannot do the work.
-    #[error("--memory {given} is too small: {what} needs at least {least}")]
+    #[error("--memory {given} is too small: {what} needs at least {}", least.exact())]
     BudgetTooSmall {
         /// The budget given.
         given: ByteSize,
@@ -182,6 +183,20 @@ pub enum Error {
         least: ByteSize,
         /// The work.
         what: String,
+    },
+    /// The operating system lets this process have less than the work takes.
+    #[error("the limit of {of} is {}; {what} needs at least {}", of.amount(*given), of.amount(*least))]
+    Limit {
+        /// What is limited.
+        of: Resource,
+        /// The limit.
+        given: u64,
+        /// The least limit that would do.
+        least: u64,
+        /// The work.
+        what: String,
+        /// What would do under this limit, if anything.
+        instead: Option<String>,
     },
     /// The disk of the output directory has not the space that the rest of the run will need.
     #[error("{} has {available} of disk space left; {what} needs about {needed}", path.display())]
@@ -383,7 +398,16 @@ impl Error {
             Error::Locked { .. } => {
                 "wait for it to end, or stop it; nothing needs to be removed by hand".into()
             }
-            Error::BudgetTooSmall { least, .. } => format!("give --memory {least} or more"),
+            Error::BudgetTooSmall { least, .. } => format!("give --memory {} or more", least.exact()),
+            Error::Limit {
+                of, least, instead, ..
+            } => {
+                let remedy = of.remedy(*least);
+                match instead {
+                    Some(instead) => format!("{remedy}, or give {instead}"),
+                    None => remedy,
+                }
+            }
             Error::DiskSpace {
                 needed, available, ..
             } => {

@@ -27,6 +27,7 @@ pub mod error;
 pub mod evaluate;
 pub mod ids;
 pub mod join;
+pub mod limits;
 pub mod manifest;
 pub mod merge;
 pub mod parse;

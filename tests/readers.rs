@@ -8,6 +8,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use lookalike::budget::ByteSize;
+use lookalike::progress::Stop;
 use lookalike::read::{
     Batch, ContentKind, Format, InputFile, Interpreted, ReadConfig, Reason, RecordKind,
     RecordReader, interpret, list_inputs,
@@ -81,6 +82,10 @@ impl Outcome {
     fn reasons(&self) -> Vec<Reason> {
         self.rejected.iter().map(|reject| reject.reason).collect()
     }
+}
+
+fn open(input: &InputFile, file: u32, config: &ReadConfig) -> RecordReader {
+    RecordReader::open(input, file, config, &Stop::default()).unwrap()
 }
 
 fn drain(mut reader: RecordReader, config: &ReadConfig) -> Outcome {
@@ -1117,7 +1122,7 @@ fn inputs_are_listed_once_and_sorted() {
     let config = ReadConfig::default();
     let outcomes: Vec<Outcome> = files
         .iter()
-        .map(|file| drain(RecordReader::open(file, 3, &config), &config))
+        .map(|file| drain(open(file, 3, &config), &config))
         .collect();
     assert_eq!(outcomes[2].docnos(), ["b/outside/z.txt"]);
     assert_eq!(outcomes[4].reasons(), [Reason::Unreadable]);
@@ -1140,7 +1145,7 @@ fn inputs_are_listed_once_and_sorted() {
     assert_eq!(list_inputs(&["-".into(), "-".into()]).unwrap().len(), 1);
     // A file that vanishes after it was listed.
     std::fs::remove_file(root.join("in/a.txt")).unwrap();
-    let outcome = drain(RecordReader::open(&files[0], 0, &config), &config);
+    let outcome = drain(open(&files[0], 0, &config), &config);
     assert_eq!(outcome.reasons(), [Reason::Unreadable]);
 }
 
@@ -1418,7 +1423,7 @@ fn corpora() -> Option<PathBuf> {
 fn read_file(path: &Path) -> Outcome {
     let config = ReadConfig::default();
     let files = list_inputs(&[path.to_path_buf()]).unwrap();
-    drain(RecordReader::open(&files[0], 0, &config), &config)
+    drain(open(&files[0], 0, &config), &config)
 }
 
 fn counted(reasons: impl Iterator<Item = Reason>) -> Vec<(Reason, usize)> {

@@ -10,6 +10,7 @@ mod plan;
 mod progress;
 mod report;
 mod run;
+mod signals;
 mod status;
 mod study;
 mod verify;
@@ -22,7 +23,7 @@ use lookalike::Error;
 
 use args::{Arguments, Command};
 
-/// Exit status of a run that was stopped by a signal and can be resumed.
+/// Exit status of a command that was stopped by a signal and can be resumed.
 const INTERRUPTED: u8 = 130;
 
 /// Runs the command of this process.

@@ -7,6 +7,7 @@ use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::CollectionConfig;
 use lookalike::evaluate::plan::{self, PlanConfig, Subset, Target};
 use lookalike::join::JoinConfig;
+use lookalike::limits;
 use lookalike::manifest::Workspace;
 use lookalike::parse::ParseConfig;
 use lookalike::pipeline::{self, Planning, Question};
@@ -15,7 +16,6 @@ use lookalike::read::ReadConfig;
 use lookalike::report::{Summary, ledger};
 use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
-use lookalike::store::disk;
 use lookalike::{Error, Result};
 
 use super::args::{
@@ -23,14 +23,13 @@ use super::args::{
     RunOptions, SamplingChoice,
 };
 use super::progress::Terminal;
-
-/// Bounds of the default of `--memory`.
-const DEFAULT_MEMORY: (ByteSize, ByteSize) = (ByteSize::mib(256), ByteSize::mib(4096));
+use super::signals;
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let config = collection(&options.input)?;
     let question = question(&options.question, &config)?;
     with_context(&options.means, |context| {
+        Workspace::look_whether_free(&options.input.output)?;
         let inputs = pipeline::inputs(&options.input.inputs, &options.input.output)?;
         let (out, strict) = (&options.input.output, options.input.strict);
         let summary = pipeline::run(&inputs, out, &config, &question, strict, context)?;
@@ -41,6 +40,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
 pub fn ingest(options: &IngestOptions) -> Result<ExitCode> {
     let config = collection(&options.input)?;
     with_context(&options.means, |context| {
+        Workspace::look_whether_free(&options.input.output)?;
         let inputs = pipeline::inputs(&options.input.inputs, &options.input.output)?;
         let (out, strict) = (&options.input.output, options.input.strict);
         let mut workspace = pipeline::ingest(&inputs, out, &config, strict, context)?;
@@ -191,17 +191,7 @@ pub(super) fn with_context(
 ) -> Result<ExitCode> {
     let stop = Stop::default();
     let terminal = Terminal::new(means.quiet);
-    let (asked, quiet) = (stop.clone(), means.quiet);
-    // Where no handler can be set a signal ends the process at once, which is safe too.
-    let _ = ctrlc::set_handler(move || {
-        if asked.requested() {
-            std::process::exit(130);
-        }
-        asked.request();
-        if !quiet {
-            super::tell_line("stopping at the next safe point; once more stops at once");
-        }
-    });
+    signals::watch(&stop);
     let threads = means.threads.unwrap_or_else(|| {
         std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
     });
@@ -212,7 +202,9 @@ pub(super) fn with_context(
             limit: "1 to 1024".into(),
         });
     }
-    let memory = means.memory.unwrap_or_else(default_memory);
+    let memory = means
+        .memory
+        .unwrap_or_else(|| limits::default_memory(threads));
     let space = if means.ignore_disk_space {
         Disk::Unchecked
     } else {
@@ -223,21 +215,12 @@ pub(super) fn with_context(
         threads,
         disk: space,
     };
+    limits::check(&budget)?;
     call(&Context {
         budget,
         stop: &stop,
         progress: &terminal,
     })
-}
-
-/// A quarter of the memory that is available, within bounds.
-fn default_memory() -> ByteSize {
-    let (least, most) = DEFAULT_MEMORY;
-    let info = disk::kernel_says("/proc/meminfo");
-    let line = info.lines().find(|line| line.starts_with("MemAvailable:"));
-    let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
-    kib.map_or(least, |kib| ByteSize(kib << 8))
-        .clamp(least, most)
 }
 
 fn print(summary: &Summary, out: &Path, means: &MeansOptions) -> Result<ExitCode> {

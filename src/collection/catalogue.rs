@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::documents::{DocumentReader, DocumentRecord, RejectWriter};
 use crate::budget::ByteSize;
+use crate::limits;
 use crate::manifest::{CatalogueEntry, Workspace};
 use crate::progress::{Context, Unit};
 use crate::read::{Reason, Reject, SourceSpan};
@@ -393,6 +394,8 @@ impl Catalogue {
         let entry = Catalogue::entry(workspace)?;
         let (directory, parameters) =
             (workspace.path(DIRECTORY), workspace.collection_parameters());
+        let bytes = entry.names.bytes + entry.name_ends.bytes;
+        limits::room_for_mappings(2, bytes, || "looking up docnos in mapped files".into())?;
         let open = |kind, info: &PartInfo| {
             Mapped::open(&directory.join(&info.name), kind, parameters, info)
         };

@@ -19,7 +19,7 @@ use crate::budget::ByteSize;
 use crate::ids::Key;
 use crate::manifest::{Cursor, SegmentEntry, Workspace};
 use crate::parse::TokenKind;
-use crate::progress::{Context, Unit, caught, joined};
+use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::read::{
     Batch, InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, RecordReader, Reject,
     interpret,
@@ -494,7 +494,7 @@ impl<'a> Feeder<'a> {
                 found: "nothing that could be read again: it is standard input".into(),
             });
         }
-        let mut reader = open(input, from.file, self.config)?;
+        let mut reader = open(input, from.file, self.config, self.context.stop)?;
         let mut batch = Batch::default();
         while self.cursor.event < from.event {
             batch.clear();
@@ -551,7 +551,8 @@ impl<'a> Feeder<'a> {
             let Some(input) = self.inputs.get(self.cursor.file as usize) else {
                 return Ok(false);
             };
-            self.reader = Some(open(input, self.cursor.file, self.config)?);
+            let stop = self.context.stop;
+            self.reader = Some(open(input, self.cursor.file, self.config, stop)?);
         }
     }
 
@@ -584,6 +585,8 @@ impl<'a> Feeder<'a> {
             // What is committed was read from the file that was listed.
             self.check_unchanged()?;
         }
+        // Standard input ends early when a stop is asked for: that is not to be committed.
+        self.context.stop.check(STAGE)?;
         let oversized = batch.records.len() == 1 && too_much(batch.bytes.len(), &self.shape);
         let bytes = batch.bytes.len() as u64;
         let work = Work {
@@ -613,9 +616,14 @@ impl<'a> Feeder<'a> {
 
 /// Opens an input, if it is still the one that was listed. A file that is there no more would be one
 /// reject among others, and the directory could never be used again with what is there.
-fn open(input: &InputFile, file: u32, config: &CollectionConfig) -> Result<RecordReader> {
+fn open(
+    input: &InputFile,
+    file: u32,
+    config: &CollectionConfig,
+    stop: &Stop,
+) -> Result<RecordReader> {
     input.check_path()?;
-    Ok(RecordReader::open(input, file, &config.read))
+    Ok(RecordReader::open(input, file, &config.read, stop))
 }
 
 /// Was it the disk or the machine that ended an input? To commit that would be to say for ever that the

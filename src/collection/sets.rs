@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::{Catalogue, Column};
 use crate::ids::Key;
+use crate::limits;
 use crate::manifest::{SegmentEntry, Workspace};
 use crate::store::{
     HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION, checksum,
@@ -225,6 +226,12 @@ impl MappedSets {
     /// Opens the sets of a collection; at most about `most_resident` bytes of their files are kept in
     /// memory.
     pub fn open<K: Key>(workspace: &Workspace, most_resident: u64) -> Result<MappedSets> {
+        let parts = workspace.manifest.segments.iter();
+        let bytes: u64 = parts.map(|segment| segment.fingerprints.bytes).sum();
+        let files = workspace.manifest.segments.len();
+        limits::room_for_mappings(files, bytes, || {
+            format!("looking at {files} mapped files of sets")
+        })?;
         let stored = Catalogue::stored(workspace)?;
         let directory = workspace.path("collection");
         let parameters = workspace.collection_parameters();

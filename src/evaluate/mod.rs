@@ -445,6 +445,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let most = 1u64 << 30;
     let memory = ByteSize((context.budget.memory.0 - FIXED_BYTES).min(most));
     let count = documents::collect(&sources, place, memory, context)?;
+    context.stop.check(STAGE)?;
     let groups = 256 * 4 * 4 * (thresholds.len() as u64 + 2).pow(2) * 8;
     let families = if sources.families.is_some() {
         samples::FAMILY_BYTES
@@ -458,6 +459,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         .require(least, || format!("evaluating {count} documents"))?;
     let memory = ByteSize((context.budget.memory.0 - held).min(most));
     let mut documents = Documents::load(&sources, place, count, context, &mut notes)?;
+    context.stop.check(STAGE)?;
 
     let report = |list: &ListFile, opened: &Opened| ListReport {
         path: list.path.clone(),
@@ -513,6 +515,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
             evaluation.clusters = Some(counts.into());
         }
     }
+    context.stop.check(STAGE)?;
     if let Some(path) = &sources.judged {
         let (path, documents) = (path.as_path(), &mut documents);
         let sample = samples::judged(

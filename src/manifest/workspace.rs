@@ -42,14 +42,18 @@ fn lock(directory: &Path) -> Result<disk::File> {
             disk::sync_directory(directory)?;
             Ok(file)
         }
-        disk::Locked::Theirs(holder) => Err(Error::Locked {
-            path: directory.into(),
-            holder: if holder.is_empty() {
-                "another process".into()
-            } else {
-                holder
-            },
-        }),
+        disk::Locked::Theirs(holder) => Err(locked(directory, holder)),
+    }
+}
+
+fn locked(directory: &Path, holder: String) -> Error {
+    Error::Locked {
+        path: directory.into(),
+        holder: if holder.is_empty() {
+            "another process".into()
+        } else {
+            holder
+        },
     }
 }
 
@@ -124,6 +128,15 @@ const DIRECTORIES: [&str; 6] = [
 const SCRATCH: &str = "scratch";
 
 impl Workspace {
+    /// Refuses a directory that another process works in, before anything long is done for it. Who opens it
+    /// later is told again.
+    pub fn look_whether_free(directory: &Path) -> Result<()> {
+        match disk::locked_by(&directory.join(LOCK_FILE)) {
+            Some(holder) => Err(locked(directory, holder)),
+            None => Ok(()),
+        }
+    }
+
     /// Opens the directory for a run over `inputs`, or makes it. What it holds must have been made
     /// from the same inputs with the same collection parameters.
     pub fn open_or_create(
@@ -133,10 +146,11 @@ impl Workspace {
     ) -> Result<Self> {
         let existed = disk::exists(directory)?;
         disk::create_lasting_directory(directory)?;
+        // Listed before it is looked for what is ours: another process may just be beginning here.
         let foreign = existed
+            && !disk::is_empty(directory)?
             && !disk::exists(&directory.join(MANIFEST_FILE))?
-            && !disk::exists(&directory.join(LOCK_FILE))?
-            && !disk::is_empty(directory)?;
+            && !disk::exists(&directory.join(LOCK_FILE))?;
         if foreign {
             return Err(Error::BadParameter {
                 name: "output",

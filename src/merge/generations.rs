@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::budget::ByteSize;
 use crate::ids::Key;
+use crate::limits;
 use crate::progress::Stop;
 use crate::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter};
 use crate::store::disk;
@@ -20,9 +21,6 @@ pub enum Combine {
     Add,
 }
 
-/// File descriptors left to everything else.
-const SPARE_DESCRIPTORS: u64 = 40;
-
 /// How many runs can be merged at once with so much memory (for each of `threads`), and with the
 /// file descriptors that the process may have. At least 2, or the least budget that allows 2.
 pub fn fan_in<K: Key>(given: ByteSize, memory: u64, threads: u64) -> Result<usize> {
@@ -37,18 +35,8 @@ pub fn fan_in<K: Key>(given: ByteSize, memory: u64, threads: u64) -> Result<usiz
         });
     }
     // Runs are opened once and shared by the threads.
-    let by_descriptors = descriptors().saturating_sub(SPARE_DESCRIPTORS).max(2);
+    let by_descriptors = limits::files_left(threads).max(2);
     Ok(by_memory.min(by_descriptors).min(4096) as usize)
-}
-
-/// The soft limit of open files.
-fn descriptors() -> u64 {
-    let limits = disk::kernel_says("/proc/self/limits");
-    let line = limits
-        .lines()
-        .find(|line| line.starts_with("Max open files"));
-    line.and_then(|line| line.split_whitespace().nth(3)?.parse().ok())
-        .unwrap_or(256)
 }
 
 /// Everything that a generation needs to know.

@@ -12,10 +12,15 @@ use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
 use super::sniff::{Container, binary_file_kind, container_of, extension_of, format_of_extension};
 use super::source::{Fault, Input, Source, compression_of};
 use super::stream::{Sink, Stream};
+use crate::progress::Stop;
 use crate::store::disk::{self, SharedFile};
 
 /// Bytes looked at to tell the format.
 const LOOK: usize = 64 << 10;
+
+/// While standard input gives nothing, the request to stop is looked at so often: a tenth of a second.
+#[cfg(unix)]
+const LOOK_FOR_STOP_NANOS: i64 = 100_000_000;
 
 /// Cuts one input into records.
 ///
@@ -73,15 +78,55 @@ impl Step {
     }
 }
 
+/// Standard input, which may have nothing to give for ever.
+struct StandardInput {
+    stop: Stop,
+}
+
+impl Read for StandardInput {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.wait()?;
+        io::stdin().read(out)
+    }
+}
+
+impl StandardInput {
+    /// Until there is something to read, or its end; an error once a stop is asked for.
+    #[cfg(unix)]
+    fn wait(&self) -> io::Result<()> {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let stdin = io::stdin();
+        let look = Timespec {
+            tv_sec: 0,
+            tv_nsec: LOOK_FOR_STOP_NANOS,
+        };
+        while !self.stop.requested() {
+            match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&look)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(io::Error::other("a stop was asked for"))
+    }
+
+    #[cfg(not(unix))]
+    fn wait(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl RecordReader {
-    /// Opens an input. What goes wrong here is told by the first record.
+    /// Opens an input. What goes wrong here is told by the first record. Standard input is waited for only
+    /// until a stop is asked for; then it ends, with a fault that is nobody's to read.
     #[must_use]
-    pub fn open(input: &InputFile, file: u32, config: &ReadConfig) -> RecordReader {
+    pub fn open(input: &InputFile, file: u32, config: &ReadConfig, stop: &Stop) -> RecordReader {
         if let Some((reason, detail)) = &input.problem {
             return Self::failed(input, file, config, Fault::new(*reason, detail.clone()));
         }
         if input.path.as_os_str() == "-" {
-            return Self::new(Box::new(io::stdin()), input, file, config);
+            let waiting = StandardInput { stop: stop.clone() };
+            return Self::new(Box::new(waiting), input, file, config);
         }
         match disk::open_input(&input.path) {
             Ok(opened) => {

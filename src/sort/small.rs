@@ -4,14 +4,21 @@
 //! shingle records it does not (`docs/experiments.md`). It takes a shortened file of its own for a
 //! normal end, so what comes out is counted against what went in.
 
-use std::io::{self, Read, Write};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use extsort::{ExternalSorter, Sortable};
 
 use crate::budget::ByteSize;
 use crate::store::disk;
-use crate::{Error, Result};
+use crate::{Error, Result, limits};
+
+/// An item in a file.
+const ITEM_BYTES: u64 = 24;
+/// Files of a sort at most, with a buffer of 8 KiB each.
+const MOST_FILES: u64 = 1 << 10;
 
 /// A key and a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,53 +63,180 @@ pub fn sort_tagged(
     name: &str,
     memory: ByteSize,
     items: impl FnOnce(&mut dyn FnMut(Tagged) -> Result<()>) -> Result<()>,
+    take: impl FnMut(Tagged) -> Result<()>,
+) -> Result<u64> {
+    let files = limits::files_left(1).clamp(2, MOST_FILES) as usize;
+    sort_with_files(&directory.join(name), memory, files, items, take)
+}
+
+/// The same with so many files open at most. The crate has every file of a sort open at once; so where there
+/// are more, what it has sorted is written to a file of its own, and these are merged.
+fn sort_with_files(
+    place: &Path,
+    memory: ByteSize,
+    files: usize,
+    items: impl FnOnce(&mut dyn FnMut(Tagged) -> Result<()>) -> Result<()>,
     mut take: impl FnMut(Tagged) -> Result<()>,
 ) -> Result<u64> {
-    let place: PathBuf = directory.join(name);
-    disk::create_directory(&place)?;
+    disk::create_directory(place)?;
     // A growing buffer can hold its old and its new self at once.
     let segment = (memory.as_len() / (3 * size_of::<Tagged>())).max(1024);
-    let mut sorter = ExternalSorter::new()
-        .with_segment_size(segment)
-        .with_sort_dir(place.clone())
-        .pushed::<Tagged>();
-    let mut pushed = 0u64;
+    let begin = || {
+        let sorter = ExternalSorter::new().with_segment_size(segment);
+        sorter.with_sort_dir(place.to_path_buf()).pushed::<Tagged>()
+    };
+    let mut sorter = begin();
+    let (mut pushed, mut in_sorter) = (0u64, 0usize);
+    let mut sorted = SortedFiles::new(place, files);
     items(&mut |item| {
+        // Not at the end of a segment but before the next: an item more than fits is on its way then.
+        if in_sorter == segment.saturating_mul(files) {
+            let full = std::mem::replace(&mut sorter, begin());
+            sorted.add(full.done().map_err(Error::io("sort in", place))?)?;
+            in_sorter = 0;
+        }
         pushed += 1;
-        sorter.push(item).map_err(Error::io("sort into", &place))
+        in_sorter += 1;
+        sorter.push(item).map_err(Error::io("sort into", place))
     })?;
-    let sorted = sorter.done().map_err(Error::io("sort in", &place))?;
+    let last = sorter.done().map_err(Error::io("sort in", place))?;
     let mut taken = 0u64;
-    for item in sorted {
+    let mut take = |item| {
         taken += 1;
-        take(item.map_err(Error::io("read sorted items from", &place))?)?;
+        take(item)
+    };
+    if sorted.names.is_empty() {
+        for item in last {
+            take(item.map_err(Error::io("read sorted items from", place))?)?;
+        }
+    } else {
+        sorted.add(last)?;
+        sorted.merge(&mut take)?;
     }
     if taken != pushed {
         return Err(Error::Corrupt {
-            path: place,
+            path: place.into(),
             offset_bytes: 0,
             what: "items that came back from sorting".into(),
             expected: pushed.to_string(),
             found: taken.to_string(),
         });
     }
-    disk::remove_tree(&place)?;
+    disk::remove_tree(place)?;
     Ok(taken)
+}
+
+/// Sorted files, closed until they are merged.
+struct SortedFiles<'a> {
+    place: &'a Path,
+    /// Files that may be open at once.
+    most: usize,
+    names: Vec<PathBuf>,
+    written: usize,
+}
+
+impl<'a> SortedFiles<'a> {
+    fn new(place: &'a Path, most: usize) -> Self {
+        SortedFiles {
+            place,
+            most,
+            names: Vec::new(),
+            written: 0,
+        }
+    }
+
+    /// Writes sorted items to a file of their own; as many files as can be open become one before.
+    fn add(&mut self, items: impl Iterator<Item = io::Result<Tagged>>) -> Result<()> {
+        if self.names.len() == self.most {
+            let mut one = self.create()?;
+            self.merge(&mut |item| one.push(item))?;
+            for name in self.names.drain(..) {
+                disk::remove(&name)?;
+            }
+            self.names.push(one.finish()?);
+        }
+        let mut out = self.create()?;
+        for item in items {
+            out.push(item.map_err(Error::io("read sorted items from", self.place))?)?;
+        }
+        self.names.push(out.finish()?);
+        Ok(())
+    }
+
+    fn create(&mut self) -> Result<SortedFile> {
+        self.written += 1;
+        let path = self.place.join(format!("sorted-{}", self.written));
+        let out = BufWriter::with_capacity(disk::WRITE_BUFFER, disk::create(&path)?);
+        Ok(SortedFile { path, out })
+    }
+
+    /// Hands on the items of all files in order.
+    fn merge(&self, take: &mut dyn FnMut(Tagged) -> Result<()>) -> Result<()> {
+        let mut readers = Vec::with_capacity(self.names.len());
+        let mut heads = BinaryHeap::with_capacity(self.names.len());
+        for (n, path) in self.names.iter().enumerate() {
+            let left = disk::size(path)? / ITEM_BYTES;
+            readers.push((BufReader::new(disk::open(path)?), left, path));
+            heads.extend(self.next(&mut readers[n])?.map(|item| Reverse((item, n))));
+        }
+        while let Some(Reverse((item, n))) = heads.pop() {
+            take(item)?;
+            heads.extend(self.next(&mut readers[n])?.map(|item| Reverse((item, n))));
+        }
+        Ok(())
+    }
+
+    fn next(
+        &self,
+        (file, left, path): &mut (BufReader<disk::File>, u64, &PathBuf),
+    ) -> Result<Option<Tagged>> {
+        let Some(after) = left.checked_sub(1) else {
+            return Ok(None);
+        };
+        *left = after;
+        Tagged::decode(file)
+            .map(Some)
+            .map_err(Error::io("read", path))
+    }
+}
+
+/// A sorted file being written.
+struct SortedFile {
+    path: PathBuf,
+    out: BufWriter<disk::File>,
+}
+
+impl SortedFile {
+    fn push(&mut self, item: Tagged) -> Result<()> {
+        item.encode(&mut self.out)
+            .map_err(Error::io("write", &self.path))
+    }
+
+    fn finish(mut self) -> Result<PathBuf> {
+        self.out.flush().map_err(Error::io("write", &self.path))?;
+        Ok(self.path)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// With so few files that sorted ones are merged, once and in turns.
     #[test]
     fn sorts_across_segments() {
+        for (n, files) in [(10_000, 1024), (10_000, 3), (100_000, 2)] {
+            sorts(n, files);
+        }
+    }
+
+    fn sorts(n: u32, files: usize) {
         let directory = tempfile::tempdir().unwrap();
-        let n = 10_000u32;
         let mut back = Vec::new();
-        let taken = sort_tagged(
-            directory.path(),
-            "t",
+        let taken = sort_with_files(
+            &directory.path().join("t"),
             ByteSize(0),
+            files,
             |push| {
                 for i in 0..n {
                     push(Tagged {

@@ -157,6 +157,7 @@ pub fn write(
         .collect();
     let texts = texts::read(workspace, &chosen.documents, &wanted, context)?;
     context.progress.at(2);
+    context.stop.check(STAGE)?;
     // Figures that are not as they were written would tell something else.
     workspace.check_others(is_shown)?;
     let figures = study::figures(workspace.directory())?;

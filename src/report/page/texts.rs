@@ -157,7 +157,7 @@ impl<'w> Reader<'w> {
         let Some(&&(file, ..)) = wanted.peek() else {
             return Ok(());
         };
-        let mut records = RecordReader::open(input, file, config);
+        let mut records = RecordReader::open(input, file, config, context.stop);
         let mut batch = Batch::default();
         let mut n = 0u64;
         while let Some(&&(_, offset, number)) = wanted.peek() {

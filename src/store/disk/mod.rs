@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::{Error, Result};
 
@@ -482,6 +483,39 @@ pub enum Locked {
     Theirs(String),
 }
 
+/// So long after a first attempt a lock is tried again.
+const LOCK_AGAIN: Duration = Duration::from_millis(50);
+
+/// Was a lock got, if it could be told?
+fn got(tried: std::result::Result<(), fs::TryLockError>) -> io::Result<bool> {
+    match tried {
+        Ok(()) => Ok(true),
+        Err(fs::TryLockError::WouldBlock) => Ok(false),
+        Err(fs::TryLockError::Error(e)) => Err(e),
+    }
+}
+
+/// What is written in a lock file by whoever has it; nothing, if it cannot be read.
+fn holder(file: &mut File) -> String {
+    let mut text = Vec::new();
+    let _ = file.read_to_end(&mut text);
+    String::from_utf8_lossy(&text).trim().into()
+}
+
+/// Who has locked a file, if somebody has and it can be told.
+#[must_use]
+pub fn locked_by(path: &Path) -> Option<String> {
+    let mut file = open(path).ok()?;
+    let try_lock = || faults::doing(Op::Lock, path, None, || got(file.file.try_lock_shared())).ok();
+    if try_lock()? {
+        return None;
+    }
+    // The holder may not yet have said who he is.
+    std::thread::sleep(LOCK_AGAIN);
+    let free = try_lock()?;
+    (!free).then(|| holder(&mut file))
+}
+
 /// Locks a file, which is made if it is not there, and writes into it who did.
 pub fn lock(path: &Path, text: &str) -> Result<Locked> {
     let opened = faults::doing(Op::Create, path, None, || {
@@ -490,12 +524,14 @@ pub fn lock(path: &Path, text: &str) -> Result<Locked> {
         options.open(path)
     });
     let mut file = File::new(opened.map_err(Error::io("open", path))?, path);
-    let locked = faults::doing(Op::Lock, path, None, || match file.file.try_lock() {
-        Ok(()) => Ok(true),
-        Err(fs::TryLockError::WouldBlock) => Ok(false),
-        Err(fs::TryLockError::Error(e)) => Err(e),
-    });
-    if !locked.map_err(Error::io("lock", path))? {
+    let try_lock = || faults::doing(Op::Lock, path, None, || got(file.file.try_lock()));
+    let mut locked = try_lock().map_err(Error::io("lock", path))?;
+    if !locked {
+        // It may be held for a moment by somebody who looks, or by one who has not yet said who he is.
+        std::thread::sleep(LOCK_AGAIN);
+        locked = try_lock().map_err(Error::io("lock", path))?;
+    }
+    if !locked {
         let mut holder = Vec::new();
         // Whoever has it may be writing it.
         let _ = file.read_to_end(&mut holder);
@@ -511,7 +547,7 @@ pub fn lock(path: &Path, text: &str) -> Result<Locked> {
 
 /// A file of the kernel's, that says something about this process or machine; empty where it does not.
 #[must_use]
-pub fn kernel_says(path: &str) -> String {
+pub fn kernel_says(path: impl AsRef<Path>) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Does every command stay within --memory and the constant of src/budget.rs (BEYOND_BUDGET)?
+#
+#   scripts/bench-memory.sh [INPUT...]
+#
+# INPUT: what `lookalike run` reads; by default the sample corpora. Each is run at budgets from 64MiB to 1GiB, and
+# at the least that a refusal names, with one and two threads, and every command after it. Prints a table and
+# ends with status 1 if a peak was above its budget and the constant. Peaks of the resident set are the
+# kernel's; where mapped pages take it above, what counts are the anonymous pages (scripts/peak-memory.py).
+# LOOKALIKE_BIN, WORK, BUDGETS and THREADS replace the program, the directory, the budgets and the threads.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=${WORK:-target/bench-memory}
+bin=${LOOKALIKE_BIN:-}
+if [ -z "$bin" ]; then
+    cargo build --release --locked --quiet
+    bin=${CARGO_TARGET_DIR:-target}/release/lookalike
+fi
+[ $# -gt 0 ] || set -- sample-corpora/trec-web sample-corpora/warc sample-corpora/files
+mkdir -p "$work"
+beyond=$(sed -n 's/^pub const BEYOND_BUDGET: ByteSize = ByteSize::mib(\([0-9]*\));$/\1/p' src/budget.rs)
+[ -n "$beyond" ] || { echo "src/budget.rs has no BEYOND_BUDGET" >&2; exit 1; }
+echo "each peak is to be at most --memory and $beyond MiB; load $(cut -d' ' -f1 /proc/loadavg)"
+echo
+echo "| input | command | threads | --memory MiB | peak MiB | anonymous | mapped | |"
+echo "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |"
+failed=0
+
+mib() { # a size as lookalike writes it, in MiB
+    case $1 in
+        *GiB) echo $((${1%GiB} * 1024)) ;;
+        *MiB) echo "${1%MiB}" ;;
+        *) echo "not a whole number of MiB: $1" >&2; exit 1 ;;
+    esac
+}
+
+# within NAME MEMORY COMMAND...: a line of the table. A budget that is refused is told, and the least that the
+# refusal names is tried instead, until it does.
+within() {
+    local name=$1 memory=$2 least status; shift 2
+    while :; do
+        status=0
+        scripts/peak-memory.py "$work/peak" "$bin" "$@" --memory "$memory" --quiet >"$work/out.txt" 2>"$work/err.txt" || status=$?
+        [ "$status" = 0 ] && break
+        least=$(sed -n 's/.*is too small: .* needs at least \([0-9]*[MG]iB\)$/\1/p' "$work/err.txt")
+        [ -n "$least" ] && [ "$(mib "$least")" -gt "$(mib "$memory")" ] || { cat "$work/err.txt" >&2; exit 1; }
+        memory=$least
+    done
+    local peak anonymous mapped verdict=
+    read -r peak anonymous mapped <"$work/peak"
+    if [ $((peak / 1024)) -gt $(($(mib "$memory") + beyond)) ]; then
+        verdict="mapped pages"
+        if [ $((anonymous / 1024)) -gt $(($(mib "$memory") + beyond)) ]; then
+            verdict="TOO MUCH"
+            failed=1
+        fi
+    fi
+    printf '| %s | %s | %d | %d | %d | %d | %d | %s |\n' "$label" "$name" "$threads" "$(mib "$memory")" \
+        $((peak / 1024)) $((anonymous / 1024)) $((mapped / 1024)) "$verdict"
+}
+
+for input; do
+    label=$(echo "$input" | sed 's|.*sample-corpora/||; s|.*/\([^/]*\)/trecweb$|\1|')
+    for threads in ${THREADS:-1 2}; do
+        for memory in ${BUDGETS:-1MiB 64MiB 128MiB 256MiB 512MiB 1GiB}; do
+            out=$work/out
+            rm -rf "$out" "$out-count"
+            # The largest document takes part in the least of ingest: a small budget is for small ones.
+            largest=64MiB
+            [ "$(mib "$memory")" -ge 256 ] || largest=2MiB
+            means="--threads $threads"
+            within "ingest" "$memory" ingest "$input" -o "$out" --max-document $largest $means
+            within "join, runs on disk" "$memory" join "$out" --threshold 0.5 --spill always --join prefix $means
+            cp -r "$out" "$out-count"
+            within "join again, count" "$memory" join "$out-count" --threshold 0.6 --join count $means
+            within "join again, 1/4 verified" "$memory" join "$out-count" --threshold 0.6 --sampling 1/4 --verified $means
+            within "join again, no pairs" "$memory" join "$out-count" --threshold 0.6 --pairs none $means
+            within "cluster" "$memory" cluster "$out-count" $means
+            within "cluster" "$memory" cluster "$out" $means
+            within "evaluate" "$memory" evaluate --truth "$out" --run "$out-count"
+            within "study" "$memory" study "$out" --ratios 1/4,1/16 $means
+            within "plan" "$memory" plan "$out" --precision 0.9 --ratios 1/4,1/16 $means
+            within "report" "$memory" report "$out"
+            rm -rf "$out" "$out-count"
+            within "run" "$memory" run "$input" -o "$out" --max-document $largest $means
+        done
+    done
+done
+rm -rf "$work/out" "$work/out-count"
+[ "$failed" = 0 ] || { echo "a peak was above its budget and $beyond MiB" >&2; exit 1; }

@@ -1,0 +1,155 @@
+//! Every package that is depended on has its reason in ARCHITECTURE.md, and `unsafe` is where it is said to be.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn read(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+/// The names in `[dependencies]`, `[dev-dependencies]`, `[build-dependencies]`, of any target.
+fn dependencies() -> BTreeSet<String> {
+    fn collect(table: &toml::Table, names: &mut BTreeSet<String>) {
+        for (key, value) in table {
+            let Some(value) = value.as_table() else {
+                continue;
+            };
+            if key.ends_with("dependencies") {
+                names.extend(value.keys().cloned());
+            } else if key == "target" || key.starts_with("cfg(") {
+                collect(value, names);
+            }
+        }
+    }
+    let mut names = BTreeSet::new();
+    collect(&read("Cargo.toml").parse().unwrap(), &mut names);
+    names
+}
+
+/// The names in the first column of the table of packages, in backquotes.
+fn reasons() -> BTreeSet<String> {
+    let text = read("ARCHITECTURE.md");
+    let (_, section) = text.split_once("\n## The packages\n").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let mut names = BTreeSet::new();
+    for row in section.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+        assert!(
+            cells.len() == 3 && cells.iter().all(|cell| !cell.trim().is_empty()),
+            "{row}"
+        );
+        // What is in parentheses is about the package before.
+        let outside = cells[0]
+            .split('(')
+            .map(|part| part.split_once(')').map_or(part, |(_, after)| after));
+        for part in outside {
+            names.extend(part.split('`').skip(1).step_by(2).map(String::from));
+        }
+    }
+    names
+}
+
+#[test]
+fn every_dependency_has_its_reason() {
+    let (there, told) = (dependencies(), reasons());
+    assert!(there.len() > 20, "{there:?}");
+    let missing: Vec<_> = there.difference(&told).collect();
+    assert!(
+        missing.is_empty(),
+        "ARCHITECTURE.md does not say what these are for: {missing:?}"
+    );
+    let gone: Vec<_> = told.difference(&there).collect();
+    assert!(
+        gone.is_empty(),
+        "ARCHITECTURE.md has packages that Cargo.toml does not: {gone:?}"
+    );
+}
+
+fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The compiler denies `unsafe` wherever it is not allowed by hand; that is in one file.
+#[test]
+fn unsafe_is_in_one_file() {
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    assert_eq!(
+        manifest["lints"]["rust"]["unsafe_code"].as_str(),
+        Some("deny")
+    );
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for directory in ["src", "tests", "benches", "scripts"] {
+        rust_files(&root.join(directory), &mut files);
+    }
+    assert!(files.len() > 100);
+    // In two pieces: this file is one of them.
+    let allowed = ["unsafe", "_code)"].concat();
+    let allowing: Vec<PathBuf> = files
+        .into_iter()
+        .filter(|path| {
+            let text = fs::read_to_string(path).unwrap();
+            text.lines()
+                .any(|line| line.contains(&allowed) && !line.contains("deny("))
+        })
+        .map(|path| path.strip_prefix(root).unwrap().into())
+        .collect();
+    assert_eq!(allowing, [PathBuf::from("src/store/map.rs")]);
+}
+
+/// The table of `docs/unsafe.md` has every direct dependency, by the version that is locked.
+#[test]
+fn the_table_of_unsafe_code_is_of_these_packages() {
+    let page = read("docs/unsafe.md");
+    let lock: toml::Table = read("Cargo.lock").parse().unwrap();
+    let packages = lock["package"].as_array().unwrap();
+    let version = |name: &str| {
+        let found = packages
+            .iter()
+            .find(|package| package["name"].as_str() == Some(name));
+        found.map(|package| package["version"].as_str().unwrap().to_string())
+    };
+    let mut rows = 0;
+    for row in page
+        .lines()
+        .filter(|row| row.starts_with("| ") && row.contains(" | yes | "))
+    {
+        let (name, told) = row
+            .trim_start_matches("| ")
+            .split(" | ")
+            .next()
+            .unwrap()
+            .split_once(' ')
+            .unwrap();
+        assert_eq!(
+            version(name).as_deref(),
+            Some(told),
+            "{name}: run scripts/count-unsafe.py --write"
+        );
+        rows += 1;
+    }
+    assert!(rows > 10);
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let unix = &manifest["target"]["cfg(unix)"]["dependencies"];
+    let direct = manifest["dependencies"]
+        .as_table()
+        .unwrap()
+        .keys()
+        .chain(unix.as_table().unwrap().keys());
+    for name in direct {
+        assert!(
+            page.contains(&format!("| {name} "))
+                || page.contains(&format!(" {name},"))
+                || page.contains(&format!(" {name}.")),
+            "{name}: run scripts/count-unsafe.py --write"
+        );
+    }
+}
