@@ -13,10 +13,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
+use lookalike::Error;
 use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::{
     CollectionConfig, DocumentRecord, DocumentWriter, RejectWriter, SetWriter, SizeGroups,
 };
+use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate, plan};
 use lookalike::ids::Key;
 use lookalike::join::prefix::{self, Round};
 use lookalike::join::{
@@ -27,7 +29,7 @@ use lookalike::merge::PostingsWriter;
 use lookalike::pipeline::{self, Question, Spill};
 use lookalike::progress::{Context, Silent, Stop};
 use lookalike::read::{ReadConfig, Reason, Reject, SourceSpan};
-use lookalike::report::inspect;
+use lookalike::report::{inspect, verify};
 use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
 use lookalike::sort::{Compression, Record, RunEntry, RunWriter};
@@ -852,8 +854,12 @@ fn fixtures_are_read() {
     let all = root().join("tests/fixtures");
     add_fixtures();
     let (mut read, mut wrong) = (0, Vec::new());
-    for kind in fs::read_dir(&all).unwrap() {
-        for version in fs::read_dir(kind.unwrap().path()).unwrap() {
+    for kind in fs::read_dir(&all).unwrap().map(|kind| kind.unwrap().path()) {
+        // Whole directories have a test of their own.
+        if kind.ends_with("directory") {
+            continue;
+        }
+        for version in fs::read_dir(kind).unwrap() {
             for file in fs::read_dir(version.unwrap().path()).unwrap() {
                 let path = file.unwrap().path();
                 let ending = path.extension().unwrap().to_str().unwrap();
@@ -963,5 +969,199 @@ fn contains(new: &serde_json::Value, old: &serde_json::Value, place: &str) {
             }
         }
         _ => assert_eq!(new, old, "{place}"),
+    }
+}
+
+/// A file of a newer or an older version, of any kind, is refused by its name, with both versions and what to do.
+#[test]
+fn other_versions_are_refused_by_name() {
+    add_fixtures();
+    let place = tempfile::tempdir().unwrap();
+    let refused = |path: &Path, found: u32, error: Error| {
+        assert!(
+            matches!(error, Error::Version { .. }),
+            "{}: {error}",
+            path.display()
+        );
+        let says = format!(
+            "{} has format {found}; this build reads formats 1 to 1",
+            path.display()
+        );
+        assert_eq!(error.to_string(), says);
+        let remedy = if found > 1 {
+            "upgrade lookalike, or"
+        } else {
+            "read it with the lookalike that wrote it"
+        };
+        assert!(error.help().unwrap().starts_with(remedy), "{says}");
+    };
+    let mut kinds = std::collections::BTreeSet::new();
+    for (kind, name, _) in fixtures() {
+        let old = fs::read(
+            root()
+                .join("tests/fixtures")
+                .join(kind)
+                .join("v1")
+                .join(name),
+        )
+        .unwrap();
+        for version in [0u16, 2, 999] {
+            let mut bytes = old.clone();
+            bytes[12..14].copy_from_slice(&version.to_le_bytes());
+            let sum = checksum(&bytes[..HEADER_BYTES - 8]);
+            bytes[HEADER_BYTES - 8..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
+            let path = place.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            let error = inspect(&path, u64::MAX, &mut |_| Ok(true)).unwrap_err();
+            refused(&path, version.into(), error);
+        }
+        kinds.insert(kind);
+    }
+    assert_eq!(kinds.len(), 8, "{kinds:?}");
+
+    // The manifest, whatever other fields it has; and so a plan.
+    let old = fs::read_to_string(
+        root()
+            .join("tests/fixtures/manifest/v1")
+            .join(MANIFEST_FILE),
+    )
+    .unwrap();
+    let path = place.path().join(MANIFEST_FILE);
+    for version in [0, 2] {
+        let (body, _) = old.trim_end().rsplit_once('\n').unwrap();
+        let body = body.replacen(
+            "\"format\": 1,",
+            &format!("\"format\": {version}, \"later\": [],"),
+            1,
+        ) + "\n";
+        fs::write(&path, format!("{body}{:016x}\n", checksum(body.as_bytes()))).unwrap();
+        refused(&path, version, Workspace::look(place.path()).unwrap_err());
+    }
+    let old = fs::read_to_string(root().join("tests/fixtures/directory/v1/plan.toml")).unwrap();
+    let path = place.path().join("plan.toml");
+    for version in [0, 2] {
+        let text = old.replacen(
+            "format = 1\n",
+            &format!("format = {version}\nlater = []\n"),
+            1,
+        );
+        fs::write(&path, text).unwrap();
+        refused(&path, version, plan::read(&path).unwrap_err());
+    }
+}
+
+/// A finished run's whole directory, as each version wrote it, is read by all that read one: it is verified,
+/// its results are made again with the same bytes, it is asked something else, and evaluated.
+///
+/// `LOOKALIKE_BLESS=1` makes that of the latest version where it is not there.
+#[test]
+fn directories_are_read() {
+    let all = root().join("tests/fixtures/directory");
+    let latest = all.join("v1");
+    if bless() && !latest.exists() {
+        let place = tempfile::tempdir().unwrap();
+        let out = tiny_run(place.path());
+        let context = context();
+        let mut workspace = Workspace::open(&out).unwrap();
+        let config = plan::PlanConfig {
+            target: plan::Target {
+                threshold: "0.5".parse().unwrap(),
+                precision: "0.5".parse().unwrap(),
+                recall: None,
+            },
+            ratios: vec![2],
+            subset: None,
+        };
+        let planned = pipeline::plan(&mut workspace, &config, &context).unwrap();
+        pipeline::write_plan(&out.join(pipeline::PLAN_FILE), &planned.plan).unwrap();
+        drop(workspace);
+        fs::remove_file(out.join("lock")).unwrap();
+        copy(&out, &latest);
+    }
+    let mut read = 0;
+    for version in fs::read_dir(&all).unwrap() {
+        let version = version.unwrap().path();
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        copy(&version, &out);
+        let verified = verify(&out).unwrap();
+        assert!(verified.errors.is_empty(), "{:?}", verified.errors);
+        assert!(verified.files > 15, "{}", verified.files);
+        plan::read(&out.join(pipeline::PLAN_FILE)).unwrap();
+        let context = context();
+        let texts = [
+            "pairs.tsv",
+            "clusters.jsonl",
+            "documents.tsv",
+            "exact-duplicates.tsv",
+            "rejects.jsonl",
+        ];
+        for name in texts {
+            fs::remove_file(out.join(name)).unwrap();
+        }
+        let mut workspace = Workspace::open(&out).unwrap();
+        pipeline::cluster(&mut workspace, &context).unwrap();
+        for name in texts {
+            let text = |directory: &Path| fs::read_to_string(directory.join(name)).unwrap();
+            assert_eq!(text(&out), text(&version), "{name}");
+        }
+        let pairs = workspace.manifest.pairs.clone().unwrap();
+        let question = Question {
+            sampling: Sampling::Full,
+            plan: None,
+            join: JoinConfig {
+                threshold: "0.3".parse().unwrap(),
+                ..pairs.config
+            },
+            spill: Spill::Auto,
+            fan_in: None,
+        };
+        pipeline::join(&mut workspace, &question, &context).unwrap();
+        pipeline::cluster(&mut workspace, &context).unwrap();
+        assert!(workspace.manifest.pairs.as_ref().unwrap().stats.pairs >= pairs.stats.pairs);
+        drop(workspace);
+        let list = |path: &Path| ListFile {
+            path: path.into(),
+            columns: None,
+        };
+        let config = EvaluateConfig {
+            truth: Some(list(&version)),
+            run: list(&out),
+            documents: None,
+            thresholds: vec!["0.8".parse().unwrap()],
+            judged: None,
+            families: None,
+            scratch: place.path().into(),
+        };
+        let found = evaluate(&config, &context).unwrap();
+        assert_eq!(found.pairs[0].documents.all.recall, Some(1.0));
+        read += 1;
+    }
+    assert!(read > 0);
+}
+
+fn context() -> Context<'static> {
+    static STOP: std::sync::OnceLock<Stop> = std::sync::OnceLock::new();
+    Context {
+        budget: Budget {
+            memory: ByteSize::mib(512),
+            threads: 1,
+            disk: Disk::default(),
+        },
+        stop: STOP.get_or_init(Stop::default),
+        progress: &Silent,
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
     }
 }

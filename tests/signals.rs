@@ -357,11 +357,7 @@ fn a_signal_in_every_stage() {
             &[],
             true,
         ),
-        case(
-            "report OUT --memory 128MiB --pairs 200 --clusters 200".into(),
-            &[],
-            true,
-        ),
+        case("report OUT --memory 128MiB --pairs 30".into(), &[], true),
     ];
     for case in &cases {
         landed_everywhere(case, &place);

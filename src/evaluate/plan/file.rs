@@ -131,9 +131,15 @@ pub fn write(plan: &Plan) -> String {
 }
 
 #[derive(Deserialize)]
+struct Versioned {
+    format: u32,
+}
+
+#[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Raw {
-    format: u32,
+    #[serde(rename = "format")]
+    _format: u32,
     threshold: Threshold,
     precision: Threshold,
     recall: Option<Threshold>,
@@ -178,16 +184,18 @@ pub fn read(path: &Path) -> Result<Plan> {
         return Err(wrong(format!("it has {bytes} bytes, more than any plan")));
     }
     let text = String::from_utf8(disk::read_all(path)?).map_err(|e| wrong(e.to_string()))?;
-    let raw: Raw =
-        toml::from_str(&text).map_err(|e| wrong(e.to_string().trim().replace('\n', "; ")))?;
-    if raw.format != FORMAT {
+    let unreadable = |e: toml::de::Error| wrong(e.to_string().trim().replace('\n', "; "));
+    // Before the fields: another format may have others.
+    let Versioned { format } = toml::from_str(&text).map_err(unreadable)?;
+    if format != FORMAT {
         return Err(Error::Version {
             path: path.into(),
-            found: raw.format,
+            found: format,
             least: FORMAT,
             most: FORMAT,
         });
     }
+    let raw: Raw = toml::from_str(&text).map_err(unreadable)?;
     let groups: std::result::Result<Vec<PlannedGroup>, String> = raw
         .group
         .into_iter()
