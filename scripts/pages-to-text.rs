@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use lookalike::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
+use lookalike::progress::Stop;
 use lookalike::read::{Batch, Interpreted, ReadConfig, RecordReader, interpret, list_inputs};
 use serde::Serialize;
 
@@ -50,7 +51,8 @@ fn run(arguments: &[PathBuf]) -> Result<(), Box<dyn std::error::Error>> {
     let mut text = Text::default();
     let (mut documents, mut rejected, mut skipped, mut bytes) = (0u64, 0u64, 0u64, 0u64);
     for (number, input) in list_inputs(arguments)?.iter().enumerate() {
-        let mut reader = RecordReader::open(input, u32::try_from(number)?, &config);
+        let mut reader =
+            RecordReader::open(input, u32::try_from(number)?, &config, &Stop::default());
         let mut more = true;
         while more {
             batch.clear();

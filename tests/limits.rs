@@ -104,10 +104,9 @@ impl Made {
             ),
             (
                 "evaluate",
-                format!(
-                    "evaluate --truth COPY/base --run COPY/base/pairs.tsv --thresholds 0.3,0.5 \
+                "evaluate --truth COPY/base --run COPY/base/pairs.tsv --thresholds 0.3,0.5 \
                      --quiet --memory 96MiB --scratch COPY"
-                ),
+                    .to_string(),
             ),
             ("report", "report COPY/base --quiet --memory 96MiB".into()),
         ];

@@ -85,7 +85,7 @@ impl Outcome {
 }
 
 fn open(input: &InputFile, file: u32, config: &ReadConfig) -> RecordReader {
-    RecordReader::open(input, file, config, &Stop::default()).unwrap()
+    RecordReader::open(input, file, config, &Stop::default())
 }
 
 fn drain(mut reader: RecordReader, config: &ReadConfig) -> Outcome {

@@ -18,7 +18,7 @@ pub fn run(options: &EvaluateOptions) -> Result<ExitCode> {
         // A directory has columns of its own; those of both lists are for the other.
         columns: own.clone().or_else(|| {
             let both = options.columns.clone();
-            both.filter(|_| !disk::is_directory(path))
+            both.filter(|_| !matches!(disk::is_directory(path), Ok(true)))
         }),
         path: path.clone(),
     };

@@ -279,7 +279,7 @@ pub struct Evaluation {
 
 /// Looks at a list; checks the files of a directory.
 fn open(list: &ListFile) -> Result<Opened> {
-    let directory = disk::is_directory(&list.path).then(|| list.path.clone());
+    let directory = disk::is_directory(&list.path)?.then(|| list.path.clone());
     let mut pairs = list.path.clone();
     let mut columns = list.columns.clone();
     if let Some(directory) = &directory {
@@ -380,14 +380,17 @@ impl EvaluateConfig {
                 "give --truth, --judged or --families",
             );
         }
-        if let Some(documents) = &self.documents
-            && truth.is_some_and(|truth| disk::is_directory(&truth.path))
+        if let (Some(documents), Some(truth)) = (&self.documents, truth)
+            && disk::is_directory(&truth.path)?
         {
             let limit = "the truth is a directory, which has its own";
             return refuse("documents", documents.display().to_string(), limit);
         }
         for (name, list) in [("truth-columns", truth), ("run-columns", Some(&self.run))] {
-            if list.is_some_and(|list| list.columns.is_some() && disk::is_directory(&list.path)) {
+            if let Some(list) = list
+                && list.columns.is_some()
+                && disk::is_directory(&list.path)?
+            {
                 return refuse(
                     name,
                     "for a directory".into(),

@@ -416,10 +416,13 @@ pub fn exists(path: &Path) -> Result<bool> {
     }
 }
 
-/// Is there a directory of this name? (Where it cannot be told, opening it as a file will tell.)
-#[must_use]
-pub fn is_directory(path: &Path) -> bool {
-    metadata(path).is_ok_and(|metadata| metadata.is_dir())
+/// Is there a directory of this name?
+pub fn is_directory(path: &Path) -> Result<bool> {
+    match metadata(path) {
+        Ok(metadata) => Ok(metadata.is_dir()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(e).map_err(Error::io("inspect", path)),
+    }
 }
 
 /// Is there surely nothing of this name, not even a link to nowhere? What cannot be looked at is there.
