@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
-# The long version of the tests that break things on purpose: some two hours on two cores.
+# The long version of the tests that break things on purpose.
 #
-#   scripts/torture.sh [kills|faults|rot|fuzz]...     (all, if none is named)
+#   scripts/torture.sh [kills|faults|rot|inputs|memory|fuzz]...     (all, if none is named)
 #
 # kills   every operation that changes something on the disk, killed before or after, with the power cut
 #         there and with files garbled; then KILLS (default 1000) kills at random moments, seed SEED
 # faults  every operation on a file fails in every way that fits it
-# rot     every bit of every file of a small run flipped, every length cut
-# fuzz    every target for FUZZ_SECONDS (default 3600)
+# rot     every bit of every file of small runs flipped, every length cut (scripts/every-bit.sh)
+# inputs  input made to do harm, in full size (scripts/torture-inputs.sh)
+# memory  every command at many budgets (scripts/bench-memory.sh)
+# fuzz    every target for FUZZ_SECONDS (default 3600) (scripts/fuzz.sh)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 KILLS=${KILLS:-1000}
 SEED=${SEED:-$(date +%s)}
 FUZZ_SECONDS=${FUZZ_SECONDS:-3600}
-[ $# -gt 0 ] || set -- kills faults rot fuzz
+[ $# -gt 0 ] || set -- kills faults rot inputs memory fuzz
 
 long() { # what is tested, then settings of the environment
     local test=$1
@@ -29,7 +31,12 @@ for part; do
     kills) long torture LOOKALIKE_TORTURE_ALL=1 LOOKALIKE_TORTURE_KILLS="$KILLS" \
         LOOKALIKE_TORTURE_SEED="$SEED" LOOKALIKE_TORTURE_CUTS=20 ;;
     faults) long faults LOOKALIKE_EVERY_FAULT=1 ;;
-    rot) long corruption LOOKALIKE_EVERY_BIT=1 ;;
+    rot) scripts/every-bit.sh ;;
+    inputs)
+        cargo build --locked --release
+        scripts/torture-inputs.sh
+        ;;
+    memory) scripts/bench-memory.sh ;;
     fuzz) scripts/fuzz.sh all "$FUZZ_SECONDS" ;;
     *)
         echo "not a part: $part" >&2

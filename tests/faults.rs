@@ -306,10 +306,9 @@ fn may_be_passed_over(attempt: &Attempt, class: &str) -> bool {
         {
             true
         }
-        // Of a list that is only looked at, more is read at once than is needed.
-        Op::Read => ["pairs.tsv", "documents.tsv"].contains(&name),
-        // Result files that cannot be looked at are made again, of what is committed.
-        Op::Inspect => common::RESULTS.contains(&name),
+        // Result files that cannot be read are made again, of what is committed; and of a list that is only
+        // looked at, more is read at once than is needed.
+        Op::Open | Op::Read | Op::Inspect => common::RESULTS.contains(&name),
         _ => false,
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn write(directory: &Path, inputs: &[InputFile]) -> Result<InputsEntr
 /// Writes the list again if it is gone; with other inputs it would be another.
 pub(super) fn restore(directory: &Path, entry: &InputsEntry, inputs: &[InputFile]) -> Result<()> {
     let path = directory.join(&entry.list.name);
-    if !disk::is_gone(&path) {
+    if !disk::is_gone(&path)? {
         return Ok(());
     }
     let now = write(directory, inputs)?;

@@ -103,7 +103,7 @@ impl Workspace {
         for (place, part) in self.named() {
             let path = self.path(place).join(&part.name);
             let ours = inputs || place != "collection";
-            if ours && !self.borrows(place) && disk::is_gone(&path) {
+            if ours && !self.borrows(place) && disk::is_gone(&path)? {
                 lost.push((place, path));
             }
         }
@@ -111,13 +111,17 @@ impl Workspace {
         // Nothing reads a page or a plan that was deleted; of a study, some files without the others would
         // tell something else.
         let others = &self.manifest.others;
-        let whole = |place: Option<&str>| {
-            let mut beside = others.iter().filter(|other| place_of(other) == place);
-            beside.all(|other| disk::is_gone(&directory.join(&other.name)))
+        let whole = |place: Option<&str>| -> Result<bool> {
+            for beside in others.iter().filter(|other| place_of(other) == place) {
+                if !disk::is_gone(&directory.join(&beside.name))? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
         };
         for file in others {
             let (path, place) = (directory.join(&file.name), place_of(file));
-            if disk::is_gone(&path) && (place.is_none() || whole(place)) {
+            if disk::is_gone(&path)? && (place.is_none() || whole(place)?) {
                 lost.push(("", path));
             }
         }

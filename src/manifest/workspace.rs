@@ -63,7 +63,7 @@ fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
         Ok(bytes) => bytes,
         // Only where there is nothing at all: for want of a manifest, parts are scrap.
         Err(Error::Io { source, .. })
-            if source.kind() == std::io::ErrorKind::NotFound && disk::is_gone(&path) =>
+            if source.kind() == std::io::ErrorKind::NotFound && disk::is_gone(&path)? =>
         {
             return Ok(None);
         }

@@ -95,7 +95,7 @@ fn look_through(
     for (place, kind, info) in parts_of(manifest) {
         let path = directory.join(place).join(&info.name);
         let borrowed = theirs.contains(&named(place, info));
-        if borrowed && disk::is_gone(&path) {
+        if borrowed && matches!(disk::is_gone(&path), Ok(true)) {
             continue;
         }
         found.files += 1;

@@ -425,11 +425,13 @@ pub fn is_directory(path: &Path) -> Result<bool> {
     }
 }
 
-/// Is there surely nothing of this name, not even a link to nowhere? What cannot be looked at is there.
-#[must_use]
-pub fn is_gone(path: &Path) -> bool {
-    let there = faults::doing(Op::Inspect, path, None, || fs::symlink_metadata(path));
-    there.is_err_and(|e| e.kind() == io::ErrorKind::NotFound)
+/// Is there nothing of this name, not even a link to nowhere?
+pub fn is_gone(path: &Path) -> Result<bool> {
+    match faults::doing(Op::Inspect, path, None, || fs::symlink_metadata(path)) {
+        Ok(_) => Ok(false),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(e) => Err(e).map_err(Error::io("inspect", path)),
+    }
 }
 
 /// Is there nothing in a directory?
