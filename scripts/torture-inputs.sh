@@ -13,7 +13,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 program=${LOOKALIKE:-${CARGO_TARGET_DIR:-target}/release/lookalike}
-tiny=${TINY:-20000000}
+tiny=${TINY:-15000000}
 limit=${LIMIT:-300}
 memory=256
 work=$(mktemp -d)
@@ -93,7 +93,7 @@ import sys
 for _ in range(1000): sys.stdout.buffer.write(b"\x50\x2a\x4d\x18\0\0\0\0" * 100_000)' | run zstd-100M-skippable
 
 # Very many documents, and very large ones.
-lines "$tiny" '{"id":1,"text":""}' | gzip -1 | run tiny-documents
+lines "$tiny" '{"id":1,"text":""}' | gzip -1 | memory=512 run tiny-documents
 again 4G 'a b c d ' | run document-4G-text
 (trec 1; again 4G 'a b c d '; printf '</TEXT>\n</DOC>\n'; trec 2; printf 'a</TEXT>\n</DOC>\n') | run document-4G-trec
 (warc $'Content-Length: 4294967296\r\n'; printf 'HTTP/1.1 200 OK\r\n\r\n'; again 4G 'a b c d ') | run document-4G-warc-short

@@ -15,7 +15,7 @@ use damage::{
 
 /// Flips and cuts of a file after which something is asked.
 fn how_many(of: usize) -> usize {
-    if every_bit() { of.min(200) } else { 5 }
+    if every_bit() { of.min(200) } else { 3 }
 }
 
 /// Asks a subject questions after some damage to each of the files chosen by `which`, one question
