@@ -130,7 +130,11 @@ fn replay(name: &str) {
     }
     hold(name, run, "nothing", b"");
     let mut random = Random(1);
-    for number in 0..MUTATIONS {
+    // LOOKALIKE_FUZZ_SECONDS: for so long, and so many at least.
+    let seconds = std::env::var("LOOKALIKE_FUZZ_SECONDS").map_or(0, |text| text.parse().unwrap());
+    let begun = Instant::now();
+    let more = || begun.elapsed() < Duration::from_secs(seconds);
+    for number in (0..).take_while(|&number| number < MUTATIONS || more()) {
         let (path, input) = &all[random.below(all.len())];
         let (_, other) = &all[random.below(all.len())];
         let input = mutated(input, other, &mut random);

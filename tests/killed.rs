@@ -62,7 +62,7 @@ fn killed_anywhere_and_run_again() {
     };
     let random = &mut Random(1999);
     let (mut kills, mut directories) = (0, 0);
-    while kills < 30 || directories < 5 {
+    while kills < 12 || directories < 4 {
         let out = tempfile::tempdir().unwrap();
         // Up to eight kills in one directory, then it may end.
         for _ in 0..1 + random.below(8) {

@@ -108,7 +108,7 @@ impl InputFile {
             })
         };
         match now() {
-            Err(error) if !lasting(&error) => Err(error).map_err(Error::io("look at", &self.path)),
+            Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", &self.path)),
             Err(error) => changed(expected(), error.to_string()),
             Ok(metadata) if !metadata.is_file() => {
                 changed(expected(), "something that is no file".into())
@@ -172,7 +172,7 @@ pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Vec<InputFile>> {
 fn real(path: &Path) -> crate::Result<Option<PathBuf>> {
     match disk::canonical(path) {
         Ok(real) => Ok(Some(real)),
-        Err(error) if !lasting(&error) => Err(error).map_err(Error::io("look up", path)),
+        Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", path)),
         Err(_) => Ok(None),
     }
 }
