@@ -365,7 +365,13 @@ pub(super) fn reuters(bytes: &[u8]) -> Outcome<'_> {
     let length = find_close(&rest[inside..], b"TEXT").map_or(rest.len() - inside, |close| close.0);
     let text = &rest[inside..inside + length];
     let body = element(text, b"<BODY>", b"</BODY>");
-    let title = element(text, b"<TITLE>", b"</TITLE>");
+    // Beside the body: what is within it is there already.
+    let beside = memmem::find(text, b"<BODY>").filter(|_| body.is_some());
+    let before = &text[..beside.unwrap_or(text.len())];
+    let title = element(before, b"<TITLE>", b"</TITLE>").or_else(|| {
+        let after = memmem::find(&text[beside?..], b"</BODY>")?;
+        element(&text[beside? + after..], b"<TITLE>", b"</TITLE>")
+    });
     let mut parts = Joined::default();
     match body {
         Some(body) => title
