@@ -216,6 +216,7 @@ fn collection(place: &Path, context: &Context<'_>) -> (Workspace, Question) {
         join: JoinConfig {
             join: Join::Count,
             threshold: "0.85".parse().unwrap(),
+            measure: Default::default(),
             max_postings: None,
             pairs: Pairs::All,
             candidates: None,

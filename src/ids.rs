@@ -34,6 +34,8 @@ pub trait Key:
     /// Counts the keys that are in both of two rising sequences, little-endian; `None` as soon as
     /// there cannot be `least` of them.
     fn shared_le(a: &[u8], b: &[u8], least: u64) -> Option<u64>;
+    /// Of the `n` smallest keys of both sets together (as for [`Key::shared_le`]), how many are in both.
+    fn shared_smallest_le(a: &[u8], b: &[u8], n: u64) -> u64;
 }
 
 macro_rules! key {
@@ -83,6 +85,22 @@ macro_rules! key {
                     }
                 }
                 (shared >= least).then_some(shared)
+            }
+            fn shared_smallest_le(a: &[u8], b: &[u8], n: u64) -> u64 {
+                let (a, _) = a.as_chunks::<{ size_of::<$t>() }>();
+                let (b, _) = b.as_chunks::<{ size_of::<$t>() }>();
+                let (mut i, mut j, mut shared) = (0, 0, 0);
+                for _ in 0..n {
+                    // Where one set has ended, nothing more is in both.
+                    let (Some(x), Some(y)) = (a.get(i), b.get(j)) else {
+                        break;
+                    };
+                    let (x, y) = (<$t>::from_le_bytes(*x), <$t>::from_le_bytes(*y));
+                    shared += u64::from(x == y);
+                    i += usize::from(x <= y);
+                    j += usize::from(y <= x);
+                }
+                shared
             }
         }
     };

@@ -29,6 +29,7 @@ pub mod ids;
 pub mod join;
 pub mod limits;
 pub mod manifest;
+pub mod measure;
 pub mod merge;
 pub mod parse;
 pub mod pipeline;

@@ -513,6 +513,7 @@ fn tiny_run(place: &Path) -> PathBuf {
         join: JoinConfig {
             join: Join::Prefix,
             threshold: "0.8".parse().unwrap(),
+            measure: Default::default(),
             max_postings: None,
             pairs: Pairs::All,
             candidates: None,

@@ -87,6 +87,7 @@ pub fn finished_run(name: &str) -> PathBuf {
         join: lookalike::join::JoinConfig {
             join: "prefix".parse().expect("a join"),
             threshold: "0.5".parse().expect("a threshold"),
+            measure: Default::default(),
             max_postings: None,
             pairs: "all".parse().expect("a kind of pairs"),
             candidates: None,

@@ -9,6 +9,7 @@ use lookalike::evaluate::Columns;
 use lookalike::evaluate::plan::Ratio;
 use lookalike::ids::{FingerprintKind, Threshold};
 use lookalike::join::{Join, Pairs};
+use lookalike::measure::Measure;
 use lookalike::parse::TokenKind;
 use lookalike::pipeline::Spill;
 use lookalike::read::Format;
@@ -528,6 +529,21 @@ pub struct QuestionOptions {
         help_heading = "Pairs"
     )]
     pub threshold: Threshold,
+    /// What is compared with the threshold: resemblance, containment, cosine, s1:N, s2 or s3
+    ///
+    /// Of two documents' shingle sets A and B: resemblance is shared / union, containment shared / the
+    /// smaller, cosine shared / sqrt(|A| |B|). Of Bernstein & Zobel 2006: s1:N lists pairs that share at
+    /// least N shingles (the threshold does not apply), s2 is shared / the lesser length in words, s3
+    /// shared / the mean length in words. All are exact.
+    /// Example: --shingle-size 8 --score s3 --threshold 0.25
+    #[arg(
+        long,
+        value_name = "SCORE",
+        default_value = "resemblance",
+        hide_short_help = true,
+        help_heading = "Pairs"
+    )]
+    pub score: Measure,
     /// Which fingerprints take part: full, 1/N, 1/N:CLASS, a list of them, broder97, or a plan's file
     ///
     /// full is exact. 1/N takes one of N classes of fingerprints (class 0, or CLASS); resemblance is then

@@ -173,6 +173,7 @@ fn question(options: &QuestionOptions, collection: &CollectionConfig) -> Result<
         join: JoinConfig {
             join,
             threshold: options.threshold,
+            measure: options.score,
             max_postings,
             pairs: options.pairs,
             candidates,

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::UnionFind;
 use crate::budget::ByteSize;
 use crate::collection::{Catalogue, RejectReader, each_document};
-use crate::ids::resemblance_text;
 use crate::join::{Pairs, each_pair};
 use crate::manifest::{InputList, Manifest, ResultFile, ResultsEntry, Workspace, check_file};
+use crate::measure::Measure;
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
 use crate::sort::{Tagged, sort_tagged};
@@ -61,6 +61,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         .as_ref()
         .ok_or_else(|| missing("join"))?;
     let (digest, config) = (pairs.digest.clone(), pairs.config);
+    let measure = config.measure;
     let listed = match config.pairs {
         Pairs::None => None,
         _ => Some(pairs.stats.pairs),
@@ -82,7 +83,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         .as_ref()
         .map_or(1, |s| s.sizes.len());
     let least =
-        ByteSize(FIXED_BYTES + documents * 28 + Sampled::bytes(levels, documents) + (1 << 20));
+        ByteSize(FIXED_BYTES + documents * 28 + Sampled::bytes_for(measure, levels, documents) + (1 << 20));
     context
         .budget
         .require(least, || format!("clustering {documents} documents"))?;
@@ -106,7 +107,9 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         let sampled = Sampled::of_pairs(workspace)?;
         let mut out = AtomicFile::create(&directory.join("pairs.tsv"))?;
         out.put(header.as_bytes())?;
-        out.put(b"docno_a\tdocno_b\tresemblance\tshared\tshingles_a\tshingles_b\n")?;
+        let (column, sizes) = (measure.column(), if measure.of_words() { "words" } else { "shingles" });
+        let columns = format!("docno_a\tdocno_b\t{column}\tshared\t{sizes}_a\t{sizes}_b\n");
+        out.put(columns.as_bytes())?;
         let mut n = 0u64;
         each_pair(workspace, |pair| {
             if n.is_multiple_of(4096) {
@@ -117,8 +120,8 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
             if listed.is_none() {
                 return Ok(());
             }
-            let (a, b) = sampled.sizes(pair.a, pair.b);
-            let resemblance = resemblance_text(pair.shared.into(), a.into(), b.into());
+            let (a, b) = sampled.measured(pair.a, pair.b);
+            let resemblance = measure.text(pair.shared.into(), a.into(), b.into());
             line.clear();
             let (docno_a, docno_b) = (cell(names.get(pair.a)?), cell(names.get(pair.b)?));
             let _ = writeln!(
@@ -140,11 +143,11 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     {
         let sampled = Sampled::of_pairs(workspace)?;
         each_pair(workspace, |pair| {
-            let (a, b) = sampled.sizes(pair.a, pair.b);
+            let (a, b) = sampled.measured(pair.a, pair.b);
             // Where pairs are not listed, links may be below the threshold.
             let reached = || {
-                let threshold = config.threshold;
-                threshold.reached(pair.shared.into(), a.into(), b.into())
+                let criterion = config.criterion();
+                criterion.reached(pair.shared.into(), a.into(), b.into())
             };
             if sets.find(pair.a) == pair.a && (listed.is_some() || reached()) {
                 to_root.push(Alike {
@@ -239,7 +242,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
                         let Alike {
                             shared, root, own, ..
                         } = to_root[at];
-                        resemblance_text(shared.into(), root.into(), own.into())
+                        measure.text(shared.into(), root.into(), own.into())
                     }
                     Err(_) => "null".into(),
                 }
@@ -247,7 +250,8 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
             let docno = json(names.get(document)?);
             let _ = write!(
                 line,
-                "{{\"docno\":{docno},\"kind\":\"{kind}\",\"resemblance\":{resemblance}}}"
+                "{{\"docno\":{docno},\"kind\":\"{kind}\",\"{}\":{resemblance}}}",
+                measure.column()
             );
             out.put(line.as_bytes())
         },
@@ -410,7 +414,12 @@ fn header(manifest: &Manifest) -> String {
         add("sampling", &sample.sampling);
     }
     if let Some(pairs) = &manifest.pairs {
-        add("threshold", &pairs.config.threshold);
+        if !pairs.config.measure.is_default() {
+            add("score", &pairs.config.measure);
+        }
+        if !matches!(pairs.config.measure, Measure::Shared(_)) {
+            add("threshold", &pairs.config.threshold);
+        }
         let most = pairs
             .config
             .max_postings

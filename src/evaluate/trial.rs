@@ -10,6 +10,7 @@ use crate::collection::{Catalogue, Column, each_document};
 use crate::ids::Threshold;
 use crate::join::{Join, JoinConfig, Pair, Pairs, open_pairs};
 use crate::manifest::Workspace;
+use crate::measure::Measure;
 use crate::pipeline::{self, Question, Spill};
 use crate::progress::{Context, Silent};
 use crate::report::cpu_seconds;
@@ -69,6 +70,7 @@ pub(crate) fn ask(
         join: JoinConfig {
             join: Join::Auto,
             threshold,
+            measure: Measure::default(),
             max_postings: None,
             pairs: Pairs::All,
             candidates: None,

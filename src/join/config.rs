@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::Threshold;
+use crate::measure::{Criterion, Measure};
 use crate::{Error, Result};
 
 /// The way to the pair list.
@@ -85,6 +86,9 @@ pub struct JoinConfig {
     pub join: Join,
     /// Pairs at or above it are listed.
     pub threshold: Threshold,
+    /// What is compared with it.
+    #[serde(default, skip_serializing_if = "Measure::is_default")]
+    pub measure: Measure,
     /// Fingerprints of more documents are dropped (lossy, and not with [`Join::Prefix`]); `None` keeps
     /// all.
     pub max_postings: Option<u32>,
@@ -97,10 +101,22 @@ pub struct JoinConfig {
 }
 
 impl JoinConfig {
-    /// What the resemblance of the samples is compared with.
+    /// What the pairs are to reach.
     #[must_use]
-    pub fn of_samples(&self) -> Threshold {
-        self.candidates.unwrap_or(self.threshold)
+    pub fn criterion(&self) -> Criterion {
+        Criterion {
+            measure: self.measure,
+            threshold: self.threshold,
+        }
+    }
+
+    /// What the samples of a pair are to reach.
+    #[must_use]
+    pub fn of_samples(&self) -> Criterion {
+        Criterion {
+            threshold: self.candidates.unwrap_or(self.threshold),
+            ..self.criterion()
+        }
     }
 
     /// Refuses what does not go together.
@@ -122,6 +138,17 @@ impl JoinConfig {
                 let limit = "`--pairs none` lists no pairs that could be verified";
                 return refuse("verified", c.to_string(), limit);
             }
+        }
+        if matches!(self.measure, Measure::Smallest(_))
+            && (self.join == Join::Count || self.max_postings.is_some())
+        {
+            let limit = "counts do not tell which of the keys that two sets share are the smallest; use \
+                         `--join prefix`";
+            return refuse("score", self.measure.to_string(), limit);
+        }
+        if !self.measure.is_default() && self.candidates.is_some() {
+            let limit = "`--verified` is of resemblance";
+            return refuse("score", self.measure.to_string(), limit);
         }
         match (self.join, self.max_postings, self.pairs) {
             (Join::Prefix, Some(most), _) => refuse(

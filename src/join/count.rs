@@ -41,8 +41,9 @@ use serde::{Deserialize, Serialize};
 use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, Pair, STAGE, commit, list};
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
-use crate::ids::{Key, Threshold};
+use crate::ids::Key;
 use crate::manifest::{PostingsEntry, Workspace};
+use crate::measure::Criterion;
 use crate::merge::PostingsReader;
 use crate::progress::{Context, Stop, Unit, joined};
 use crate::sample::Sampled;
@@ -109,7 +110,7 @@ pub(super) fn run<K: Key>(
     let documents = Catalogue::stats(workspace)?.documents;
     let threads = context.budget.threads as u64;
     let fixed = PROCESS_BYTES
-        + Sampled::bytes(levels, documents)
+        + Sampled::bytes_for(config.measure, levels, documents)
         + list::least_bytes(workspace, config)
         + documents * 4
         + threads * (WORKER_BYTES + documents * 8)
@@ -125,13 +126,13 @@ pub(super) fn run<K: Key>(
         Unit::Count("pair tokens"),
         Some(postings.stats.pair_tokens),
     );
-    let sampled = Sampled::load(workspace)?;
+    let sampled = Sampled::load_for(workspace, config.measure)?;
     blocks::<K>(workspace, config, &postings, &sampled, capacity, context)?;
     let memory = context
         .budget
         .memory
         .0
-        .saturating_sub(WORKER_BYTES + Sampled::bytes(levels, documents) * 2);
+        .saturating_sub(WORKER_BYTES + Sampled::bytes_for(config.measure, levels, documents) * 2);
     list::finish::<K>(workspace, config, &sampled, memory, limit, context)
 }
 
@@ -348,7 +349,7 @@ fn write_block(
     let counter = Counter {
         block,
         sampled,
-        threshold: config.of_samples(),
+        criterion: config.of_samples(),
         whole,
         in_block: &in_block,
         next: AtomicU64::new(0),
@@ -400,7 +401,7 @@ struct Counted {
 struct Counter<'a> {
     block: &'a Block,
     sampled: &'a Sampled,
-    threshold: Threshold,
+    criterion: Criterion,
     whole: bool,
     in_block: &'a [u32],
     next: AtomicU64,
@@ -492,8 +493,10 @@ impl Counter<'_> {
     fn keep(&self, a: u32, b: u32, count: u32) -> bool {
         let (size_a, size_b) = self.sampled.sizes(a, b);
         let (size_a, size_b) = (u64::from(size_a), u64::from(size_b));
+        let (a_measured, b_measured) = self.sampled.measured(a, b);
+        let (a_measured, b_measured) = (u64::from(a_measured), u64::from(b_measured));
         if self.whole {
-            return self.threshold.reached(count.into(), size_a, size_b);
+            return self.criterion.reached(count.into(), a_measured, b_measured);
         }
         let rest = |document: u32| {
             let size = u64::from(self.sampled.own(document));
@@ -502,6 +505,6 @@ impl Counter<'_> {
         let most = (u64::from(count) + rest(a).min(rest(b)))
             .min(size_a)
             .min(size_b);
-        self.threshold.reached(most, size_a, size_b)
+        self.criterion.reached(most, a_measured, b_measured)
     }
 }

@@ -111,10 +111,10 @@ pub(super) fn finish<K: Key>(
         }
         Ok(())
     };
-    let of_samples = config.of_samples();
+    let criterion = config.of_samples();
     let mut keep = |record: Record<u64>| -> Result<()> {
-        let (a, b) = sampled.sizes((record.key >> 32) as u32, record.key as u32);
-        if of_samples.reached(record.value.into(), a.into(), b.into()) {
+        let (a, b) = sampled.measured((record.key >> 32) as u32, record.key as u32);
+        if criterion.reached(record.value.into(), a.into(), b.into()) {
             window.push(record);
             if window.len() == WINDOW {
                 write(&mut window)?;

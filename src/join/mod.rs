@@ -38,7 +38,10 @@ pub use prefix::PrefixStats;
 
 use crate::ids::Key;
 use crate::manifest::Workspace;
+use crate::measure::Measure;
+use crate::parse::TokenKind;
 use crate::progress::Context;
+use crate::sample::Sampling;
 use crate::sort::{Compression, RunEntry};
 use crate::{Result, store};
 
@@ -102,6 +105,9 @@ pub fn digest(sample: &str, config: &JoinConfig) -> String {
     if let Some(candidates) = candidates {
         text.push_str(&format!("\nverified from {candidates}"));
     }
+    if !config.measure.is_default() {
+        text.push_str(&format!("\n{}", config.measure));
+    }
     store::digest(text.as_bytes())
 }
 
@@ -121,6 +127,24 @@ pub fn run<K: Key>(
     let sample = workspace.manifest.sample.as_ref();
     let sample = sample.ok_or_else(|| missing("sample"))?;
     let digest = digest(&sample.digest, config);
+    if config.measure.of_words() {
+        let bytes = matches!(
+            workspace.manifest.collection.shingle.parse.tokens,
+            TokenKind::Bytes(_)
+        );
+        let limit = match (bytes, sample.sampling != Sampling::Full) {
+            (true, _) => "it sets shared shingles against lengths in words, and these are of bytes",
+            (_, true) => "it sets all shared shingles against lengths; use `--sampling full`",
+            _ => "",
+        };
+        if !limit.is_empty() {
+            return Err(crate::Error::BadParameter {
+                name: "score",
+                given: config.measure.to_string(),
+                limit: limit.into(),
+            });
+        }
+    }
     let complete = workspace
         .manifest
         .postings
@@ -168,6 +192,7 @@ fn counts(workspace: &Workspace, config: &JoinConfig, context: &Context<'_>) -> 
         Join::Prefix => Ok(false),
         Join::Auto if config.max_postings.is_some() => Ok(true),
         Join::Auto if config.pairs == Pairs::None => Ok(false),
+        Join::Auto if matches!(config.measure, Measure::Smallest(_)) => Ok(false),
         Join::Auto if begun.is_some_and(|joining| joining.stats.count.is_some()) => Ok(true),
         Join::Auto if begun.is_some_and(|joining| joining.prefix.is_some()) => Ok(false),
         Join::Auto => {

@@ -7,6 +7,7 @@ use crate::budget::ByteSize;
 use crate::collection::{Catalogue, Column, SetReader, each_document};
 use crate::ids::Key;
 use crate::manifest::{SampleEntry, Workspace};
+use crate::measure::Measure;
 use crate::progress::{Context, Unit};
 use crate::store::{Header, Kind, PartWriter, VERSION};
 use crate::{Error, Result};
@@ -35,6 +36,8 @@ pub struct Sampled {
     level: Vec<u8>,
     /// Sizes at each level. A size at a level finer than the document's own is 0.
     sizes: Vec<Column>,
+    /// Length in words of each document, where that is what is measured ([`Measure::of_words`]).
+    words: Option<Vec<u32>>,
 }
 
 impl Sampled {
@@ -64,7 +67,34 @@ impl Sampled {
             levels,
             level,
             sizes,
+            words: None,
         })
+    }
+
+    /// As [`Sampled::load`], with what `measure` compares.
+    pub fn load_for(workspace: &Workspace, measure: Measure) -> Result<Sampled> {
+        let mut sampled = Sampled::load(workspace)?;
+        sampled.take_words(workspace, measure)?;
+        Ok(sampled)
+    }
+
+    fn take_words(&mut self, workspace: &Workspace, measure: Measure) -> Result<()> {
+        if measure.of_words() {
+            let mut words = Vec::with_capacity(self.documents());
+            each_document(workspace, |_, document| {
+                words.push(u32::try_from(document.words).unwrap_or(u32::MAX));
+                Ok(())
+            })?;
+            self.words = Some(words);
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory for so many documents and what `measure` compares.
+    #[must_use]
+    pub fn bytes_for(measure: Measure, levels: usize, documents: u64) -> u64 {
+        let words = if measure.of_words() { documents * 4 } else { 0 };
+        Sampled::bytes(levels, documents) + words
     }
 
     /// The sizes with which the committed pairs were compared: of the samples, or of the full sets where
@@ -72,7 +102,8 @@ impl Sampled {
     pub fn of_pairs(workspace: &Workspace) -> Result<Sampled> {
         let pairs = workspace.manifest.pairs.as_ref();
         if pairs.is_none_or(|pairs| pairs.config.candidates.is_none()) {
-            return Sampled::load(workspace);
+            let measure = pairs.map_or(Measure::default(), |pairs| pairs.config.measure);
+            return Sampled::load_for(workspace, measure);
         }
         let mut sizes = Catalogue::stored(workspace)?;
         let representatives = Catalogue::representatives(workspace)?;
@@ -86,6 +117,7 @@ impl Sampled {
             levels: Sampling::Full.levels(groups),
             level: Vec::new(),
             sizes: vec![sizes],
+            words: None,
         })
     }
 
@@ -128,6 +160,26 @@ impl Sampled {
     #[inline]
     pub fn own(&self, document: u32) -> u32 {
         self.sizes[self.level(document)].0[document as usize]
+    }
+
+    /// What is measured of a document at a level: the size of its sample, or its length in words.
+    #[must_use]
+    #[inline]
+    pub fn measured_at(&self, level: usize, document: u32) -> u32 {
+        match &self.words {
+            Some(words) => words[document as usize],
+            None => self.at(level, document),
+        }
+    }
+
+    /// What is measured of two documents: [`Sampled::sizes`], or their lengths in words.
+    #[must_use]
+    #[inline]
+    pub fn measured(&self, a: u32, b: u32) -> (u32, u32) {
+        match &self.words {
+            Some(words) => (words[a as usize], words[b as usize]),
+            None => self.sizes(a, b),
+        }
     }
 
     /// Sizes of two documents' samples on the coarser of their ratios, on which they are compared.

@@ -60,6 +60,7 @@ impl Default for Run {
                 join: JoinConfig {
                     join: "prefix".parse().unwrap(),
                     threshold: "0.85".parse().unwrap(),
+                    measure: Default::default(),
                     max_postings: None,
                     pairs: "all".parse().unwrap(),
                     candidates: None,

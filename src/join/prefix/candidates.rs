@@ -446,7 +446,7 @@ impl<'a, K: Key> Worker<'a, K> {
             let sampled = self.shared.join.sampled;
             let member = |document| Member {
                 cluster: 0,
-                size: sampled.at(level, document),
+                size: sampled.measured_at(level, document),
                 document,
             };
             let (a, b) = (member(a), member(b));
@@ -466,7 +466,7 @@ impl<'a, K: Key> Worker<'a, K> {
             } else {
                 0
             },
-            size: sampled.at(level, document),
+            size: sampled.measured_at(level, document),
             document,
         }));
         if let Some(early) = shared.early {
@@ -530,13 +530,13 @@ impl<'a, K: Key> Worker<'a, K> {
     /// Pairs documents that are not in one cluster and whose sizes leave a chance.
     fn pair_members(&mut self, level: usize, members: &[Member], probes: u64) -> Result<()> {
         let shared = self.shared;
-        let threshold = shared.join.config.of_samples();
+        let criterion = shared.join.config.of_samples();
         let shareable = &shared.levels[level].shareable;
         let clustered = shared.early.is_some();
         let (mut looked_at, mut apart) = (0u64, 0u64);
         let mut next = 0;
         for (i, a) in members.iter().enumerate() {
-            let largest = threshold.largest_partner(a.size);
+            let largest = criterion.largest_partner(a.size);
             if !clustered {
                 next = i + 1;
             } else if next <= i {
@@ -552,7 +552,7 @@ impl<'a, K: Key> Worker<'a, K> {
                     }
                     break;
                 }
-                if clustered && threshold.largest_partner(b.size) < a.size.into() {
+                if clustered && criterion.largest_partner(b.size) < a.size.into() {
                     continue;
                 }
                 looked_at += 1;
@@ -560,7 +560,7 @@ impl<'a, K: Key> Worker<'a, K> {
                 if !self.is_of(level, x, y) {
                     continue;
                 }
-                let least = threshold.least_shared(a.size.into(), b.size.into());
+                let least = criterion.least_shared(a.size.into(), b.size.into());
                 let most = shareable[x as usize].min(shareable[y as usize]);
                 if u64::from(most) < least {
                     self.stats.probes_by_singles += 1;

@@ -93,6 +93,7 @@ impl<'a> Settling<'a> {
         if size == 0 || self.join.sampled.level(document) > level || !among {
             return Ok(());
         }
+        let measured = self.join.sampled.measured_at(level, document);
         let shared: u64 = profile.iter().map(|&n| u64::from(n)).sum();
         let singles = u64::from(size).checked_sub(shared);
         let singles = singles.ok_or_else(|| Error::Corrupt {
@@ -104,7 +105,7 @@ impl<'a> Settling<'a> {
         })?;
         self.round.documents += 1;
         self.round.entries += shared;
-        let prefix = u64::from(self.join.config.of_samples().prefix(size));
+        let prefix = u64::from(self.join.config.of_samples().prefix(size, measured));
         let Some(mut left) = prefix.checked_sub(singles).filter(|&left| left > 0) else {
             self.round.pruned += 1;
             self.round.entries_pruned += shared;

@@ -131,7 +131,7 @@ pub(super) fn run<K: Key>(
         .map(|segment| segment.fingerprints.bytes)
         .sum();
     let fixed = PROCESS_BYTES
-        + Sampled::bytes(levels, documents)
+        + Sampled::bytes_for(config.measure, levels, documents)
         + threads * (WORKER_BYTES + candidates::longest_bytes(longest, levels));
     let cutoffs = cutoff::Cutoffs::bytes(levels, documents);
     let clusters = match config.pairs {
@@ -151,7 +151,7 @@ pub(super) fn run<K: Key>(
         format!("joining {documents} documents with {threads} threads")
     })?;
     let memory = context.budget.memory.0 - fixed;
-    let sampled = Sampled::load(workspace)?;
+    let sampled = Sampled::load_for(workspace, config.measure)?;
     let join = Joining {
         config,
         sampled: &sampled,
@@ -172,7 +172,7 @@ pub(super) fn expected(
     config: &JoinConfig,
     context: &Context<'_>,
 ) -> Result<u64> {
-    let sampled = Sampled::load(workspace)?;
+    let sampled = Sampled::load_for(workspace, config.measure)?;
     let join = Joining {
         config,
         sampled: &sampled,

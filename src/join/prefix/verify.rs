@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE, commit, list};
 use crate::manifest::Workspace;
+use crate::measure::Measure;
 use crate::merge::LoserTree;
 use crate::progress::{Unit, caught, joined_all};
 use crate::sample::Sampled;
@@ -36,10 +37,12 @@ impl<'a> Verifier<'a> {
 
     /// What two documents share, if that is enough for the threshold.
     pub(super) fn verify<K: Key>(&self, a: u32, b: u32) -> Result<Option<u32>> {
-        let (size_a, size_b) = self.join.sampled.sizes(a, b);
-        let threshold = self.join.config.of_samples();
-        let least = threshold.least_shared(size_a.into(), size_b.into());
-        self.shared::<K>(a, b, least)
+        let (size_a, size_b) = self.join.sampled.measured(a, b);
+        let (size_a, size_b) = (size_a.into(), size_b.into());
+        let criterion = self.join.config.of_samples();
+        let least = criterion.least_shared(size_a, size_b);
+        let shared = self.shared::<K>(a, b, least)?;
+        Ok(shared.filter(|&shared| criterion.reached(shared.into(), size_a, size_b)))
     }
 
     /// What two documents share, if it is `least` or more.
@@ -48,6 +51,9 @@ impl<'a> Verifier<'a> {
         let level = sampled.level(a).max(sampled.level(b));
         let a = self.sample::<K>(level, a, sampled)?;
         let b = self.sample::<K>(level, b, sampled)?;
+        if let Measure::Smallest(n) = self.join.config.measure {
+            return Ok(Some(K::shared_smallest_le(a, b, n.into()) as u32));
+        }
         Ok(K::shared_le(a, b, least).map(|shared| shared as u32))
     }
 

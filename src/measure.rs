@@ -1,0 +1,394 @@
+//! How alike two documents are, by what they share: the measures of the papers, in exact arithmetic.
+//!
+//! # Source
+//! Resemblance and containment: Broder 1997, as in Ye, Wen & Ma 2008, section 3.2, and Cherkasova et al.
+//! 2009, section 2. Scores S1 to S3: Bernstein & Zobel 2006, section 6.2 (S4 weighs each shared shingle by
+//! itself: [`crate::methods`]). Cosine over sets: Kolcz & Chowdhury 2008, equation 2. What bounds them in
+//! the prefix join is Bayardo, Ma & Srikant 2007, carried over to each measure below.
+//!
+//! # Invariants
+//! - A pair is at or above a threshold exactly when [`Criterion::reached`] says so, in integers.
+//! - Every measure rises with what is shared. [`Criterion::least_shared`], [`Criterion::prefix`] and
+//!   [`Criterion::largest_partner`] never exclude a pair that reaches it (tested against all small cases).
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{Threshold, resemblance_text};
+
+/// What is compared with the threshold. In each, `shared` is what two sets of `a` and `b` keys have in
+/// common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+#[non_exhaustive]
+pub enum Measure {
+    /// shared / (a + b - shared).
+    #[default]
+    Resemblance,
+    /// shared / min(a, b): how much of the smaller is in the other.
+    Containment,
+    /// shared / sqrt(a b).
+    Cosine,
+    /// Bernstein & Zobel's S1: shared itself, at least this many. The threshold does not apply.
+    Shared(u32),
+    /// Bernstein & Zobel's S2: shared / min of the lengths in words.
+    S2,
+    /// Bernstein & Zobel's S3: shared / mean of the lengths in words.
+    S3,
+    /// shared / n, for sets of n keys that stand for their positions (Sketch).
+    Of(u32),
+    /// Of the n smallest keys of both sets together, the share that is in both (Broder's estimate of
+    /// resemblance from the n smallest of each; Min). `a` and `b` are at most n.
+    Smallest(u32),
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Measure::Resemblance => f.write_str("resemblance"),
+            Measure::Containment => f.write_str("containment"),
+            Measure::Cosine => f.write_str("cosine"),
+            Measure::Shared(least) => write!(f, "s1:{least}"),
+            Measure::S2 => f.write_str("s2"),
+            Measure::S3 => f.write_str("s3"),
+            Measure::Of(n) => write!(f, "of:{n}"),
+            Measure::Smallest(n) => write!(f, "smallest:{n}"),
+        }
+    }
+}
+
+impl FromStr for Measure {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is not a score; use resemblance, containment, cosine, s1:N (at least N shared), \
+                 s2 or s3"
+            )
+        };
+        let (name, number) = match text.split_once(':') {
+            Some((name, number)) => (name, Some(number)),
+            None => (text, None),
+        };
+        let number = number
+            .map(|n| n.parse::<u32>().ok().filter(|&n| n > 0).ok_or_else(wrong))
+            .transpose()?;
+        Ok(match (name, number) {
+            ("resemblance", None) => Measure::Resemblance,
+            ("containment", None) => Measure::Containment,
+            ("cosine", None) => Measure::Cosine,
+            ("s1", Some(least)) => Measure::Shared(least),
+            ("s2", None) => Measure::S2,
+            ("s3", None) => Measure::S3,
+            ("of", Some(n)) => Measure::Of(n),
+            ("smallest", Some(n)) => Measure::Smallest(n),
+            _ => return Err(wrong()),
+        })
+    }
+}
+
+impl From<Measure> for String {
+    fn from(measure: Measure) -> String {
+        measure.to_string()
+    }
+}
+
+impl TryFrom<String> for Measure {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl Measure {
+    /// Is it resemblance, the default, of which older manifests say nothing?
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Measure::Resemblance
+    }
+
+    /// Are the sizes that it is given lengths in words, and not numbers of keys?
+    #[must_use]
+    pub fn of_words(self) -> bool {
+        matches!(self, Measure::S2 | Measure::S3)
+    }
+
+    /// Name of the column that it is printed in.
+    #[must_use]
+    pub fn column(self) -> &'static str {
+        match self {
+            Measure::Resemblance => "resemblance",
+            _ => "score",
+        }
+    }
+
+    /// Its value with six decimals; a whole number for S1.
+    #[must_use]
+    pub fn text(self, shared: u64, a: u64, b: u64) -> String {
+        let of = |whole: u64| match whole {
+            0 => "0.000000".into(),
+            // shared / whole, as shared / (whole + shared - shared).
+            _ => resemblance_text(shared, whole, shared),
+        };
+        match self {
+            Measure::Resemblance => resemblance_text(shared, a, b),
+            Measure::Containment | Measure::S2 => of(a.min(b)),
+            Measure::Shared(_) => shared.to_string(),
+            // IEEE 754 rounds division and square root exactly: the same digits everywhere.
+            Measure::Cosine if a > 0 && b > 0 => {
+                format!("{:.6}", shared as f64 / (a as f64 * b as f64).sqrt())
+            }
+            Measure::Cosine => "0.000000".into(),
+            Measure::S3 => match a + b {
+                0 => "0.000000".into(),
+                whole => resemblance_text(2 * shared, whole, 2 * shared),
+            },
+            Measure::Of(n) => of(n.into()),
+            Measure::Smallest(n) => of(u64::from(n).min(a + b - shared)),
+        }
+    }
+}
+
+/// A measure and the threshold it is to reach.
+///
+/// Sizes are numbers of keys, but for [`Measure::of_words`], where they are lengths in words: then a set
+/// has at most as many keys as its document has words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Criterion {
+    /// What is measured.
+    pub measure: Measure,
+    /// What it is to reach.
+    pub threshold: Threshold,
+}
+
+impl Criterion {
+    /// Is it reached?
+    #[must_use]
+    #[inline]
+    pub fn reached(self, shared: u64, a: u64, b: u64) -> bool {
+        let t = self.threshold;
+        let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
+        let (s, x, y) = (u128::from(shared), u128::from(a), u128::from(b));
+        let share_of = |whole: u128| whole > 0 && s * q >= whole * p;
+        match self.measure {
+            Measure::Resemblance => t.reached(shared, a, b),
+            Measure::Containment | Measure::S2 => share_of(x.min(y)),
+            Measure::Cosine => x > 0 && y > 0 && (s * q).pow(2) >= x * y * p * p,
+            Measure::Shared(least) => shared >= least.into(),
+            Measure::S3 => x + y > 0 && 2 * s * q >= (x + y) * p,
+            Measure::Of(n) => share_of(n.into()),
+            Measure::Smallest(n) => share_of(u128::from(n).min(x + y - s)),
+        }
+    }
+
+    /// What two sets of these sizes must share to reach it: the least that does, but for
+    /// [`Measure::Smallest`], where not all that is shared counts and this is a bound.
+    #[must_use]
+    #[inline]
+    pub fn least_shared(self, a: u64, b: u64) -> u64 {
+        let t = self.threshold;
+        match self.measure {
+            Measure::Resemblance => t.least_shared(a, b),
+            Measure::Containment | Measure::S2 => part(t, a.min(b)).max(1),
+            Measure::Cosine => {
+                let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
+                // s q >= sqrt(a b) p: 10^18 times 2^64 is below 2^124.
+                let square = (u128::from(a) * u128::from(b) * p * p).div_ceil(q * q);
+                let root = square.isqrt();
+                (root + u128::from(root * root < square)).max(1) as u64
+            }
+            Measure::Shared(least) => least.into(),
+            Measure::S3 => {
+                let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
+                ((u128::from(a) + u128::from(b)) * p).div_ceil(2 * q).max(1) as u64
+            }
+            Measure::Of(n) => part(t, n.into()),
+            Measure::Smallest(_) => part(t, a.max(b)).max(1),
+        }
+    }
+
+    /// How many of a set's first keys, in any order that all sets share, must hold one of every set that
+    /// reaches it: `keys` less the least that it can share with any, plus one. 0 where it can reach it
+    /// with none.
+    #[must_use]
+    pub fn prefix(self, keys: u32, size: u32) -> u32 {
+        let t = self.threshold;
+        let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
+        let least = match self.measure {
+            Measure::Resemblance => return t.prefix(keys),
+            // One key of a set of one.
+            Measure::Containment | Measure::S2 => 1,
+            // The other set has at least what is shared: s >= t sqrt(a s) where s >= t^2 a.
+            Measure::Cosine => (u128::from(keys) * p * p).div_ceil(q * q) as u64,
+            Measure::Shared(least) => least.into(),
+            // As above: s >= t (a + s) / 2 where s >= t a / (2 - t).
+            Measure::S3 => (u128::from(size) * p).div_ceil(2 * q - p) as u64,
+            Measure::Of(n) => part(t, n.into()),
+            Measure::Smallest(_) => part(t, keys.into()),
+        };
+        match u64::from(keys).checked_sub(least.max(1)) {
+            Some(before) => before as u32 + 1,
+            None => 0,
+        }
+    }
+
+    /// The largest size with which one of `size` can reach it.
+    #[must_use]
+    pub fn largest_partner(self, size: u32) -> u64 {
+        let t = self.threshold;
+        let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
+        let size_ = u128::from(size);
+        match self.measure {
+            Measure::Resemblance | Measure::Smallest(_) => t.largest_partner(size),
+            Measure::Containment | Measure::S2 | Measure::Shared(_) | Measure::Of(_) => u64::MAX,
+            // All of it shared: size^2 >= t^2 size b, and size >= t (size + b) / 2.
+            Measure::Cosine => (size_ * q * q / (p * p)).min(u64::MAX.into()) as u64,
+            Measure::S3 => (size_ * (2 * q - p) / p) as u64,
+        }
+    }
+}
+
+/// ceil(t whole).
+fn part(t: Threshold, whole: u64) -> u64 {
+    let product = u128::from(whole) * u128::from(t.numerator());
+    product.div_ceil(t.denominator().into()) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEASURES: [&str; 11] = [
+        "resemblance",
+        "containment",
+        "cosine",
+        "s1:1",
+        "s1:4",
+        "s2",
+        "s3",
+        "of:5",
+        "of:12",
+        "smallest:9",
+        "smallest:30",
+    ];
+
+    #[test]
+    fn measures_read_and_print() {
+        for text in MEASURES {
+            let measure: Measure = text.parse().unwrap();
+            assert_eq!(measure.to_string(), text);
+            let json = serde_json::to_string(&measure).unwrap();
+            assert_eq!(serde_json::from_str::<Measure>(&json).unwrap(), measure);
+        }
+        for text in ["", "s1", "s1:0", "s1:-1", "s2:3", "s5", "of", "Cosine", "cosine:"] {
+            assert!(text.parse::<Measure>().is_err(), "{text}");
+        }
+    }
+
+    /// What the formulas of the papers say, in floating point where that is far from a border.
+    fn value(measure: Measure, s: f64, a: f64, b: f64) -> f64 {
+        match measure {
+            Measure::Resemblance => s / (a + b - s),
+            Measure::Containment | Measure::S2 => s / a.min(b),
+            Measure::Cosine => s / (a * b).sqrt(),
+            Measure::Shared(n) => s - f64::from(n) + 1.0,
+            Measure::S3 => s / ((a + b) / 2.0),
+            Measure::Of(n) => s / f64::from(n),
+            Measure::Smallest(n) => s / f64::from(n).min(a + b - s),
+        }
+    }
+
+    /// Every bound against the definition, for all small sizes.
+    #[test]
+    fn bounds_exclude_no_pair() {
+        for name in MEASURES {
+            let measure: Measure = name.parse().unwrap();
+            let most = match measure {
+                Measure::Smallest(n) | Measure::Of(n) => u64::from(n).min(14),
+                _ => 14,
+            };
+            for text in ["0.1", "1/3", "0.5", "0.85", "1"] {
+                let threshold: Threshold = text.parse().unwrap();
+                let criterion = Criterion { measure, threshold };
+                let t = threshold.numerator() as f64 / threshold.denominator() as f64;
+                for (a, b) in (0..=most).flat_map(|a| (0..=most).map(move |b| (a, b))) {
+                    let mut before = false;
+                    for s in 0..=a.min(b) {
+                        let reached = criterion.reached(s, a, b);
+                        let v = value(measure, s as f64, a as f64, b as f64);
+                        let border = match measure {
+                            Measure::Shared(_) => 1.0,
+                            _ => t,
+                        };
+                        if (v - border).abs() > 1e-9 {
+                            assert_eq!(reached, v > border, "{name} {text} {s} {a} {b}");
+                        }
+                        assert!(!before || reached, "it rises: {name} {text} {s} {a} {b}");
+                        before = reached;
+                        let exact = !matches!(measure, Measure::Smallest(_)) && a > 0 && b > 0;
+                        let enough = s >= criterion.least_shared(a, b);
+                        assert!(
+                            if exact { reached == enough } else { !reached || enough },
+                            "least: {name} {text} {s} {a} {b}"
+                        );
+                        if !reached || s == 0 {
+                            continue;
+                        }
+                        // Keys are at most the words where sizes are these.
+                        let keys = if measure.of_words() { s..=a } else { a..=a };
+                        for keys in keys {
+                            let prefix = criterion.prefix(keys as u32, a as u32);
+                            let least = keys - s + 1;
+                            assert!(
+                                u64::from(prefix) >= least,
+                                "prefix: {name} {text} {s} {keys} {a} {b}"
+                            );
+                        }
+                        assert!(
+                            b <= criterion.largest_partner(a as u32),
+                            "partner: {name} {text} {s} {a} {b}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_sizes_do_not_overflow() {
+        let large = u64::from(u32::MAX);
+        let fine: Threshold = "0.999999999".parse().unwrap();
+        for name in MEASURES {
+            let measure: Measure = name.parse().unwrap();
+            let criterion = Criterion {
+                measure,
+                threshold: fine,
+            };
+            assert!(criterion.reached(large, large, large), "{name}");
+            assert!(criterion.least_shared(large, large) <= large, "{name}");
+            criterion.prefix(u32::MAX, u32::MAX);
+            assert!(criterion.largest_partner(u32::MAX) >= large, "{name}");
+        }
+    }
+
+    #[test]
+    fn values_print() {
+        let text = |measure: &str, s, a, b| measure.parse::<Measure>().unwrap().text(s, a, b);
+        assert_eq!(text("resemblance", 1, 2, 2), "0.333333");
+        assert_eq!(text("containment", 1, 3, 2), "0.500000");
+        assert_eq!(text("cosine", 9, 10, 10), "0.900000");
+        assert_eq!(text("s1:3", 9, 10, 10), "9");
+        assert_eq!(text("s2", 3, 8, 4), "0.750000");
+        assert_eq!(text("s3", 3, 8, 4), "0.500000");
+        assert_eq!(text("of:100", 7, 100, 100), "0.070000");
+        assert_eq!(text("smallest:10", 7, 10, 10), "0.700000");
+        assert_eq!(text("smallest:10", 2, 4, 4), "0.333333");
+        for measure in ["containment", "cosine", "s2", "s3", "smallest:3"] {
+            assert_eq!(text(measure, 0, 0, 0), "0.000000");
+        }
+    }
+}
