@@ -506,6 +506,7 @@ fn tiny_run(place: &Path) -> PathBuf {
         },
         size_groups: SizeGroups::default(),
         segment_size: ByteSize::mib(64),
+        text: false,
     };
     let question = Question {
         sampling: Sampling::Full,

@@ -80,6 +80,7 @@ pub fn finished_run(name: &str) -> PathBuf {
         read: Default::default(),
         size_groups: Default::default(),
         segment_size: ByteSize(256),
+        text: false,
     };
     let question = Question {
         sampling: "full".parse().expect("a sampling"),

@@ -506,6 +506,12 @@ pub struct InputOptions {
         help_heading = "Means"
     )]
     pub segment_size: ByteSize,
+    /// Keep the text of the documents, so that other methods need not read the inputs again
+    ///
+    /// Of every document that is no exact duplicate: decoded, without markup, white space folded, behind
+    /// zstd in the output directory. With or without it is another collection.
+    #[arg(long, help_heading = "Reading")]
+    pub keep_text: bool,
     /// Fail if any record is rejected; without, rejects are only reported
     ///
     /// The run ends after reading, with rejects.jsonl written. Notices about documents that are used do

@@ -104,6 +104,7 @@ fn collection(options: &InputOptions) -> Result<CollectionConfig> {
         shingle,
         size_groups: options.size_groups.clone(),
         segment_size: options.segment_size,
+        text: options.keep_text,
     })
 }
 

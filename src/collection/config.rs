@@ -20,6 +20,14 @@ pub struct CollectionConfig {
     pub size_groups: SizeGroups,
     /// Raw bytes of a segment, about.
     pub segment_size: ByteSize,
+    /// Keep the text of the documents whose sets are stored, for methods that need more than shingles.
+    // Named as the flag is; not said where it is not asked for, as before it could be.
+    #[serde(
+        rename = "keep_text",
+        default,
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub text: bool,
 }
 
 /// Lower bounds, in words, of the size groups after the first.

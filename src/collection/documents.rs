@@ -1,14 +1,13 @@
-//! The documents and the rejects of a segment on disk: blocks of bincode, each behind zstd.
+//! The documents and the rejects of a segment on disk: bincode in blocks ([`super::blocks`]).
 
 use std::path::Path;
 
 use bincode::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
+use super::blocks::{Packer, take_block};
 use crate::read::{Reason, Reject};
-use crate::store::{
-    Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION, checksum, meta,
-};
+use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION, meta};
 use crate::{Error, Result};
 
 /// What is kept of a document.
@@ -59,7 +58,7 @@ struct BlockWriter {
     raw: Vec<u8>,
     in_block: u32,
     records: u64,
-    compressor: zstd::bulk::Compressor<'static>,
+    packer: Packer,
 }
 
 impl BlockWriter {
@@ -76,8 +75,7 @@ impl BlockWriter {
             raw: Vec::new(),
             in_block: 0,
             records: 0,
-            compressor: zstd::bulk::Compressor::new(ZSTD_LEVEL)
-                .map_err(Error::io("set up compression of", directory))?,
+            packer: Packer::new(ZSTD_LEVEL)?,
         })
     }
 
@@ -99,19 +97,7 @@ impl BlockWriter {
         if self.in_block == 0 {
             return Ok(());
         }
-        let packed = self.compressor.compress(&self.raw);
-        let packed = packed.map_err(|source| Error::Io {
-            operation: "compress a block of",
-            path: "a segment".into(),
-            source,
-        })?;
-        let mut head = Vec::with_capacity(24);
-        head.extend_from_slice(&self.in_block.to_le_bytes());
-        head.extend_from_slice(&(packed.len() as u32).to_le_bytes());
-        head.extend_from_slice(&(self.raw.len() as u64).to_le_bytes());
-        head.extend_from_slice(&checksum(&packed).to_le_bytes());
-        self.out.put(&head)?;
-        self.out.put(&packed)?;
+        self.packer.put(&mut self.out, self.in_block, &self.raw)?;
         self.raw.clear();
         self.in_block = 0;
         Ok(())
@@ -155,26 +141,11 @@ impl BlockReader {
             return Ok(None);
         }
         if self.in_block == 0 {
-            let records = self.part.take_u32()?;
-            let length = self.part.take_u32()? as usize;
-            let raw = self.part.take_u64()?;
-            let stated = self.part.take_u64()?;
-            let raw = usize::try_from(raw).unwrap_or(usize::MAX);
-            if records == 0 || raw > MOST_BLOCK_BYTES {
-                let found = format!("{records} records in {raw} bytes");
+            let records = take_block(&mut self.part, MOST_BLOCK_BYTES, &mut self.raw)?;
+            if records == 0 {
+                let found = format!("{records} records in {} bytes", self.raw.len());
                 return Err(self.part.corrupt("block", "records", found));
             }
-            let packed = self.part.take(length)?;
-            let found = checksum(packed);
-            let block = (found == stated).then(|| zstd::bulk::decompress(packed, raw));
-            self.raw = match block {
-                Some(Ok(raw)) => raw,
-                Some(Err(e)) => return Err(self.part.corrupt("block", "zstd", e)),
-                None => {
-                    let (e, f) = (format!("{stated:016x}"), format!("{found:016x}"));
-                    return Err(self.part.corrupt("checksum of a block", e, f));
-                }
-            };
             self.in_block = records;
             self.at = 0;
         }

@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use serde::{Deserialize, Serialize};
 
 use super::documents::{DocumentRecord, DocumentWriter, RejectWriter};
-use super::{CollectionConfig, DocumentReader, SetWriter};
+use super::{CollectionConfig, DocumentReader, SetWriter, TextWriter};
 use crate::budget::ByteSize;
 use crate::ids::Key;
 use crate::manifest::{Cursor, SegmentEntry, Workspace};
@@ -45,6 +45,11 @@ const SEEN_SLOTS: usize = 1 << 20;
 /// What ingest holds beside what the budget's parts below count: the table of MD5s, buffers of
 /// decompressors and of the three part writers.
 const FIXED_BYTES: u64 = 40 << 20;
+/// What is held beside it where text is kept: a block and its compressor, the writer's buffer.
+const TEXT_BYTES: u64 = 6 << 20;
+/// Bytes of text that a byte of a body can become: three, as a byte of a legacy charset, or one that is
+/// wrong; and a text grows by as much again as it has.
+const TEXT_GROWTH: u64 = 6;
 /// An input file in the list of them: its path twice, its identity. Long paths are more.
 const INPUT_BYTES: u64 = 400;
 /// Documents that a 32-bit number can name, one number kept free.
@@ -77,6 +82,13 @@ pub struct SegmentStats {
     pub stored: u64,
     /// Documents whose set is not stored because an equal MD5 was seen lately.
     pub omitted: u64,
+    /// Bytes of text kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub text: u64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 impl SegmentStats {
@@ -100,6 +112,7 @@ impl SegmentStats {
         self.short += other.short;
         self.stored += other.stored;
         self.omitted += other.omitted;
+        self.text += other.text;
     }
 }
 
@@ -109,7 +122,11 @@ pub fn least_memory(config: &CollectionConfig, inputs: usize) -> ByteSize {
     // The record that the reader is filling, the one that the writer is shingling in passes, its
     // passes' buffer (a quarter of what is in flight).
     let list = inputs as u64 * INPUT_BYTES;
-    ByteSize(FIXED_BYTES + list + config.read.max_document.0 * 5 / 2 + (16 << 20))
+    ByteSize(fixed_bytes(config) + list + config.read.max_document.0 * 5 / 2 + (16 << 20))
+}
+
+fn fixed_bytes(config: &CollectionConfig) -> u64 {
+    FIXED_BYTES + if config.text { TEXT_BYTES } else { 0 }
 }
 
 /// How the budget is divided.
@@ -127,7 +144,7 @@ impl Shares {
     fn new(memory: ByteSize, config: &CollectionConfig) -> Shares {
         let in_flight = memory
             .0
-            .saturating_sub(FIXED_BYTES + config.read.max_document.0);
+            .saturating_sub(fixed_bytes(config) + config.read.max_document.0);
         Shares {
             in_flight,
             batch: in_flight / 4,
@@ -168,9 +185,19 @@ struct Shingled {
     documents: Vec<DocumentRecord>,
     /// The sets one after the other, not yet as keys of a certain width.
     sets: Vec<u8>,
+    /// Their texts, where they are kept, and the bytes of each.
+    texts: Vec<u8>,
+    text_bytes: Vec<usize>,
     /// Rejects, and notices with `true`.
     rejects: Vec<(Reject, bool)>,
     skipped: BTreeMap<&'static str, u64>,
+}
+
+impl Shingled {
+    /// Bytes held of sets and texts.
+    fn held(&self) -> u64 {
+        (self.sets.len() + self.texts.len()) as u64
+    }
 }
 
 /// Reads the inputs into committed segments; goes on after the last one committed.
@@ -425,8 +452,9 @@ impl Shape {
         let fingerprints = shingler
             .most_fingerprints(BATCH_BYTES)
             .div_ceil(BATCH_BYTES) as u64;
-        // The record itself, its fingerprints as a worker's set, and as bytes for the writer.
-        let worst = 1 + 2 * fingerprints * K::BYTES as u64;
+        // The record itself, its fingerprints as a worker's set, and as bytes for the writer; its text.
+        let text = if config.text { TEXT_GROWTH } else { 0 };
+        let worst = 1 + 2 * fingerprints * K::BYTES as u64 + text;
         Shape {
             segment_bytes: config.segment_size.0,
             worst,
@@ -698,15 +726,23 @@ impl<K: Key> Worker<K> {
         let (mut digested, mut granted, mut held) = (0, 0, 0);
         for record in &batch.records {
             loop {
-                let left = (*cost).saturating_sub(held + out.sets.len() as u64);
+                let left = (*cost).saturating_sub(held + out.held());
                 let most = self.config.read.max_document.0;
                 self.read.max_document = ByteSize(most.min(left / self.worst));
                 let (shingler, set) = (&mut self.shingler, &mut self.set);
                 let (config, read) = (&self.config, &self.read);
+                let mut texts = std::mem::take(&mut out.texts);
+                let before = texts.len();
                 let document = read_document(record, batch, config, read, &mut out, |document| {
                     set.clear();
-                    shingler.shingle_undigested(document, (K::default(), K::MAX), set)
+                    let all = (K::default(), K::MAX);
+                    if config.text {
+                        shingler.shingle_keeping(document, all, set, &mut texts)
+                    } else {
+                        shingler.shingle_undigested(document, all, set)
+                    }
                 });
+                out.texts = texts;
                 match document {
                     Ok(Some(mut document)) => {
                         document.shingles = self.set.len() as u32;
@@ -714,6 +750,7 @@ impl<K: Key> Worker<K> {
                             key.put_le(&mut out.sets);
                         }
                         out.documents.push(document);
+                        out.text_bytes.push(out.texts.len() - before);
                         if self.shingler.undigested_bytes() >= UNDIGESTED_BYTES {
                             self.digest(&mut out.documents, &mut digested);
                         }
@@ -727,7 +764,7 @@ impl<K: Key> Worker<K> {
                         }
                         self.digest(&mut out.documents, &mut digested);
                         digested = 0;
-                        held += out.sets.len() as u64;
+                        held += out.held();
                         contents.push(Content::Shingled(std::mem::take(&mut out)));
                         contents.push(Content::Oversized(Batch {
                             bytes: batch.bytes[record.bytes.clone()].to_vec(),
@@ -834,11 +871,12 @@ impl SeenLately {
     }
 }
 
-/// The three parts of the segment being written.
+/// The parts of the segment being written.
 struct Open {
     documents: DocumentWriter,
     fingerprints: SetWriter,
     rejects: RejectWriter,
+    texts: Option<TextWriter>,
     stats: SegmentStats,
 }
 
@@ -891,6 +929,10 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
                 documents: DocumentWriter::create(&directory, parameters, number)?,
                 fingerprints: SetWriter::create(&directory, parameters, number, K::BYTES)?,
                 rejects: RejectWriter::create(&directory, parameters, number)?,
+                texts: match self.config.text {
+                    true => Some(TextWriter::create(&directory, parameters, number)?),
+                    false => None,
+                },
                 stats: SegmentStats::default(),
             });
         }
@@ -915,21 +957,27 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
     }
 
     fn push_shingled(&mut self, batch: Shingled) -> Result<()> {
-        let mut sets = &batch.sets[..];
+        let (mut sets, mut texts) = (&batch.sets[..], &batch.texts[..]);
         let mut kept = Vec::with_capacity(batch.documents.len());
-        for document in &batch.documents {
+        for (document, &text_bytes) in batch.documents.iter().zip(&batch.text_bytes) {
             let (set, rest) = sets.split_at(document.shingles as usize * K::BYTES);
             sets = rest;
+            let (text, rest) = texts.split_at(text_bytes);
+            texts = rest;
             let stored = !self.seen.seen(&document.md5);
-            kept.push((stored, set));
+            kept.push((stored, set, text));
         }
         self.open()?;
         let Some(open) = &mut self.open else {
             return Ok(());
         };
-        for (document, (stored, set)) in batch.documents.iter().zip(kept) {
+        for (document, (stored, set, text)) in batch.documents.iter().zip(kept) {
             if stored {
                 open.fingerprints.put(set)?;
+                if let Some(texts) = &mut open.texts {
+                    texts.push(text)?;
+                    open.stats.text += text.len() as u64;
+                }
             }
             push_document(open, document, stored, &mut self.next_document)?;
         }
@@ -995,6 +1043,9 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
                 most: u32::MAX.into(),
             })?;
             if let Some(open) = &mut self.open {
+                if stored {
+                    push_text(open, &mut self.shingler, record, batch, &self.config)?;
+                }
                 push_document(open, &document, stored, &mut self.next_document)?;
             }
         }
@@ -1015,12 +1066,44 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
             documents: open.documents.finish()?,
             fingerprints: open.fingerprints.finish(open.stats.stored)?,
             rejects: open.rejects.finish()?,
+            text: open.texts.map(TextWriter::finish).transpose()?,
             next,
             stats: open.stats,
         };
         self.workspace.manifest.segments.push(entry);
         self.workspace.commit(&[DIRECTORY])
     }
+}
+
+/// Keeps the text of an oversized document, if texts are kept: read once to know its length, and once more
+/// to be written piece by piece.
+fn push_text<K: Key>(
+    open: &mut Open,
+    shingler: &mut Shingler<K>,
+    record: &Record,
+    batch: &Batch,
+    config: &CollectionConfig,
+) -> Result<()> {
+    let Some(texts) = &mut open.texts else {
+        return Ok(());
+    };
+    let mut each_piece = |take: &mut dyn FnMut(&[u8])| {
+        let bytes = &batch.bytes[record.bytes.clone()];
+        if let Interpreted::Document(document) = interpret(record, bytes, &config.read) {
+            shingler.text_in_pieces(&document, take);
+        }
+    };
+    let mut length = 0;
+    each_piece(&mut |piece| length += piece.len() as u64);
+    texts.begin(length)?;
+    let mut written = Ok(());
+    each_piece(&mut |piece| {
+        if written.is_ok() {
+            written = texts.put(piece);
+        }
+    });
+    open.stats.text += length;
+    written
 }
 
 fn push_document(

@@ -2,15 +2,16 @@
 //!
 //! # In and out
 //! In: the inputs. Out: for each segment, its documents (name, address, place in the input, words,
-//! MD5 ...), their fingerprint sets, and what was rejected; then, over all documents, the catalogue:
-//! docnos by number, the representative of each document, the size of each stored set.
+//! MD5 ...), their fingerprint sets, what was rejected, and their text where it is to be kept; then, over
+//! all documents, the catalogue: docnos by number, the representative of each document, the size of each
+//! stored set.
 //!
 //! # Algorithm
 //! 1. One reader frames records (stage 1) into batches of about a megabyte and cuts the stream into
 //!    segments, a boundary that depends on nothing but the input.
 //! 2. Workers parse and shingle batches (stages 2 and 3) in whatever order they get them.
-//! 3. One writer puts the results back in input order, appends them to the segment's three parts,
-//!    and commits a segment when it is whole.
+//! 3. One writer puts the results back in input order, appends them to the segment's three parts (four
+//!    with text), and commits a segment when it is whole.
 //! 4. When all is in, MD5s and docnos are sorted (externally) to find exact duplicates and docnos
 //!    that occur twice.
 //!
@@ -18,7 +19,7 @@
 //! - Documents are numbered in input order, whatever the threads do.
 //! - The set of a document whose MD5 has been seen lately is not stored again: it can only be an
 //!   exact duplicate, which takes no part. "Lately" is a table of fixed size, so the bytes on disk
-//!   depend on nothing but the input.
+//!   depend on nothing but the input. Text is kept of the documents whose sets are stored.
 //! - What is between reader and writer is bounded by the budget, by the worst case of each byte.
 //!
 //! # Cost
@@ -30,11 +31,13 @@
 //! the batch (not the segment) that of work: so one gzip file keeps all cores busy and a segment's
 //! bytes never need to be in memory at once.
 
+mod blocks;
 mod catalogue;
 mod config;
 mod documents;
 mod ingest;
 mod sets;
+mod texts;
 
 pub(crate) use catalogue::each_document;
 pub use catalogue::{Catalogue, CatalogueStats, Column, GroupStats, Names, run as catalogue};
@@ -43,3 +46,4 @@ pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader
 pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub(crate) use sets::position;
 pub use sets::{MappedSets, SET_BLOCK_BYTES, SetReader, SetWriter};
+pub use texts::{TEXT_BLOCK_BYTES, TextReader, TextWriter};

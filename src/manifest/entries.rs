@@ -96,6 +96,9 @@ pub struct SegmentEntry {
     pub fingerprints: PartInfo,
     /// What was rejected or noticed.
     pub rejects: PartInfo,
+    /// The texts of the documents whose sets are stored, where they are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<PartInfo>,
     /// Where the next segment begins.
     pub next: Cursor,
     /// What was counted.

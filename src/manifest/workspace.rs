@@ -462,6 +462,8 @@ pub fn parts_of(manifest: &Manifest) -> Vec<(&'static str, Kind, &PartInfo)> {
         parts.push(("collection", Kind::Documents, &segment.documents));
         parts.push(("collection", Kind::Fingerprints, &segment.fingerprints));
         parts.push(("collection", Kind::Rejects, &segment.rejects));
+        let text = segment.text.iter();
+        parts.extend(text.map(|part| ("collection", Kind::Text, part)));
     }
     if let Some(catalogue) = &manifest.catalogue {
         parts.push(("catalogue", Kind::Names, &catalogue.names));
@@ -537,7 +539,7 @@ fn is_ours(name: &str) -> bool {
         return false;
     };
     let kinds = [
-        "docs", "fps", "rejects", "col", "names", "run", "post", "pairs",
+        "docs", "fps", "rejects", "col", "names", "run", "post", "pairs", "text",
     ];
     kinds.contains(&ending) && !stem.is_empty() && !stem.contains('/')
 }
@@ -556,6 +558,12 @@ fn compatible(directory: &Path, manifest: &Manifest, config: &CollectionConfig) 
             &serde_json::to_value(config).unwrap_or_default(),
             &mut out,
         );
+        // Said only where it is asked for.
+        if !config.text {
+            out.push(("keep-text".into(), false.to_string()));
+        }
+        // The same names in the same places.
+        out.sort_by(|a, b| a.0.cmp(&b.0));
         out
     };
     let (ours, theirs) = (flat(config), flat(&manifest.collection));

@@ -26,7 +26,7 @@ use std::convert::Infallible;
 
 use html5gum::{Emitter, Error, State};
 
-use super::tokens::{Canonical, TokenConsumer};
+use super::Sink;
 
 /// Tag names are told apart within this length; the longest that matters has ten letters.
 const NAME_BYTES: usize = 16;
@@ -113,9 +113,8 @@ enum Title {
 }
 
 /// Sends text and word breaks on, and keeps the title.
-pub(super) struct TextEmitter<'a> {
-    canonical: &'a mut Canonical,
-    consumer: &'a mut dyn TokenConsumer,
+pub(super) struct TextEmitter<'a, S> {
+    sink: &'a mut S,
     /// Bytes of the first title, ASCII white space folded.
     title: &'a mut Vec<u8>,
     title_state: Title,
@@ -131,17 +130,11 @@ pub(super) struct TextEmitter<'a> {
     raw_name: Name,
 }
 
-impl<'a> TextEmitter<'a> {
-    pub(super) fn new(
-        canonical: &'a mut Canonical,
-        consumer: &'a mut dyn TokenConsumer,
-        title: &'a mut Vec<u8>,
-        xml: bool,
-    ) -> Self {
+impl<'a, S: Sink> TextEmitter<'a, S> {
+    pub(super) fn new(sink: &'a mut S, title: &'a mut Vec<u8>, xml: bool) -> Self {
         title.clear();
         TextEmitter {
-            canonical,
-            consumer,
+            sink,
             title,
             title_state: Title::Awaited,
             xml,
@@ -176,7 +169,7 @@ impl<'a> TextEmitter<'a> {
         if is_inline(name) {
             return None;
         }
-        self.canonical.word_break();
+        self.sink.word_break();
         self.title_break();
         let foreign = self.foreign_depth > 0;
         let closed = self.self_closing && (self.xml || foreign);
@@ -222,7 +215,7 @@ impl<'a> TextEmitter<'a> {
         if is_inline(name) {
             return;
         }
-        self.canonical.word_break();
+        self.sink.word_break();
         self.title_break();
         match name {
             b"title" if self.title_state == Title::Open => self.title_state = Title::Done,
@@ -232,7 +225,7 @@ impl<'a> TextEmitter<'a> {
     }
 }
 
-impl Emitter for TextEmitter<'_> {
+impl<S: Sink> Emitter for TextEmitter<'_, S> {
     type Token = Infallible;
 
     #[inline]
@@ -240,7 +233,7 @@ impl Emitter for TextEmitter<'_> {
         if self.dropping || text == b"\0" {
             return;
         }
-        self.canonical.push(text, self.consumer);
+        self.sink.text(text);
         if self.title_state == Title::Open {
             self.push_title(text);
         }

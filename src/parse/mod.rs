@@ -13,7 +13,8 @@
 //! 1. Decide the charset (`charset.rs`); valid UTF-8 is used where it lies, everything else is
 //!    decoded in pieces.
 //! 2. Markup goes through a streaming tokenizer that passes on text and word breaks (`markup.rs`).
-//! 3. Text becomes canonical text; where it is ASCII, 64 bytes at a time (`masks.rs`, `tokens.rs`).
+//! 3. Text becomes canonical text; where it is ASCII, 64 bytes at a time (`masks.rs`, `tokens.rs`). The
+//!    text itself, white space folded, can be kept in the same pass (`text.rs`).
 //!
 //! # Tokens
 //! - `words`: a maximal run of alphanumeric characters ([`char::is_alphanumeric`]) and their
@@ -29,6 +30,8 @@
 //! # Invariants
 //! - Any bytes are a document: nothing here fails.
 //! - The tokens depend on the document alone, not on how it was cut into pieces or portions.
+//! - The text that [`Parser::text`] keeps of a document, parsed as plain UTF-8 text, gives the tokens
+//!   of the document, of every kind.
 //!
 //! # Cost
 //! One pass. Memory is bounded by the portions that a consumer takes ([`Parser::scratch_bytes`]),
@@ -42,6 +45,7 @@ mod config;
 mod markup;
 mod masks;
 mod spans;
+mod text;
 mod tokens;
 
 use html5gum::{IoReader, Reader, Tokenizer};
@@ -50,6 +54,7 @@ use crate::read::{ContentKind, RawDocument, Reject};
 
 use charset::Decoding;
 use markup::TextEmitter;
+use text::Text;
 use tokens::Canonical;
 
 pub use config::{ParseConfig, TokenKind};
@@ -76,13 +81,132 @@ pub struct ParseFacts {
     pub notices: Vec<Reject>,
 }
 
+/// Takes the text of a document in pieces, which may end anywhere, and where words end without a
+/// character that says so.
+trait Sink {
+    /// A piece of text, in UTF-8.
+    fn text(&mut self, piece: &[u8]);
+    /// What follows is apart from what went before.
+    fn word_break(&mut self);
+}
+
+/// Text to tokens.
+struct ToTokens<'a> {
+    canonical: &'a mut Canonical,
+    consumer: &'a mut dyn TokenConsumer,
+}
+
+impl Sink for ToTokens<'_> {
+    #[inline]
+    fn text(&mut self, piece: &[u8]) {
+        self.canonical.push(piece, self.consumer);
+    }
+
+    #[inline]
+    fn word_break(&mut self) {
+        self.canonical.word_break();
+    }
+}
+
+/// Text with its white space folded.
+struct ToText<'a> {
+    text: &'a mut Text,
+    take: &'a mut dyn FnMut(&[u8]),
+}
+
+impl Sink for ToText<'_> {
+    #[inline]
+    fn text(&mut self, piece: &[u8]) {
+        self.text.push(piece, self.take);
+    }
+
+    #[inline]
+    fn word_break(&mut self) {
+        self.text.word_break(self.take);
+    }
+}
+
+/// One text for two.
+struct Both<A, B>(A, B);
+
+impl<A: Sink, B: Sink> Sink for Both<A, B> {
+    #[inline]
+    fn text(&mut self, piece: &[u8]) {
+        self.0.text(piece);
+        self.1.text(piece);
+    }
+
+    #[inline]
+    fn word_break(&mut self) {
+        self.0.word_break();
+        self.1.word_break();
+    }
+}
+
+/// What makes text of a document, with buffers that are used again.
+#[derive(Debug)]
+struct Source {
+    detector: bool,
+    title: Vec<u8>,
+    decoded: Vec<u8>,
+}
+
+impl Source {
+    /// Sends a document's text to `sink`; tells its charset and what was wrong with it.
+    fn send<S: Sink>(
+        &mut self,
+        document: &RawDocument<'_>,
+        sink: &mut S,
+    ) -> (&'static str, Vec<Reject>) {
+        let mut notices = Vec::new();
+        let charset = charset::decide(document, self.detector, &mut notices);
+        let text = &document.body[charset.start..];
+        self.title.clear();
+        if charset.as_is {
+            match document.content {
+                ContentKind::Markup => self.markup(text, charset.xml, sink),
+                ContentKind::Text => sink.text(text),
+            }
+        } else {
+            let mut decoded = std::mem::take(&mut self.decoded);
+            decoded.resize(DECODE_BYTES, 0);
+            let mut decoding = Decoding::new(&charset, &document.body);
+            match document.content {
+                ContentKind::Markup => {
+                    let reader = IoReader::new_with_buffer(&mut decoding, &mut decoded);
+                    self.markup(reader, charset.xml, sink);
+                }
+                ContentKind::Text => loop {
+                    let length = decoding.next_piece(&mut decoded);
+                    if length == 0 {
+                        break;
+                    }
+                    sink.text(&decoded[..length]);
+                },
+            }
+            notices.extend(decoding.notice(&charset));
+            self.decoded = decoded;
+        }
+        (charset.encoding.name(), notices)
+    }
+
+    fn markup<'t, T, S: Sink>(&mut self, text: T, xml: bool, sink: &mut S)
+    where
+        T: html5gum::Readable<'t>,
+    {
+        let emitter = TextEmitter::new(sink, &mut self.title, xml);
+        // Neither reader can fail: one is a slice, the other a decoder over a slice.
+        let _: Result<(), <T::Reader as Reader>::Error> =
+            Tokenizer::new_with_emitter(text, emitter).finish();
+    }
+}
+
 /// Parses one document after the other, with the same buffers.
 #[derive(Debug)]
 pub struct Parser {
-    detector: bool,
+    source: Source,
     canonical: Canonical,
-    title: Vec<u8>,
-    decoded: Vec<u8>,
+    text: Text,
 }
 
 impl Parser {
@@ -90,10 +214,13 @@ impl Parser {
     #[must_use]
     pub fn new(config: &ParseConfig) -> Self {
         Parser {
-            detector: config.detector,
+            source: Source {
+                detector: config.detector,
+                title: Vec::new(),
+                decoded: Vec::new(),
+            },
             canonical: Canonical::new(&config.tokens),
-            title: Vec::new(),
-            decoded: Vec::new(),
+            text: Text::default(),
         }
     }
 
@@ -103,54 +230,71 @@ impl Parser {
         document: &RawDocument<'_>,
         consumer: &mut dyn TokenConsumer,
     ) -> ParseFacts {
-        let mut notices = Vec::new();
-        let charset = charset::decide(document, self.detector, &mut notices);
-        let text = &document.body[charset.start..];
-        self.title.clear();
-        if charset.as_is {
-            match document.content {
-                ContentKind::Markup => self.markup(text, charset.xml, consumer),
-                ContentKind::Text => self.canonical.push(text, consumer),
-            }
-        } else {
-            let mut decoded = std::mem::take(&mut self.decoded);
-            decoded.resize(DECODE_BYTES, 0);
-            let mut decoding = Decoding::new(&charset, &document.body);
-            match document.content {
-                ContentKind::Markup => {
-                    let reader = IoReader::new_with_buffer(&mut decoding, &mut decoded);
-                    self.markup(reader, charset.xml, consumer);
-                }
-                ContentKind::Text => loop {
-                    let length = decoding.next_piece(&mut decoded);
-                    if length == 0 {
-                        break;
-                    }
-                    self.canonical.push(&decoded[..length], consumer);
-                },
-            }
-            notices.extend(decoding.notice(&charset));
-            self.decoded = decoded;
-        }
+        let canonical = &mut self.canonical;
+        let mut sink = ToTokens {
+            canonical,
+            consumer,
+        };
+        let (charset, notices) = self.source.send(document, &mut sink);
+        self.facts(document, charset, notices, consumer)
+    }
+
+    /// As [`Parser::parse`], and appends the document's text, as [`Parser::text`] has it, to `out`.
+    pub fn parse_keeping(
+        &mut self,
+        document: &RawDocument<'_>,
+        consumer: &mut dyn TokenConsumer,
+        out: &mut Vec<u8>,
+    ) -> ParseFacts {
+        let (canonical, text) = (&mut self.canonical, &mut self.text);
+        let mut take = |piece: &[u8]| out.extend_from_slice(piece);
+        let tokens = ToTokens {
+            canonical,
+            consumer,
+        };
+        let kept = ToText {
+            text,
+            take: &mut take,
+        };
+        let (charset, notices) = self.source.send(document, &mut Both(tokens, kept));
+        self.text.finish(&mut take);
+        self.facts(document, charset, notices, consumer)
+    }
+
+    /// Appends to `out` the text of a document: decoded, without markup, before it is cut into tokens.
+    ///
+    /// A maximal run of white space ([`char::is_whitespace`]) is one line feed if a line feed, carriage
+    /// return, U+2028, U+2029 or a tag that separates words is in it, one space otherwise, and nothing
+    /// at the beginning and the end. It is valid UTF-8. Parsed again, as text, it gives the same tokens:
+    /// so a text that begins with U+FEFF has one more before it, which is taken for a byte order mark then.
+    pub fn text(&mut self, document: &RawDocument<'_>, out: &mut Vec<u8>) {
+        self.text_in_pieces(document, &mut |piece| out.extend_from_slice(piece));
+    }
+
+    /// As [`Parser::text`], in pieces of some 64 KiB, which may end inside a character.
+    pub fn text_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&[u8])) {
+        let text = &mut self.text;
+        self.source.send(document, &mut ToText { text, take });
+        self.text.finish(take);
+    }
+
+    /// Ends a document.
+    fn facts(
+        &mut self,
+        document: &RawDocument<'_>,
+        charset: &'static str,
+        notices: Vec<Reject>,
+        consumer: &mut dyn TokenConsumer,
+    ) -> ParseFacts {
         let words = self.canonical.finish(consumer);
-        let title = fold_title(&String::from_utf8_lossy(&self.title))
+        let title = fold_title(&String::from_utf8_lossy(&self.source.title))
             .or_else(|| fold_title(document.title.as_deref().unwrap_or_default()));
         ParseFacts {
             words,
             title,
-            charset: charset.encoding.name(),
+            charset,
             notices,
         }
-    }
-
-    fn markup<'t, T>(&mut self, text: T, xml: bool, consumer: &mut dyn TokenConsumer)
-    where
-        T: html5gum::Readable<'t>,
-    {
-        let emitter = TextEmitter::new(&mut self.canonical, consumer, &mut self.title, xml);
-        // Neither reader can fail: one is a slice, the other a decoder over a slice.
-        let _: Result<(), <T::Reader as Reader>::Error> =
-            Tokenizer::new_with_emitter(text, emitter).finish();
     }
 
     /// The most memory that parsing a body of so many bytes can need beside the body: fixed

@@ -510,11 +510,11 @@ fn grow<T: Copy + Default>(buffer: &mut Vec<T>, least: usize) {
     buffer.resize(new, T::default());
 }
 
-fn is_continuation(b: u8) -> bool {
+pub(super) fn is_continuation(b: u8) -> bool {
     b & 0xc0 == 0x80
 }
 
-enum Decoded {
+pub(super) enum Decoded {
     /// A character and its bytes.
     Char(char, usize),
     /// The bytes end inside a character.
@@ -525,7 +525,7 @@ enum Decoded {
 
 /// The first character of UTF-8 bytes that do not begin with an ASCII one.
 #[inline]
-fn decode(bytes: &[u8]) -> Decoded {
+pub(super) fn decode(bytes: &[u8]) -> Decoded {
     let tail = |i: usize| u32::from(bytes[i] & 0x3f);
     let Some(&lead) = bytes.first() else {
         return Decoded::Cut;

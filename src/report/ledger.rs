@@ -150,6 +150,11 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
     reasons(&mut row, "  rejected", &ingest.rejected);
     row("  documents", count(ingest.documents));
     reasons(&mut row, "noticed in documents used", &ingest.noticed);
+    if summary.collection.text {
+        let of = count(ingest.documents - ingest.omitted.min(ingest.documents));
+        let value = format!("{} of {of} documents", bytes(ingest.text));
+        row("text kept", value);
+    }
     if let Some(catalogue) = &summary.catalogue {
         let all = catalogue.documents;
         let part = catalogue.exact_duplicates;

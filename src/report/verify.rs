@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::collection::{DocumentReader, RejectReader, SET_BLOCK_BYTES};
+use crate::collection::{DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader};
 use crate::ids::Key;
 use crate::manifest::{Manifest, Workspace, check_file, parts_of};
 use crate::merge::PostingsReader;
@@ -137,6 +137,7 @@ fn read_whole(path: &Path, kind: Kind, parameters: Option<u128>, info: &PartInfo
             numbers(&part).map(|_| ())
         }
         Kind::Names => PartFile::open(path, kind, parameters, Some(info)).map(|_| ()),
+        Kind::Text => read_texts(path, parameters, info),
     }
 }
 
@@ -219,6 +220,61 @@ fn read_postings<K: Key>(path: &Path, parameters: Option<u128>, info: &PartInfo)
     counted(path, info.records, lists)
 }
 
+/// Texts are whole characters, though their pieces are not.
+fn read_texts(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
+    let mut reader = TextReader::open(path, parameters, Some(info))?;
+    let mut texts = 0;
+    while reader.next_length()?.is_some() {
+        let mut valid = Utf8::default();
+        while let Some(piece) = reader.piece()? {
+            valid.push(piece);
+        }
+        if !valid.finish() {
+            return Err(Error::Corrupt {
+                path: path.into(),
+                offset_bytes: 0,
+                what: format!("text {texts}"),
+                expected: "UTF-8".into(),
+                found: "bytes that are none".into(),
+            });
+        }
+        texts += 1;
+    }
+    reader.finish()
+}
+
+/// Are bytes UTF-8, that come in pieces?
+#[derive(Default)]
+struct Utf8 {
+    wrong: bool,
+    /// The beginning of a character at the end of a piece.
+    cut: Vec<u8>,
+}
+
+impl Utf8 {
+    fn push(&mut self, mut piece: &[u8]) {
+        while !self.cut.is_empty() && !self.wrong {
+            let Some((&byte, rest)) = piece.split_first() else {
+                return;
+            };
+            piece = rest;
+            self.cut.push(byte);
+            match std::str::from_utf8(&self.cut) {
+                Ok(_) => self.cut.clear(),
+                Err(error) => self.wrong = error.error_len().is_some(),
+            }
+        }
+        if let Err(error) = std::str::from_utf8(piece) {
+            self.wrong |= error.error_len().is_some();
+            self.cut = piece[error.valid_up_to()..].to_vec();
+        }
+    }
+
+    fn finish(&self) -> bool {
+        !self.wrong && self.cut.is_empty()
+    }
+}
+
 fn counted(path: &Path, expected: u64, found: u64) -> Result<()> {
     if expected == found {
         return Ok(());
@@ -231,6 +287,9 @@ fn counted(path: &Path, expected: u64, found: u64) -> Result<()> {
         found: found.to_string(),
     })
 }
+
+/// Bytes of a text that are printed.
+const SHOWN_BYTES: usize = 1 << 20;
 
 /// Prints header, footer and up to `most` records of any part; `line` says whether to go on.
 pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bool>) -> Result<()> {
@@ -301,6 +360,31 @@ pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bo
             let n = reader.remaining().min(most.saturating_mul(80)).min(1 << 20) as usize;
             let text = String::from_utf8_lossy(reader.take(n)?).into_owned();
             show(json(path, &text)?)?;
+        }
+        Kind::Text => {
+            let mut reader = TextReader::open(path, None, None)?;
+            let mut bytes = Vec::new();
+            while let Some(length) = reader.next_length()? {
+                bytes.clear();
+                while bytes.len() < SHOWN_BYTES
+                    && let Some(piece) = reader.piece()?
+                {
+                    bytes.extend_from_slice(piece);
+                }
+                // One that is too long to be shown whole is shown up to a character's end.
+                let mut shown = bytes.len().min(SHOWN_BYTES);
+                while shown < bytes.len() && bytes[shown] & 0xc0 == 0x80 && shown > 0 {
+                    shown -= 1;
+                }
+                let text = json(path, &String::from_utf8_lossy(&bytes[..shown]))?;
+                let text = match length - shown as u64 {
+                    0 => text,
+                    more => format!("{text} and {more} bytes more"),
+                };
+                if !show(text)? {
+                    break;
+                }
+            }
         }
     }
     Ok(())

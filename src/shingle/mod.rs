@@ -38,7 +38,7 @@ mod sort;
 use std::ops::Range;
 
 use crate::ids::{FingerprintKind, Key};
-use crate::parse::{Parser, TokenConsumer, TokenKind, Tokens};
+use crate::parse::{ParseFacts, Parser, TokenConsumer, TokenKind, Tokens};
 use crate::read::{RawDocument, Reject};
 
 use md5_texts::Md5Texts;
@@ -137,7 +137,7 @@ impl<K: Key> Shingler<K> {
         set: &mut Vec<K>,
     ) -> DocumentFacts {
         self.md5.begin_alone();
-        let mut facts = self.parse(document, range, set);
+        let mut facts = self.parse(document, range, set, None);
         facts.md5 = self.md5.end_alone();
         facts
     }
@@ -150,9 +150,28 @@ impl<K: Key> Shingler<K> {
         range: (K, K),
         set: &mut Vec<K>,
     ) -> DocumentFacts {
-        let facts = self.parse(document, range, set);
+        let facts = self.parse(document, range, set, None);
         self.md5.end();
         facts
+    }
+
+    /// As [`Shingler::shingle_undigested`], and appends the document's text, as [`Parser::text`] has it, to
+    /// `text`.
+    pub fn shingle_keeping(
+        &mut self,
+        document: &RawDocument<'_>,
+        range: (K, K),
+        set: &mut Vec<K>,
+        text: &mut Vec<u8>,
+    ) -> DocumentFacts {
+        let facts = self.parse(document, range, set, Some(text));
+        self.md5.end();
+        facts
+    }
+
+    /// The text alone ([`Parser::text_in_pieces`]).
+    pub fn text_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&[u8])) {
+        self.parser.text_in_pieces(document, take);
     }
 
     /// The MD5s of the documents shingled undigested since the last call, in their order.
@@ -172,6 +191,7 @@ impl<K: Key> Shingler<K> {
         document: &RawDocument<'_>,
         range: (K, K),
         set: &mut Vec<K>,
+        text: Option<&mut Vec<u8>>,
     ) -> DocumentFacts {
         set.clear();
         let base = Collector {
@@ -193,7 +213,7 @@ impl<K: Key> Shingler<K> {
                     hash: &mut hash,
                 };
                 (
-                    self.parser.parse(document, &mut consumer),
+                    parse(&mut self.parser, document, &mut consumer, text),
                     consumer.base.is_short,
                 )
             }
@@ -203,7 +223,7 @@ impl<K: Key> Shingler<K> {
                     hash: &mut self.md5_fingerprinter,
                 };
                 (
-                    self.parser.parse(document, &mut consumer),
+                    parse(&mut self.parser, document, &mut consumer, text),
                     consumer.base.is_short,
                 )
             }
@@ -243,6 +263,18 @@ impl<K: Key> Shingler<K> {
     /// Gives back memory that only an oversized document needs.
     pub fn shrink(&mut self) {
         self.parser.shrink();
+    }
+}
+
+fn parse(
+    parser: &mut Parser,
+    document: &RawDocument<'_>,
+    consumer: &mut dyn TokenConsumer,
+    text: Option<&mut Vec<u8>>,
+) -> ParseFacts {
+    match text {
+        Some(text) => parser.parse_keeping(document, consumer, text),
+        None => parser.parse(document, consumer),
     }
 }
 

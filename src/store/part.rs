@@ -39,10 +39,12 @@ pub enum Kind {
     Postings,
     /// The pair list (`.pairs`).
     Pairs,
+    /// Texts of a segment's documents (`.text`).
+    Text,
 }
 
 impl Kind {
-    const ALL: [Kind; 8] = [
+    const ALL: [Kind; 9] = [
         Kind::Documents,
         Kind::Fingerprints,
         Kind::Rejects,
@@ -51,6 +53,7 @@ impl Kind {
         Kind::Run,
         Kind::Postings,
         Kind::Pairs,
+        Kind::Text,
     ];
 
     /// The four letters in the header.
@@ -65,6 +68,7 @@ impl Kind {
             Kind::Run => b"RUNS",
             Kind::Postings => b"POST",
             Kind::Pairs => b"PAIR",
+            Kind::Text => b"TEXT",
         }
     }
 
@@ -80,6 +84,7 @@ impl Kind {
             Kind::Run => "run",
             Kind::Postings => "post",
             Kind::Pairs => "pairs",
+            Kind::Text => "text",
         }
     }
 

@@ -53,6 +53,7 @@ impl Default for Run {
                 shingle: ShingleConfig::default(),
                 size_groups: SizeGroups::default(),
                 segment_size: ByteSize::mib(64),
+                text: false,
             },
             question: Question {
                 sampling: "full".parse().unwrap(),
@@ -128,6 +129,11 @@ impl Run {
 
     pub fn segment_size(mut self, bytes: u64) -> Run {
         self.collection.segment_size = ByteSize(bytes);
+        self
+    }
+
+    pub fn keep_text(mut self) -> Run {
+        self.collection.text = true;
         self
     }
 

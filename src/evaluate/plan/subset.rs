@@ -162,6 +162,8 @@ impl Open {
             documents: self.documents.finish()?,
             fingerprints: self.sets.finish(self.stats.stored)?,
             rejects: self.rejects.finish()?,
+            // No text is asked of a plan.
+            text: None,
             next: Default::default(),
             stats: self.stats,
         })
@@ -300,6 +302,7 @@ mod tests {
             },
             size_groups: SizeGroups::default(),
             segment_size: ByteSize(2 << 10),
+            text: false,
         };
         let stop = Stop::default();
         let context = Context {

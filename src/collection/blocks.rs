@@ -1,0 +1,67 @@
+//! Blocks of a part, each behind zstd: how many records it has, its bytes as they stand there, its bytes
+//! unpacked, a checksum, and one zstd frame.
+
+use crate::store::{PartReader, PartWriter, checksum};
+use crate::{Error, Result};
+
+/// Compresses blocks and appends them to a part.
+pub(super) struct Packer {
+    compressor: zstd::bulk::Compressor<'static>,
+}
+
+fn failed(operation: &'static str) -> impl FnOnce(std::io::Error) -> Error {
+    move |source| Error::Io {
+        operation,
+        path: "a segment".into(),
+        source,
+    }
+}
+
+impl Packer {
+    pub(super) fn new(level: i32) -> Result<Packer> {
+        let compressor = zstd::bulk::Compressor::new(level);
+        Ok(Packer {
+            compressor: compressor.map_err(failed("set up compression of"))?,
+        })
+    }
+
+    /// Appends a block of so many records.
+    pub(super) fn put(&mut self, out: &mut PartWriter, records: u32, raw: &[u8]) -> Result<()> {
+        let packed = self.compressor.compress(raw);
+        let packed = packed.map_err(failed("compress a block of"))?;
+        let mut head = Vec::with_capacity(24);
+        head.extend_from_slice(&records.to_le_bytes());
+        head.extend_from_slice(&(packed.len() as u32).to_le_bytes());
+        head.extend_from_slice(&(raw.len() as u64).to_le_bytes());
+        head.extend_from_slice(&checksum(&packed).to_le_bytes());
+        out.put(&head)?;
+        out.put(&packed)
+    }
+}
+
+/// Reads the next block, of at most `most` bytes, into `raw`; tells its records.
+pub(super) fn take_block(part: &mut PartReader, most: usize, raw: &mut Vec<u8>) -> Result<u32> {
+    let records = part.take_u32()?;
+    let length = part.take_u32()? as usize;
+    let bytes = part.take_u64()?;
+    let stated = part.take_u64()?;
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    if bytes > most {
+        let found = format!("{records} records in {bytes} bytes");
+        return Err(part.corrupt("block", format!("at most {most} bytes"), found));
+    }
+    let packed = part.take(length)?;
+    let found = checksum(packed);
+    if found != stated {
+        let (e, f) = (format!("{stated:016x}"), format!("{found:016x}"));
+        return Err(part.corrupt("checksum of a block", e, f));
+    }
+    match zstd::bulk::decompress(packed, bytes) {
+        Ok(unpacked) if unpacked.len() == bytes => *raw = unpacked,
+        Ok(unpacked) => {
+            return Err(part.corrupt("bytes of a block", bytes, unpacked.len()));
+        }
+        Err(e) => return Err(part.corrupt("block", "zstd", e)),
+    }
+    Ok(records)
+}

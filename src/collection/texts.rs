@@ -1,0 +1,281 @@
+//! The texts of a segment's documents on disk, where they are kept.
+//!
+//! # In and out
+//! In: the text of each document whose set is stored, in document order ([`crate::parse::Parser::text`]
+//! says what it is). Out: one part a segment, a stream of lengths and texts in blocks behind zstd.
+//!
+//! # Invariants
+//! - A block holds [`TEXT_BLOCK_BYTES`] of the stream, the last one what is left; a text may span blocks.
+//! - A length is believed only as far as the bytes are there: what is read of a text grows with the
+//!   blocks, not with what is said of it.
+//!
+//! # Cost
+//! A block and what it is packed to, for writing and for reading.
+
+use std::path::Path;
+
+use super::blocks::{Packer, take_block};
+use crate::manifest::{SegmentEntry, Workspace};
+use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
+use crate::{Error, Result};
+
+/// Bytes of the stream in a block: as much as zstd looks back at this level, and little to unpack for
+/// who wants one text.
+pub const TEXT_BLOCK_BYTES: usize = 256 << 10;
+
+/// On linuxdocs-small level 1 takes a third of the time of level 3, for a tenth more bytes
+/// (docs/measurements.md).
+const ZSTD_LEVEL: i32 = 1;
+
+/// Bytes of a length.
+const LENGTH_BYTES: usize = 8;
+
+/// Writes the texts of a segment.
+pub struct TextWriter {
+    out: PartWriter,
+    packer: Packer,
+    block: Vec<u8>,
+    /// Texts that begin in the block.
+    begun: u32,
+    texts: u64,
+    bytes: u64,
+    /// Bytes of the last text that are still to come.
+    left: u64,
+}
+
+impl TextWriter {
+    /// Starts the texts of segment `number`.
+    pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
+        let header = Header {
+            kind: Kind::Text,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes: 0,
+        };
+        Ok(TextWriter {
+            out: PartWriter::create(directory, &header)?,
+            packer: Packer::new(ZSTD_LEVEL)?,
+            block: Vec::with_capacity(TEXT_BLOCK_BYTES),
+            begun: 0,
+            texts: 0,
+            bytes: 0,
+            left: 0,
+        })
+    }
+
+    /// Begins the next text, of so many bytes; the one before must be whole.
+    pub fn begin(&mut self, bytes: u64) -> Result<()> {
+        self.check_whole()?;
+        self.begun += 1;
+        self.texts += 1;
+        self.bytes += bytes;
+        self.append(&bytes.to_le_bytes())?;
+        self.left = bytes;
+        Ok(())
+    }
+
+    /// Appends a piece of the text that was begun.
+    pub fn put(&mut self, piece: &[u8]) -> Result<()> {
+        let Some(left) = self.left.checked_sub(piece.len() as u64) else {
+            return Err(wrong(self.left, piece.len() as u64));
+        };
+        self.left = left;
+        self.append(piece)
+    }
+
+    /// Appends a text.
+    pub fn push(&mut self, text: &[u8]) -> Result<()> {
+        self.begin(text.len() as u64)?;
+        self.put(text)
+    }
+
+    /// Makes the part durable.
+    pub fn finish(mut self) -> Result<PartInfo> {
+        self.check_whole()?;
+        self.flush()?;
+        self.out.finish(self.texts, 0, self.bytes)
+    }
+
+    fn check_whole(&self) -> Result<()> {
+        match self.left {
+            0 => Ok(()),
+            left => Err(wrong(left, 0)),
+        }
+    }
+
+    fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            let room = TEXT_BLOCK_BYTES - self.block.len();
+            let (now, rest) = bytes.split_at(room.min(bytes.len()));
+            self.block.extend_from_slice(now);
+            bytes = rest;
+            if self.block.len() == TEXT_BLOCK_BYTES {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if !self.block.is_empty() {
+            self.packer.put(&mut self.out, self.begun, &self.block)?;
+            self.block.clear();
+            self.begun = 0;
+        }
+        Ok(())
+    }
+}
+
+/// What was put is not what was begun.
+fn wrong(expected: u64, found: u64) -> Error {
+    Error::Io {
+        operation: "write a text of",
+        path: "a segment".into(),
+        source: std::io::Error::other(format!("{expected} bytes were to come, {found} came")),
+    }
+}
+
+/// Reads the texts of a segment in order.
+pub struct TextReader {
+    part: PartReader,
+    block: Vec<u8>,
+    at: usize,
+    /// Texts that begin in the block, by its head and as found so far.
+    begun: (u32, u32),
+    /// Texts not yet begun.
+    texts: u64,
+    /// Bytes of texts not yet begun, as the footer has it.
+    bytes: u64,
+    /// Bytes of the current text not yet read.
+    left: u64,
+}
+
+impl TextReader {
+    /// Opens a part of texts.
+    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
+        let part = PartReader::open(path, Kind::Text, parameters, info)?;
+        let Footer { records, extra, .. } = part.footer;
+        Ok(TextReader {
+            part,
+            block: Vec::new(),
+            at: 0,
+            begun: (0, 0),
+            texts: records,
+            bytes: extra,
+            left: 0,
+        })
+    }
+
+    /// The texts of a segment, if they are kept.
+    pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Option<Self>> {
+        let Some(info) = &segment.text else {
+            return Ok(None);
+        };
+        let path = workspace.path("collection").join(&info.name);
+        TextReader::open(&path, Some(workspace.collection_parameters()), Some(info)).map(Some)
+    }
+
+    /// Reads the next text into `text`; `false` after the last.
+    pub fn next(&mut self, text: &mut Vec<u8>) -> Result<bool> {
+        text.clear();
+        if self.next_length()?.is_none() {
+            return Ok(false);
+        }
+        while let Some(piece) = self.piece()? {
+            text.extend_from_slice(piece);
+        }
+        Ok(true)
+    }
+
+    /// Goes to the next text and tells its bytes, as they are said to be; `None` after the last. What is
+    /// left of the one before is stepped over.
+    pub fn next_length(&mut self) -> Result<Option<u64>> {
+        while self.piece()?.is_some() {}
+        if self.texts == 0 {
+            return Ok(None);
+        }
+        let mut length = [0; LENGTH_BYTES];
+        for (i, byte) in length.iter_mut().enumerate() {
+            self.fill()?;
+            // A text begins where its length does.
+            self.begun.1 += u32::from(i == 0);
+            *byte = self.block.get(self.at).copied().unwrap_or_default();
+            self.at += 1;
+        }
+        let length = u64::from_le_bytes(length);
+        self.texts -= 1;
+        let Some(bytes) = self.bytes.checked_sub(length) else {
+            let most = format!("at most {} bytes", self.bytes);
+            return Err(self.part.corrupt("length of a text", most, length));
+        };
+        self.bytes = bytes;
+        self.left = length;
+        Ok(Some(length))
+    }
+
+    /// The next piece of the text, of at most [`TEXT_BLOCK_BYTES`]; `None` at its end. A piece may end
+    /// inside a character.
+    pub fn piece(&mut self) -> Result<Option<&[u8]>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.fill()?;
+        let from = self.at;
+        let here = (self.block.len() - from) as u64;
+        let length = here.min(self.left);
+        self.left -= length;
+        self.at += length as usize;
+        Ok(self.block.get(from..self.at))
+    }
+
+    /// The footer: texts, and bytes in them.
+    #[must_use]
+    pub fn footer(&self) -> Footer {
+        self.part.footer
+    }
+
+    /// Reads the next block where this one is at its end.
+    fn fill(&mut self) -> Result<()> {
+        if self.at < self.block.len() {
+            return Ok(());
+        }
+        self.check_begun()?;
+        let begun = take_block(&mut self.part, TEXT_BLOCK_BYTES, &mut self.block)?;
+        self.begun = (begun, 0);
+        self.at = 0;
+        // All but the last are full.
+        let bytes = self.block.len();
+        if bytes == 0 || bytes < TEXT_BLOCK_BYTES && self.part.remaining() > 0 {
+            return Err(self
+                .part
+                .corrupt("bytes of a block", TEXT_BLOCK_BYTES, bytes));
+        }
+        Ok(())
+    }
+
+    fn check_begun(&self) -> Result<()> {
+        let (stated, found) = self.begun;
+        if stated == found {
+            return Ok(());
+        }
+        Err(self
+            .part
+            .corrupt("texts that begin in a block", stated, found))
+    }
+
+    /// Checks the whole part, when all of it has been read.
+    pub fn finish(mut self) -> Result<()> {
+        while self.next_length()?.is_some() {}
+        self.check_begun()?;
+        let over = (self.block.len() - self.at) as u64 + self.part.remaining();
+        if over > 0 || self.bytes > 0 {
+            let (all, texts) = (self.part.footer.extra, self.part.footer.records);
+            let expected = format!("{all} in {texts} texts");
+            return Err(self
+                .part
+                .corrupt("bytes of texts", expected, "another number"));
+        }
+        self.part.finish()
+    }
+}
