@@ -14,7 +14,7 @@
 //! 10. [`evaluate`]: two pair lists -> precision and recall; [`report`]: what every stage counted -> the
 //!     ledger
 //!
-//! [`pipeline`] runs them in order over an output directory ([`manifest`]) of files that [`store`]
+//! [`methods`] puts other keys in place of shingles, those of the papers. [`pipeline`] runs all in order over an output directory ([`manifest`]) of files that [`store`]
 //! describes. The library never prints, exits, or reads the environment.
 #![deny(missing_docs, unsafe_code)]
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
@@ -31,6 +31,7 @@ pub mod limits;
 pub mod manifest;
 pub mod measure;
 pub mod merge;
+pub mod methods;
 pub mod parse;
 pub mod pipeline;
 pub mod preflight;

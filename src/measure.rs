@@ -284,7 +284,9 @@ mod tests {
             let json = serde_json::to_string(&measure).unwrap();
             assert_eq!(serde_json::from_str::<Measure>(&json).unwrap(), measure);
         }
-        for text in ["", "s1", "s1:0", "s1:-1", "s2:3", "s5", "of", "Cosine", "cosine:"] {
+        for text in [
+            "", "s1", "s1:0", "s1:-1", "s2:3", "s5", "of", "Cosine", "cosine:",
+        ] {
             assert!(text.parse::<Measure>().is_err(), "{text}");
         }
     }
@@ -332,7 +334,11 @@ mod tests {
                         let exact = !matches!(measure, Measure::Smallest(_)) && a > 0 && b > 0;
                         let enough = s >= criterion.least_shared(a, b);
                         assert!(
-                            if exact { reached == enough } else { !reached || enough },
+                            if exact {
+                                reached == enough
+                            } else {
+                                !reached || enough
+                            },
                             "least: {name} {text} {s} {a} {b}"
                         );
                         if !reached || s == 0 {

@@ -302,6 +302,12 @@ fn sampling(
     Ok(sampling)
 }
 
+/// Makes the catalogue of a collection, if it is not there, and commits it.
+pub fn catalogued(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    catalogue(workspace, context)?;
+    workspace.commit(&[])
+}
+
 /// Makes the catalogue, if it is not there.
 fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     tell_lost(workspace, context);
@@ -311,6 +317,18 @@ fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         })?;
     }
     Ok(())
+}
+
+/// Makes a collection's keys by a method, as `make` does it, and its catalogue, unless they are there.
+pub fn keys(
+    workspace: &mut Workspace,
+    context: &Context<'_>,
+    make: impl FnOnce(&mut Workspace) -> Result<()>,
+) -> Result<()> {
+    if !workspace.manifest.ingested {
+        stage(workspace, "keys", context, make)?;
+    }
+    catalogue(workspace, context)
 }
 
 /// Makes the pair list of a collection.

@@ -14,7 +14,9 @@ fn corpus(random: &mut Random) -> Vec<(String, Vec<String>)> {
     let mut documents: Vec<(String, Vec<String>)> = Vec::new();
     for original in 0..8 {
         let length = [3, 9, 20, 60][original % 4] + random.below(20);
-        let words: Vec<String> = (0..length).map(|_| format!("w{}", random.below(90))).collect();
+        let words: Vec<String> = (0..length)
+            .map(|_| format!("w{}", random.below(90)))
+            .collect();
         for copy in 0..random.below(6) + 2 {
             let mut words = words.clone();
             for _ in 0..random.below(1 + copy * 2) {
@@ -59,10 +61,18 @@ fn all_pairs_by_every_score() {
     for seed in 0..6 {
         let documents = corpus(&mut Random(seed));
         let directory = tempfile::tempdir().unwrap();
-        let (input, out) = (directory.path().join("in.jsonl"), directory.path().join("out"));
+        let (input, out) = (
+            directory.path().join("in.jsonl"),
+            directory.path().join("out"),
+        );
         let mut lines = String::new();
         for (id, words) in &documents {
-            writeln!(lines, "{{\"id\":\"{id}\",\"text\":\"{}\"}}", words.join(" ")).unwrap();
+            writeln!(
+                lines,
+                "{{\"id\":\"{id}\",\"text\":\"{}\"}}",
+                words.join(" ")
+            )
+            .unwrap();
         }
         fs::write(&input, lines).unwrap();
         // Exact duplicates are represented by the first.
@@ -93,7 +103,9 @@ fn all_pairs_by_every_score() {
                         let reached = match least {
                             Some(least) => shared >= least,
                             // Squared, so that the root of a square is none.
-                            None => part * part * (1.0 + 1e-12) >= t * t * whole * whole && shared > 0,
+                            None => {
+                                part * part * (1.0 + 1e-12) >= t * t * whole * whole && shared > 0
+                            }
                         };
                         if reached {
                             let value = match least {
@@ -128,7 +140,10 @@ fn all_pairs_by_every_score() {
                     clusters.push(fs::read_to_string(out.join("clusters.jsonl")).unwrap());
                 }
                 assert_eq!(clusters[0], clusters[1]);
-                assert_eq!(clusters[0], clusters[2], "seed {seed}, {score} at {threshold}");
+                assert_eq!(
+                    clusters[0], clusters[2],
+                    "seed {seed}, {score} at {threshold}"
+                );
             }
         }
     }
@@ -140,7 +155,10 @@ fn all_pairs_by_every_score() {
 #[test]
 fn scores_that_cannot_be_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let (input, out) = (directory.path().join("in.jsonl"), directory.path().join("out"));
+    let (input, out) = (
+        directory.path().join("in.jsonl"),
+        directory.path().join("out"),
+    );
     fs::write(&input, "{\"id\":\"a\",\"text\":\"some words\"}\n").unwrap();
     let ask = |change: &dyn Fn(&mut Run)| {
         let mut run = Run::default();

@@ -10,6 +10,7 @@ use lookalike::evaluate::plan::Ratio;
 use lookalike::ids::{FingerprintKind, Threshold};
 use lookalike::join::{Join, Pairs};
 use lookalike::measure::Measure;
+use lookalike::methods::Spec;
 use lookalike::parse::TokenKind;
 use lookalike::pipeline::Spill;
 use lookalike::read::Format;
@@ -50,6 +51,12 @@ pub enum Command {
     Study(StudyOptions),
     /// Only make clusters and result files of the pairs in DIR
     Cluster(ClusterOptions),
+    /// Find pairs and clusters by a method of the papers; without DIR, describe it; without SPEC, list all
+    ///
+    /// SPEC is a method's name, with parameters where they are not to be the paper's: super-shingles:k=4. DIR
+    /// is a collection that keeps its texts (`ingest --keep-text`). Results go to DIR/methods/SPEC. The
+    /// same command again goes on where it was stopped.
+    Method(MethodOptions),
     /// Write a page (HTML) that shows what was found in DIR: clusters, pairs with their texts, figures
     Report(ReportOptions),
     /// What DIR holds and what is still to be done
@@ -77,6 +84,30 @@ pub struct RunOptions {
     /// What is asked.
     #[command(flatten)]
     pub question: QuestionOptions,
+    /// Find pairs by a method of the papers instead (see `lookalike method`)
+    ///
+    /// Texts are kept (--keep-text), and results go to DIR/methods/SPEC. --method NAME --help describes the
+    /// method. Example: --method super-shingles:k=4
+    #[arg(
+        long,
+        value_name = "SPEC",
+        conflicts_with_all = ["threshold", "score", "sampling", "precision", "verified", "candidates", "join",
+            "pairs", "max_postings"],
+        help_heading = "Pairs"
+    )]
+    pub method: Option<Spec>,
+    /// What may be used.
+    #[command(flatten)]
+    pub means: MeansOptions,
+}
+
+/// Options of `method`.
+#[derive(Debug, Args)]
+pub struct MethodOptions {
+    /// Method and parameters: NAME or NAME:PARAMETER=VALUE,...
+    pub spec: Option<String>,
+    /// Output directory of an `ingest --keep-text`
+    pub directory: Option<PathBuf>,
     /// What may be used.
     #[command(flatten)]
     pub means: MeansOptions,

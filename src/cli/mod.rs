@@ -6,6 +6,7 @@
 mod args;
 mod evaluate;
 mod inspect;
+mod method;
 mod plan;
 mod progress;
 mod report;
@@ -15,7 +16,7 @@ mod status;
 mod study;
 mod verify;
 
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -28,6 +29,15 @@ const INTERRUPTED: u8 = 130;
 
 /// Runs the command of this process.
 pub fn main() -> ExitCode {
+    if let Some(page) = method::asked_for_help(std::env::args_os().skip(1)) {
+        return match say(&page) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                tell(&error);
+                ExitCode::FAILURE
+            }
+        };
+    }
     let arguments = Arguments::parse();
     // A file that reaches the limit on the size of files would end the process without a word; with a
     // handler, of which the flag is of no interest, the write fails and is told.
@@ -37,14 +47,15 @@ pub fn main() -> ExitCode {
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
     );
     // What panics in a thread is an error already; this is for the thread that waits for the others.
-    let done = catch_unwind(|| command(arguments.command)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
-        Err(Error::Panicked {
-            what: "main",
-            message: text.unwrap_or_else(|| "no message".into()),
-        })
-    });
+    let done =
+        catch_unwind(AssertUnwindSafe(|| command(arguments.command))).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+            Err(Error::Panicked {
+                what: "main",
+                message: text.unwrap_or_else(|| "no message".into()),
+            })
+        });
     match done {
         Ok(code) => code,
         Err(error) => {
@@ -66,6 +77,7 @@ fn command(command: Command) -> Result<ExitCode, Error> {
         Command::Plan(options) => plan::run(&options),
         Command::Study(options) => study::run(&options),
         Command::Cluster(options) => run::cluster(&options),
+        Command::Method(options) => method::run(&options),
         Command::Report(options) => report::run(&options),
         Command::Status(options) => status::run(&options),
         Command::Inspect(options) => inspect::run(&options),

@@ -9,6 +9,7 @@ use lookalike::evaluate::plan::{self, PlanConfig, Subset, Target};
 use lookalike::join::JoinConfig;
 use lookalike::limits;
 use lookalike::manifest::Workspace;
+use lookalike::methods::{self, Spec};
 use lookalike::parse::ParseConfig;
 use lookalike::pipeline::{self, Planning, Question};
 use lookalike::progress::{Context, Stop};
@@ -26,6 +27,9 @@ use super::progress::Terminal;
 use super::signals;
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
+    if let Some(spec) = &options.method {
+        return run_method(options, spec);
+    }
     let config = collection(&options.input)?;
     let question = question(&options.question, &config)?;
     with_context(&options.means, |context| {
@@ -34,6 +38,23 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         let (out, strict) = (&options.input.output, options.input.strict);
         let summary = pipeline::run(&inputs, out, &config, &question, strict, context)?;
         print(&summary, out, &options.means)
+    })
+}
+
+/// Reads the inputs into a collection with texts, and has a method find its pairs.
+fn run_method(options: &RunOptions, spec: &Spec) -> Result<ExitCode> {
+    let config = CollectionConfig {
+        text: true,
+        ..collection(&options.input)?
+    };
+    with_context(&options.means, |context| {
+        Workspace::look_whether_free(&options.input.output)?;
+        let inputs = pipeline::inputs(&options.input.inputs, &options.input.output)?;
+        let (out, strict) = (&options.input.output, options.input.strict);
+        let mut workspace = pipeline::ingest(&inputs, out, &config, strict, context)?;
+        workspace.commit(&[])?;
+        let (made, summary) = methods::run(&workspace, spec, context)?;
+        print(&summary, made.directory(), &options.means)
     })
 }
 
@@ -225,7 +246,7 @@ pub(super) fn with_context(
     })
 }
 
-fn print(summary: &Summary, out: &Path, means: &MeansOptions) -> Result<ExitCode> {
+pub(super) fn print(summary: &Summary, out: &Path, means: &MeansOptions) -> Result<ExitCode> {
     if means.json {
         super::say(&super::json(summary)?)?;
     } else if !means.quiet {

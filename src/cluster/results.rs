@@ -82,8 +82,9 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         .sample
         .as_ref()
         .map_or(1, |s| s.sizes.len());
-    let least =
-        ByteSize(FIXED_BYTES + documents * 28 + Sampled::bytes_for(measure, levels, documents) + (1 << 20));
+    let least = ByteSize(
+        FIXED_BYTES + documents * 28 + Sampled::bytes_for(measure, levels, documents) + (1 << 20),
+    );
     context
         .budget
         .require(least, || format!("clustering {documents} documents"))?;
@@ -107,7 +108,12 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         let sampled = Sampled::of_pairs(workspace)?;
         let mut out = AtomicFile::create(&directory.join("pairs.tsv"))?;
         out.put(header.as_bytes())?;
-        let (column, sizes) = (measure.column(), if measure.of_words() { "words" } else { "shingles" });
+        let column = measure.column();
+        let sizes = match (measure.of_words(), &workspace.manifest.method) {
+            (true, _) => "words",
+            (_, Some(_)) => "keys",
+            (_, None) => "shingles",
+        };
         let columns = format!("docno_a\tdocno_b\t{column}\tshared\t{sizes}_a\t{sizes}_b\n");
         out.put(columns.as_bytes())?;
         let mut n = 0u64;
@@ -304,7 +310,12 @@ fn write_documents(
     exact.put(b"docno\trepresentative\tmd5\n")?;
     let mut all = AtomicFile::create(&directory.join("documents.tsv"))?;
     all.put(header.as_bytes())?;
-    all.put(b"docno\turl\twords\tshingles\tsize_group\tcluster\n")?;
+    let keys = match workspace.manifest.method {
+        Some(_) => "keys",
+        None => "shingles",
+    };
+    let columns = format!("docno\turl\twords\t{keys}\tsize_group\tcluster\n");
+    all.put(columns.as_bytes())?;
     let mut line = String::new();
     each_document(workspace, |number, document| {
         if number.is_multiple_of(4096) {
@@ -404,11 +415,17 @@ fn header(manifest: &Manifest) -> String {
     let mut add = |name: &str, value: &dyn std::fmt::Display| {
         let _ = writeln!(out, "# {name}: {value}");
     };
-    add("tokens", &shingle.parse.tokens);
-    add("shingle-size", &shingle.shingle_size);
-    add("short", &shingle.short);
-    add("fingerprint", &shingle.fingerprint);
-    add("seed", &shingle.seed);
+    if let Some(method) = &manifest.method {
+        // Words are counted as in the collection that the keys were made of.
+        add("method", method);
+        add("tokens", &shingle.parse.tokens);
+    } else {
+        add("tokens", &shingle.parse.tokens);
+        add("shingle-size", &shingle.shingle_size);
+        add("short", &shingle.short);
+        add("fingerprint", &shingle.fingerprint);
+        add("seed", &shingle.seed);
+    }
     add("size-groups", &manifest.collection.size_groups);
     if let Some(sample) = &manifest.sample {
         add("sampling", &sample.sampling);

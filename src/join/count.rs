@@ -128,11 +128,10 @@ pub(super) fn run<K: Key>(
     );
     let sampled = Sampled::load_for(workspace, config.measure)?;
     blocks::<K>(workspace, config, &postings, &sampled, capacity, context)?;
-    let memory = context
-        .budget
-        .memory
-        .0
-        .saturating_sub(WORKER_BYTES + Sampled::bytes_for(config.measure, levels, documents) * 2);
+    let memory =
+        context.budget.memory.0.saturating_sub(
+            WORKER_BYTES + Sampled::bytes_for(config.measure, levels, documents) * 2,
+        );
     list::finish::<K>(workspace, config, &sampled, memory, limit, context)
 }
 

@@ -34,6 +34,9 @@ pub struct Manifest {
     /// What this directory stands on, where it is one of trials over another's collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// The method whose keys stand in place of shingles, where they do: its specification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
     /// The segments committed so far, in order.
     pub segments: Vec<SegmentEntry>,
     /// Whether they are all there.

@@ -63,6 +63,19 @@ impl Workspace {
         self.name_others(vec![file])
     }
 
+    /// Writes a file of the directory piece by piece and names it.
+    pub fn write_other(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut AtomicFile) -> Result<()>,
+    ) -> Result<()> {
+        self.forget_others(|other| other == name)?;
+        let mut file = AtomicFile::create(&self.directory().join(name))?;
+        write(&mut file)?;
+        let file = ResultFile::new(name, file.finish()?);
+        self.name_others(vec![file])
+    }
+
     /// The name of a file of this directory, however its path is spelt; `None` of files elsewhere, and
     /// of those that are named in another place.
     #[must_use]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::entries::{MANIFEST_FORMAT, Manifest};
 use crate::collection::CollectionConfig;
+use crate::ids::FingerprintKind;
 use crate::read::InputFile;
 use crate::sample::Sampling;
 use crate::store::{self, Kind, PartInfo, disk};
@@ -247,6 +248,32 @@ impl Workspace {
         let mut workspace = Workspace::standing_on(base, directory, which, None)?;
         workspace.forget_gone(true)?;
         workspace.prepare()?;
+        Ok(workspace)
+    }
+
+    /// Opens or makes a directory for a method's keys of the documents of `base`. `method` is its name for
+    /// people, `which` says all that its keys depend on.
+    ///
+    /// What `directory` holds is kept, if it was made from the same collection by the same method.
+    pub fn of_method(
+        base: &Workspace,
+        directory: &Path,
+        method: &str,
+        which: &str,
+    ) -> Result<Self> {
+        let mut workspace = Workspace::standing_on(base, directory, which, None)?;
+        // Its rejects and its page name input files by their numbers.
+        let list = disk::read_all(&base.directory.join(super::INPUTS_FILE))?;
+        let own = directory.join(super::INPUTS_FILE);
+        if disk::is_gone(&own)? {
+            super::others::put(directory, super::INPUTS_FILE, &list)?;
+        }
+        check_list(directory, &workspace.manifest)?;
+        workspace.manifest.method = Some(method.into());
+        workspace.manifest.collection.shingle.fingerprint = FingerprintKind::Xxh3;
+        workspace.lost = workspace.forget_gone(true)?;
+        workspace.prepare()?;
+        workspace.commit(&[])?;
         Ok(workspace)
     }
 
@@ -511,6 +538,7 @@ impl Manifest {
             collection_digest: collection_digest.into(),
             inputs: Default::default(),
             origin: None,
+            method: None,
             segments: Vec::new(),
             ingested: false,
             catalogue: None,

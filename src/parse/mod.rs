@@ -239,6 +239,12 @@ impl Parser {
         self.facts(document, charset, notices, consumer)
     }
 
+    /// Hands the tokens of a text, UTF-8 and nothing but text, to `consumer`.
+    pub(crate) fn plain(&mut self, text: &[u8], consumer: &mut dyn TokenConsumer) {
+        self.canonical.push(text, consumer);
+        self.canonical.finish(consumer);
+    }
+
     /// As [`Parser::parse`], and appends the document's text, as [`Parser::text`] has it, to `out`.
     pub fn parse_keeping(
         &mut self,

@@ -54,6 +54,14 @@ pub fn stage_line(workspace: &Workspace, stage: &str) -> String {
             let stats = summary.catalogue.unwrap_or_default();
             format!("{} exact duplicates", count(stats.exact_duplicates))
         }
+        "keys" => {
+            let without = summary.ingest.short + summary.ingest.empty;
+            format!(
+                "{} keys, {} documents without",
+                count(summary.ingest.stored),
+                count(without)
+            )
+        }
         "plan" => {
             let share = summary.plan.as_ref().map_or(1.0, |plan| plan.share);
             format!("{:.2} % of the shingles", share * 100.0)

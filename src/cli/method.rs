@@ -1,0 +1,75 @@
+//! `method`: the methods of the papers, on a collection, or described.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use lookalike::manifest::Workspace;
+use lookalike::methods::{self, Entry, METHODS, Spec};
+use lookalike::{Result, pipeline};
+
+use super::args::MethodOptions;
+use super::run::{print, with_context};
+
+pub fn run(options: &MethodOptions) -> Result<ExitCode> {
+    let Some(spec) = &options.spec else {
+        super::say(&list())?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let spec = Spec::read(spec)?;
+    let Some(directory) = &options.directory else {
+        super::say(&page(spec.entry()))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    with_context(&options.means, |context| {
+        let mut base = Workspace::open(directory)?;
+        pipeline::catalogued(&mut base, context)?;
+        let (made, summary) = methods::run(&base, &spec, context)?;
+        print(&summary, made.directory(), &options.means)
+    })
+}
+
+/// The page of the method that a command line names beside `--help`, if it does.
+pub fn asked_for_help(arguments: impl Iterator<Item = OsString>) -> Option<String> {
+    let arguments: Vec<String> = arguments
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let help = |argument: &String| argument == "--help" || argument == "-h";
+    if !arguments.iter().any(help) {
+        return None;
+    }
+    let mut named = arguments.iter().zip(arguments.iter().skip(1));
+    let spec = named
+        .find(|(flag, _)| *flag == "--method" || *flag == "method")
+        .map(|(_, spec)| spec.as_str())
+        .or_else(|| arguments.iter().find_map(|a| a.strip_prefix("--method=")))?;
+    let name = spec.split(':').next()?;
+    methods::find(name).ok().map(page)
+}
+
+/// One line a method.
+fn list() -> String {
+    let mut text = String::new();
+    for entry in METHODS {
+        let _ = writeln!(text, "{:<16}{}", entry.name, entry.about);
+    }
+    text.push_str("\n`lookalike method NAME` has each with its parameters.\n");
+    text
+}
+
+/// A method with its parameters.
+fn page(entry: &Entry) -> String {
+    let (name, about, paper) = (entry.name, entry.about, entry.paper);
+    let mut text = format!("{name}: {about}\n\nPaper: {paper}\n\n");
+    text.push_str("Parameters, by default as in the paper:\n");
+    for parameter in entry.parameters {
+        let named = format!("{}={}", parameter.name, parameter.default);
+        let _ = writeln!(text, "  {named:<26}{}", parameter.help);
+    }
+    let _ = writeln!(
+        text,
+        "\nUsage: lookalike method {name}[:PARAMETER=VALUE,...] DIR\n   or: lookalike run INPUT... -o DIR \
+         --method {name}[:PARAMETER=VALUE,...]"
+    );
+    text
+}

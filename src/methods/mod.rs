@@ -1,0 +1,157 @@
+//! The methods of the papers: each is the keys of a document and what two documents must share.
+//!
+//! # In and out
+//! In: a collection that keeps its texts (`--keep-text`), and a [`Spec`], the name of a method with its
+//! parameters. Out: a directory `methods/SPEC` in the collection's, which holds a collection of its own,
+//! with the method's keys in place of shingles, and the pairs and clusters of these.
+//!
+//! # Algorithm
+//! 1. What a method must know of the whole collection before it can say a document's keys, such as
+//!    document frequencies, it learns first ([`Method::prepare`]).
+//! 2. The texts of all representatives become sets of keys (`extract.rs`).
+//! 3. Stages 4 to 9 make postings, pairs and clusters of them, as of shingles.
+//!
+//! # Invariants
+//! - All of the main job's: the bytes depend on nothing but collection and specification; a stopped run goes
+//!   on; memory is bounded by the budget.
+//! - A stage knows no method. A method is one file here and one line in [`METHODS`].
+//!
+//! # Where we depart from the papers
+//! - Exact duplicates go first, for every method: papers that compare methods leave that open, and with
+//!   them every method would find the same millions of pairs.
+//! - Keys are 64 bits of xxh3 (or the first 64 of a digest that a paper asks for) where papers have Rabin
+//!   fingerprints; the number of documents that it confuses is far below one at any size that a 32-bit
+//!   document number allows.
+
+mod bsw;
+mod document;
+mod extract;
+mod megashingles;
+mod min;
+mod minhash;
+mod mod_n;
+mod run;
+mod shingles;
+mod sketch;
+mod spec;
+mod super_shingles;
+mod windows;
+
+use crate::ids::Threshold;
+use crate::join::{Join, JoinConfig, Pairs};
+use crate::manifest::Workspace;
+use crate::measure::Measure;
+use crate::progress::Context;
+use crate::{Error, Result};
+
+pub use document::Document;
+pub use run::{SETS_FILE, directory, open, run};
+pub use spec::{Parameter, Spec, Values};
+
+/// Every method: one line each.
+pub const METHODS: &[&Entry] = &[
+    &shingles::METHOD,
+    &super_shingles::METHOD,
+    &megashingles::METHOD,
+    &minhash::METHOD,
+    &mod_n::METHOD,
+    &min::METHOD,
+    &sketch::METHOD,
+    &bsw::METHOD,
+];
+
+/// What the table of methods holds of one.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name in a [`Spec`].
+    pub name: &'static str,
+    /// One line on what it does.
+    pub about: &'static str,
+    /// Where it is described: paper and sections.
+    pub paper: &'static str,
+    /// Its parameters, with the paper's defaults.
+    pub parameters: &'static [Parameter],
+    /// Makes it of values for its parameters; what is wrong with them otherwise.
+    pub build: fn(&Values) -> std::result::Result<Box<dyn Method>, String>,
+}
+
+/// A method with its parameters.
+pub trait Method: Send + Sync {
+    /// What two documents' keys must share.
+    fn join(&self) -> JoinConfig;
+
+    /// Learns what must be known of the collection. A method that needs nothing returns itself.
+    ///
+    /// # Errors
+    /// Those of the stages that it runs.
+    fn prepare<'a>(
+        &'a self,
+        collection: &Workspace,
+        context: &Context<'_>,
+    ) -> Result<Box<dyn Keys + 'a>>;
+
+    /// Are the documents of each key a set of duplicates that is worth a line of its own (`sets.jsonl`)?
+    fn sets(&self) -> bool {
+        false
+    }
+}
+
+/// Documents to keys.
+pub trait Keys: Sync {
+    /// Appends a document's keys, in any order, repeated or not. A document without keys is ignored by the
+    /// method, and counted.
+    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>);
+}
+
+/// All pairs by a measure.
+#[must_use]
+pub fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
+    JoinConfig {
+        join: Join::Auto,
+        threshold,
+        measure,
+        max_postings: None,
+        pairs: Pairs::All,
+        candidates: None,
+    }
+}
+
+/// All pairs that share at least so many keys. (The threshold does not apply.)
+#[must_use]
+pub fn join_by_shared(least: u32) -> JoinConfig {
+    join_by(Measure::Shared(least), whole())
+}
+
+/// A threshold of 1.
+#[must_use]
+pub fn whole() -> Threshold {
+    // 1 of 1 is one.
+    Threshold::new(1, 1).unwrap_or_else(|| unreachable!())
+}
+
+/// A method by its name.
+///
+/// # Errors
+/// [`Error::BadParameter`], with the names that there are.
+pub fn find(name: &str) -> Result<&'static Entry> {
+    let found = METHODS.iter().find(|entry| entry.name == name);
+    found.copied().ok_or_else(|| {
+        let names: Vec<&str> = METHODS.iter().map(|entry| entry.name).collect();
+        Error::BadParameter {
+            name: "method",
+            given: name.into(),
+            limit: format!("the methods are {}", names.join(", ")),
+        }
+    })
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea & Flood 2014): every bit of the result depends on every bit of
+/// the argument, and no two arguments have the same.
+#[inline]
+#[must_use]
+pub(crate) fn mix(key: u64) -> u64 {
+    let mut z = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

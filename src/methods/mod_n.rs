@@ -1,0 +1,62 @@
+//! `mod`: the fingerprints that are 0 modulo n.
+//!
+//! # Source
+//! Mod_n of Cherkasova et al. 2009, section 2 (Broder 1997 with words), parameters of section 4: windows of
+//! 20 bytes, n = 100.
+//!
+//! # Where we depart from the paper
+//! As `windows.rs` says.
+
+use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
+use super::{Document, Entry, Keys, Method, Parameter};
+use crate::Result;
+use crate::join::JoinConfig;
+use crate::manifest::Workspace;
+use crate::progress::Context;
+
+pub(super) const METHOD: Entry = Entry {
+    name: "mod",
+    about: "Of all windows of bytes, those whose fingerprint is 0 modulo n",
+    paper: "Cherkasova et al. 2009, sections 2 and 4",
+    parameters: &[
+        WINDOW,
+        Parameter {
+            name: "n",
+            default: "100",
+            help: "one of so many fingerprints is kept (the paper: 100 for short documents, 500 for those of \
+                   50 KB)",
+        },
+        MEASURE,
+        THRESHOLD,
+    ],
+    build: |values| {
+        Ok(Box::new(Mod {
+            window: window(values)?,
+            n: values.number("n", 1..=u64::from(u32::MAX))?,
+            join: join(values)?,
+        }))
+    },
+};
+
+struct Mod {
+    window: usize,
+    n: u64,
+    join: JoinConfig,
+}
+
+impl Method for Mod {
+    fn join(&self) -> JoinConfig {
+        self.join
+    }
+
+    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
+        Ok(Box::new(self))
+    }
+}
+
+impl Keys for &Mod {
+    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
+        let fingerprints = windows(document, self.window).iter().copied();
+        keys.extend(fingerprints.filter(|f| f.is_multiple_of(self.n)));
+    }
+}

@@ -1,0 +1,104 @@
+//! From a collection and a specification to pairs and clusters.
+
+use std::path::PathBuf;
+
+use super::{Spec, extract};
+use crate::collection::Catalogue;
+use crate::ids::Key;
+use crate::manifest::Workspace;
+use crate::merge::PostingsReader;
+use crate::pipeline::{self, Question, Spill};
+use crate::progress::Context;
+use crate::report::Summary;
+use crate::sample::Sampling;
+use crate::{Error, Result};
+
+/// Name of the file with the documents of each key, for methods whose keys stand for sets of duplicates.
+pub const SETS_FILE: &str = "sets.jsonl";
+
+/// The directory of a method's results, in that of the collection.
+#[must_use]
+pub fn directory(base: &Workspace, spec: &Spec) -> PathBuf {
+    base.directory().join("methods").join(spec.file_name())
+}
+
+/// Opens or makes the directory of a method; what it holds of the same method on the same collection is
+/// kept.
+pub fn open(base: &Workspace, spec: &Spec) -> Result<Workspace> {
+    Workspace::of_method(
+        base,
+        &directory(base, spec),
+        &spec.to_string(),
+        &spec.whole(),
+    )
+}
+
+/// Makes keys, pairs and clusters of a method, what of them is not there; returns what was counted.
+pub fn run(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<(Workspace, Summary)> {
+    let segments = &base.manifest.segments;
+    if !base.manifest.ingested || base.manifest.catalogue.is_none() {
+        return Err(Error::StageMissing {
+            path: base.directory().into(),
+            stage: "ingest",
+        });
+    }
+    if segments.iter().any(|segment| segment.text.is_none()) {
+        return Err(extract::no_text(base));
+    }
+    let mut workspace = open(base, spec)?;
+    pipeline::keys(&mut workspace, context, |workspace| {
+        let keys = spec.method().prepare(base, context)?;
+        extract::run(base, workspace, &*keys, context)
+    })?;
+    let question = Question {
+        sampling: Sampling::Full,
+        plan: None,
+        join: spec.method().join(),
+        spill: Spill::Auto,
+        fan_in: None,
+    };
+    pipeline::join(&mut workspace, &question, context)?;
+    let summary = pipeline::cluster(&mut workspace, context)?;
+    if spec.method().sets() {
+        write_sets(&mut workspace, context)?;
+    }
+    Ok((workspace, summary))
+}
+
+/// Writes the documents of each shared key: one line a key, keys rising.
+fn write_sets(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    if workspace.is_whole(SETS_FILE) {
+        return Ok(());
+    }
+    let names = Catalogue::names(workspace)?;
+    let postings = workspace.manifest.postings.clone();
+    let parameters = workspace.collection_parameters();
+    let directory = workspace.path("postings");
+    let parts: Vec<_> = postings.into_iter().flat_map(|p| p.parts).collect();
+    workspace.write_other(SETS_FILE, |out| {
+        for (_, part) in parts {
+            let path = directory.join(&part.name);
+            let mut reader = PostingsReader::<u64>::open(&path, Some(parameters), Some(&part))?;
+            while let Some(block) = reader.next()? {
+                context.stop.check("sets")?;
+                let mut documents = &block.documents[..];
+                for (key, &length) in block.keys.iter().zip(&block.lengths) {
+                    let (list, rest) = documents.split_at(length as usize);
+                    documents = rest;
+                    let mut line = format!("{{\"key\":\"{:016x}\",\"members\":[", key.to_u128());
+                    for (n, &document) in list.iter().enumerate() {
+                        if n > 0 {
+                            line.push(',');
+                        }
+                        let docno = serde_json::Value::from(names.get(document)?);
+                        line.push_str(&docno.to_string());
+                    }
+                    line.push_str("]}\n");
+                    out.put(line.as_bytes())?;
+                }
+            }
+            reader.finish()?;
+        }
+        Ok(())
+    })
+}

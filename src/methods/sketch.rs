@@ -1,0 +1,94 @@
+//! `sketch`: the least fingerprint under each of n hash functions.
+//!
+//! # Source
+//! Sketch_n of Cherkasova et al. 2009, section 2 (min-wise independent permutations, Broder 1997): a vector
+//! of n minima; the share of places in which two vectors agree estimates resemblance. Windows of 20 bytes,
+//! n = 100 (section 4.3).
+//!
+//! # Where we depart from the paper
+//! As `windows.rs` says. The n functions are a 64-bit mixer with n seeds over one fingerprint of the window,
+//! where the paper hashes every window n times (Bob Jenkins' family).
+
+use super::windows::{THRESHOLD, WINDOW, window, windows};
+use super::{Document, Entry, Keys, Method, Parameter, join_by, mix};
+use crate::Result;
+use crate::join::JoinConfig;
+use crate::manifest::Workspace;
+use crate::measure::Measure;
+use crate::progress::Context;
+
+pub(super) const METHOD: Entry = Entry {
+    name: "sketch",
+    about: "Of all windows of bytes, the least fingerprint under each of n hash functions",
+    paper: "Cherkasova et al. 2009, sections 2 and 4",
+    parameters: &[
+        WINDOW,
+        Parameter {
+            name: "n",
+            default: "100",
+            help: "hash functions",
+        },
+        Parameter {
+            name: "seed",
+            default: "0",
+            help: "another family of hash functions for each number",
+        },
+        THRESHOLD,
+    ],
+    build: |values| {
+        let n = values.number("n", 1..=1 << 16)? as u32;
+        let seed = values.number("seed", 0..=u64::MAX)?;
+        Ok(Box::new(Sketch {
+            window: window(values)?,
+            family: family(n, seed),
+            join: join_by(Measure::Of(n), values.threshold("threshold")?),
+        }))
+    },
+};
+
+/// What tells the functions of a family apart.
+pub(super) fn family(n: u32, seed: u64) -> Vec<u64> {
+    (0..u64::from(n)).map(|i| mix(seed ^ mix(i))).collect()
+}
+
+/// The least of all fingerprints under each function; nothing of nothing.
+pub(super) fn minima(
+    family: &[u64],
+    fingerprints: &mut Vec<u64>,
+    mut take: impl FnMut(usize, u64),
+) {
+    // A fingerprint that stands there twice costs as much as another.
+    fingerprints.sort_unstable();
+    fingerprints.dedup();
+    for (i, function) in family.iter().enumerate() {
+        if let Some(least) = fingerprints.iter().map(|f| mix(f ^ function)).min() {
+            take(i, least);
+        }
+    }
+}
+
+struct Sketch {
+    window: usize,
+    family: Vec<u64>,
+    join: JoinConfig,
+}
+
+impl Method for Sketch {
+    fn join(&self) -> JoinConfig {
+        self.join
+    }
+
+    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
+        Ok(Box::new(self))
+    }
+}
+
+impl Keys for &Sketch {
+    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
+        // A key is a place and what stands there.
+        let fingerprints = windows(document, self.window);
+        minima(&self.family, fingerprints, |i, least| {
+            keys.push(mix(least.wrapping_add(self.family[i])));
+        });
+    }
+}
