@@ -266,6 +266,14 @@ pub enum Error {
         /// What the drawing library answered.
         message: String,
     },
+    /// A command that this one started failed. What it said is said.
+    #[error("`{what}` failed: {status}")]
+    Failed {
+        /// The command.
+        what: String,
+        /// How it ended.
+        status: String,
+    },
     /// A worker thread panicked: a defect of this program.
     #[error("a {what} thread panicked: {message}")]
     Panicked {
@@ -430,6 +438,7 @@ impl Error {
             Error::Figure { .. } => {
                 "this is a defect of lookalike; please report it with the study's tables".into()
             }
+            Error::Failed { .. } => "see what it said above; the same command goes on from here".into(),
             Error::Panicked { .. } => {
                 "this is a defect of lookalike; please report it with the input, and repeat the \
                  command: what was committed is kept"

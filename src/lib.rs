@@ -23,6 +23,7 @@
 pub mod budget;
 pub mod cluster;
 pub mod collection;
+pub mod compare;
 pub mod error;
 pub mod evaluate;
 pub mod ids;

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::cluster;
 use crate::collection::{self, CollectionConfig};
+use crate::compare::{self, CompareConfig, Comparison};
 use crate::evaluate::plan::{self, Plan, PlanConfig, Planned};
 use crate::evaluate::study::{self, Study, StudyConfig, StudyCost};
 use crate::ids::FingerprintKind;
@@ -300,6 +301,36 @@ fn sampling(
         workspace.commit(&[])?;
     }
     Ok(sampling)
+}
+
+/// Subdirectory of an output directory with the tables of a comparison.
+pub const COMPARE_DIRECTORY: &str = "compare";
+
+/// Compares methods that were run on a collection, and writes what was found to its directory.
+pub fn compare(
+    workspace: &mut Workspace,
+    config: &CompareConfig,
+    context: &Context<'_>,
+) -> Result<Comparison> {
+    catalogued(workspace, context)?;
+    let comparison = compare::run(workspace, config, context)?;
+    disk::create_lasting_directory(&workspace.directory().join(COMPARE_DIRECTORY))?;
+    let json = serde_json::to_string_pretty(&comparison).map_err(|e| Error::Io {
+        operation: "encode",
+        path: COMPARE_DIRECTORY.into(),
+        source: e.into(),
+    })?;
+    let of = format!("{COMPARE_DIRECTORY}/");
+    workspace.forget_others(|name| name.starts_with(&of))?;
+    let mut files = compare::files(&comparison);
+    files.push(compare::TableFile {
+        name: "compare.json",
+        text: json + "\n",
+    });
+    for file in files {
+        workspace.put_other(&format!("{of}{}", file.name), file.text.as_bytes())?;
+    }
+    Ok(comparison)
 }
 
 /// Makes the catalogue of a collection, if it is not there, and commits it.

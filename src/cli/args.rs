@@ -33,7 +33,7 @@ pub enum Command {
     ///
     /// The same command again goes on where it was stopped. Another --threshold, --sampling or
     /// --max-postings on the same DIR reuses what was read.
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// Only read INPUT into the collection in DIR
     Ingest(IngestOptions),
     /// Only find the pairs of a collection in DIR (from whatever of it is there)
@@ -59,6 +59,12 @@ pub enum Command {
     Method(MethodOptions),
     /// Write a page (HTML) that shows what was found in DIR: clusters, pairs with their texts, figures
     Report(ReportOptions),
+    /// Run methods of the papers on a collection and show them side by side
+    ///
+    /// For a collection in DIR that keeps its texts (`ingest --keep-text`). Each method is run as `lookalike
+    /// method` runs it, in a process of its own; those that were run before are not run again. Prints a
+    /// table; tables as CSV go to DIR/compare, with compare.json.
+    Compare(CompareOptions),
     /// What DIR holds and what is still to be done
     Status(StatusOptions),
     /// Print any file of an output directory as text
@@ -108,6 +114,30 @@ pub struct MethodOptions {
     pub spec: Option<String>,
     /// Output directory of an `ingest --keep-text`
     pub directory: Option<PathBuf>,
+    /// What may be used.
+    #[command(flatten)]
+    pub means: MeansOptions,
+}
+
+/// Options of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareOptions {
+    /// Output directory of an `ingest --keep-text`
+    pub directory: PathBuf,
+    /// Methods to run, each as NAME or NAME:PARAMETER=VALUE,... [default: all, as in their papers]
+    ///
+    /// Example: --methods super-shingles super-shingles:k=4 minhash
+    #[arg(long, value_name = "SPEC", num_args = 1..)]
+    pub methods: Vec<Spec>,
+    /// Methods whose pairs are held to be true; they are run too [default: shingles and cosine]
+    #[arg(long, value_name = "SPEC", num_args = 1..)]
+    pub truth: Vec<Spec>,
+    /// Edit list (edits.jsonl) of the `perturb` that made copies in the collection
+    #[arg(long, value_name = "FILE")]
+    pub edits: Option<PathBuf>,
+    /// What a wrong pair costs in the utility, in true ones
+    #[arg(long, value_name = "N", default_value_t = 100, hide_short_help = true)]
+    pub cost: u64,
     /// What may be used.
     #[command(flatten)]
     pub means: MeansOptions,

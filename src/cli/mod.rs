@@ -4,6 +4,7 @@
 //! 2 wrong usage, 130 interrupted (resumable).
 
 mod args;
+mod compare;
 mod evaluate;
 mod inspect;
 mod method;
@@ -78,6 +79,7 @@ fn command(command: Command) -> Result<ExitCode, Error> {
         Command::Study(options) => study::run(&options),
         Command::Cluster(options) => run::cluster(&options),
         Command::Method(options) => method::run(&options),
+        Command::Compare(options) => compare::run(&options),
         Command::Report(options) => report::run(&options),
         Command::Status(options) => status::run(&options),
         Command::Inspect(options) => inspect::run(&options),
