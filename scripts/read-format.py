@@ -150,6 +150,7 @@ KINDS = {
     "RUNS": ("run", {8, 16}),
     "POST": ("postings", {8, 16}),
     "PAIR": ("pairs", {8}),
+    "TEXT": ("text", {0}),
 }
 
 
@@ -310,6 +311,33 @@ def records(part, read):
     need(total == part.records, f"{total} records")
 
 
+def texts(part):
+    """A stream of lengths and texts, in blocks of 256 KiB."""
+    blocks, counts, at, full = [], [], 64, 1 << 18
+    while at < part.end:
+        n, packed, raw, stated = unpack_from("<IIQQ", part.data, at)
+        blocks.append((part.body(at + 24, packed, stated), raw))
+        counts.append(n)
+        at += 24 + packed
+        need(raw == full or 0 < raw < full and at == part.end, f"block of {raw} bytes")
+    stream, at, total = b"".join(unzstd(blocks)), 0, 0
+    begun = [0] * len(counts)
+    for _ in range(part.records):
+        need(at + 8 <= len(stream), f"a length at {at}")
+        begun[at // full] += 1
+        length = u64(stream, at)
+        text = stream[at + 8 : at + 8 + length]
+        need(len(text) == length, f"a text of {length} bytes at {at}")
+        at, total = at + 8 + length, total + length
+        whole = text.decode("utf-8")
+        shown = whole if length <= 1 << 20 else text[: 1 << 20].decode("utf-8", "ignore")
+        more = length - len(shown.encode("utf-8"))
+        line = json.dumps(shown, ensure_ascii=False)
+        yield f"{line} and {more} bytes more" if more else line
+    need((at, total) == (len(stream), part.extra), f"{total} bytes of texts")
+    need(begun == counts, "texts that begin in a block")
+
+
 def as_json(**fields):
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
@@ -422,6 +450,8 @@ def lines(part, most=1 << 62):
         return records(part, document)
     if part.kind == "rejects":
         return records(part, reject)
+    if part.kind == "text":
+        return texts(part)
     if part.kind == "names":
         return names(part, most)
     return {"run": run, "pairs": run, "postings": postings}.get(part.kind, fixed)(part)
@@ -435,6 +465,8 @@ def parts_of(manifest):
     for segment in manifest["segments"]:
         for kind in ("documents", "fingerprints", "rejects"):
             yield "collection", kind, segment[kind]
+        if "text" in segment:
+            yield "collection", "text", segment["text"]
     catalogue = manifest["catalogue"] or {}
     kinds = {"names": "names", "rejects": "rejects"}
     for field in ("names", "name_ends", "representatives", "stored", "rejects"):

@@ -116,7 +116,7 @@ fn verify_finds_every_damage_to_a_finished_run() {
     let subject = Subject::finished(Variant::PLAIN);
     let done = every_damage_is_found(&subject, |name| name != "manifest.json");
     let expected = [
-        "col", "docs", "fps", "json", "jsonl", "names", "pairs", "post", "rejects", "tsv",
+        "col", "docs", "fps", "json", "jsonl", "names", "pairs", "post", "rejects", "text", "tsv",
     ];
     assert_eq!(kinds(&done), expected);
     assert!(subject.names(|name| name.ends_with(".docs")).len() > 1);

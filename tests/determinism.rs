@@ -59,6 +59,23 @@ fn threads_change_nothing() {
 }
 
 #[test]
+fn threads_change_nothing_in_texts() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), FEW);
+    let run = run.keep_text();
+    let plain = files_of(&run.clone().threads(1), &input);
+    for (threads, memory) in [(1, 64 << 20), (3, 1 << 30)] {
+        let files = files_of(&run.clone().threads(threads).memory(memory), &input);
+        assert_same_files(
+            &files,
+            &plain,
+            &format!("{threads} threads, {memory} bytes"),
+        );
+    }
+    assert!(plain.keys().filter(|name| name.ends_with(".text")).count() > 10);
+}
+
+#[test]
 fn segments_change_nothing_in_the_results() {
     let directory = tempfile::tempdir().unwrap();
     let (input, run) = corpus(directory.path(), FEW);

@@ -17,6 +17,7 @@ use lookalike::Error;
 use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::{
     CollectionConfig, DocumentRecord, DocumentWriter, RejectWriter, SetWriter, SizeGroups,
+    TextWriter,
 };
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate, plan};
 use lookalike::ids::Key;
@@ -140,6 +141,14 @@ fn rejects(directory: &Path, rejects: &[(Reject, bool)]) -> PartInfo {
     let mut part = RejectWriter::create(directory, PARAMETERS, 0).unwrap();
     for (reject, kept) in rejects {
         part.push(reject, *kept).unwrap();
+    }
+    part.finish().unwrap()
+}
+
+fn texts(directory: &Path, texts: &[&str]) -> PartInfo {
+    let mut part = TextWriter::create(directory, PARAMETERS, 0).unwrap();
+    for text in texts {
+        part.push(text.as_bytes()).unwrap();
     }
     part.finish().unwrap()
 }
@@ -331,6 +340,7 @@ fn read(directory: &Path, info: &PartInfo) -> Vec<u8> {
 
 /// A block of documents or rejects: its page up to the footer, and its records uncompressed.
 fn compressed_block(page: &mut Page<'_>) -> Vec<u8> {
+    // Of texts those that begin in it.
     page.number(4, "records in the block");
     let packed = page.number(4, "bytes of the block, compressed") as usize;
     let raw = page.number(8, "bytes of the block, uncompressed") as usize;
@@ -416,6 +426,22 @@ fn dumps() -> Vec<(&'static str, String)> {
     page.string("detail");
     out.push(("reject", page.end()));
 
+    let bytes = read(
+        directory,
+        &texts(directory, &["A dull,\ndark dock.", "Short"]),
+    );
+    let mut page = Page::new(&bytes);
+    page.header("TEXT");
+    let raw = compressed_block(&mut page);
+    out.push(("texts", page.footer()));
+    let mut page = Page::new(&raw);
+    for document in ["the first", "the second"] {
+        let length = page.number(8, &format!("bytes of {document} text")) as usize;
+        let text = String::from_utf8(page.peek(length).to_vec()).unwrap();
+        page.field(length, &format!("{text:?}"));
+    }
+    out.push(("text", page.end()));
+
     let keys = [0x0102_0304_0506_0708u64, 0xfedc_ba98_7654_3210];
     let bytes = read(directory, &sets(directory, 0, &keys));
     let mut page = Page::new(&bytes);
@@ -487,6 +513,11 @@ fn dumps() -> Vec<(&'static str, String)> {
 
 /// Runs the whole pipeline over five documents and a line that is none.
 fn tiny_run(place: &Path) -> PathBuf {
+    tiny_run_of(place, false)
+}
+
+/// The same, with the texts kept or not.
+fn tiny_run_of(place: &Path, keep_text: bool) -> PathBuf {
     let text = "to sit in solemn silence in a dull dark dock";
     let lines = [
         format!("{{\"id\":\"a\",\"url\":\"http://a.org/\",\"text\":\"{text}\"}}"),
@@ -506,7 +537,7 @@ fn tiny_run(place: &Path) -> PathBuf {
         },
         size_groups: SizeGroups::default(),
         segment_size: ByteSize::mib(64),
-        text: false,
+        text: keep_text,
     };
     let question = Question {
         sampling: Sampling::Full,
@@ -628,7 +659,7 @@ fn dumps_are_true() {
 #[test]
 fn every_json_field_is_described() {
     let place = tempfile::tempdir().unwrap();
-    let out = tiny_run(place.path());
+    let out = tiny_run_of(place.path(), true);
     interrupted(&out);
     let mut names = Vec::new();
     for file in [MANIFEST_FILE, "summary.json"] {
@@ -779,6 +810,12 @@ fn fixtures() -> Vec<(&'static str, &'static str, Make)> {
             let records = (0..200u32).map(|i| (Pair::key(i / 7, i / 7 + 1 + i % 7), i + 1));
             run(to, Kind::Pairs, 0, Compression::Zstd(1), records)
         }),
+        ("text", "000000.text", |to| {
+            // Two blocks, and a text that goes on from one into the other.
+            let long: String = (0..60_000).map(|i| format!("{} ", i * i % 8191)).collect();
+            let odd = "\u{feff}\u{feff}\"a\"\n\t\u{5b57}\u{301}\0";
+            texts(to, &["", "A dull,\ndark dock.", odd, long.trim_end(), "x"])
+        }),
     ]
 }
 
@@ -917,7 +954,7 @@ fn writers_make_the_fixtures() {
         };
         let compressed = matches!(
             (kind, name),
-            ("documents" | "rejects" | "pairs", _)
+            ("documents" | "rejects" | "pairs" | "text", _)
                 | ("run", "000002.run")
                 | ("postings", "000000.post")
         );
@@ -1019,7 +1056,7 @@ fn other_versions_are_refused_by_name() {
         }
         kinds.insert(kind);
     }
-    assert_eq!(kinds.len(), 8, "{kinds:?}");
+    assert_eq!(kinds.len(), 9, "{kinds:?}");
 
     // The manifest, whatever other fields it has; and so a plan.
     let old = fs::read_to_string(
@@ -1059,10 +1096,13 @@ fn other_versions_are_refused_by_name() {
 #[test]
 fn directories_are_read() {
     let all = root().join("tests/fixtures/directory");
-    let latest = all.join("v1");
-    if bless() && !latest.exists() {
+    for (name, keep_text) in [("v1", false), ("v1-text", true)] {
+        let latest = all.join(name);
+        if !bless() || latest.exists() {
+            continue;
+        }
         let place = tempfile::tempdir().unwrap();
-        let out = tiny_run(place.path());
+        let out = tiny_run_of(place.path(), keep_text);
         let context = context();
         let mut workspace = Workspace::open(&out).unwrap();
         let config = plan::PlanConfig {
@@ -1139,7 +1179,7 @@ fn directories_are_read() {
         assert_eq!(found.pairs[0].documents.all.recall, Some(1.0));
         read += 1;
     }
-    assert!(read > 0);
+    assert!(read > 1);
 }
 
 fn context() -> Context<'static> {

@@ -21,7 +21,7 @@ fn stopped_at_any_call_and_run_again() {
     let directory = tempfile::tempdir().unwrap();
     let (input, run) = corpus(directory.path(), 12);
     stopped_at_any_call(&run, &input, true);
-    stopped_at_any_call(&run.direct(), &input, false);
+    stopped_at_any_call(&run.direct().keep_text(), &input, false);
 }
 
 fn stopped_at_any_call(run: &Run, input: &Path, through_runs: bool) {

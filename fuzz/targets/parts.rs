@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use lookalike::collection::{
     Catalogue, Column, DocumentReader, DocumentWriter, MappedSets, RejectReader, RejectWriter,
-    SET_BLOCK_BYTES, SetReader,
+    SET_BLOCK_BYTES, SetReader, TEXT_BLOCK_BYTES, TextReader,
 };
 use lookalike::ids::Key;
 use lookalike::manifest::Workspace;
@@ -22,7 +22,7 @@ use lookalike::store::{
 use super::controls::Controls;
 use super::place;
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     Kind::Documents,
     Kind::Fingerprints,
     Kind::Rejects,
@@ -31,6 +31,7 @@ const KINDS: [Kind; 8] = [
     Kind::Run,
     Kind::Postings,
     Kind::Pairs,
+    Kind::Text,
 ];
 
 pub fn run(data: &[u8]) {
@@ -38,6 +39,10 @@ pub fn run(data: &[u8]) {
     let way = controls.byte();
     if way & 0x80 != 0 {
         whole(controls.rest());
+        return;
+    }
+    if way & 0x70 == 0x70 {
+        texts(controls);
         return;
     }
     let kind = KINDS[usize::from(way % 8)];
@@ -133,6 +138,7 @@ fn read(path: &Path, kind: Kind, info: Option<&PartInfo>) {
     match kind {
         Kind::Documents => read_documents(path, info),
         Kind::Rejects => read_rejects(path, info),
+        Kind::Text => read_texts(path, info),
         Kind::Run | Kind::Pairs => {
             read_run::<u64>(kind, path, info);
             read_run::<u128>(kind, path, info);
@@ -217,6 +223,34 @@ fn read_rejects(path: &Path, info: Option<&PartInfo>) {
     for reject in &rejects {
         assert_eq!(reader.next().expect("a reject").as_ref(), Some(reject));
     }
+    reader.finish().expect("the part is whole");
+}
+
+fn read_texts(path: &Path, info: Option<&PartInfo>) {
+    let Ok(mut reader) = TextReader::open(path, None, info) else {
+        return;
+    };
+    let (mut text, mut all) = (Vec::new(), 0u64);
+    loop {
+        match reader.next(&mut text) {
+            Ok(true) => all += text.len() as u64,
+            Ok(false) => break,
+            Err(_) => return,
+        }
+    }
+    if reader.finish().is_err() {
+        return;
+    }
+    // Stepped over, they are the same.
+    let mut reader = TextReader::open(path, None, info).expect("it was opened");
+    let mut again = 0;
+    while let Ok(Some(length)) = reader.next_length() {
+        again += length;
+        if let Ok(Some(piece)) = reader.piece() {
+            assert!(piece.len() <= TEXT_BLOCK_BYTES && piece.len() as u64 <= length);
+        }
+    }
+    assert_eq!(again, all);
     reader.finish().expect("the part is whole");
 }
 
@@ -331,7 +365,7 @@ fn number(bytes: &[u8], at: usize) -> usize {
 /// Checksums of the blocks as their heads say they lie.
 fn blocks_put_right(kind: Kind, payload: &mut [u8]) {
     let (head, length_at, sum_at) = match kind {
-        Kind::Documents | Kind::Rejects => (24, 4, 16),
+        Kind::Documents | Kind::Rejects | Kind::Text => (24, 4, 16),
         Kind::Run | Kind::Pairs => (24, 4, 16),
         Kind::Postings => (32, 8, 24),
         _ => return,
@@ -389,6 +423,58 @@ fn records(kind: Kind, mut controls: Controls<'_>) {
     let info = part.finish(&path, [all, 0, 0]);
     read(&path, kind, None);
     read(&path, kind, Some(&info));
+}
+
+/// Texts in blocks; what the heads and the footer say of them may be wrong.
+fn texts(mut controls: Controls<'_>) {
+    let mut part = Part::new(Kind::Text, 0, 1);
+    let (wrong, place, filling) = (controls.byte(), controls.u16(), controls.u32() % (1 << 19));
+    let mut stream = Vec::new();
+    let (mut all, mut bytes) = (0, 0);
+    for _ in 0..controls.byte() % 6 {
+        let length = usize::from(controls.byte());
+        let long = if controls.flag() { filling as usize } else { 0 };
+        let mut text = controls.bytes(length).to_vec();
+        text.resize(text.len() + long, b'x');
+        let stated = match wrong & 3 {
+            1 => controls.u64(),
+            _ => text.len() as u64,
+        };
+        stream.extend_from_slice(&stated.to_le_bytes());
+        stream.extend_from_slice(&text);
+        all += 1;
+        bytes = u64::wrapping_add(bytes, stated);
+    }
+    if wrong & 4 != 0 {
+        stream.truncate(usize::from(place));
+    }
+    let mut begun = if wrong & 8 != 0 { 0 } else { all as u32 };
+    let size = if wrong & 16 != 0 {
+        100
+    } else {
+        TEXT_BLOCK_BYTES
+    };
+    for block in stream.chunks(size) {
+        let packed = zstd::bulk::compress(block, 1).expect("memory");
+        part.bytes.extend_from_slice(&begun.to_le_bytes());
+        part.bytes
+            .extend_from_slice(&(packed.len() as u32).to_le_bytes());
+        part.bytes
+            .extend_from_slice(&(block.len() as u64).to_le_bytes());
+        part.bytes
+            .extend_from_slice(&checksum(&packed).to_le_bytes());
+        part.bytes.extend_from_slice(&packed);
+        begun = u32::from(wrong & 32 != 0);
+    }
+    match wrong & 0xc0 {
+        0x40 => all = controls.u64(),
+        0x80 => bytes = controls.u64(),
+        _ => {}
+    }
+    let path = place_of(Kind::Text);
+    let info = part.finish(&path, [all, 0, bytes]);
+    read(&path, Kind::Text, None);
+    read(&path, Kind::Text, Some(&info));
 }
 
 /// A run of a few blocks with an index.

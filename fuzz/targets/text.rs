@@ -115,6 +115,39 @@ pub fn run(data: &[u8]) {
         FingerprintKind::Md5 => shingles::<u128>(&config, &document),
     }
     same_in_utf16(&config, &document, &text);
+    same_of_kept_text(&config, &document, &text);
+}
+
+/// The text that is kept of it is UTF-8 and has the same tokens.
+fn same_of_kept_text(config: &ShingleConfig, document: &RawDocument<'_>, tokens: &[u8]) {
+    let mut parser = Parser::new(&config.parse);
+    let (mut text, mut both) = (Vec::new(), Vec::new());
+    parser.text(document, &mut text);
+    parser.parse_keeping(document, &mut Kept::default(), &mut both);
+    assert_eq!(text, both);
+    let text = String::from_utf8(text).expect("kept text is UTF-8");
+    let gaps = |a: char, b: char| a.is_whitespace() && b.is_whitespace();
+    let folded = text
+        .chars()
+        .zip(text.chars().skip(1))
+        .all(|(a, b)| !gaps(a, b));
+    assert!(folded && text.trim() == text, "{text:?}");
+    let plain = RawDocument {
+        docno: "d".into(),
+        url: None,
+        title: None,
+        content: ContentKind::Text,
+        charset: None,
+        body: text.as_bytes().into(),
+        notices: Vec::new(),
+    };
+    let mut kept = Kept::default();
+    parser.parse(&plain, &mut kept);
+    assert_eq!(
+        String::from_utf8_lossy(&kept.text),
+        String::from_utf8_lossy(tokens),
+        "the tokens of {text:?}"
+    );
 }
 
 /// The canonical document; what is promised of it.

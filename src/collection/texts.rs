@@ -279,3 +279,108 @@ impl TextReader {
         self.part.finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn written(directory: &Path, texts: &[&[u8]]) -> (PathBuf, PartInfo) {
+        let mut writer = TextWriter::create(directory, 7, 0).unwrap();
+        for text in texts {
+            writer.begin(text.len() as u64).unwrap();
+            for piece in text.chunks(100_000) {
+                writer.put(piece).unwrap();
+            }
+        }
+        let info = writer.finish().unwrap();
+        (directory.join(&info.name), info)
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let long: Vec<u8> = (0..3 * TEXT_BLOCK_BYTES)
+            .map(|i| (i * i % 251) as u8)
+            .collect();
+        // Lengths that lie across the ends of blocks, too.
+        for first in TEXT_BLOCK_BYTES - 20..=TEXT_BLOCK_BYTES {
+            let texts = [&long[..first], b"", b"abc", &long, b"", &long[..9]];
+            let (path, info) = written(directory.path(), &texts);
+            assert_eq!(info.records, 6);
+            let mut reader = TextReader::open(&path, Some(7), Some(&info)).unwrap();
+            let mut text = Vec::new();
+            for expected in texts {
+                assert!(reader.next(&mut text).unwrap());
+                assert_eq!(text, expected);
+            }
+            assert!(!reader.next(&mut text).unwrap());
+            reader.finish().unwrap();
+            // Some stepped over, some read in pieces.
+            let mut reader = TextReader::open(&path, Some(7), Some(&info)).unwrap();
+            for (i, expected) in texts.iter().enumerate() {
+                assert_eq!(reader.next_length().unwrap(), Some(expected.len() as u64));
+                if i % 2 == 1 {
+                    let piece = reader.piece().unwrap().unwrap_or_default();
+                    assert!(expected.starts_with(piece));
+                }
+            }
+            reader.finish().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_not_as_long_as_was_said_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut writer = TextWriter::create(directory.path(), 7, 0).unwrap();
+        writer.begin(3).unwrap();
+        assert!(writer.put(b"four").is_err());
+        assert!(writer.begin(1).is_err());
+        assert!(writer.finish().is_err());
+    }
+
+    /// Lengths, counts and sizes that are wrong behind checksums that are right.
+    #[test]
+    fn a_length_is_not_believed() {
+        let directory = tempfile::tempdir().unwrap();
+        for (stream, records, extra, begun) in [
+            (&[0xff; 8][..], 1, u64::MAX, 1),
+            (&[0xff; 8], 1, 3, 1),
+            (&[3, 0, 0, 0, 0, 0, 0, 0, b'a', b'b'], 1, 3, 1),
+            (&[3, 0, 0], 1, 3, 1),
+            (&[1, 0, 0, 0, 0, 0, 0, 0, b'a', b'b'], 1, 1, 1),
+            (&[1, 0, 0, 0, 0, 0, 0, 0, b'a'], 1, 1, 2),
+            (&[1, 0, 0, 0, 0, 0, 0, 0, b'a'], 1, 2, 1),
+            (&[1, 0, 0, 0, 0, 0, 0, 0, b'a'], 0, 0, 1),
+            (&[1, 0, 0, 0, 0, 0, 0, 0, b'a'], u64::MAX, 1, 1),
+            (&[], 1, 0, 0),
+        ] {
+            let header = Header {
+                kind: Kind::Text,
+                version: VERSION,
+                parameters: 7,
+                number: 0,
+                key_bytes: 0,
+            };
+            let mut out = PartWriter::create(directory.path(), &header).unwrap();
+            let packer = Packer::new(1).unwrap().put(&mut out, begun, stream);
+            packer.unwrap();
+            let info = out.finish(records, 0, extra).unwrap();
+            let path = directory.path().join(&info.name);
+            let mut reader = TextReader::open(&path, Some(7), Some(&info)).unwrap();
+            let mut text = Vec::new();
+            let read = loop {
+                match reader.next(&mut text) {
+                    Ok(true) => {}
+                    Ok(false) => break reader.finish(),
+                    Err(error) => break Err(error),
+                }
+            };
+            assert!(read.is_err(), "{stream:?} {records} {extra} {begun}");
+            assert!(text.capacity() < 1 << 20);
+        }
+        fs::remove_file(directory.path().join("000000.text")).unwrap();
+    }
+}

@@ -250,3 +250,219 @@ impl Text {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
+    use super::*;
+    use crate::read::{ContentKind, RawDocument};
+
+    /// The definition, character by character.
+    fn folded(text: &str) -> String {
+        let mut out = String::new();
+        let mut gap = None;
+        for c in text.chars() {
+            if c.is_whitespace() {
+                let line = matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
+                gap = Some(gap == Some('\n') || line).map(|line| if line { '\n' } else { ' ' });
+                continue;
+            }
+            if let Some(gap) = gap.take().filter(|_| !out.is_empty()) {
+                out.push(gap);
+            }
+            out.push(c);
+        }
+        if out.starts_with('\u{feff}') {
+            out.insert(0, '\u{feff}');
+        }
+        out
+    }
+
+    fn pushed<'a>(text: &mut Text, pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
+        let mut out = Vec::new();
+        let mut take = |piece: &[u8]| out.extend_from_slice(piece);
+        for piece in pieces {
+            text.push(piece, &mut take);
+        }
+        text.finish(&mut take);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_character_is_folded_as_the_standard_library_says() {
+        let mut text = Text::default();
+        for c in '\0'..=char::MAX {
+            for written in [
+                format!("a{c}b"),
+                format!("{c}b"),
+                format!("a {c}\n\t{c} b{c}"),
+            ] {
+                let found = pushed(&mut text, [written.as_bytes()]);
+                assert_eq!(found, folded(&written), "{c:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_do_not_matter() {
+        let mut text = Text::default();
+        let written = " \u{feff}a\u{2028} \u{85}b\u{3000}漢\r\n字 \u{2003}\u{20000} c\u{a0}\0\t ";
+        let bytes = written.as_bytes();
+        for first in 0..=bytes.len() {
+            for second in first..=bytes.len() {
+                let pieces = [&bytes[..first], &bytes[first..second], &bytes[second..]];
+                assert_eq!(
+                    pushed(&mut text, pieces),
+                    folded(written),
+                    "{first} {second}"
+                );
+            }
+        }
+        // Over the ends of chunks, and of what is handed on at once, at every place in a character.
+        for start in 0..8 {
+            for filling in ["a", " ", "\u{3000}", "é \u{2028}"] {
+                let long = filling.repeat(2 * DRAIN_BYTES / filling.len());
+                let written = format!("{}{long}\u{3000}x{long} y", "b".repeat(start));
+                assert_eq!(pushed(&mut text, [written.as_bytes()]), folded(&written));
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_are_replaced() {
+        let mut text = Text::default();
+        for (pieces, found) in [
+            (&[&b"a\xffb"[..]][..], "a\u{fffd}b"),
+            (&[b"a\xc3", b"b"], "a\u{fffd}b"),
+            (&[b"a\xe6\x97", b"", b"\xa5b"], "a日b"),
+            (&[b"a\xe3\x80", b"\x80b"], "a b"),
+            (&[b"\xf0\x9f", b"\x98", b"\x80a"], "\u{1f600}a"),
+            (&[b"a\xe6\x97"], "a\u{fffd}"),
+        ] {
+            let pieces = pieces.iter().copied();
+            assert_eq!(pushed(&mut text, pieces), found);
+        }
+    }
+
+    #[derive(Default)]
+    struct Kept(Vec<u8>);
+
+    impl TokenConsumer for Kept {
+        fn take(&mut self, tokens: Tokens<'_>, _: bool) -> usize {
+            self.0.extend_from_slice(tokens.bytes);
+            tokens.bytes.len()
+        }
+    }
+
+    fn document(
+        content: ContentKind,
+        charset: Option<&'static str>,
+        body: &[u8],
+    ) -> RawDocument<'static> {
+        RawDocument {
+            docno: "d".into(),
+            url: None,
+            title: None,
+            content,
+            charset: charset.map(Into::into),
+            body: body.to_vec().into(),
+            notices: Vec::new(),
+        }
+    }
+
+    /// Its text, and that the text has its tokens.
+    fn checked(raw: &RawDocument<'_>) -> String {
+        let mut texts = Vec::new();
+        for tokens in ["words", "whitespace", "bytes:7"] {
+            let tokens: TokenKind = tokens.parse().unwrap();
+            let config = ParseConfig {
+                tokens,
+                detector: true,
+            };
+            let mut parser = Parser::new(&config);
+            let (mut both, mut alone): (Vec<u8>, Vec<u8>) = Default::default();
+            let (mut kept, mut plain) = (Kept::default(), Kept::default());
+            let facts = parser.parse_keeping(raw, &mut kept, &mut both);
+            parser.text(raw, &mut alone);
+            assert_eq!(both, alone);
+            assert_eq!(parser.parse(raw, &mut plain), facts);
+            assert_eq!(plain.0, kept.0);
+            let text = String::from_utf8(alone).unwrap();
+            for charset in [None, Some("utf-8")] {
+                let document = document(ContentKind::Text, charset, text.as_bytes());
+                let mut again = Kept::default();
+                let found = parser.parse(&document, &mut again);
+                assert_eq!(
+                    String::from_utf8_lossy(&again.0),
+                    String::from_utf8_lossy(&kept.0),
+                    "{text:?}"
+                );
+                assert_eq!(found.words, facts.words);
+            }
+            texts.push(text);
+        }
+        assert_eq!(texts[0], texts[1]);
+        texts.swap_remove(0)
+    }
+
+    #[test]
+    fn markup_and_charsets() {
+        for (charset, body, text) in [
+            (
+                None,
+                &b"<p>Don't <b>ST</b>op.<br>  x<i> </i>y</p>\n"[..],
+                "Don't STop.\nx y",
+            ),
+            (
+                None,
+                b"a<td>b<!-- c -->d<span>&#32;&#x2028;</span>&amp;",
+                "a\nbd\n&",
+            ),
+            (None, b"it'<p>s<script>no</script>\0", "it'\ns"),
+            // A byte order mark to whoever reads the text.
+            (None, b"<p>&#xfeff;a", "\u{feff}\u{feff}a"),
+            (None, b"\xef\xbb\xbf\xef\xbb\xbfa", "\u{feff}\u{feff}a"),
+            (
+                Some("windows-1252"),
+                b"caf\xe9\xa0\x85",
+                "caf\u{e9} \u{2026}",
+            ),
+            (Some("shift_jis"), b"\x81\x40\x82\xa0\x81", "あ\u{fffd}"),
+            (Some("utf-16le"), b"a\0\x28\x20b\0\0\xd8", "a\nb\u{fffd}"),
+            (None, b"", ""),
+            (None, b" <p> ", ""),
+        ] {
+            let raw = document(ContentKind::Markup, charset, body);
+            assert_eq!(checked(&raw), text);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn the_text_has_the_tokens_of_the_document(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    "[a-zA-Z' \\n\\t.-]{0,12}".prop_map(String::into_bytes),
+                    "</?(p|b|td|title|script|svg|a href=x|textarea|br/|x)>".prop_map(String::into_bytes),
+                    "&(amp|nbsp|#x2028|#xfeff|#0|#x301|nGt|#8217);?".prop_map(String::into_bytes),
+                    "[\u{feff}\u{2028}\u{85}\u{3000}\u{a0}漢か\u{301}é’\u{1c}\0]{0,4}".prop_map(String::into_bytes),
+                    prop::collection::vec(any::<u8>(), 0..5),
+                    Just(b"<!-- ".to_vec()), Just(b"-->".to_vec()), Just(b"<![CDATA[".to_vec()),
+                    Just(b"<?xml version='1.0'?>".to_vec()), Just(b"\x1b$B".to_vec()),
+                ], 0..30),
+            charset in prop::sample::select(vec![
+                None, Some("utf-8"), Some("utf-16le"), Some("utf-16be"), Some("windows-1252"),
+                Some("shift_jis"), Some("iso-2022-jp"), Some("gb18030"), Some("big5"), Some("replacement"),
+                Some("x-user-defined"),
+            ]),
+            markup in any::<bool>(),
+        ) {
+            let content = if markup { ContentKind::Markup } else { ContentKind::Text };
+            checked(&document(content, charset, &parts.concat()));
+        }
+    }
+}

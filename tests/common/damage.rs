@@ -222,6 +222,7 @@ impl Subject {
             .threshold("0.3")
             .segment_size(segment);
         run.collection.shingle.seed = variant.seed;
+        run.collection.text = true;
         let out = home.path().join("out");
         drop(run.ingest(&[&input], &out).unwrap());
         Subject {

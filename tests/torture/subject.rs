@@ -232,7 +232,13 @@ impl Subject {
 pub fn subjects() -> Vec<Subject> {
     let asked = |threshold: &'static str, more: &[&'static str]| -> Vec<&'static str> {
         let first = ["run", "INPUT", "-o", "OUT", "--shingle-size", "3"];
-        let parts = ["--segment-size", "4KiB", "--max-document", "64KiB"];
+        let parts = [
+            "--segment-size",
+            "4KiB",
+            "--max-document",
+            "64KiB",
+            "--keep-text",
+        ];
         let means = ["--threshold", threshold];
         [&first[..], &parts, &means, more].concat()
     };
@@ -243,7 +249,13 @@ pub fn subjects() -> Vec<Subject> {
     let read = ["ingest", "INPUT", "-o", "OUT", "--shingle-size", "3"];
     let read = [
         &read[..],
-        &["--segment-size", "4KiB", "--max-document", "64KiB"],
+        &[
+            "--segment-size",
+            "4KiB",
+            "--max-document",
+            "64KiB",
+            "--keep-text",
+        ],
         &ample,
     ]
     .concat();
