@@ -40,7 +40,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::budget::{Budget, ByteSize, Disk};
-use crate::collection::{Catalogue, CollectionConfig};
+use crate::collection::{Catalogue, CollectionConfig, TEXT_BLOCK_BYTES, TEXT_ZSTD_LEVEL};
 use crate::ids::{FingerprintKind, Key};
 use crate::manifest::Workspace;
 use crate::merge;
@@ -158,6 +158,7 @@ fn of_inputs<K: Key>(
     let volume = Volume {
         documents: whole(density.documents),
         names: whole(density.names),
+        text: whole(density.text),
         stored: whole(density.fingerprints),
         records: whole(density.records),
         key_bytes: K::BYTES as u64,
@@ -218,6 +219,8 @@ pub fn before_sort<K: Key>(
     let segments = manifest.segments.iter();
     let volume = Volume {
         documents: Catalogue::stats(workspace)?.documents,
+        // It lies there already.
+        text: 0,
         names: catalogue.names.bytes + segments.map(|s| s.documents.bytes).sum::<u64>(),
         stored: catalogue.stats.shingles,
         records: sample.stats.sampled,
@@ -318,6 +321,8 @@ struct Volume {
     documents: u64,
     /// Bytes of their docnos, addresses and titles.
     names: u64,
+    /// Bytes of their texts, where they are kept, behind zstd.
+    text: u64,
     /// Fingerprints in the collection.
     stored: u64,
     /// Those that are sorted.
@@ -338,7 +343,7 @@ struct Merging {
 impl Volume {
     /// Documents and fingerprints: 8 bytes each (16 with MD5), as they are.
     fn collection(&self) -> u64 {
-        self.stored * self.key_bytes + self.documents * DOCUMENT_BYTES + self.names
+        self.stored * self.key_bytes + self.documents * DOCUMENT_BYTES + self.names + self.text
     }
 
     fn catalogue(&self) -> u64 {
@@ -433,6 +438,7 @@ fn merged_at_once(bytes: u64, count: u64, fan_in: usize) -> u64 {
 struct Density {
     documents: f64,
     names: f64,
+    text: f64,
     fingerprints: f64,
     records: f64,
 }
@@ -457,6 +463,7 @@ fn density<K: Key>(
             weights += weight;
             sum.documents += weight * density.documents;
             sum.names += weight * density.names;
+            sum.text += weight * density.text;
             sum.fingerprints += weight * density.fingerprints;
             sum.records += weight * density.records;
         }
@@ -464,6 +471,7 @@ fn density<K: Key>(
     Ok((weights > 0.0).then(|| Density {
         documents: sum.documents / weights,
         names: sum.names / weights,
+        text: sum.text / weights,
         fingerprints: sum.fingerprints / weights,
         records: sum.records / weights,
     }))
@@ -497,6 +505,8 @@ struct Sampler<'a, K: Key> {
     limit: u64,
     shingler: Shingler<K>,
     set: Vec<K>,
+    /// Texts not yet counted.
+    text: Vec<u8>,
     batch: Batch,
 }
 
@@ -512,6 +522,7 @@ impl<'a, K: Key> Sampler<'a, K> {
             limit,
             shingler: Shingler::new(&config.shingle),
             set: Vec::new(),
+            text: Vec::new(),
             batch: Batch::default(),
         }
     }
@@ -550,6 +561,7 @@ impl<'a, K: Key> Sampler<'a, K> {
                 }
             }
         }
+        pack(&mut self.text, &mut found);
         let read = match counted.saturating_sub(unknown) {
             0 => return first_reject.filter(useless).map(|_| Density::default()),
             counted => counted as f64,
@@ -560,6 +572,7 @@ impl<'a, K: Key> Sampler<'a, K> {
         Some(Density {
             documents: found.documents / bytes,
             names: found.names / bytes,
+            text: found.text / bytes,
             fingerprints: found.fingerprints / bytes,
             records: found.records / bytes,
         })
@@ -576,6 +589,14 @@ impl<'a, K: Key> Sampler<'a, K> {
         };
         let range = (K::default(), K::MAX);
         let facts = self.shingler.shingle(&document, range, &mut self.set);
+        if self.config.text {
+            let text = &mut self.text;
+            self.shingler
+                .text_in_pieces(&document, &mut |piece| text.extend_from_slice(piece));
+            if text.len() >= TEXT_BLOCK_BYTES {
+                pack(&mut self.text, found);
+            }
+        }
         let groups = &self.config.size_groups;
         let levels = self.sampling.levels(groups.count());
         let level = usize::from(levels.level_of_group[usize::from(groups.group(facts.words))]);
@@ -591,6 +612,15 @@ impl<'a, K: Key> Sampler<'a, K> {
         found.fingerprints += self.set.len() as f64;
         found.records += sampled.min(most);
     }
+}
+
+/// Counts what texts come to, and empties them.
+fn pack(texts: &mut Vec<u8>, found: &mut Density) {
+    for block in texts.chunks(TEXT_BLOCK_BYTES) {
+        let packed = zstd::bulk::compress(block, TEXT_ZSTD_LEVEL);
+        found.text += packed.map_or(block.len(), |packed| packed.len()) as f64;
+    }
+    texts.clear();
 }
 
 /// Is a file that begins with this reject one that ingest gets nothing out of?
@@ -614,6 +644,7 @@ mod tests {
     const SMALL: Volume = Volume {
         documents: 5_496,
         names: 700_000,
+        text: 0,
         stored: 11_032_060,
         records: 11_028_151,
         key_bytes: 8,
@@ -621,6 +652,7 @@ mod tests {
     const MEDIUM: Volume = Volume {
         documents: 86_274,
         names: 11_000_000,
+        text: 0,
         stored: 61_742_634,
         records: 61_478_023,
         key_bytes: 8,
@@ -655,6 +687,7 @@ mod tests {
         let nothing = Volume {
             documents: 0,
             names: 0,
+            text: 0,
             stored: 0,
             records: 0,
             key_bytes: 8,

@@ -812,7 +812,9 @@ fn fixtures() -> Vec<(&'static str, &'static str, Make)> {
         }),
         ("text", "000000.text", |to| {
             // Two blocks, and a text that goes on from one into the other.
-            let long: String = (0..60_000).map(|i| format!("{} ", i * i % 8191)).collect();
+            let long: String = (0..60_000u64)
+                .map(|i| format!("{} ", i * i % 8191))
+                .collect();
             let odd = "\u{feff}\u{feff}\"a\"\n\t\u{5b57}\u{301}\0";
             texts(to, &["", "A dull,\ndark dock.", odd, long.trim_end(), "x"])
         }),

@@ -46,4 +46,5 @@ pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader
 pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub(crate) use sets::position;
 pub use sets::{MappedSets, SET_BLOCK_BYTES, SetReader, SetWriter};
+pub(crate) use texts::TEXT_ZSTD_LEVEL;
 pub use texts::{TEXT_BLOCK_BYTES, TextReader, TextWriter};

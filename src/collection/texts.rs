@@ -25,7 +25,7 @@ pub const TEXT_BLOCK_BYTES: usize = 256 << 10;
 
 /// On linuxdocs-small level 1 takes a third of the time of level 3, for a tenth more bytes
 /// (docs/measurements.md).
-const ZSTD_LEVEL: i32 = 1;
+pub(crate) const TEXT_ZSTD_LEVEL: i32 = 1;
 
 /// Bytes of a length.
 const LENGTH_BYTES: usize = 8;
@@ -55,7 +55,7 @@ impl TextWriter {
         };
         Ok(TextWriter {
             out: PartWriter::create(directory, &header)?,
-            packer: Packer::new(ZSTD_LEVEL)?,
+            packer: Packer::new(TEXT_ZSTD_LEVEL)?,
             block: Vec::with_capacity(TEXT_BLOCK_BYTES),
             begun: 0,
             texts: 0,

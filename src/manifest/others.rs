@@ -148,7 +148,8 @@ impl Workspace {
                 "collection" => {
                     let kept = manifest.segments.iter().position(|segment| {
                         let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
-                        parts.iter().any(|part| of(path, &part.name))
+                        let mut parts = parts.into_iter().chain(&segment.text);
+                        parts.any(|part| of(path, &part.name))
                     });
                     manifest.read_again(kept.unwrap_or(manifest.segments.len()));
                 }
