@@ -37,6 +37,7 @@ pub mod parse;
 pub mod pipeline;
 pub mod preflight;
 pub mod progress;
+mod random;
 pub mod read;
 pub mod report;
 pub mod sample;

@@ -8,6 +8,7 @@ use crate::collection::{
 use crate::ids::{Key, Threshold};
 use crate::manifest::{SegmentEntry, Workspace};
 use crate::progress::{Context, Silent};
+use crate::random::{STEP, mix};
 use crate::{Error, Result};
 
 use super::{STAGE, Subset};
@@ -16,16 +17,6 @@ use super::{STAGE, Subset};
 const FIXED_BYTES: u64 = 24 << 20;
 /// Documents of a segment of the subset, at most.
 const SEGMENT_DOCUMENTS: u64 = 1 << 20;
-
-/// A permutation of 64-bit numbers, another one for each seed: the finaliser of SplitMix64 (Steele, Lea
-/// & Flood 2014, as Vigna has it), whose output bits all depend on all input bits.
-#[inline]
-fn mix(key: u64, seed: u64) -> u64 {
-    let mut z = key ^ seed;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 /// Which documents are in a subset.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +28,7 @@ pub(crate) struct Selection {
 impl Selection {
     pub(crate) fn new(subset: &Subset) -> Selection {
         Selection {
-            seed: mix(subset.seed, 0x9e37_79b9_7f4a_7c15),
+            seed: mix(subset.seed, STEP),
             share: subset.share,
         }
     }
