@@ -15,6 +15,9 @@
 //!     ledger
 //!
 //! [`methods`] puts other keys in place of shingles, those of the papers. [`pipeline`] runs all in order over an output directory ([`manifest`]) of files that [`store`]
+//! Beside them, [`formulas`] has what the papers expect.
+//!
+//! [`pipeline`] runs them in order over an output directory ([`manifest`]) of files that [`store`]
 //! describes. The library never prints, exits, or reads the environment.
 #![deny(missing_docs, unsafe_code)]
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
@@ -26,6 +29,7 @@ pub mod collection;
 pub mod compare;
 pub mod error;
 pub mod evaluate;
+pub mod formulas;
 pub mod ids;
 pub mod join;
 pub mod limits;
