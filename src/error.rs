@@ -258,6 +258,16 @@ pub enum Error {
         /// How many there are.
         found: u64,
     },
+    /// An edit that was drawn for a document and does not fit it: a defect of this program.
+    #[error("edit {edit} of {document} does not fit: found {found}")]
+    BadEdit {
+        /// The document.
+        document: String,
+        /// Which of its edits, from 0.
+        edit: u64,
+        /// What is at its place.
+        found: String,
+    },
     /// A figure that could not be drawn.
     #[error("cannot draw {figure}: {message}")]
     Figure {
@@ -434,6 +444,9 @@ impl Error {
             Error::Interrupted { .. } => "repeat the same command to go on from here".into(),
             Error::BadStudy { .. } => {
                 "make the study again; its tables are not of one piece".into()
+            }
+            Error::BadEdit { .. } => {
+                "this is a defect of lookalike; please report it with the document and --seed".into()
             }
             Error::Figure { .. } => {
                 "this is a defect of lookalike; please report it with the study's tables".into()

@@ -14,8 +14,8 @@
 //! 10. [`evaluate`]: two pair lists -> precision and recall; [`report`]: what every stage counted -> the
 //!     ledger
 //!
-//! [`methods`] puts other keys in place of shingles, those of the papers. [`pipeline`] runs all in order over an output directory ([`manifest`]) of files that [`store`]
-//! Beside them, [`formulas`] has what the papers expect.
+//! [`methods`] puts the keys of the papers' other methods in place of shingles, and [`compare`] shows them side
+//! by side; [`perturb`] makes corpora whose pairs are known, and [`formulas`] has what the papers expect.
 //!
 //! [`pipeline`] runs them in order over an output directory ([`manifest`]) of files that [`store`]
 //! describes. The library never prints, exits, or reads the environment.
@@ -38,6 +38,7 @@ pub mod measure;
 pub mod merge;
 pub mod methods;
 pub mod parse;
+pub mod perturb;
 pub mod pipeline;
 pub mod preflight;
 pub mod progress;

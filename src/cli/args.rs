@@ -12,6 +12,7 @@ use lookalike::join::{Join, Pairs};
 use lookalike::measure::Measure;
 use lookalike::methods::Spec;
 use lookalike::parse::TokenKind;
+use lookalike::perturb::{EditCounts, Operation, Spread};
 use lookalike::pipeline::Spill;
 use lookalike::read::Format;
 use lookalike::sample::Sampling;
@@ -79,6 +80,14 @@ pub enum Command {
     /// nothing was found, recall where nothing is true, F1 where both) is undefined: `-`, null in JSON.
     /// Pairs with docnos that the truth's directory does not have are left out and counted as unknown.
     Evaluate(EvaluateOptions),
+    /// Make a corpus whose near-duplicates are known: copies of documents of INPUT, with edits that are listed
+    ///
+    /// By the recipe of Chowdhury et al. 2002 (ten documents of average length, ten copies each, put back among
+    /// the others) or of Cherkasova et al. 2009 (each document with 1 to 50 words inserted or removed). The same
+    /// seed and inputs give the same bytes. DIR gets originals.jsonl, copies.jsonl and background.jsonl, the
+    /// corpus; truth.tsv, for `lookalike evaluate`; edits.jsonl, each edit of each copy; perturb.json, parameters,
+    /// counts and checksums.
+    Perturb(PerturbOptions),
 }
 
 /// Options of `run`.
@@ -767,6 +776,112 @@ pub struct MeansOptions {
     #[arg(short, long)]
     pub quiet: bool,
     /// Print the summary as JSON instead of the ledger
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Whose recipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum RecipeChoice {
+    /// Chowdhury et al. 2002
+    Chowdhury,
+    /// Cherkasova et al. 2009
+    Cherkasova,
+}
+
+/// Options of `perturb`.
+#[derive(Debug, Args)]
+pub struct PerturbOptions {
+    /// Files or directories, of any format that `run` reads; they are read twice
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// Directory of the corpus: made if missing; what an earlier perturb wrote there is replaced
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// How copies are made: chowdhury or cherkasova
+    #[arg(long, value_name = "RECIPE", hide_possible_values = true)]
+    pub recipe: RecipeChoice,
+    /// Documents to copy [default: chowdhury: 10, those nearest to the average length; cherkasova: all]
+    ///
+    /// For cherkasova the first of the input. No two have the same text or docno, and none is empty.
+    #[arg(long, value_name = "N")]
+    pub originals: Option<u64>,
+    /// Seed of all that is drawn
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Write the documents that are not copied too, to background.jsonl
+    ///
+    /// The default of chowdhury; with cherkasova and --originals only if asked for.
+    #[arg(long, overrides_with = "no_background")]
+    pub background: bool,
+    /// Do not
+    #[arg(long, overrides_with = "background")]
+    pub no_background: bool,
+    /// Copies of each document [default: 10]
+    #[arg(long, value_name = "N", help_heading = "Chowdhury")]
+    pub copies: Option<u32>,
+    /// Look at every I-th word [default: 10]
+    #[arg(long, value_name = "I", help_heading = "Chowdhury")]
+    pub every: Option<u32>,
+    /// Edit a word looked at if a number drawn from 1 to 10 is above this [default: 5]
+    ///
+    /// It is removed, swapped with the next, or a word of the collection is added behind it, each as often.
+    #[arg(long, value_name = "A", help_heading = "Chowdhury")]
+    pub alpha: Option<u32>,
+    /// What an edit is: insert or remove [default: insert]
+    #[arg(long, value_name = "EDIT", help_heading = "Cherkasova")]
+    pub edit: Option<Operation>,
+    /// Edits of the copies, one copy for each number [default: 1..50]
+    ///
+    /// A document of so many words or fewer has no copy with so many removed. Example: --edits 1,2,5,10..20
+    #[arg(long, value_name = "LIST", help_heading = "Cherkasova")]
+    pub edits: Option<EditCounts>,
+    /// Where edits are: random, or uniform for evenly spaced [default: random]
+    #[arg(long, value_name = "SPREAD", help_heading = "Cherkasova")]
+    pub spread: Option<Spread>,
+    /// The word that is inserted [default: a]
+    #[arg(long, value_name = "WORD", help_heading = "Cherkasova")]
+    pub word: Option<String>,
+    /// Read every input as this: trec-web, trec-sgml, warc, arc, jsonl, text or html
+    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
+    pub format: Option<Format>,
+    /// JSON field with the text, as of `run`
+    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    pub text_field: Option<String>,
+    /// JSON field with the docno, as of `run`
+    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    pub id_field: Option<String>,
+    /// Reject documents of more bytes, before decoding
+    #[arg(long, value_name = "SIZE", default_value_t = ByteSize::mib(64), help_heading = "Reading")]
+    pub max_document: ByteSize,
+    /// Give up a file that decompresses to more than N times its size
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        hide_short_help = true,
+        help_heading = "Reading"
+    )]
+    pub max_ratio: u64,
+    /// Guess the charset of a document that declares none and is not UTF-8
+    #[arg(
+        long,
+        value_name = "BOOL",
+        default_value_t = true,
+        action = clap::ArgAction::Set,
+        hide_short_help = true,
+        help_heading = "Reading"
+    )]
+    pub detect_charset: bool,
+    /// Memory for buffers and tables [default: a quarter of what is available, 256MiB to 4GiB]
+    ///
+    /// The corpus is the same for every value; one that is too small is refused with the least that will do.
+    #[arg(long, value_name = "SIZE", help_heading = "Means")]
+    pub memory: Option<ByteSize>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print perturb.json
     #[arg(long)]
     pub json: bool,
 }

@@ -8,6 +8,7 @@ mod compare;
 mod evaluate;
 mod inspect;
 mod method;
+mod perturb;
 mod plan;
 mod progress;
 mod report;
@@ -85,6 +86,7 @@ fn command(command: Command) -> Result<ExitCode, Error> {
         Command::Inspect(options) => inspect::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Evaluate(options) => evaluate::run(&options),
+        Command::Perturb(options) => perturb::run(&options),
     }
 }
 

@@ -1,0 +1,163 @@
+//! The documents of the inputs, one after the other, and what the first reading learns of them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::STAGE;
+use super::config::PerturbConfig;
+use super::words::{self, TermList};
+use crate::budget::ByteSize;
+use crate::parse::{ParseConfig, Parser, TokenKind};
+use crate::progress::Context;
+use crate::read::{Batch, InputFile, Interpreted, RawDocument, RecordReader, interpret};
+use crate::{Error, Result};
+
+/// What the tables hold of a document when they hold most: what was learnt of it, twice as the table grows, its
+/// place in an order, and, where all documents are copied, three hash tables as they grow.
+pub(super) const DOCUMENT_BYTES: usize = 160;
+/// Documents that a 32-bit number can name, one number kept free.
+const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
+/// The budget and the request to stop are looked at whenever so many records have been read.
+pub(super) const LOOK_AFTER: u64 = 1024;
+
+/// What was read. In: `records`. Out: `documents`, `rejected`, `skipped`; they add up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReadCounts {
+    /// Records and rejects that the reader delivered.
+    pub records: u64,
+    /// Documents among them.
+    pub documents: u64,
+    /// Records rejected, by reason.
+    pub rejected: BTreeMap<String, u64>,
+    /// Records that are no documents, by kind.
+    pub skipped: BTreeMap<String, u64>,
+}
+
+/// Reads the documents of the inputs in their order, one in memory at a time.
+pub(super) fn each_document(
+    inputs: &[InputFile],
+    config: &PerturbConfig,
+    read_before: u64,
+    context: &Context<'_>,
+    mut act: impl FnMut(u32, &RawDocument<'_>, &mut Parser) -> Result<()>,
+) -> Result<ReadCounts> {
+    let mut parser = Parser::new(&ParseConfig {
+        tokens: TokenKind::Whitespace,
+        detector: config.detector,
+    });
+    let mut counts = ReadCounts::default();
+    let mut before = read_before;
+    let mut batch = Batch::default();
+    for (file, input) in inputs.iter().enumerate() {
+        context.stop.check(STAGE)?;
+        input.check_path()?;
+        let file = u32::try_from(file).unwrap_or(u32::MAX);
+        let mut reader = RecordReader::open(input, file, &config.read, context.stop);
+        loop {
+            batch.clear();
+            let more = reader.next_into(&mut batch);
+            if let Some(error) = reader.failure() {
+                return Err(error).map_err(Error::io("read", &input.path));
+            }
+            if !more {
+                break;
+            }
+            for record in &batch.records {
+                if counts.records.is_multiple_of(LOOK_AFTER) {
+                    context.stop.check(STAGE)?;
+                    context.progress.at(before + reader.position());
+                }
+                counts.records += 1;
+                let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
+                match interpret(record, bytes, &config.read) {
+                    Interpreted::Document(document) => {
+                        if counts.documents == MOST_DOCUMENTS {
+                            return Err(Error::TooMany {
+                                what: "documents",
+                                found: counts.documents + 1,
+                                most: MOST_DOCUMENTS,
+                            });
+                        }
+                        act(counts.documents as u32, &document, &mut parser)?;
+                        counts.documents += 1;
+                    }
+                    Interpreted::Skipped(kind) => {
+                        *counts.skipped.entry(kind.to_string()).or_default() += 1;
+                    }
+                    Interpreted::Rejected(reject) => {
+                        let reason = reject.reason.text().to_string();
+                        *counts.rejected.entry(reason).or_default() += 1;
+                    }
+                }
+            }
+        }
+        reader.check_unchanged(input)?;
+        before += input.identity.as_ref().map_or(0, |f| f.size);
+        context.progress.at(before);
+    }
+    Ok(counts)
+}
+
+/// What is kept of a document. Words and bytes end at 2^32 - 1, which no document that fits in memory has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Surveyed {
+    pub words: u32,
+    /// Of its text.
+    pub bytes: u32,
+    /// xxh3 of its text.
+    pub text: u64,
+    /// xxh3 of its docno.
+    pub docno: u64,
+}
+
+/// What the first reading learnt.
+pub(super) struct Survey {
+    pub documents: Vec<Surveyed>,
+    /// Words of all.
+    pub words: u64,
+    pub terms: TermList,
+    /// Docnos that copies could get, and the hashes of the docnos of their originals.
+    pub like_copies: Vec<(String, u64)>,
+}
+
+pub(super) fn survey(
+    inputs: &[InputFile],
+    config: &PerturbConfig,
+    fixed: u64,
+    context: &Context<'_>,
+) -> Result<Survey> {
+    let mut found = Survey {
+        documents: Vec::new(),
+        words: 0,
+        terms: TermList::new(config.seed),
+        like_copies: Vec::new(),
+    };
+    let mut names = 0u64;
+    each_document(inputs, config, 0, context, |number, document, parser| {
+        if u64::from(number).is_multiple_of(LOOK_AFTER) {
+            let tables = (u64::from(number) + LOOK_AFTER) * DOCUMENT_BYTES as u64;
+            let what = || format!("{number} documents and more");
+            let least = ByteSize(fixed + tables + names);
+            context.budget.require(least, what)?;
+        }
+        let terms = config.needs_terms().then_some(&mut found.terms);
+        let facts = words::facts(document, parser, terms);
+        if let Some(original) = config.recipe.original_of(&document.docno) {
+            let hash = xxh3_64(original.as_bytes());
+            names += 64 + document.docno.len() as u64;
+            found.like_copies.push((document.docno.to_string(), hash));
+        }
+        found.words += facts.words;
+        found.documents.push(Surveyed {
+            words: u32::try_from(facts.words).unwrap_or(u32::MAX),
+            bytes: u32::try_from(facts.bytes).unwrap_or(u32::MAX),
+            text: facts.hash,
+            docno: xxh3_64(document.docno.as_bytes()),
+        });
+        Ok(())
+    })?;
+    found.terms.close();
+    Ok(found)
+}
