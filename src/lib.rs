@@ -15,7 +15,7 @@
 //!     ledger
 //!
 //! [`methods`] puts the keys of the papers' other methods in place of shingles, and [`compare`] shows them side
-//! by side; [`perturb`] makes corpora whose pairs are known, and [`formulas`] has what the papers expect.
+//! by side, [`query`] looks new documents up in a collection; [`perturb`] makes corpora whose pairs are known, and [`formulas`] has what the papers expect.
 //!
 //! [`pipeline`] runs them in order over an output directory ([`manifest`]) of files that [`store`]
 //! describes. The library never prints, exits, or reads the environment.
@@ -42,6 +42,7 @@ pub mod perturb;
 pub mod pipeline;
 pub mod preflight;
 pub mod progress;
+pub mod query;
 mod random;
 pub mod read;
 pub mod report;

@@ -126,6 +126,22 @@ impl Measure {
         }
     }
 
+    /// Its value; 0 of nothing.
+    #[must_use]
+    pub fn value(self, shared: u64, a: u64, b: u64) -> f64 {
+        let (s, x, y) = (shared as f64, a as f64, b as f64);
+        let whole = match self {
+            Measure::Resemblance => x + y - s,
+            Measure::Containment | Measure::S2 => x.min(y),
+            Measure::Cosine => (x * y).sqrt(),
+            Measure::Shared(_) => 1.0,
+            Measure::S3 => (x + y) / 2.0,
+            Measure::Of(n) => f64::from(n),
+            Measure::Smallest(n) => f64::from(n).min(x + y - s),
+        };
+        if whole > 0.0 { s / whole } else { 0.0 }
+    }
+
     /// Its value with six decimals; a whole number for S1.
     #[must_use]
     pub fn text(self, shared: u64, a: u64, b: u64) -> String {

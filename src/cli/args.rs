@@ -66,6 +66,12 @@ pub enum Command {
     /// method` runs it, in a process of its own; those that were run before are not run again. Prints a
     /// table; tables as CSV go to DIR/compare, with compare.json.
     Compare(CompareOptions),
+    /// Look new documents up in a collection: which of it do they resemble, or are they contained in
+    ///
+    /// The collection in DIR (after `ingest` or `run`) is asked by its shingles, or by the keys of a method; it
+    /// is not changed and pairs are not needed. One line for each document found, the most alike first; with
+    /// --json one line for each query. Exact duplicates stand for their representatives.
+    Query(QueryOptions),
     /// What DIR holds and what is still to be done
     Status(StatusOptions),
     /// Print any file of an output directory as text
@@ -123,6 +129,47 @@ pub struct MethodOptions {
     pub spec: Option<String>,
     /// Output directory of an `ingest --keep-text`
     pub directory: Option<PathBuf>,
+    /// What may be used.
+    #[command(flatten)]
+    pub means: MeansOptions,
+}
+
+/// Options of `query`.
+#[derive(Debug, Args)]
+pub struct QueryOptions {
+    /// Output directory of an earlier `ingest` or `run`
+    pub directory: PathBuf,
+    /// Documents to look up: files, directories, or `-` for standard input, of any format that `run` reads
+    #[arg(required = true, value_name = "DOCUMENT")]
+    pub documents: Vec<PathBuf>,
+    /// Ask by the keys of a method of the papers, which says what is alike (see `lookalike method`)
+    ///
+    /// The collection must keep its texts. Example: --method i-match
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["threshold", "score"])]
+    pub method: Option<Spec>,
+    /// List documents of this resemblance or more
+    #[arg(short, long, value_name = "T", default_value = "0.85")]
+    pub threshold: Threshold,
+    /// What is compared with the threshold, as of `run`
+    #[arg(long, value_name = "SCORE", default_value = "resemblance")]
+    pub score: Measure,
+    /// List also documents that hold this share of the query's shingles, or more
+    ///
+    /// For queries that are a part of a document. Example: --containing 0.9
+    #[arg(long, value_name = "SHARE")]
+    pub containing: Option<Threshold>,
+    /// List so many documents of each query at most; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// Read every query as this [default: told apart by content]
+    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
+    pub format: Option<Format>,
+    /// JSON field with the text [default: as of the collection]
+    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    pub text_field: Option<String>,
+    /// JSON field with the docno [default: as of the collection]
+    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    pub id_field: Option<String>,
     /// What may be used.
     #[command(flatten)]
     pub means: MeansOptions,

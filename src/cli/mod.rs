@@ -11,6 +11,7 @@ mod method;
 mod perturb;
 mod plan;
 mod progress;
+mod query;
 mod report;
 mod run;
 mod signals;
@@ -81,6 +82,7 @@ fn command(command: Command) -> Result<ExitCode, Error> {
         Command::Cluster(options) => run::cluster(&options),
         Command::Method(options) => method::run(&options),
         Command::Compare(options) => compare::run(&options),
+        Command::Query(options) => query::run(&options),
         Command::Report(options) => report::run(&options),
         Command::Status(options) => status::run(&options),
         Command::Inspect(options) => inspect::run(&options),

@@ -453,7 +453,7 @@ fn header(manifest: &Manifest) -> String {
 }
 
 /// A cell of a TSV file: backslash, tab, line feed and carriage return are escaped.
-pub(crate) fn cell(text: &str) -> Cow<'_, str> {
+pub fn cell(text: &str) -> Cow<'_, str> {
     if !text.contains(['\\', '\t', '\n', '\r']) {
         return Cow::Borrowed(text);
     }

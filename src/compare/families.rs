@@ -215,23 +215,16 @@ impl Similar<'_> {
             return Ok(1.0);
         }
         let (left, right) = (self.sets.get(a)?, self.sets.get(b)?);
-        let size = |set: &[u8]| (set.len() / u64::BYTES) as f64;
-        let (x, y) = (size(left), size(right));
-        if x == 0.0 || y == 0.0 {
-            return Ok(0.0);
-        }
-        if let Measure::Smallest(n) = self.measure {
-            let shared = u64::shared_smallest_le(left, right, n.into()) as f64;
-            return Ok(shared / f64::from(n).min(x + y - shared));
-        }
-        let shared = u64::shared_le(left, right, 0).unwrap_or(0) as f64;
-        Ok(match self.measure {
-            Measure::Containment | Measure::S2 => shared / x.min(y),
-            Measure::Cosine => shared / (x * y).sqrt(),
-            Measure::S3 => 2.0 * shared / (x + y),
-            Measure::Of(n) => shared / f64::from(n),
-            _ => shared / (x + y - shared),
-        })
+        let size = |set: &[u8]| (set.len() / u64::BYTES) as u64;
+        let shared = match self.measure {
+            Measure::Smallest(n) => u64::shared_smallest_le(left, right, n.into()),
+            _ => u64::shared_le(left, right, 0).unwrap_or(0),
+        };
+        let measure = match self.measure {
+            Measure::Shared(_) => Measure::Resemblance,
+            other => other,
+        };
+        Ok(measure.value(shared, size(left), size(right)))
     }
 }
 

@@ -42,10 +42,11 @@ use crate::join::{Join, JoinConfig, Pairs};
 use crate::manifest::Workspace;
 use crate::measure::Measure;
 use crate::progress::Context;
+use crate::random;
 use crate::{Error, Result};
 
 pub use document::Document;
-pub use run::{SETS_FILE, directory, open, run};
+pub use run::{SETS_FILE, directory, keys, open, run};
 pub use spec::{Parameter, Spec, Values};
 
 /// Every method: one line each.
@@ -93,6 +94,30 @@ pub trait Method: Send + Sync {
     /// Are the documents of each key a set of duplicates that is worth a line of its own (`sets.jsonl`)?
     fn sets(&self) -> bool {
         false
+    }
+}
+
+/// A document's keys, sorted and distinct.
+pub(crate) struct Keyer<'a> {
+    keys: Box<dyn Keys + 'a>,
+    scratch: document::Scratch,
+}
+
+impl<'a> Keyer<'a> {
+    pub(crate) fn new(keys: Box<dyn Keys + 'a>) -> Self {
+        Keyer {
+            keys,
+            scratch: document::Scratch::default(),
+        }
+    }
+
+    /// Replaces `set` by the keys of a text, as the collection would keep it.
+    pub(crate) fn keys(&mut self, text: &str, set: &mut Vec<u64>) {
+        set.clear();
+        let mut document = Document::new(text, &mut self.scratch);
+        self.keys.keys(&mut document, set);
+        set.sort_unstable();
+        set.dedup();
     }
 }
 
@@ -145,13 +170,9 @@ pub fn find(name: &str) -> Result<&'static Entry> {
     })
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea & Flood 2014): every bit of the result depends on every bit of
-/// the argument, and no two arguments have the same.
+/// A permutation of 64-bit numbers: every bit of the result depends on every bit of the argument.
 #[inline]
 #[must_use]
 pub(crate) fn mix(key: u64) -> u64 {
-    let mut z = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    random::mix(key.wrapping_add(random::STEP), 0)
 }

@@ -33,8 +33,8 @@ pub fn open(base: &Workspace, spec: &Spec) -> Result<Workspace> {
     )
 }
 
-/// Makes keys, pairs and clusters of a method, what of them is not there; returns what was counted.
-pub fn run(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<(Workspace, Summary)> {
+/// Makes the keys of a method, unless they are there.
+pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Workspace> {
     let segments = &base.manifest.segments;
     if !base.manifest.ingested || base.manifest.catalogue.is_none() {
         return Err(Error::StageMissing {
@@ -50,6 +50,12 @@ pub fn run(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<(Work
         let keys = spec.method().prepare(base, context)?;
         extract::run(base, workspace, &*keys, context)
     })?;
+    Ok(workspace)
+}
+
+/// Makes keys, pairs and clusters of a method, what of them is not there; returns what was counted.
+pub fn run(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<(Workspace, Summary)> {
+    let mut workspace = keys(base, spec, context)?;
     let question = Question {
         sampling: Sampling::Full,
         plan: None,

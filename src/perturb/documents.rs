@@ -11,7 +11,7 @@ use super::words::{self, TermList};
 use crate::budget::ByteSize;
 use crate::parse::{ParseConfig, Parser, TokenKind};
 use crate::progress::Context;
-use crate::read::{Batch, InputFile, Interpreted, RawDocument, RecordReader, interpret};
+use crate::read::{InputFile, Interpreted, RawDocument, each_interpreted};
 use crate::{Error, Result};
 
 /// What the tables hold of a document when they hold most: what was learnt of it, twice as the table grows, its
@@ -48,55 +48,36 @@ pub(super) fn each_document(
         detector: config.detector,
     });
     let mut counts = ReadCounts::default();
-    let mut before = read_before;
-    let mut batch = Batch::default();
-    for (file, input) in inputs.iter().enumerate() {
-        context.stop.check(STAGE)?;
-        input.check_path()?;
-        let file = u32::try_from(file).unwrap_or(u32::MAX);
-        let mut reader = RecordReader::open(input, file, &config.read, context.stop);
-        loop {
-            batch.clear();
-            let more = reader.next_into(&mut batch);
-            if let Some(error) = reader.failure() {
-                return Err(error).map_err(Error::io("read", &input.path));
-            }
-            if !more {
-                break;
-            }
-            for record in &batch.records {
-                if counts.records.is_multiple_of(LOOK_AFTER) {
-                    context.stop.check(STAGE)?;
-                    context.progress.at(before + reader.position());
+    each_interpreted(
+        inputs,
+        &config.read,
+        (STAGE, read_before),
+        context,
+        |found| {
+            counts.records += 1;
+            match found {
+                Interpreted::Document(document) => {
+                    if counts.documents == MOST_DOCUMENTS {
+                        return Err(Error::TooMany {
+                            what: "documents",
+                            found: counts.documents + 1,
+                            most: MOST_DOCUMENTS,
+                        });
+                    }
+                    act(counts.documents as u32, &document, &mut parser)?;
+                    counts.documents += 1;
                 }
-                counts.records += 1;
-                let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
-                match interpret(record, bytes, &config.read) {
-                    Interpreted::Document(document) => {
-                        if counts.documents == MOST_DOCUMENTS {
-                            return Err(Error::TooMany {
-                                what: "documents",
-                                found: counts.documents + 1,
-                                most: MOST_DOCUMENTS,
-                            });
-                        }
-                        act(counts.documents as u32, &document, &mut parser)?;
-                        counts.documents += 1;
-                    }
-                    Interpreted::Skipped(kind) => {
-                        *counts.skipped.entry(kind.to_string()).or_default() += 1;
-                    }
-                    Interpreted::Rejected(reject) => {
-                        let reason = reject.reason.text().to_string();
-                        *counts.rejected.entry(reason).or_default() += 1;
-                    }
+                Interpreted::Skipped(kind) => {
+                    *counts.skipped.entry(kind.to_string()).or_default() += 1;
+                }
+                Interpreted::Rejected(reject) => {
+                    let reason = reject.reason.text().to_string();
+                    *counts.rejected.entry(reason).or_default() += 1;
                 }
             }
-        }
-        reader.check_unchanged(input)?;
-        before += input.identity.as_ref().map_or(0, |f| f.size);
-        context.progress.at(before);
-    }
+            Ok(())
+        },
+    )?;
     Ok(counts)
 }
 

@@ -52,6 +52,7 @@
 
 mod archive;
 mod config;
+mod each;
 mod frame_archive;
 mod frame_json;
 mod frame_trec;
@@ -68,6 +69,7 @@ mod source;
 mod stream;
 
 pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig};
+pub(crate) use each::each_interpreted;
 pub use inputs::{FileIdentity, InputFile, list_inputs};
 pub use interpret::{Interpreted, interpret};
 pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS};

@@ -1,0 +1,395 @@
+//! Queries that are looked up together.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{Answer, Match, QueryConfig, STAGE};
+use crate::Result;
+use crate::collection::{Catalogue, Column, DocumentReader, SetReader};
+use crate::ids::Key;
+use crate::manifest::{SegmentEntry, Workspace};
+use crate::measure::{Criterion, Measure};
+use crate::progress::{Context, caught, joined_all};
+use crate::store::disk;
+
+/// A query, beside its keys.
+pub(super) struct Asked {
+    pub docno: String,
+    pub words: u64,
+    pub md5: [u8; 16],
+    pub keys: u64,
+}
+
+/// Queries with their keys.
+pub(super) struct Batch<'a, K> {
+    workspace: &'a Workspace,
+    config: &'a QueryConfig,
+    representatives: Column,
+    stored: Column,
+    queries: Vec<Asked>,
+    /// Each query's keys, little-endian, and where they end.
+    sets: Vec<u8>,
+    ends: Vec<usize>,
+    /// Keys with their queries; sorted when asked.
+    keys: Vec<(K, u32)>,
+    /// Queries by their MD5s.
+    md5s: HashMap<[u8; 16], Vec<u32>>,
+}
+
+/// A match in the making: the best is the greatest.
+#[derive(PartialEq)]
+struct Found {
+    score: f64,
+    /// The same as it is printed.
+    printed: String,
+    contains: f64,
+    document: Reverse<u32>,
+    exact: bool,
+    shared: u64,
+    keys: u64,
+    docno: String,
+}
+
+impl Eq for Found {}
+
+impl PartialOrd for Found {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Found {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.exact
+            .cmp(&other.exact)
+            .then(self.score.total_cmp(&other.score))
+            .then(self.contains.total_cmp(&other.contains))
+            .then(self.document.cmp(&other.document))
+    }
+}
+
+/// The best matches of a query, and how many there are.
+#[derive(Default)]
+struct Best {
+    found: u64,
+    heap: BinaryHeap<Reverse<Found>>,
+}
+
+impl Best {
+    fn push(&mut self, found: Found, top: Option<usize>) {
+        self.found += 1;
+        self.keep(found, top);
+    }
+
+    fn keep(&mut self, found: Found, top: Option<usize>) {
+        self.heap.push(Reverse(found));
+        if top.is_some_and(|top| self.heap.len() > top) {
+            self.heap.pop();
+        }
+    }
+
+    fn merge(&mut self, other: Best, top: Option<usize>) {
+        self.found += other.found;
+        for Reverse(found) in other.heap {
+            self.keep(found, top);
+        }
+    }
+}
+
+impl<'a, K: Key> Batch<'a, K> {
+    pub(super) fn new(workspace: &'a Workspace, config: &'a QueryConfig) -> Result<Self> {
+        Ok(Batch {
+            workspace,
+            config,
+            representatives: Catalogue::representatives(workspace)?,
+            stored: Catalogue::stored(workspace)?,
+            queries: Vec::new(),
+            sets: Vec::new(),
+            ends: Vec::new(),
+            keys: Vec::new(),
+            md5s: HashMap::new(),
+        })
+    }
+
+    /// Memory of a query with so many keys.
+    pub(super) fn bytes_of(keys: usize) -> u64 {
+        // The set, the entry among all keys, and of the index a number for each two.
+        (keys * (K::BYTES + size_of::<(K, u32)>() + 8)) as u64 + 1024
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        Self::bytes_of(self.keys.len()) + self.queries.len() as u64 * 1024
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.queries.is_empty()
+    }
+
+    pub(super) fn push(&mut self, asked: Asked, set: &[K]) {
+        let query = self.queries.len() as u32;
+        for key in set {
+            key.put_le(&mut self.sets);
+            self.keys.push((*key, query));
+        }
+        self.ends.push(self.sets.len());
+        self.md5s.entry(asked.md5).or_default().push(query);
+        self.queries.push(asked);
+    }
+
+    /// Looks all queries up, and is empty again.
+    pub(super) fn ask(&mut self, context: &Context<'_>) -> Result<Vec<Answer>> {
+        if self.queries.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.keys.sort_unstable();
+        let index = Index::new(&self.keys);
+        let (next, this) = (AtomicUsize::new(0), &*self);
+        let work = || -> Result<Vec<Best>> {
+            let mut best: Vec<Best> = Vec::new();
+            best.resize_with(this.queries.len(), Best::default);
+            let mut look = Look {
+                batch: this,
+                index: &index,
+                counts: vec![0; this.queries.len()],
+                met: Vec::new(),
+            };
+            let segments = &this.workspace.manifest.segments;
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(segment) = segments.get(at) else {
+                    return Ok(best);
+                };
+                disk::point("query: worker");
+                look.segment(segment, &mut best, context)?;
+            }
+        };
+        let work = &work;
+        let results = if context.budget.threads == 1 {
+            vec![caught(STAGE, work)?]
+        } else {
+            std::thread::scope(|scope| {
+                let workers: Vec<_> = (0..context.budget.threads)
+                    .map(|_| scope.spawn(work))
+                    .collect();
+                joined_all(STAGE, workers)
+            })?
+        };
+        let mut results = results.into_iter();
+        let mut best = results.next().unwrap_or_default();
+        for result in results {
+            for (best, other) in best.iter_mut().zip(result) {
+                best.merge(other, self.config.top);
+            }
+        }
+        drop(index);
+        let answers = self.queries.drain(..).zip(best);
+        let answers = answers.map(|(asked, best)| answer(asked, best)).collect();
+        self.sets.clear();
+        self.ends.clear();
+        self.keys.clear();
+        self.md5s.clear();
+        Ok(answers)
+    }
+
+    /// The keys of a query.
+    fn set(&self, query: u32) -> &[u8] {
+        let query = query as usize;
+        let from = query.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.sets[from..self.ends[query]]
+    }
+}
+
+fn answer(asked: Asked, best: Best) -> Answer {
+    let mut matches: Vec<Found> = best.heap.into_iter().map(|Reverse(found)| found).collect();
+    matches.sort_unstable_by(|a, b| b.cmp(a));
+    let share = |part: u64, whole: u64| match whole {
+        0 => 0.0,
+        _ => part as f64 / whole as f64,
+    };
+    Answer {
+        query: asked.docno,
+        words: asked.words,
+        keys: asked.keys,
+        found: best.found,
+        matches: matches
+            .into_iter()
+            .map(|found| Match {
+                docno: found.docno,
+                exact: found.exact,
+                score: found.printed.parse().unwrap_or(found.score),
+                contains: found.contains,
+                contained: share(found.shared, found.keys),
+                shared: found.shared,
+                keys: found.keys,
+            })
+            .collect(),
+    }
+}
+
+/// Where keys that begin with the same bits stand among the sorted keys of a batch.
+struct Index {
+    starts: Vec<u32>,
+    shift: u32,
+}
+
+impl Index {
+    fn new<K: Key>(keys: &[(K, u32)]) -> Index {
+        let bits = (usize::BITS - keys.len().leading_zeros()).clamp(1, 30);
+        let shift = K::BITS - bits;
+        let mut starts = vec![0u32; (1 << bits) + 1];
+        for (key, _) in keys {
+            starts[(key.to_u128() >> shift) as usize + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        Index { starts, shift }
+    }
+
+    #[inline]
+    fn of<K: Key>(&self, key: K) -> std::ops::Range<usize> {
+        let at = (key.to_u128() >> self.shift) as usize;
+        self.starts[at] as usize..self.starts[at + 1] as usize
+    }
+}
+
+/// One thread's reading of the collection.
+struct Look<'a, 'b, K> {
+    batch: &'a Batch<'b, K>,
+    index: &'a Index,
+    counts: Vec<u64>,
+    met: Vec<u32>,
+}
+
+impl<K: Key> Look<'_, '_, K> {
+    fn segment(
+        &mut self,
+        segment: &SegmentEntry,
+        best: &mut [Best],
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let batch = self.batch;
+        let workspace = batch.workspace;
+        let path = workspace.path("collection").join(&segment.documents.name);
+        let parameters = Some(workspace.collection_parameters());
+        let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+        let mut sets = SetReader::<K>::of(workspace, segment)?;
+        let mut number = segment.first_document;
+        let mut set: Vec<u8> = Vec::new();
+        // Elsewhere what is shared is enough.
+        let whole = matches!(batch.config.criterion.measure, Measure::Smallest(_));
+        while let Some(document) = documents.next()? {
+            if number.is_multiple_of(1024) {
+                context.stop.check(STAGE)?;
+            }
+            let at = number as usize;
+            let takes_part = batch.representatives.0.get(at) == Some(&number);
+            let size = batch.stored.0.get(at).copied().unwrap_or(0);
+            set.clear();
+            sets.next(size, |keys| {
+                if takes_part {
+                    for &key in keys {
+                        self.met(key);
+                    }
+                    if whole {
+                        keys.iter().for_each(|key| key.put_le(&mut set));
+                    }
+                }
+                Ok(())
+            })?;
+            let same = match takes_part {
+                true => batch.md5s.get(&document.md5),
+                false => None,
+            };
+            for &query in same.into_iter().flatten() {
+                if self.counts[query as usize] == 0 {
+                    self.met.push(query);
+                }
+            }
+            for query in self.met.drain(..) {
+                let shared = std::mem::take(&mut self.counts[query as usize]);
+                let asked = &batch.queries[query as usize];
+                let exact = asked.md5 == document.md5;
+                let sides = Sides {
+                    query: (batch.set(query), asked.keys, asked.words),
+                    document: (&set, size.into(), document.words),
+                    shared,
+                };
+                if let Some((score, counted, printed)) = sides.reach::<K>(batch.config, exact) {
+                    let found = Found {
+                        score,
+                        printed,
+                        contains: shared as f64 / asked.keys.max(1) as f64,
+                        document: Reverse(number),
+                        exact,
+                        shared: counted,
+                        keys: size.into(),
+                        docno: document.docno.clone(),
+                    };
+                    best[query as usize].push(found, batch.config.top);
+                }
+            }
+            number += 1;
+        }
+        documents.finish()?;
+        sets.finish()
+    }
+
+    #[inline]
+    fn met(&mut self, key: K) {
+        let range = self.index.of(key);
+        for (other, query) in &self.batch.keys[range] {
+            if *other == key {
+                let count = &mut self.counts[*query as usize];
+                if *count == 0 {
+                    self.met.push(*query);
+                }
+                *count += 1;
+            }
+        }
+    }
+}
+
+/// A query and a document: keys (of the document only where the measure needs them), their number, words.
+struct Sides<'a> {
+    query: (&'a [u8], u64, u64),
+    document: (&'a [u8], u64, u64),
+    shared: u64,
+}
+
+impl Sides<'_> {
+    /// The measure's value, what it counted, and the value as it is printed, if the two are to be listed.
+    fn reach<K: Key>(&self, config: &QueryConfig, exact: bool) -> Option<(f64, u64, String)> {
+        let Criterion { measure, .. } = config.criterion;
+        let ((own, a, own_words), (set, b, words)) = (self.query, self.document);
+        let (x, y) = if measure.of_words() {
+            (own_words, words)
+        } else {
+            (a, b)
+        };
+        let counted = match measure {
+            Measure::Smallest(n) => K::shared_smallest_le(own, set, n.into()),
+            _ => self.shared,
+        };
+        let alike = counted > 0 && config.criterion.reached(counted, x, y);
+        // A set's containment in itself is of the set.
+        let inside = config.containing.is_some_and(|threshold| {
+            let whole = Criterion {
+                measure: Measure::Containment,
+                threshold,
+            };
+            self.shared > 0 && whole.reached(self.shared, a, a)
+        });
+        // The same document without a key is the same all the same.
+        let score = match a + b {
+            0 => 1.0,
+            _ => measure.value(counted, x, y),
+        };
+        let printed = || match a + b {
+            0 => "1".into(),
+            _ => measure.text(counted, x, y),
+        };
+        (alike || inside || exact).then(|| (score, counted, printed()))
+    }
+}

@@ -1,0 +1,260 @@
+//! Look-up: which documents of a collection a new one resembles, or is contained in.
+//!
+//! # Source
+//! The search problem (1 x n) of Bernstein & Zobel 2006, sections 1 and 4.2.1: the keys of a query document
+//! are looked up, and for each document what it shares with the query is counted. Spam filtering as such
+//! a look-up: Kolcz & Chowdhury 2008, section 5.2.
+//!
+//! # In and out
+//! In: documents, of any format that `ingest` reads, and a collection, by its shingles or by the keys of a
+//! method. Out, for each document in its order: the representatives that reach the threshold with it, the most
+//! alike first.
+//!
+//! # Algorithm
+//! 1. Documents are read, and become keys as those of the collection did, until memory for a batch is full.
+//! 2. The keys of a batch are sorted, with an index over their first bits.
+//! 3. The collection's sets are read once for each batch, segments shared out among the threads; each key
+//!    of a document is looked up in the batch, and what queries share with the document is counted.
+//!
+//! # Invariants
+//! - The answers are exact: those that the collection would have given had the query been one of it, against its
+//!   representatives. They do not depend on threads, memory or batches.
+//! - Nothing is written but the keys of a method, where they were not there.
+//!
+//! # Cost
+//! Every batch reads all sets: with enough memory, once. Memory: a batch's keys, 28 bytes each, and its
+//! best answers.
+//!
+//! # Where we depart from the source
+//! There is no index of all keys: shared postings leave out those of one document only, which a query may
+//! hold. A batch makes up for that.
+//!
+//! # Errors
+//! As the readers', and `BudgetTooSmall`, `StageMissing`, `Corrupt`, `Io`.
+
+mod batch;
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::budget::{ByteSize, PROCESS_BYTES};
+use crate::collection::Catalogue;
+use crate::ids::{FingerprintKind, Key, Threshold};
+use crate::manifest::Workspace;
+use crate::measure::Criterion;
+use crate::methods::{self, Keyer, Spec};
+use crate::parse::Parser;
+use crate::progress::{Context, Unit};
+use crate::read::{InputFile, Interpreted, RawDocument, ReadConfig, each_interpreted};
+use crate::shingle::Shingler;
+use crate::{Error, Result};
+
+use batch::{Asked, Batch};
+
+const STAGE: &str = "query";
+/// Readers of inputs and of sets.
+const FIXED_BYTES: u64 = 24 << 20;
+/// Memory of a batch, if there is so much: the index stays useful for the cache.
+const BATCH_BYTES: u64 = 256 << 20;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryConfig {
+    /// What a document is to reach, unless the method says it.
+    pub criterion: Criterion,
+    /// List also documents that hold so much of the query's keys.
+    pub containing: Option<Threshold>,
+    /// So many documents are listed of each query; all where there is none.
+    pub top: Option<usize>,
+}
+
+/// A document that a query is like.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Match {
+    /// Its docno.
+    pub docno: String,
+    /// Is its canonical document the same?
+    pub exact: bool,
+    /// The measure's value, to six decimals.
+    pub score: f64,
+    /// Share of the query's keys that it has.
+    pub contains: f64,
+    /// Share of its keys that the query has.
+    pub contained: f64,
+    /// Keys of both.
+    pub shared: u64,
+    /// Its keys.
+    pub keys: u64,
+}
+
+/// What became of a query.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// The query's docno.
+    pub query: String,
+    /// Its words.
+    pub words: u64,
+    /// Its keys; a query without any is like nothing.
+    pub keys: u64,
+    /// Documents that reach the threshold.
+    pub found: u64,
+    /// The best of them.
+    pub matches: Vec<Match>,
+}
+
+/// What was asked, in all. `records` = `queries` + `rejected` + `skipped`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QueryStats {
+    /// Records read.
+    pub records: u64,
+    /// Queries among them.
+    pub queries: u64,
+    /// Records that are no documents and should be.
+    pub rejected: u64,
+    /// Records that are no documents.
+    pub skipped: u64,
+    /// Queries that were found.
+    pub matched: u64,
+    /// Times that the collection was read.
+    pub batches: u64,
+}
+
+/// Looks documents up in a collection; `answer` gets each in its order.
+pub fn run(
+    base: &Workspace,
+    spec: Option<&Spec>,
+    inputs: &[InputFile],
+    read: &ReadConfig,
+    config: &QueryConfig,
+    context: &Context<'_>,
+    mut answer: impl FnMut(Answer) -> Result<()>,
+) -> Result<QueryStats> {
+    if !base.manifest.ingested || base.manifest.catalogue.is_none() {
+        return Err(Error::StageMissing {
+            path: base.directory().into(),
+            stage: "ingest",
+        });
+    }
+    let mut asking = Asking {
+        inputs,
+        read,
+        context,
+        answer: &mut answer,
+    };
+    let shingle = &base.manifest.collection.shingle;
+    match spec {
+        Some(spec) => {
+            let workspace = methods::keys(base, spec, context)?;
+            let mut keyer = Keyer::new(spec.method().prepare(base, context)?);
+            let mut parser = Parser::new(&shingle.parse);
+            let mut text = Vec::new();
+            let mut shingler = Shingler::<u64>::new(&workspace.manifest.collection.shingle);
+            let join = spec.method().join();
+            let config = QueryConfig {
+                criterion: join.criterion(),
+                ..config.clone()
+            };
+            asking.run(&workspace, &config, |document, set| {
+                // Words and MD5 as the collection has them; nothing is hashed.
+                let facts = shingler.shingle(document, (u64::MAX, 0), &mut Vec::new());
+                text.clear();
+                parser.text(document, &mut text);
+                keyer.keys(&String::from_utf8_lossy(&text), set);
+                (facts.words, facts.md5)
+            })
+        }
+        None => match shingle.fingerprint {
+            FingerprintKind::Xxh3 => asking.shingles::<u64>(base, config),
+            FingerprintKind::Md5 => asking.shingles::<u128>(base, config),
+        },
+    }
+}
+
+struct Asking<'a> {
+    inputs: &'a [InputFile],
+    read: &'a ReadConfig,
+    context: &'a Context<'a>,
+    answer: &'a mut dyn FnMut(Answer) -> Result<()>,
+}
+
+impl Asking<'_> {
+    fn shingles<K: Key>(&mut self, base: &Workspace, config: &QueryConfig) -> Result<QueryStats> {
+        let mut shingler = Shingler::<K>::new(&base.manifest.collection.shingle);
+        self.run(base, config, |document, set| {
+            let facts = shingler.shingle(document, (K::default(), K::MAX), set);
+            (facts.words, facts.md5)
+        })
+    }
+
+    fn run<K: Key>(
+        &mut self,
+        workspace: &Workspace,
+        config: &QueryConfig,
+        mut keys: impl FnMut(&RawDocument<'_>, &mut Vec<K>) -> (u64, [u8; 16]),
+    ) -> Result<QueryStats> {
+        let context = self.context;
+        let documents = Catalogue::stats(workspace)?.documents;
+        let largest = self.read.max_document.0;
+        // A document, its text, and a fingerprint for each of its bytes.
+        let fixed = PROCESS_BYTES
+            + FIXED_BYTES
+            + documents * 4
+            + largest * 2
+            + context.budget.threads as u64 * (4 << 20);
+        let least = ByteSize(fixed + (4 << 20));
+        let what = || format!("looking documents of up to {} up", self.read.max_document);
+        context.budget.require(least, what)?;
+        let most = ((context.budget.memory.0 - fixed) / 2).min(BATCH_BYTES);
+        let sizes = self
+            .inputs
+            .iter()
+            .map(|i| i.identity.as_ref().map(|f| f.size));
+        context.progress.start(STAGE, Unit::Bytes, sizes.sum());
+        let mut stats = QueryStats::default();
+        let mut batch = Batch::<K>::new(workspace, config)?;
+        let mut set = Vec::new();
+        let answer = &mut *self.answer;
+        let mut ask = |batch: &mut Batch<K>, stats: &mut QueryStats| -> Result<()> {
+            stats.batches += u64::from(!batch.is_empty());
+            for found in batch.ask(context)? {
+                stats.matched += u64::from(found.found > 0);
+                answer(found)?;
+            }
+            Ok(())
+        };
+        each_interpreted(self.inputs, self.read, (STAGE, 0), context, |found| {
+            stats.records += 1;
+            match found {
+                Interpreted::Document(document) => {
+                    stats.queries += 1;
+                    let (words, md5) = keys(&document, &mut set);
+                    if batch.bytes() + Batch::<K>::bytes_of(set.len()) > most {
+                        ask(&mut batch, &mut stats)?;
+                    }
+                    let docno = Cow::into_owned(document.docno);
+                    let keys = set.len() as u64;
+                    let asked = Asked {
+                        docno,
+                        words,
+                        md5,
+                        keys,
+                    };
+                    batch.push(asked, &set);
+                }
+                Interpreted::Skipped(_) => stats.skipped += 1,
+                Interpreted::Rejected(reject) => {
+                    stats.rejected += 1;
+                    let (reason, detail) = (reject.reason.text(), &reject.detail);
+                    let docno = reject.docno.as_deref().unwrap_or("a record");
+                    context
+                        .progress
+                        .note(&format!("rejected: {docno}: {reason} {detail}"));
+                }
+            }
+            Ok(())
+        })?;
+        ask(&mut batch, &mut stats)?;
+        Ok(stats)
+    }
+}
