@@ -209,6 +209,7 @@ fn collection(place: &Path, context: &Context<'_>) -> (Workspace, Question) {
         shingle: ShingleConfig::default(),
         size_groups: SizeGroups::default(),
         segment_size: ByteSize::mib(64),
+        text: false,
     };
     let question = Question {
         sampling: Sampling::Full,

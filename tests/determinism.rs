@@ -64,7 +64,7 @@ fn threads_change_nothing_in_texts() {
     let (input, run) = corpus(directory.path(), FEW);
     let run = run.keep_text();
     let plain = files_of(&run.clone().threads(1), &input);
-    for (threads, memory) in [(1, 64 << 20), (3, 1 << 30)] {
+    for (threads, memory) in [(1, 66 << 20), (3, 1 << 30)] {
         let files = files_of(&run.clone().threads(threads).memory(memory), &input);
         assert_same_files(
             &files,
