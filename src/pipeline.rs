@@ -306,6 +306,9 @@ fn sampling(
 /// Subdirectory of an output directory with the tables of a comparison.
 pub const COMPARE_DIRECTORY: &str = "compare";
 
+/// Name of the page of a comparison.
+pub const COMPARE_PAGE: &str = "compare.html";
+
 /// Compares methods that were run on a collection, and writes what was found to its directory.
 pub fn compare(
     workspace: &mut Workspace,
@@ -322,7 +325,10 @@ pub fn compare(
     })?;
     let of = format!("{COMPARE_DIRECTORY}/");
     workspace.forget_others(|name| name.starts_with(&of))?;
+    let figures = compare::figures(&comparison)?;
+    let page = report::page::compare::page(&comparison, &config.methods, &figures);
     let mut files = compare::files(&comparison);
+    files.extend(figures);
     files.push(compare::TableFile {
         name: "compare.json",
         text: json + "\n",
@@ -330,6 +336,7 @@ pub fn compare(
     for file in files {
         workspace.put_other(&format!("{of}{}", file.name), file.text.as_bytes())?;
     }
+    workspace.put_other(COMPARE_PAGE, &page)?;
     Ok(comparison)
 }
 

@@ -27,6 +27,7 @@
 //! `StageMissing` where a method was not run; `BadParameter`; `BudgetTooSmall`; `Corrupt`; `Io`.
 
 mod families;
+mod figures;
 mod tables;
 
 use std::path::PathBuf;
@@ -44,6 +45,7 @@ use crate::store::Kind;
 use crate::{Error, Result};
 
 pub use families::{Curve, Distribution, Families, FamilyRow};
+pub(crate) use figures::figures;
 pub use tables::{TableFile, files, table};
 
 const STAGE: &str = "compare";

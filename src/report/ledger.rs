@@ -10,7 +10,7 @@ use crate::join::Pairs;
 use crate::manifest::{Cost, Workspace};
 
 /// A number with its thousands set apart.
-pub(super) fn count(n: u64) -> String {
+pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {

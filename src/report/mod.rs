@@ -12,6 +12,7 @@ mod process;
 mod summary;
 mod verify;
 
+pub(crate) use ledger::count;
 pub use ledger::{cost_rows, ledger, ledger_rows, stage_line};
 pub use plan::{plan, study};
 pub use process::{cpu_seconds, peak_bytes};

@@ -41,6 +41,7 @@
 mod bars;
 mod changes;
 mod choose;
+pub(crate) mod compare;
 mod html;
 mod sections;
 mod study;
@@ -167,7 +168,7 @@ pub fn write(
 
     let mut out = AtomicFile::create(output)?;
     let mut html = Html::default();
-    sections::head(&mut html);
+    sections::head(&mut html, "Near-duplicate documents");
     sections::contents(&mut html, !figures.is_empty(), listed);
     sections::found(&mut html, &summary, pairs.config.threshold, listed);
     sections::ledger(&mut html, &summary);

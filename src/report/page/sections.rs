@@ -39,17 +39,21 @@ fn is_sampled(summary: &Summary) -> bool {
         .is_some_and(|sampling| *sampling != Sampling::default())
 }
 
-pub(super) fn head(html: &mut Html) {
+pub(super) fn head(html: &mut Html, title: &'static str) {
     html.raw(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
          'unsafe-inline'; img-src data:\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <title>Near-duplicate documents</title>\n<style>\n",
+         <title>",
     )
+    .raw(title)
+    .raw("</title>\n<style>\n")
     .raw(include_str!("style.css"))
-    .raw("</style>\n</head>\n<body>\n<header>\n<h1>Near-duplicate documents</h1>\n");
+    .raw("</style>\n</head>\n<body>\n<header>\n<h1>")
+    .raw(title)
+    .raw("</h1>\n");
 }
 
 pub(super) fn contents(html: &mut Html, study: bool, listed: bool) {

@@ -73,7 +73,7 @@ impl CheckedSvg {
     }
 
     /// Looks an SVG through; the error says what it must not have.
-    fn new(text: &str) -> std::result::Result<CheckedSvg, String> {
+    pub(super) fn new(text: &str) -> std::result::Result<CheckedSvg, String> {
         let mut text = text.trim_start_matches('\u{feff}').trim();
         if let Some(declared) = text.strip_prefix("<?xml") {
             let end = declared

@@ -63,7 +63,7 @@ const PALETTE: [(u8, u8, u8); 7] = [
 
 /// How a line looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Look {
+pub(crate) struct Look {
     colour: RGBColor,
     /// Pixels.
     width: i32,
@@ -108,7 +108,7 @@ const DASHES: [&[i32]; 4] = [&[], &[12, 5], &[4, 4], &[14, 4, 4, 4]];
 
 impl Look {
     /// The `place`-th of `count` things in an order.
-    pub(super) fn ordered(place: usize, count: usize) -> Look {
+    pub(crate) fn ordered(place: usize, count: usize) -> Look {
         Look {
             colour: colour(place, count),
             width: 2,
@@ -117,8 +117,16 @@ impl Look {
         }
     }
 
+    /// The same without markers.
+    pub(crate) fn unmarked(self) -> Look {
+        Look {
+            marker: Marker::None,
+            ..self
+        }
+    }
+
     /// The whole, beside its parts.
-    pub(super) fn whole() -> Look {
+    pub(crate) fn whole() -> Look {
         Look {
             colour: BLACK,
             width: 4,
@@ -128,7 +136,7 @@ impl Look {
     }
 
     /// Many measured points.
-    pub(super) fn points() -> Look {
+    pub(crate) fn points() -> Look {
         Look {
             colour: colour(0, 2),
             width: 0,
@@ -138,7 +146,7 @@ impl Look {
     }
 
     /// A fitted line.
-    pub(super) fn fit() -> Look {
+    pub(crate) fn fit() -> Look {
         Look {
             colour: colour(5, 6),
             width: 3,
@@ -165,7 +173,7 @@ fn colour(place: usize, count: usize) -> RGBColor {
 
 /// A line through points; it is broken where a value is undefined.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// In the legend; empty for none.
     pub label: String,
     pub look: Look,
@@ -174,7 +182,7 @@ pub(super) struct Line {
 
 /// Least, mean and greatest of some values at a place.
 #[derive(Clone, Debug)]
-pub(super) struct Range {
+pub(crate) struct Range {
     pub look: Look,
     pub x: f64,
     pub least: f64,
@@ -186,14 +194,14 @@ pub(super) struct Range {
 
 /// How many ticks there is room for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Ticks {
+pub(crate) enum Ticks {
     Ten,
     Five,
 }
 
 /// One direction.
 #[derive(Clone, Debug)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     pub title: String,
     pub low: f64,
     pub high: f64,
@@ -204,7 +212,7 @@ pub(super) struct Axis {
 
 impl Axis {
     /// From `low` to `high`, which may be one number, with some ten ticks at round numbers, or half as many.
-    pub(super) fn linear(title: &str, low: f64, high: f64, ticks: Ticks) -> Axis {
+    pub(crate) fn linear(title: &str, low: f64, high: f64, ticks: Ticks) -> Axis {
         const STEPS: [f64; 8] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0];
         let (low, high) = if high - low < 0.03 {
             (low - 0.05, high + 0.05)
@@ -236,7 +244,7 @@ impl Axis {
     }
 
     /// Powers of ten around `least` and `greatest`, both above 0, with the numbers between them.
-    pub(super) fn decades(title: &str, least: f64, greatest: f64) -> Axis {
+    pub(crate) fn decades(title: &str, least: f64, greatest: f64) -> Axis {
         let from = least.log10().floor() as i32;
         let to = (greatest.log10().ceil() as i32).max(from + 1);
         let mut ticks = Vec::new();
@@ -268,7 +276,7 @@ impl Axis {
 }
 
 /// `1,000,000`.
-pub(super) fn thousands(number: u64) -> String {
+pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -282,7 +290,7 @@ pub(super) fn thousands(number: u64) -> String {
 
 /// A pair of axes and what is drawn between them.
 #[derive(Clone, Debug)]
-pub(super) struct Panel {
+pub(crate) struct Panel {
     /// Above it; empty for none.
     pub title: String,
     pub x: Axis,
@@ -293,7 +301,7 @@ pub(super) struct Panel {
 
 /// A figure.
 #[derive(Clone, Debug)]
-pub(super) struct Chart {
+pub(crate) struct Chart {
     pub title: String,
     /// Side by side. The legend names the lines of the first.
     pub panels: Vec<Panel>,
@@ -314,7 +322,7 @@ fn words(error: impl std::fmt::Display) -> String {
 
 impl Chart {
     /// The figure as SVG.
-    pub(super) fn svg(&self, file: &str) -> Result<String> {
+    pub(crate) fn svg(&self, file: &str) -> Result<String> {
         let mut body = String::new();
         let height = HEIGHT.max(TOP + BOTTOM + LEGEND_LINE * (self.legend_lines() as i32 + 1));
         self.draw(&mut body, height)

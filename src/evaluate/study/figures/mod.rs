@@ -46,7 +46,7 @@
 //! `BadStudy` where a trial's tables do not have the study's groups and thresholds; `Figure` where the
 //! drawing library fails.
 
-mod chart;
+pub(crate) mod chart;
 mod charts;
 mod fit;
 mod measure;

@@ -1,0 +1,240 @@
+//! The page of a comparison of methods.
+
+use super::html::Html;
+use super::study::CheckedSvg;
+use crate::budget::ByteSize;
+use crate::compare::{Comparison, Families, TableFile};
+use crate::methods::Spec;
+use crate::report::count;
+
+/// Families shown with a row each.
+const FAMILIES_SHOWN: usize = 50;
+
+/// The page, whole.
+pub(crate) fn page(comparison: &Comparison, specs: &[Spec], figures: &[TableFile]) -> Vec<u8> {
+    let mut html = Html::default();
+    super::sections::head(&mut html, "Methods side by side");
+    let (documents, representatives) = (comparison.documents, comparison.representatives);
+    html.raw("<p>")
+        .show(count(documents))
+        .raw(" documents, ")
+        .show(count(representatives))
+        .raw(
+            " of them no exact duplicates of earlier ones. Pairs are of these alone: exact duplicates are found \
+             by every method.</p>\n<nav aria-label=\"Contents\"><a href=\"#found\">What each found</a>\
+             <a href=\"#truth\">Precision and recall</a><a href=\"#agreement\">Agreement</a>",
+        );
+    if comparison.families.is_some() {
+        html.raw("<a href=\"#copies\">Edited copies</a>");
+    }
+    html.raw("<a href=\"#methods\">The methods</a></nav>\n</header>\n<main>\n");
+    found(&mut html, comparison);
+    truth(&mut html, comparison);
+    agreement(&mut html, comparison);
+    if let Some(families) = &comparison.families {
+        copies(&mut html, comparison, families, figures);
+    }
+    methods(&mut html, specs);
+    html.raw("</main>\n</body>\n</html>\n");
+    html.as_bytes().to_vec()
+}
+
+/// A table: the first cell of a row names it.
+fn table(html: &mut Html, head: &[&str], rows: &[Vec<String>]) {
+    html.raw("<div class=\"wide\">\n<table>\n<thead><tr>");
+    for cell in head {
+        html.raw("<th scope=\"col\">").text(cell).raw("</th>");
+    }
+    html.raw("</tr></thead>\n<tbody>\n");
+    for row in rows {
+        html.raw("<tr>");
+        for (n, cell) in row.iter().enumerate() {
+            if n == 0 {
+                html.raw("<th scope=\"row\">").isolated(cell).raw("</th>");
+            } else {
+                html.raw("<td>").text(cell).raw("</td>");
+            }
+        }
+        html.raw("</tr>\n");
+    }
+    html.raw("</tbody>\n</table>\n</div>\n");
+}
+
+fn percent(value: Option<f64>) -> String {
+    value.map_or("–".into(), |value| format!("{:.1} %", value * 100.0))
+}
+
+fn share(part: u64, whole: u64) -> String {
+    percent((whole > 0).then(|| part as f64 / whole as f64))
+}
+
+fn found(html: &mut Html, comparison: &Comparison) {
+    html.raw(
+        "<section id=\"found\">\n<h2>What each found, and what it cost</h2>\n<p>Ignored: documents without \
+         a key, which the method cannot find. Peak: resident memory of the process that ran the method; time and \
+         bytes on disk do not count the reading of the collection, which all share.</p>\n",
+    );
+    let head = [
+        "method",
+        "ignored",
+        "keys a document",
+        "pairs",
+        "clusters",
+        "documents in them",
+        "largest",
+        "CPU s",
+        "wall s",
+        "peak",
+        "disk",
+    ];
+    let whole = comparison.representatives.max(1) as f64;
+    let rows = comparison.methods.iter().map(|row| {
+        vec![
+            row.method.clone(),
+            count(row.ignored),
+            format!("{:.1}", row.keys as f64 / whole),
+            count(row.pairs),
+            count(row.clusters),
+            count(row.documents),
+            count(row.largest),
+            format!("{:.1}", row.cpu_seconds),
+            format!("{:.1}", row.wall_seconds),
+            ByteSize(row.peak_bytes >> 20 << 20).to_string(),
+            ByteSize(row.disk_bytes >> 10 << 10).to_string(),
+        ]
+    });
+    table(html, &head, &rows.collect::<Vec<_>>());
+    html.raw("</section>\n");
+}
+
+fn truth(html: &mut Html, comparison: &Comparison) {
+    html.raw(
+        "<section id=\"truth\">\n<h2>Precision and recall</h2>\n<p>Precision: the share of a method's pairs \
+         that the truth has. Recall: the share of the truth's pairs that the method has. Utility: true pairs less \
+         a cost for each wrong one (Kołcz &amp; Chowdhury 2008, equation 5). A truth is itself a method: what \
+         it does not call a pair may still be one to a reader.</p>\n",
+    );
+    let first = comparison.methods.first();
+    for (n, against) in first.iter().flat_map(|row| &row.against).enumerate() {
+        html.raw("<h3>Against ")
+            .isolated(&against.truth)
+            .raw(": ")
+            .show(count(against.true_pairs))
+            .raw(" pairs</h3>\n");
+        let rows = comparison.methods.iter().filter_map(|row| {
+            let against = row.against.get(n)?;
+            Some(vec![
+                row.method.clone(),
+                count(row.pairs),
+                count(against.found),
+                percent(against.precision),
+                percent(against.recall),
+                against.utility.to_string(),
+            ])
+        });
+        let head = ["method", "pairs", "true", "precision", "recall", "utility"];
+        table(html, &head, &rows.collect::<Vec<_>>());
+    }
+    html.raw("</section>\n");
+}
+
+fn agreement(html: &mut Html, comparison: &Comparison) {
+    let agreement = &comparison.agreement;
+    let all = agreement.by_methods.last().copied().unwrap_or(0);
+    html.raw("<section id=\"agreement\">\n<h2>Agreement</h2>\n<p>")
+        .show(count(agreement.any))
+        .raw(" pairs are found by any method, ")
+        .show(count(all))
+        .raw(
+            " by all. Each row: of the pairs of its method, the share that the method of the column has \
+             too, and those that no other has.</p>\n",
+        );
+    let mut head = vec!["method"];
+    head.extend(comparison.methods.iter().map(|row| row.method.as_str()));
+    head.push("alone");
+    let rows = comparison.methods.iter().enumerate().map(|(a, row)| {
+        let own = agreement.both[a][a];
+        let mut cells = vec![row.method.clone()];
+        cells.extend(agreement.both[a].iter().map(|&both| share(both, own)));
+        cells.push(count(agreement.alone[a]));
+        cells
+    });
+    table(html, &head, &rows.collect::<Vec<_>>());
+    html.raw("<h3>Pairs by how many methods found them</h3>\n");
+    let rows = agreement.by_methods.iter().enumerate().map(|(n, &pairs)| {
+        vec![
+            format!("{}", n + 1),
+            count(pairs),
+            share(pairs, agreement.any),
+        ]
+    });
+    table(
+        html,
+        &["methods", "pairs", "share"],
+        &rows.collect::<Vec<_>>(),
+    );
+    html.raw("</section>\n");
+}
+
+fn copies(html: &mut Html, comparison: &Comparison, families: &Families, figures: &[TableFile]) {
+    html.raw("<section id=\"copies\">\n<h2>Edited copies</h2>\n<p>")
+        .show(count(families.copies))
+        .raw(" copies of ")
+        .show(count(families.originals))
+        .raw(
+            " originals. A document of a family is found if its cluster has another of the family; a perfect \
+             method makes one cluster of each (Chowdhury et al. 2002, Tables III and IV).</p>\n",
+        );
+    let members: u64 = families.rows.iter().map(|row| row.documents).sum();
+    let rows = comparison.methods.iter().enumerate().map(|(n, method)| {
+        let found: u64 = families.rows.iter().map(|row| row.found[n]).sum();
+        let clusters: u64 = families.rows.iter().map(|row| row.clusters[n]).sum();
+        vec![
+            method.method.clone(),
+            share(found, members),
+            format!("{:.1}", clusters as f64 / families.originals.max(1) as f64),
+        ]
+    });
+    let head = ["method", "found ratio", "clusters of an original"];
+    table(html, &head, &rows.collect::<Vec<_>>());
+    for figure in figures {
+        if let Ok(svg) = CheckedSvg::new(&figure.text) {
+            html.raw("<figure>\n").figure(&svg).raw("\n</figure>\n");
+        }
+    }
+    html.raw(
+        "<p>Left: similarity by each method's own measure (where it asks for a number of keys in common, the \
+         resemblance of the key sets), on average over the copies with as many edits. Then: the same between \
+         originals, which are different documents; the further to the left a line rises, the less it takes \
+         different documents for alike (Cherkasova et al. 2009, Figures 2 to 8).</p>\n\
+         <details>\n<summary>Each original</summary>\n",
+    );
+    let mut head = vec!["original", "documents"];
+    head.extend(comparison.methods.iter().map(|row| row.method.as_str()));
+    let rows = families.rows.iter().take(FAMILIES_SHOWN).map(|row| {
+        let mut cells = vec![row.original.clone(), row.documents.to_string()];
+        let each = row.found.iter().zip(&row.clusters);
+        cells.extend(
+            each.map(|(&found, clusters)| format!("{} in {clusters}", share(found, row.documents))),
+        );
+        cells
+    });
+    table(html, &head, &rows.collect::<Vec<_>>());
+    html.raw("</details>\n</section>\n");
+}
+
+fn methods(html: &mut Html, specs: &[Spec]) {
+    html.raw("<section id=\"methods\">\n<h2>The methods</h2>\n");
+    let rows = specs.iter().map(|spec| {
+        let entry = spec.entry();
+        vec![
+            spec.to_string(),
+            entry.about.to_string(),
+            entry.paper.to_string(),
+            spec.whole(),
+        ]
+    });
+    let head = ["method", "what it does", "paper", "all parameters"];
+    table(html, &head, &rows.collect::<Vec<_>>());
+    html.raw("</section>\n");
+}
