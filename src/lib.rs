@@ -11,7 +11,8 @@
 //! 7. [`merge`]: runs -> shared postings
 //! 8. [`join`]: shared postings -> the pair list
 //! 9. [`cluster`]: pair list -> clusters, and the files for people
-//! 10. [`evaluate`]: two pair lists -> precision and recall; [`report`]: what every stage counted -> the
+//! 10. [`evaluate`]: two pair lists -> precision and recall; [`qrels`]: relevance judgements and clusters ->
+//!     judgements that contradict each other; [`report`]: what every stage counted -> the
 //!     ledger
 //!
 //! [`methods`] puts the keys of the papers' other methods in place of shingles, and [`compare`] shows them side
@@ -44,6 +45,7 @@ pub mod preflight;
 pub mod progress;
 pub mod query;
 mod random;
+pub mod qrels;
 pub mod read;
 pub mod report;
 pub mod sample;

@@ -14,6 +14,7 @@ use lookalike::methods::Spec;
 use lookalike::parse::TokenKind;
 use lookalike::perturb::{EditCounts, Operation, Spread};
 use lookalike::pipeline::Spill;
+use lookalike::qrels::Keep;
 use lookalike::read::Format;
 use lookalike::sample::Sampling;
 use lookalike::shingle::Short;
@@ -94,6 +95,13 @@ pub enum Command {
     /// corpus; truth.tsv, for `lookalike evaluate`; edits.jsonl, each edit of each copy; perturb.json, parameters,
     /// counts and checksums.
     Perturb(PerturbOptions),
+    /// Relevance judgements and rankings of TREC held against duplicate clusters
+    ///
+    /// How many documents judged for a topic are duplicates of each other, how many of these groups were judged
+    /// inconsistently (some relevant, that is above 0, and some not), and between exact duplicates or only near
+    /// ones. With -o the judgements and the ranking are written without duplicates, and the groups of unlike
+    /// judgements are listed in inconsistent.jsonl.
+    Qrels(QrelsOptions),
 }
 
 /// Options of `run`.
@@ -460,6 +468,50 @@ pub struct EvaluateOptions {
     ///
     /// 50 bytes for each document that is named anywhere, 130 with --families, and buffers. Results are the
     /// same for every value; one that is too small is refused with the least that will do.
+    #[arg(long, value_name = "SIZE", help_heading = "Means")]
+    pub memory: Option<ByteSize>,
+    /// Say nothing but results and errors: no warnings
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `qrels`.
+#[derive(Debug, Args)]
+pub struct QrelsOptions {
+    /// Judgements: lines of TOPIC ITERATION DOCNO RELEVANCE, compressed or not
+    ///
+    /// Relevance is an integer, and may be negative. A docno may stand once in a topic.
+    #[arg(value_name = "QRELS")]
+    pub qrels: PathBuf,
+    /// The clusters: an output directory, or its clusters.jsonl
+    ///
+    /// A directory also tells which documents the collection has, and which of the members after a near one are
+    /// exact duplicates of each other: with the file alone, only those before it are taken for such.
+    #[arg(long, value_name = "PATH")]
+    pub clusters: PathBuf,
+    /// A ranking to thin out: lines of TOPIC Q0 DOCNO RANK SCORE TAG, compressed or not
+    ///
+    /// Of each topic and cluster the first line is kept, in the order of the file; ranks are given anew, scores
+    /// stay.
+    #[arg(long, value_name = "FILE")]
+    pub run: Option<PathBuf>,
+    /// Write qrels, run and inconsistent.jsonl to this directory; without, things are only counted
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// What is kept of the documents judged for a topic that are in one cluster: first, best or map
+    ///
+    /// first: the first in the collection, with its own relevance. best: the most relevant; of several, the first
+    /// in the collection. map: docnos of a cluster become that of its representative, in the ranking
+    /// too, with the highest relevance. A ranking keeps the docno that it has first, which with first
+    /// and best may be one that the qrels lose: score it with the qrels as they were, or use map.
+    #[arg(long, value_name = "WHICH", default_value = "first")]
+    pub keep: Keep,
+    /// Memory for tables [default: a quarter of what is available, 256MiB to 4GiB]
+    ///
+    /// Three times the qrels' bytes, 200 bytes for each of their lines, 128 for each line of the ranking, and 8 MiB.
     #[arg(long, value_name = "SIZE", help_heading = "Means")]
     pub memory: Option<ByteSize>,
     /// Say nothing but results and errors: no warnings

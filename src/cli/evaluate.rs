@@ -204,7 +204,7 @@ fn fraction(share: Option<f64>) -> String {
 }
 
 /// Rows as aligned columns, the first `left` of them to the left, after an empty line.
-fn columns(out: &mut String, rows: &[Vec<String>], left: usize) {
+pub(super) fn columns(out: &mut String, rows: &[Vec<String>], left: usize) {
     let count = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {
         rows.iter()

@@ -12,6 +12,7 @@ mod perturb;
 mod plan;
 mod progress;
 mod query;
+mod qrels;
 mod report;
 mod run;
 mod signals;
@@ -89,6 +90,7 @@ fn command(command: Command) -> Result<ExitCode, Error> {
         Command::Verify(options) => verify::run(&options),
         Command::Evaluate(options) => evaluate::run(&options),
         Command::Perturb(options) => perturb::run(&options),
+        Command::Qrels(options) => qrels::run(&options),
     }
 }
 

@@ -34,7 +34,7 @@ enum Field {
 }
 
 /// A file of lines with the same fields, compressed or not.
-pub(super) struct Table {
+pub(crate) struct Table {
     path: PathBuf,
     input: BufReader<Decompressed>,
     /// The line that was read last, without its end, and its number from 1.
@@ -347,7 +347,7 @@ impl Table {
 }
 
 /// Text for a message: the first hundred characters.
-pub(super) fn shorten(bytes: &[u8]) -> String {
+pub(crate) fn shorten(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut short: String = text.chars().take(100).collect();
     if short.len() < text.len() {

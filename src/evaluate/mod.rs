@@ -80,7 +80,7 @@ mod clusters;
 mod compare;
 pub mod counts;
 mod documents;
-mod lines;
+pub(crate) mod lines;
 mod list;
 pub mod plan;
 mod samples;
