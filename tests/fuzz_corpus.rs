@@ -176,6 +176,11 @@ fn lists() {
 }
 
 #[test]
+fn mail() {
+    replay("mail");
+}
+
+#[test]
 fn manifest() {
     replay("manifest");
 }

@@ -1061,6 +1061,221 @@ fn forced_formats() {
     );
 }
 
+// ---- mail ----
+
+/// One message of a mailbox, with its separator.
+fn message(header: &str, body: &str) -> String {
+    format!("From alice@example.org Mon Jan  5 10:00:00 2004\n{header}\n{body}\n")
+}
+
+#[test]
+fn mailboxes() {
+    let first = message(
+        "Message-ID: <1@example.org>\nSubject: one",
+        "\nFrom here on there is no date.\n>From the start\n>>From twice\n\
+         From bob Tue Jan  6 10:00:00 2004 and no field\n",
+    );
+    let second = message("Subject: two\nMessage-ID: <local>", "\n\nbody\n");
+    let third = message("subject:\n  =?utf-8?Q?th=C3=A9?=", "\n");
+    let all = [first.as_str(), &second, &third].concat();
+    let outcome = read("box", &all);
+    assert_eq!(outcome.docnos(), ["1@example.org", "box#2", "box#3"]);
+    assert_eq!(
+        outcome.documents[0].text(),
+        "one\nFrom here on there is no date.\nFrom the start\n>From twice\n\
+         From bob Tue Jan  6 10:00:00 2004 and no field\n\n\n"
+    );
+    assert_eq!(outcome.documents[1].title.as_deref(), Some("two"));
+    // A blank body is none.
+    assert_eq!(outcome.documents[2].text(), "thé\n");
+    let lengths: Vec<_> = outcome
+        .documents
+        .iter()
+        .map(|d| d.length as usize)
+        .collect();
+    assert_eq!(lengths, [first.len(), second.len(), third.len()]);
+    // Line ends of the network, and compression.
+    let crlf = all.replace('\n', "\r\n");
+    assert_eq!(
+        read("box.gz", gzip(crlf.as_bytes())).docnos(),
+        ["1@example.org", "box.gz#2", "box.gz#3"]
+    );
+    // Whatever is before the first message is told.
+    let outcome = read("stray.mbox", "words\n".to_string() + &second);
+    assert_eq!(
+        (outcome.order.as_str(), outcome.reasons()),
+        ("rd", vec![Reason::StrayBytes])
+    );
+    assert_eq!(outcome.docnos(), ["stray.mbox#1"]);
+    // A message over the limit costs itself alone.
+    let outcome = read_with("box", all.as_bytes(), &small(190));
+    assert_eq!(
+        (outcome.order.as_str(), outcome.reasons()),
+        ("rdd", vec![Reason::TooLarge])
+    );
+    assert_eq!(outcome.rejected[0].docno.as_deref(), Some("1@example.org"));
+    // One that is cut off by damage is told.
+    let mut cut = gzip(all.as_bytes());
+    cut.truncate(cut.len() - 12);
+    assert!(
+        read("box", cut)
+            .reasons()
+            .contains(&Reason::TruncatedCompression)
+    );
+}
+
+/// Texts that begin as mail does are texts.
+#[test]
+fn texts_are_not_mail() {
+    for text in [
+        "From here to eternity\n\nSubject: a film\n",
+        "From the 10:30 train in 1999 I saw\nnothing at all\n",
+        "Subject: to change\nDate: any\n\nwords\n",
+        "From alice@example.org Mon Jan  5 10:00:00 2004\nno field: it has spaces before\n",
+    ] {
+        let outcome = read("notes", text);
+        assert_eq!(outcome.docnos(), ["notes"]);
+        assert_eq!(outcome.documents[0].text(), text);
+    }
+}
+
+fn eml(text: impl AsRef<[u8]>) -> Document {
+    let outcome = read("a.eml", text.as_ref());
+    assert_eq!(outcome.order, "d", "{outcome:?}");
+    outcome.documents.into_iter().next().unwrap()
+}
+
+#[test]
+fn messages() {
+    // Undeclared bytes are left to the parser, declared ones too where there is one charset.
+    let plain = eml(b"Subject: caf\xe9\nX: y\n\nna\xefve\n");
+    assert_eq!((plain.docno.as_str(), plain.charset), ("a.eml", None));
+    assert_eq!(plain.body, b"caf\xe9\nna\xefve\n\n");
+    let declared = eml(
+        "Content-Type: text/plain; charset=\"KOI8-R\"\nContent-Transfer-Encoding: Base64\n\n8NLJ18XU\n",
+    );
+    assert_eq!(
+        (declared.charset.as_deref(), &declared.body[..]),
+        (Some("koi8-r"), &b"\n\xf0\xd2\xc9\xd7\xc5\xd4\n"[..])
+    );
+    // With a subject in another, both are decoded here.
+    let mixed = eml(
+        "Subject: =?iso-8859-1?q?caf=E9_au?=\n =?UTF-8*fr?B?bGFpdA==?= x\nContent-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: base64\n\n8NLJ18XU\n",
+    );
+    assert_eq!(
+        (mixed.charset.as_deref(), mixed.text().as_str()),
+        (Some("utf-8"), "café aulait x\nПривет\n")
+    );
+    let japanese =
+        eml(b"Subject: s\nContent-Type: text/plain; charset=iso-2022-jp\n\n\x1b$B$3$s\x1b(B\n");
+    assert_eq!(japanese.text(), "s\nこん\n\n");
+    // Markup where there is no plain text, or a blank one; the subject is text in it.
+    for parts in ["", "--b\n\n \n"] {
+        let page = eml(format!(
+            "Subject: a<b & c\nContent-Type: multipart/alternative;\n boundary=\"b\"\n\n{parts}--b\nContent-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n<p>one=20=\ntwo=3D</p>\n--b--\n"
+        ));
+        assert_eq!(
+            (page.content, page.text().as_str()),
+            (ContentKind::Markup, "a&lt;b &amp; c\n<p>one two=</p>\n")
+        );
+        assert!(page.notices.is_empty());
+    }
+    // Attachments and other parts are left out; messages within and multiparts within are walked.
+    let walked = eml(
+        "Content-Type: multipart/mixed; boundary=o\n\nbefore\n--o\nContent-Type: multipart/alternative; boundary=oo\n\n--oo\n\none\n--oo\nContent-Type: text/html\n\n<p>other\n--oo--\n--o\nContent-Type: message/rfc822\n\nSubject: within\n\ntwo\n--o\nContent-Disposition: attachment\n\nthree\n--o\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA\n--o  \n\nfour\n--o--\nafter\n",
+    );
+    assert_eq!(walked.text(), "\none\ntwo\nfour\n");
+    let digest =
+        eml("Content-Type: multipart/digest; boundary=d\n\n--d\n\nSubject: s\n\none\n--d\n\n\ntwo");
+    assert_eq!(digest.text(), "\none\ntwo\n");
+}
+
+#[test]
+fn broken_messages() {
+    for (text, expected, reason) in [
+        (
+            "Content-Type: multipart/mixed; boundary=b\n\n--a\nwords\n",
+            "\n--a\nwords\n\n",
+            Reason::OddHeader,
+        ),
+        (
+            "Content-Type: multipart/mixed\n\nwords",
+            "\nwords\n",
+            Reason::OddHeader,
+        ),
+        (
+            "Subject: s\nno field : here\nX: y\n\nwords",
+            "s\nno field : here\nX: y\n\nwords\n",
+            Reason::OddHeader,
+        ),
+        (
+            "Content-Transfer-Encoding: base64\n\nb25l\nA list of ours.\n",
+            "\none\nA list of ours.\n\n",
+            Reason::BadContentEncoding,
+        ),
+        (
+            "Content-Transfer-Encoding: quoted-printable\n\n=zz=4",
+            "\n=zz=4\n",
+            Reason::BadContentEncoding,
+        ),
+        (
+            "Content-Transfer-Encoding: x-own\n\nwords",
+            "\nwords\n",
+            Reason::BadContentEncoding,
+        ),
+        (
+            "Subject: =?utf-8?Q?=C3=A9?=\nContent-Type: text/plain; charset=none-such\n\ncaf\u{e9}",
+            "é\ncafé\n",
+            Reason::WrongCharset,
+        ),
+        (
+            "Subject: =?utf-8?Q?=C3=A9?=\nContent-Type: text/plain; charset=euc-jp\nContent-Transfer-Encoding: quoted-printable\n\na=FFb",
+            "é\na\u{fffd}b\n",
+            Reason::InvalidBytes,
+        ),
+    ] {
+        let read = eml(text);
+        assert_eq!(read.text(), expected);
+        assert_eq!(read.notices, [reason], "{text}");
+    }
+    assert_eq!(eml("Subject: =?utf-8?Q?a\n\nb").text(), "=?utf-8?Q?a\nb\n");
+    // Depth and number are bounded, and told.
+    let mut deep = String::new();
+    for n in 0..40 {
+        deep += &format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n");
+    }
+    let deep = eml(deep + "\nwords");
+    assert_eq!(
+        (deep.text().as_str(), &deep.notices[..]),
+        ("\n", &[Reason::OddHeader][..])
+    );
+    let many =
+        eml("Content-Type: multipart/mixed; boundary=b\n\n".to_string()
+            + &"--b\n\nw\n".repeat(3000));
+    assert_eq!(many.notices, [Reason::OddHeader]);
+    assert_eq!(many.text().matches('w').count(), 999);
+    // What a part becomes has a limit too.
+    let grown = b"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain; charset=koi8-r\n\n".to_vec();
+    let grown = [
+        grown,
+        vec![0xf0; 400],
+        b"\n--b\nContent-Type: text/plain; charset=latin1\n\n\xe9".to_vec(),
+    ]
+    .concat();
+    assert_eq!(
+        read_with("a.eml", &grown, &small(600)).reasons(),
+        [Reason::TooLarge]
+    );
+    assert_eq!(
+        read_with("a", b"words", &forced(Format::Mbox)).reasons(),
+        [Reason::WrongFormat]
+    );
+    assert_eq!(
+        read_with("a", b"words", &forced(Format::Eml)).docnos(),
+        ["a"]
+    );
+}
+
 // ---- inputs ----
 
 fn paths(files: &[InputFile], root: &Path) -> Vec<String> {
@@ -1189,6 +1404,7 @@ proptest! {
             &b""[..], b"\x1f\x8b\x08\0", b"\x1f\x9d\x90", b"\x28\xb5\x2f\xfd", b"BZh91AY&SY",
             b"\xfd7zXZ\0", b"<DOC>\n<DOCNO>", b"WARC/1.0\r\n", b"{\"", b"[{", b"<REUTERS ",
             b"http://x.org/ 1.2.3.4 20140101000000 text/html 100\n",
+            b"From a Mon Jan  5 10:00:00 2004\nSubject: s\n\n",
         ]),
         format in prop::option::of(prop::sample::select(Format::ALL.to_vec())),
         steps in prop::collection::vec(1..100usize, 1..4),

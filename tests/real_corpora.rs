@@ -71,6 +71,64 @@ fn every_folder_can_be_read() {
     assert!(documents.values().all(|&n| n > 0), "{documents:?}");
 }
 
+/// Real mail, as one mailbox and as a file for each message: all of it is read, and as the same words.
+#[test]
+fn mail() {
+    let Some(folder) = folder("email") else {
+        return;
+    };
+    // Of Enron, 20 have the words of another.
+    for (name, messages, exact) in [
+        ("spamassassin-sample.jsonl.gz", 1660, 40..100),
+        ("enron-spam-sample.jsonl.gz", 1800, 20..25),
+    ] {
+        let packed = fs::File::open(folder.join(name)).unwrap();
+        let lines = std::io::BufReader::new(flate2::read::MultiGzDecoder::new(packed));
+        let place = tempfile::tempdir().unwrap();
+        let files = place.path().join("files");
+        fs::create_dir(&files).unwrap();
+        let mut mailbox = String::new();
+        for (n, line) in std::io::BufRead::lines(lines).enumerate() {
+            let line: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+            let text = line["text"].as_str().unwrap();
+            // Some begin with the separator that they had.
+            let text = match text.split_once('\n') {
+                Some((first, rest)) if first.starts_with("From ") => rest,
+                _ => text,
+            };
+            fs::write(files.join(format!("{n:05}.eml")), text).unwrap();
+            mailbox.push_str("From nobody Mon Jan  5 10:00:00 2004\n");
+            for line in text.split_inclusive('\n') {
+                if line.trim_start_matches('>').starts_with("From ") {
+                    mailbox.push('>');
+                }
+                mailbox.push_str(line);
+            }
+            mailbox.push_str("\n\n");
+        }
+        let input = place.path().join("all.mbox");
+        fs::write(&input, mailbox).unwrap();
+        let mut words = Vec::new();
+        for input in [input, files] {
+            let out = tempfile::tempdir().unwrap();
+            let summary = balanced(&run(), &input, out.path());
+            assert_eq!(summary.ingest.documents, messages, "{name}");
+            assert!(summary.ingest.rejected.is_empty(), "{:?}", summary.ingest);
+            let duplicates = rows_of(out.path(), "exact-duplicates.tsv").len();
+            assert!(exact.contains(&duplicates), "{name}: {duplicates}");
+            eprintln!(
+                "{name}: {:?}, {duplicates} exact duplicates, {} pairs",
+                summary.ingest.noticed,
+                rows_of(out.path(), "pairs.tsv").len(),
+            );
+            let rows = rows_of(out.path(), "documents.tsv");
+            let column = |row: &String| row.split('\t').nth(2).unwrap().to_string();
+            words.push(rows.iter().map(column).collect::<Vec<_>>());
+        }
+        assert_eq!(words[0], words[1], "{name}");
+    }
+}
+
 /// Reuters-21578, distribution 1.0: as many stories as its name says.
 #[test]
 fn reuters() {

@@ -9,6 +9,7 @@ pub mod compressed;
 pub mod controls;
 pub mod json;
 pub mod lists;
+pub mod mail;
 pub mod manifest;
 pub mod parts;
 pub mod place;
@@ -22,11 +23,12 @@ pub mod trec;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the name of their directory in `corpus/`.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("archives", archives::run),
     ("compressed", compressed::run),
     ("json", json::run),
     ("lists", lists::run),
+    ("mail", mail::run),
     ("manifest", manifest::run),
     ("parts", parts::run),
     ("plan", plan::run),

@@ -62,7 +62,15 @@ pub fn check(data: &[u8], formats: &[Option<Format>]) {
     let mut controls = Controls::new(data);
     let format = controls.one_of(formats);
     let names = controls.byte();
-    let docno = ["a", "a.html", "a.txt", "a.jsonl", "a.warc.gz", "a.arc"];
+    let docno = [
+        "a",
+        "a.html",
+        "a.txt",
+        "a.jsonl",
+        "a.warc.gz",
+        "a.arc",
+        "a.eml",
+    ];
     let docno = docno[usize::from(names & 15) % docno.len()];
     let field = |bit: u8, name: &str| (names & bit != 0).then(|| name.to_string());
     let max_document = controls.one_of(&[1 << 20, 64 << 10, 1 << 10, 100, 1]);

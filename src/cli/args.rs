@@ -527,14 +527,14 @@ pub struct QrelsOptions {
 pub struct InputOptions {
     /// Files, directories, or `-` for standard input
     ///
-    /// TREC web and SGML bundles, WARC, ARC and WET, JSON and JSONL, plain text and HTML files;
-    /// plain or compressed by gzip, zstd, bzip2, xz or compress. Told apart by content.
+    /// TREC web and SGML bundles, WARC, ARC and WET, JSON and JSONL, mailboxes (mbox) and mail messages
+    /// (.eml), plain text and HTML files; plain or compressed by gzip, zstd, bzip2, xz or compress. Told apart by content.
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
     /// Output directory: made if missing; what it holds of the same run is reused
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
-    /// Read every input as this: trec-web, trec-sgml, warc, arc, jsonl, text or html
+    /// Read every input as this: trec-web, trec-sgml, warc, arc, jsonl, mbox, eml, text or html
     ///
     /// Without it each file is told apart by its first bytes, compressed or not. What is not in the
     /// format given is rejected. Example: --format html for pages that begin like JSON.

@@ -29,6 +29,10 @@ pub enum Format {
     Arc,
     /// JSON objects: one a line, one after the other, or in one array.
     Jsonl,
+    /// Mailboxes: messages one after the other, each behind a line of `From ` and a date.
+    Mbox,
+    /// Each file is one mail message.
+    Eml,
     /// Each file is one document of plain text.
     Text,
     /// Each file is one document of markup.
@@ -37,12 +41,14 @@ pub enum Format {
 
 impl Format {
     /// All of them, in the order of the help text.
-    pub const ALL: [Format; 7] = [
+    pub const ALL: [Format; 9] = [
         Format::TrecWeb,
         Format::TrecSgml,
         Format::Warc,
         Format::Arc,
         Format::Jsonl,
+        Format::Mbox,
+        Format::Eml,
         Format::Text,
         Format::Html,
     ];
@@ -54,6 +60,8 @@ impl Format {
             Format::Warc => "warc",
             Format::Arc => "arc",
             Format::Jsonl => "jsonl",
+            Format::Mbox => "mbox",
+            Format::Eml => "eml",
             Format::Text => "text",
             Format::Html => "html",
         }

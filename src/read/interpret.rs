@@ -8,6 +8,7 @@ use super::archive::{ArcLine, Fields, first_line, text_of};
 use super::config::{Format, ReadConfig};
 use super::http::{self, Body, Head};
 use super::json;
+use super::mail;
 use super::record::{ContentKind, RawDocument, Reason, Record, RecordKind, Reject};
 use super::sgml;
 use super::sniff::{binary_file_kind, extension_of, format_of_extension, looks_like_markup};
@@ -75,6 +76,7 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
         RecordKind::Warc => warc(bytes, config),
         RecordKind::Arc => arc(bytes, config),
         RecordKind::Json => json::document(bytes, config),
+        RecordKind::Mail { docno, mbox } => mail::document(bytes, docno, *mbox, config),
         RecordKind::Plain { docno } => plain(docno, bytes, config),
     };
     let source = record.source;
@@ -142,6 +144,7 @@ pub(super) fn docno_of(kind: &RecordKind, held: &[u8]) -> Option<String> {
         RecordKind::Warc => WarcHead::parse(head).docno().map(Cow::into_owned),
         RecordKind::Arc => ArcLine::parse(first_line(head)).map(|line| arc_docno(&line)),
         RecordKind::Json => json::docno_in_head(head),
+        RecordKind::Mail { docno, .. } => Some(mail::docno_of(head, docno)),
         RecordKind::Plain { docno } => Some(docno.clone()),
         RecordKind::Rejected(_) => None,
     }

@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! Formats: TREC SGML and TREC web bundles (NIST), WARC 0.18 to 1.1 (ISO 28500), ARC 1 and 2
-//! (Internet Archive), Reuters-21578 (Lewis 1997), JSON (RFC 8259). HTTP: RFC 9110 and 9112. `.Z`:
-//! Welch 1984 as compress 4.0 writes it.
+//! (Internet Archive), Reuters-21578 (Lewis 1997), JSON (RFC 8259), mail (RFC 4155, 5322, 2045 to 2047). HTTP: RFC 9110
+//! and 9112. `.Z`: Welch 1984 as compress 4.0 writes it.
 //!
 //! # In and out
 //! In: files, directories, standard input; compressed by gzip, bzip2, xz, zstd or compress, or not.
@@ -20,7 +20,8 @@
 //!
 //! What names a document: `DOCNO`, or the `id` of `<DOC>` (NTCIR); `NEWID` (Reuters); WARC-TREC-ID,
 //! else WARC-Record-ID without `urn:uuid:`, else the URL (WARC); `URL@date` (ARC); a field
-//! ([`ID_FIELDS`], JSON); the path (a file that is one document; in NITF its `id-string`). A name has at
+//! ([`ID_FIELDS`], JSON); the Message-ID, or the path of the mailbox and the number of the message in it
+//! (`box#7`; mail); the path (a file that is one document; in NITF its `id-string`). A name has at
 //! most 64 KiB: a longer docno is none, a longer URL is left out.
 //!
 //! # Invariants
@@ -41,6 +42,8 @@
 //! A `.Z` file cut between two codes cannot be told from a whole one: the format has no length. A
 //! page that contains `</DOC>` ends there; what follows it is rejected as stray bytes. A WARC inside
 //! a WARC whose header lies more than 1 MiB before the stated end is read as records of the outer.
+//! A mail message in a file of its own is told by its ending (`.eml`) or by `--format`, since texts may begin as
+//! messages do; of an mbox file, lines of `From `, a date, and a field after them that were not escaped begin a message.
 //! Brotli is not undone. A file that changes while it is read is found by its size and time of
 //! modification alone.
 //!
@@ -55,12 +58,14 @@ mod config;
 mod each;
 mod frame_archive;
 mod frame_json;
+mod frame_mbox;
 mod frame_trec;
 mod http;
 mod inputs;
 mod interpret;
 mod json;
 mod lzw;
+mod mail;
 mod reader;
 mod record;
 mod sgml;

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use super::config::{Format, ReadConfig};
 use super::frame_archive::{ArchiveFramer, Shape};
 use super::frame_json::JsonFramer;
+use super::frame_mbox::MboxFramer;
 use super::frame_trec::{self, DOC, REUTERS, Tag};
 use super::inputs::InputFile;
 use super::interpret::docno_of;
@@ -46,7 +47,11 @@ enum State {
     Trec(&'static Tag),
     Archive(ArchiveFramer),
     Json(JsonFramer),
-    Plain,
+    Mbox(MboxFramer),
+    /// The whole stream is one document, a mail message or not.
+    Plain {
+        mail: bool,
+    },
     End,
     Done,
 }
@@ -244,9 +249,11 @@ impl RecordReader {
                 State::Trec(tag) => frame_trec::step(&mut self.stream, &mut sink, tag),
                 State::Archive(framer) => framer.step(&mut self.stream, &mut sink),
                 State::Json(framer) => framer.step(&mut self.stream, &mut sink),
-                State::Plain => {
+                State::Mbox(framer) => framer.step(&mut self.stream, &mut sink, &self.docno),
+                State::Plain { mail } => {
+                    let mail = *mail;
                     self.state = State::End;
-                    self.plain(&mut sink)
+                    self.plain(&mut sink, mail)
                 }
                 State::End => {
                     self.state = State::Done;
@@ -364,6 +371,8 @@ impl RecordReader {
             Some(Format::Warc) => Container::Warc,
             Some(Format::Arc) => Container::Arc,
             Some(Format::Jsonl) => Container::Json,
+            Some(Format::Mbox) => Container::Mbox,
+            Some(Format::Eml) => Container::Mail,
             Some(Format::Text | Format::Html) => Container::Plain,
             None => match container_of(head) {
                 Container::Plain => self.by_extension(),
@@ -386,7 +395,9 @@ impl RecordReader {
             Container::Warc => State::Archive(ArchiveFramer::new(Shape::Warc)),
             Container::Arc => State::Archive(ArchiveFramer::new(Shape::Arc)),
             Container::Json => State::Json(JsonFramer::default()),
-            Container::Plain => State::Plain,
+            Container::Mbox => State::Mbox(MboxFramer::default()),
+            Container::Mail => State::Plain { mail: true },
+            Container::Plain => State::Plain { mail: false },
         })
     }
 
@@ -396,12 +407,14 @@ impl RecordReader {
             Some(Format::Jsonl) => Container::Json,
             Some(Format::Warc) => Container::Warc,
             Some(Format::Arc) => Container::Arc,
+            Some(Format::Mbox) => Container::Mbox,
+            Some(Format::Eml) => Container::Mail,
             _ => Container::Plain,
         }
     }
 
     /// The whole stream is one document.
-    fn plain(&mut self, sink: &mut Sink<'_>) -> Step {
+    fn plain(&mut self, sink: &mut Sink<'_>, mail: bool) -> Step {
         loop {
             let n = self.stream.ensure(1).len();
             if n == 0 {
@@ -423,9 +436,11 @@ impl RecordReader {
             )
         });
         let docno = self.docno.clone();
-        Step::Record {
-            kind: RecordKind::Plain { docno },
-            notice,
-        }
+        let kind = if mail {
+            RecordKind::Mail { docno, mbox: false }
+        } else {
+            RecordKind::Plain { docno }
+        };
+        Step::Record { kind, notice }
     }
 }

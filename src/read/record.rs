@@ -31,6 +31,13 @@ pub enum RecordKind {
     Arc,
     /// One JSON object.
     Json,
+    /// One mail message.
+    Mail {
+        /// The docno of a message that gives itself none.
+        docno: String,
+        /// Of an mbox file: it begins with its separator, and lines of `From ` are escaped.
+        mbox: bool,
+    },
     /// A whole file. Its docno is its path relative to the input directory.
     Plain {
         /// The docno.

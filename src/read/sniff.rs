@@ -2,6 +2,7 @@
 
 use super::archive::{is_arc_line, is_warc_line};
 use super::config::Format;
+use super::frame_mbox::begins_message;
 use super::source::compression_of;
 
 /// Bytes that tell text from binary.
@@ -170,6 +171,8 @@ pub(super) enum Container {
     Warc,
     Arc,
     Json,
+    Mbox,
+    Mail,
     Plain,
 }
 
@@ -181,6 +184,10 @@ pub(super) fn container_of(head: &[u8]) -> Container {
     }
     if is_arc_line(at) {
         return Container::Arc;
+    }
+    // A mailbox begins with its first message; a text may begin with `From `.
+    if begins_message(head) {
+        return Container::Mbox;
     }
     match at {
         [b'{', rest @ ..] if matches!(rest.trim_ascii_start(), [b'"' | b'}', ..]) => {
@@ -242,6 +249,8 @@ pub(super) fn format_of_extension(extension: &str) -> Option<Format> {
         "txt" | "text" | "md" | "markdown" | "rst" | "adoc" | "org" | "log" => Some(Format::Text),
         "html" | "htm" | "xhtml" | "shtml" | "xml" | "sgml" | "sgm" => Some(Format::Html),
         "jsonl" | "ndjson" | "json" => Some(Format::Jsonl),
+        "mbox" | "mbx" => Some(Format::Mbox),
+        "eml" => Some(Format::Eml),
         "warc" | "wet" => Some(Format::Warc),
         "arc" => Some(Format::Arc),
         _ => None,
