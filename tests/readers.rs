@@ -635,6 +635,13 @@ fn reuters_documents() {
     assert_eq!(outcome.documents[0].text(), "T &lt;X>\nStory.\n&#3;");
     assert_eq!(outcome.documents[1].text(), "&#2;\nAll of it\n");
     assert_eq!(outcome.reasons(), [Reason::MissingDocno]);
+    // A title within the body is part of it, and stood there twice.
+    let within = "<!DOCTYPE lewis SYSTEM \"lewis.dtd\">\n<REUTERS NEWID=\"1\"><TEXT><BODY>a <TITLE>T</TITLE> \
+                  b</BODY></TEXT></REUTERS>\n<REUTERS NEWID=\"2\"><TEXT><BODY>b</BODY><TITLE>after</TITLE>\
+                  </TEXT></REUTERS>";
+    let outcome = read("reut2-001.sgm", within);
+    assert_eq!(outcome.documents[0].text(), "a <TITLE>T</TITLE> b");
+    assert_eq!(outcome.documents[1].text(), "after\nb");
 }
 
 // ---- web archives ----

@@ -431,6 +431,10 @@ impl<K: Key> RunCursor<'_, K> {
         if whole.is_none() {
             return Err(bad("columns of other sizes".into()));
         }
+        // A range is looked up in the index, so the two must not say different things.
+        if keys.first() != Some(&first) {
+            return Err(bad("a first key that is not that of the index".into()));
+        }
         for (&key, &repeat) in keys.iter().zip(&*repeats) {
             self.keys
                 .extend(std::iter::repeat_n(key, repeat as usize + 1));
