@@ -386,19 +386,23 @@ fn merge_direct<K: crate::ids::Key>(
     move |workspace| merge::direct::run::<K>(workspace, context)
 }
 
-fn join_keys<K: crate::ids::Key>(
+/// Makes the shared postings of all keys of a collection, unless they are there, and no pairs.
+pub fn postings(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    catalogue(workspace, context)?;
+    let (sampling, spill) = (&Sampling::Full, Spill::Auto);
+    match workspace.manifest.collection.shingle.fingerprint {
+        FingerprintKind::Xxh3 => merge_keys::<u64>(workspace, sampling, spill, None, context),
+        FingerprintKind::Md5 => merge_keys::<u128>(workspace, sampling, spill, None, context),
+    }
+}
+
+fn merge_keys<K: crate::ids::Key>(
     workspace: &mut Workspace,
-    question: &Question,
     sampling: &Sampling,
+    spill: Spill,
+    fan_in: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    let Question {
-        join: config,
-        spill,
-        fan_in,
-        ..
-    } = question;
-    let fan_in = *fan_in;
     let digest = workspace.sample_digest(sampling);
     if workspace
         .manifest
@@ -419,8 +423,7 @@ fn join_keys<K: crate::ids::Key>(
         .as_ref()
         .is_none_or(|p| !p.complete)
     {
-        let direct =
-            *spill == Spill::Auto && merge::direct::wanted::<K>(workspace, &context.budget);
+        let direct = spill == Spill::Auto && merge::direct::wanted::<K>(workspace, &context.budget);
         if !direct
             && workspace
                 .manifest
@@ -442,7 +445,18 @@ fn join_keys<K: crate::ids::Key>(
             })?;
         }
     }
-    let digest = join::digest(&digest, config);
+    Ok(())
+}
+
+fn join_keys<K: crate::ids::Key>(
+    workspace: &mut Workspace,
+    question: &Question,
+    sampling: &Sampling,
+    context: &Context<'_>,
+) -> Result<()> {
+    let (config, fan_in) = (&question.join, question.fan_in);
+    merge_keys::<K>(workspace, sampling, question.spill, fan_in, context)?;
+    let digest = join::digest(&workspace.sample_digest(sampling), config);
     if workspace
         .manifest
         .pairs

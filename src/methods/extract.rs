@@ -46,7 +46,8 @@ pub(super) fn run(
 ) -> Result<()> {
     let documents = Catalogue::stats(base)?.documents;
     let threads = context.budget.threads as u64;
-    let fixed = PROCESS_BYTES + FIXED_BYTES + documents * 4 + threads * (2 << 20);
+    let held = keys.held_bytes();
+    let fixed = PROCESS_BYTES + FIXED_BYTES + held + documents * 4 + threads * (2 << 20);
     let least = ByteSize(fixed + (1 << 20) * COST);
     let what = || format!("making keys of {documents} documents with {threads} threads");
     context.budget.require(least, what)?;

@@ -24,17 +24,23 @@
 //!   document number allows.
 
 mod bsw;
+mod cosine;
 mod document;
 mod extract;
+mod i_match;
+mod lexicon;
 mod megashingles;
 mod min;
 mod minhash;
 mod mod_n;
+mod porter;
 mod run;
 mod shingles;
 mod sketch;
 mod spec;
 mod super_shingles;
+mod syntactic;
+mod terms;
 mod windows;
 
 use crate::ids::Threshold;
@@ -59,6 +65,9 @@ pub const METHODS: &[&Entry] = &[
     &min::METHOD,
     &sketch::METHOD,
     &bsw::METHOD,
+    &i_match::METHOD,
+    &syntactic::METHOD,
+    &cosine::METHOD,
 ];
 
 /// What the table of methods holds of one.
@@ -90,6 +99,14 @@ pub trait Method: Send + Sync {
         collection: &Workspace,
         context: &Context<'_>,
     ) -> Result<Box<dyn Keys + 'a>>;
+
+    /// What its results depend on beside its parameters and the collection, such as what is in a file.
+    ///
+    /// # Errors
+    /// That the file cannot be read.
+    fn identity(&self) -> Result<String> {
+        Ok(String::new())
+    }
 
     /// Are the documents of each key a set of duplicates that is worth a line of its own (`sets.jsonl`)?
     fn sets(&self) -> bool {
@@ -126,6 +143,11 @@ pub trait Keys: Sync {
     /// Appends a document's keys, in any order, repeated or not. A document without keys is ignored by the
     /// method, and counted.
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>);
+
+    /// Memory that it takes for what it knows of the collection.
+    fn held_bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// All pairs by a measure.

@@ -25,12 +25,9 @@ pub fn directory(base: &Workspace, spec: &Spec) -> PathBuf {
 /// Opens or makes the directory of a method; what it holds of the same method on the same collection is
 /// kept.
 pub fn open(base: &Workspace, spec: &Spec) -> Result<Workspace> {
-    Workspace::of_method(
-        base,
-        &directory(base, spec),
-        &spec.to_string(),
-        &spec.whole(),
-    )
+    let mut which = spec.whole();
+    which.push_str(&spec.method().identity()?);
+    Workspace::of_method(base, &directory(base, spec), &spec.to_string(), &which)
 }
 
 /// Makes the keys of a method, unless they are there.

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use super::{Entry, Method, find};
 use crate::ids::Threshold;
+use crate::store;
 use crate::{Error, Result};
 
 /// A parameter of a method.
@@ -103,14 +104,10 @@ impl Spec {
         format!("{}:{}", self.entry.name, all.collect::<Vec<_>>().join(","))
     }
 
-    /// A name for its directory: what is no letter, digit, dot, hyphen or equals sign becomes `_`.
+    /// A name for its directory.
     #[must_use]
     pub fn file_name(&self) -> String {
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '=');
-        let text = self.to_string();
-        text.chars()
-            .map(|c| if plain(c) { c } else { '_' })
-            .collect()
+        file_name(&self.to_string())
     }
 
     /// Reads a specification.
@@ -150,6 +147,25 @@ impl Spec {
             values,
             method,
         })
+    }
+}
+
+/// A specification longer than this is cut in the name of its directory, and told apart by its digest.
+const LONGEST_NAME: usize = 160;
+
+/// A specification as a name in a directory: what is no letter, digit, dot, hyphen or equals sign becomes
+/// `_`.
+pub(super) fn file_name(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '=');
+    let name: String = text
+        .chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .collect();
+    match name.get(..LONGEST_NAME) {
+        Some(start) if name.len() > LONGEST_NAME => {
+            format!("{start}_{}", store::digest(text.as_bytes()))
+        }
+        _ => name,
     }
 }
 
@@ -225,6 +241,9 @@ mod tests {
         assert_eq!(spec.to_string(), "super-shingles:k=100");
         assert_eq!(spec.file_name(), "super-shingles_k=100");
         assert_eq!(spec.clone().whole(), spec.whole());
+        let long = format!("i-match:lexicon={}", "x/".repeat(200));
+        let name = Spec::read(&long).unwrap().file_name();
+        assert!(name.starts_with("i-match_lexicon=x_x_") && name.len() < 255);
         for text in [
             "",
             "simhash",
