@@ -64,7 +64,7 @@ fn page(entry: &Entry) -> String {
     text.push_str("Parameters, by default as in the paper:\n");
     for parameter in entry.parameters {
         let named = format!("{}={}", parameter.name, parameter.default);
-        let _ = writeln!(text, "  {named:<26}{}", parameter.help);
+        let _ = writeln!(text, "  {named:<26} {}", parameter.help);
     }
     let _ = writeln!(
         text,
