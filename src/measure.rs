@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! Resemblance and containment: Broder 1997, as in Ye, Wen & Ma 2008, section 3.2, and Cherkasova et al.
-//! 2009, section 2. Scores S1 to S3: Bernstein & Zobel 2006, section 6.2 (S4 weighs each shared shingle by
-//! itself: [`crate::methods`]). Cosine over sets: Kolcz & Chowdhury 2008, equation 2. What bounds them in
+//! 2009, section 2. Scores S1 to S4: Bernstein & Zobel 2006, section 6.2 (S4 weighs each shared shingle by
+//! itself, once a pair reaches its bounds: [`crate::join`]). Cosine over sets: Kolcz & Chowdhury 2008, equation 2. What bounds them in
 //! the prefix join is Bayardo, Ma & Srikant 2007, carried over to each measure below.
 //!
 //! # Invariants
@@ -37,6 +37,9 @@ pub enum Measure {
     S2,
     /// Bernstein & Zobel's S3: shared / mean of the lengths in words.
     S3,
+    /// Bernstein & Zobel's S4: as S3, but each shared key counts 1 / f where f sets have it. Here are its
+    /// bounds alone, by f = 2; [`crate::join`] weighs the pairs that reach them.
+    S4,
     /// shared / n, for sets of n keys that stand for their positions (Sketch).
     Of(u32),
     /// Of the n smallest keys of both sets together, the share that is in both (Broder's estimate of
@@ -53,6 +56,7 @@ impl fmt::Display for Measure {
             Measure::Shared(least) => write!(f, "s1:{least}"),
             Measure::S2 => f.write_str("s2"),
             Measure::S3 => f.write_str("s3"),
+            Measure::S4 => f.write_str("s4"),
             Measure::Of(n) => write!(f, "of:{n}"),
             Measure::Smallest(n) => write!(f, "smallest:{n}"),
         }
@@ -66,7 +70,7 @@ impl FromStr for Measure {
         let wrong = || {
             format!(
                 "`{text}` is not a score; use resemblance, containment, cosine, s1:N (at least N shared), \
-                 s2 or s3"
+                 s2, s3 or s4"
             )
         };
         let (name, number) = match text.split_once(':') {
@@ -83,6 +87,7 @@ impl FromStr for Measure {
             ("s1", Some(least)) => Measure::Shared(least),
             ("s2", None) => Measure::S2,
             ("s3", None) => Measure::S3,
+            ("s4", None) => Measure::S4,
             ("of", Some(n)) => Measure::Of(n),
             ("smallest", Some(n)) => Measure::Smallest(n),
             _ => return Err(wrong()),
@@ -114,7 +119,7 @@ impl Measure {
     /// Are the sizes that it is given lengths in words, and not numbers of keys?
     #[must_use]
     pub fn of_words(self) -> bool {
-        matches!(self, Measure::S2 | Measure::S3)
+        matches!(self, Measure::S2 | Measure::S3 | Measure::S4)
     }
 
     /// Name of the column that it is printed in.
@@ -136,13 +141,16 @@ impl Measure {
             Measure::Cosine => (x * y).sqrt(),
             Measure::Shared(_) => 1.0,
             Measure::S3 => (x + y) / 2.0,
+            // In units of 2^-32, as `text` has it.
+            Measure::S4 => 4_294_967_296.0,
             Measure::Of(n) => f64::from(n),
             Measure::Smallest(n) => f64::from(n).min(x + y - s),
         };
         if whole > 0.0 { s / whole } else { 0.0 }
     }
 
-    /// Its value with six decimals; a whole number for S1.
+    /// Its value with six decimals; a whole number for S1. Of S4, which is not told by what is shared,
+    /// `shared` is the score in units of 2^-32.
     #[must_use]
     pub fn text(self, shared: u64, a: u64, b: u64) -> String {
         let of = |whole: u64| match whole {
@@ -163,6 +171,10 @@ impl Measure {
                 0 => "0.000000".into(),
                 whole => resemblance_text(2 * shared, whole, 2 * shared),
             },
+            Measure::S4 => {
+                let millionths = (u128::from(shared) * 1_000_000 + (1 << 31)) >> 32;
+                format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
+            }
             Measure::Of(n) => of(n.into()),
             Measure::Smallest(n) => of(u64::from(n).min(a + b - shared)),
         }
@@ -196,6 +208,8 @@ impl Criterion {
             Measure::Cosine => x > 0 && y > 0 && (s * q).pow(2) >= x * y * p * p,
             Measure::Shared(least) => shared >= least.into(),
             Measure::S3 => x + y > 0 && 2 * s * q >= (x + y) * p,
+            // At most half of each shared key counts.
+            Measure::S4 => x + y > 0 && s * q >= (x + y) * p,
             Measure::Of(n) => share_of(n.into()),
             Measure::Smallest(n) => share_of(u128::from(n).min(x + y - s)),
         }
@@ -222,6 +236,10 @@ impl Criterion {
                 let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
                 ((u128::from(a) + u128::from(b)) * p).div_ceil(2 * q).max(1) as u64
             }
+            Measure::S4 => {
+                let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
+                ((u128::from(a) + u128::from(b)) * p).div_ceil(q).max(1) as u64
+            }
             Measure::Of(n) => part(t, n.into()),
             Measure::Smallest(_) => part(t, a.max(b)).max(1),
         }
@@ -243,6 +261,9 @@ impl Criterion {
             Measure::Shared(least) => least.into(),
             // As above: s >= t (a + s) / 2 where s >= t a / (2 - t).
             Measure::S3 => (u128::from(size) * p).div_ceil(2 * q - p) as u64,
+            // s >= t (a + s) where s >= t a / (1 - t); never with t = 1.
+            Measure::S4 if p == q => return 0,
+            Measure::S4 => (u128::from(size) * p).div_ceil(q - p) as u64,
             Measure::Of(n) => part(t, n.into()),
             Measure::Smallest(_) => part(t, keys.into()),
         };
@@ -264,6 +285,8 @@ impl Criterion {
             // All of it shared: size^2 >= t^2 size b, and size >= t (size + b) / 2.
             Measure::Cosine => (size_ * q * q / (p * p)).min(u64::MAX.into()) as u64,
             Measure::S3 => (size_ * (2 * q - p) / p) as u64,
+            // size >= t (size + b).
+            Measure::S4 => (size_ * (q - p) / p) as u64,
         }
     }
 }
@@ -278,7 +301,7 @@ fn part(t: Threshold, whole: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const MEASURES: [&str; 11] = [
+    const MEASURES: [&str; 12] = [
         "resemblance",
         "containment",
         "cosine",
@@ -286,6 +309,7 @@ mod tests {
         "s1:4",
         "s2",
         "s3",
+        "s4",
         "of:5",
         "of:12",
         "smallest:9",
@@ -315,6 +339,7 @@ mod tests {
             Measure::Cosine => s / (a * b).sqrt(),
             Measure::Shared(n) => s - f64::from(n) + 1.0,
             Measure::S3 => s / ((a + b) / 2.0),
+            Measure::S4 => s / (a + b),
             Measure::Of(n) => s / f64::from(n),
             Measure::Smallest(n) => s / f64::from(n).min(a + b - s),
         }
@@ -390,10 +415,12 @@ mod tests {
                 measure,
                 threshold: fine,
             };
-            assert!(criterion.reached(large, large, large), "{name}");
-            assert!(criterion.least_shared(large, large) <= large, "{name}");
             assert!(criterion.prefix(u32::MAX, u32::MAX) > 0, "{name}");
-            assert!(criterion.largest_partner(u32::MAX) >= large, "{name}");
+            // It is half at most.
+            let half = measure == Measure::S4;
+            assert_eq!(criterion.reached(large, large, large), !half, "{name}");
+            assert_eq!(criterion.least_shared(large, large) <= large, !half);
+            assert_eq!(criterion.largest_partner(u32::MAX) >= large, !half);
         }
     }
 
@@ -406,10 +433,12 @@ mod tests {
         assert_eq!(text("s1:3", 9, 10, 10), "9");
         assert_eq!(text("s2", 3, 8, 4), "0.750000");
         assert_eq!(text("s3", 3, 8, 4), "0.500000");
+        assert_eq!(text("s4", 1 << 31, 8, 4), "0.500000");
+        assert_eq!(text("s4", (1 << 32) / 3, 8, 4), "0.333333");
         assert_eq!(text("of:100", 7, 100, 100), "0.070000");
         assert_eq!(text("smallest:10", 7, 10, 10), "0.700000");
         assert_eq!(text("smallest:10", 2, 4, 4), "0.333333");
-        for measure in ["containment", "cosine", "s2", "s3", "smallest:3"] {
+        for measure in ["containment", "cosine", "s2", "s3", "s4", "smallest:3"] {
             assert_eq!(text(measure, 0, 0, 0), "0.000000");
         }
     }

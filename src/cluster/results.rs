@@ -127,7 +127,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
                 return Ok(());
             }
             let (a, b) = sampled.measured(pair.a, pair.b);
-            let resemblance = measure.text(pair.shared.into(), a.into(), b.into());
+            let resemblance = measure.text(pair.amount(measure), a.into(), b.into());
             line.clear();
             let (docno_a, docno_b) = (cell(names.get(pair.a)?), cell(names.get(pair.b)?));
             let _ = writeln!(
@@ -158,7 +158,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
             if sets.find(pair.a) == pair.a && (listed.is_some() || reached()) {
                 to_root.push(Alike {
                     document: pair.b,
-                    shared: pair.shared,
+                    amount: pair.amount(measure),
                     root: a,
                     own: b,
                 });
@@ -246,9 +246,9 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
                 match to_root.binary_search_by_key(&first, |alike| alike.document) {
                     Ok(at) => {
                         let Alike {
-                            shared, root, own, ..
+                            amount, root, own, ..
                         } = to_root[at];
-                        measure.text(shared.into(), root.into(), own.into())
+                        measure.text(amount, root.into(), own.into())
                     }
                     Err(_) => "null".into(),
                 }
@@ -290,7 +290,8 @@ const NO_CLUSTER: u32 = u32::MAX;
 /// A document beside the root of its cluster.
 struct Alike {
     document: u32,
-    shared: u32,
+    /// What the measure is told by.
+    amount: u64,
     root: u32,
     own: u32,
 }

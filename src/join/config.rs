@@ -21,6 +21,17 @@ pub enum Join {
     Prefix,
     /// Count the shared fingerprints of every two documents that share one.
     Count,
+    /// The same, where several blocks are counted after a pass that counts by a hash of each pair: what
+    /// cannot reach the threshold by that is not written to runs.
+    Probabilistic,
+}
+
+impl Join {
+    /// Is every shared fingerprint of every pair counted?
+    #[must_use]
+    pub fn counts(self) -> bool {
+        matches!(self, Join::Count | Join::Probabilistic)
+    }
 }
 
 impl fmt::Display for Join {
@@ -29,6 +40,7 @@ impl fmt::Display for Join {
             Join::Auto => "auto",
             Join::Prefix => "prefix",
             Join::Count => "count",
+            Join::Probabilistic => "probabilistic",
         })
     }
 }
@@ -40,7 +52,10 @@ impl FromStr for Join {
             "auto" => Ok(Join::Auto),
             "prefix" => Ok(Join::Prefix),
             "count" => Ok(Join::Count),
-            _ => Err(format!("`{text}` is not a join; use auto, prefix or count")),
+            "probabilistic" => Ok(Join::Probabilistic),
+            _ => Err(format!(
+                "`{text}` is not a join; use auto, prefix, count or probabilistic"
+            )),
         }
     }
 }
@@ -140,10 +155,14 @@ impl JoinConfig {
             }
         }
         if matches!(self.measure, Measure::Smallest(_))
-            && (self.join == Join::Count || self.max_postings.is_some())
+            && (self.join.counts() || self.max_postings.is_some())
         {
             let limit = "counts do not tell which of the keys that two sets share are the smallest; use \
                          `--join prefix`";
+            return refuse("score", self.measure.to_string(), limit);
+        }
+        if self.measure == Measure::S4 && self.pairs == Pairs::None {
+            let limit = "it is known of the pairs that are listed alone; use `--pairs all`";
             return refuse("score", self.measure.to_string(), limit);
         }
         if !self.measure.is_default() && self.candidates.is_some() {
@@ -157,11 +176,13 @@ impl JoinConfig {
                 "it drops fingerprints from the counts of `--join count`; `--join prefix` is exact \
                  and has none",
             ),
-            (Join::Count, _, Pairs::None) | (_, Some(_), Pairs::None) => refuse(
-                "pairs",
-                Pairs::None.to_string(),
-                "`--join count` counts every pair, and `--max-postings` needs it; use `--join prefix`",
-            ),
+            (Join::Count | Join::Probabilistic, _, Pairs::None) | (_, Some(_), Pairs::None) => {
+                refuse(
+                    "pairs",
+                    Pairs::None.to_string(),
+                    "`--join count` counts every pair, and `--max-postings` needs it; use `--join prefix`",
+                )
+            }
             _ => Ok(()),
         }
     }

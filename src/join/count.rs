@@ -38,7 +38,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, Pair, STAGE, commit, list};
+use super::counters::Counters;
+use super::{COMPRESSION, DIRECTORY, Join, JoinConfig, JoinProgress, Pair, STAGE, commit, list};
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
 use crate::ids::Key;
@@ -81,6 +82,13 @@ pub struct CountStats {
     pub blocks: u64,
     /// Counted pairs written to runs.
     pub counted: u64,
+    /// With [`super::Join::Probabilistic`]: counted pairs that were not, by their counters.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pruned: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Where the join goes on.
@@ -119,15 +127,30 @@ pub(super) fn run<K: Key>(
     context.budget.require(least, || {
         format!("joining {documents} documents with {threads} threads")
     })?;
-    let memory = context.budget.memory.0 - fixed;
+    let mut memory = context.budget.memory.0 - fixed;
+    let tokens = postings.stats.pair_tokens;
+    // In one block, counts are final.
+    let several = postings.stats.entries > memory / ENTRY_BYTES;
+    let counters = (config.join == Join::Probabilistic && several)
+        .then(|| Counters::bytes(memory / 2, tokens));
+    memory -= counters.unwrap_or(0);
     let capacity = (memory / ENTRY_BYTES).min(1 << 31) as usize;
-    context.progress.start(
-        STAGE,
-        Unit::Count("pair tokens"),
-        Some(postings.stats.pair_tokens),
-    );
     let sampled = Sampled::load_for(workspace, config.measure)?;
-    blocks::<K>(workspace, config, &postings, &sampled, capacity, context)?;
+    let counters = counters.map(|bytes| {
+        let (most, documents) = (config.max_postings, sampled.documents());
+        Counters::run::<K>(workspace, &postings, most, documents, bytes, context)
+    });
+    let counters = counters.transpose()?;
+    context
+        .progress
+        .start(STAGE, Unit::Count("pair tokens"), Some(tokens));
+    let join = Counting {
+        config,
+        sampled: &sampled,
+        counters: counters.as_ref(),
+    };
+    blocks::<K>(workspace, &join, &postings, capacity, context)?;
+    drop(counters);
     let memory =
         context.budget.memory.0.saturating_sub(
             WORKER_BYTES + Sampled::bytes_for(config.measure, levels, documents) * 2,
@@ -135,15 +158,22 @@ pub(super) fn run<K: Key>(
     list::finish::<K>(workspace, config, &sampled, memory, limit, context)
 }
 
+/// What every block is counted with.
+struct Counting<'a> {
+    config: &'a JoinConfig,
+    sampled: &'a Sampled,
+    counters: Option<&'a Counters>,
+}
+
 /// Steps 1 to 3.
 fn blocks<K: Key>(
     workspace: &mut Workspace,
-    config: &JoinConfig,
+    join: &Counting<'_>,
     postings: &PostingsEntry,
-    sampled: &Sampled,
     capacity: usize,
     context: &Context<'_>,
 ) -> Result<()> {
+    let (config, sampled) = (join.config, join.sampled);
     let parameters = workspace.collection_parameters();
     let directory = workspace.path("postings");
     let mut progress = workspace.manifest.joining.clone().unwrap_or_default();
@@ -191,8 +221,7 @@ fn blocks<K: Key>(
                     workspace,
                     &mut progress,
                     &mut block,
-                    sampled,
-                    config,
+                    join,
                     fits,
                     context,
                     &done,
@@ -224,8 +253,7 @@ fn blocks<K: Key>(
         workspace,
         &mut progress,
         &mut block,
-        sampled,
-        config,
+        join,
         fits,
         context,
         &done,
@@ -334,8 +362,7 @@ fn write_block(
     workspace: &Workspace,
     progress: &mut JoinProgress,
     block: &mut Block,
-    sampled: &Sampled,
-    config: &JoinConfig,
+    join: &Counting<'_>,
     whole: bool,
     context: &Context<'_>,
     done: &AtomicU64,
@@ -347,8 +374,9 @@ fn write_block(
     let in_block = if whole { Vec::new() } else { block.in_block() };
     let counter = Counter {
         block,
-        sampled,
-        criterion: config.of_samples(),
+        sampled: join.sampled,
+        counters: join.counters,
+        criterion: join.config.of_samples(),
         whole,
         in_block: &in_block,
         next: AtomicU64::new(0),
@@ -375,9 +403,14 @@ fn write_block(
             .collect::<Vec<_>>()
     });
     for result in results {
-        let Counted { tokens, run } = result?;
+        let Counted {
+            tokens,
+            pruned,
+            run,
+        } = result?;
         let stats = progress.stats.count.get_or_insert_default();
         stats.pair_tokens += tokens;
+        stats.pruned += pruned;
         if let Some(run) = run {
             stats.counted += run.part.records;
             progress.stats.spilled_bytes += run.part.bytes;
@@ -393,6 +426,7 @@ fn write_block(
 
 struct Counted {
     tokens: u64,
+    pruned: u64,
     run: Option<RunEntry>,
 }
 
@@ -400,6 +434,7 @@ struct Counted {
 struct Counter<'a> {
     block: &'a Block,
     sampled: &'a Sampled,
+    counters: Option<&'a Counters>,
     criterion: Criterion,
     whole: bool,
     in_block: &'a [u32],
@@ -417,7 +452,7 @@ impl Counter<'_> {
         let mut counts = vec![0u32; documents];
         let mut met: Vec<u32> = Vec::new();
         let mut run: Option<RunWriter<u64>> = None;
-        let mut tokens = 0;
+        let (mut tokens, mut pruned) = (0, 0);
         loop {
             let piece = self.next.fetch_add(u64::from(PIECE), Ordering::Relaxed);
             if piece >= documents as u64 {
@@ -429,7 +464,11 @@ impl Counter<'_> {
             for a in piece as u32..(piece as u32).saturating_add(PIECE).min(documents as u32) {
                 tokens += self.count(a, &mut counts, &mut met);
                 met.retain(|&b| {
-                    let keep = self.keep(a, b, counts[b as usize]);
+                    let mut keep = self.keep(a, b, counts[b as usize]);
+                    if keep && !self.may_share_enough(a, b) {
+                        pruned += 1;
+                        keep = false;
+                    }
                     if !keep {
                         counts[b as usize] = 0;
                     }
@@ -459,7 +498,11 @@ impl Counter<'_> {
             generation: 0,
             covers: Vec::new(),
         });
-        Ok(Counted { tokens, run })
+        Ok(Counted {
+            tokens,
+            pruned,
+            run,
+        })
     }
 
     /// Counts the tokens (a, b) of the block for all b; `met` gets each b once.
@@ -486,6 +529,15 @@ impl Counter<'_> {
             }
         }
         tokens
+    }
+
+    /// Does the pair's counter say that it could, where there are counters?
+    fn may_share_enough(&self, a: u32, b: u32) -> bool {
+        self.counters.is_none_or(|counters| {
+            let (size_a, size_b) = self.sampled.measured(a, b);
+            let least = self.criterion.least_shared(size_a.into(), size_b.into());
+            counters.may_share(a, b, least)
+        })
     }
 
     /// Could this pair reach the threshold?

@@ -1,10 +1,11 @@
 //! The last step of both joins: runs of counted pairs into the pair list.
 
-use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, Pair, STAGE};
+use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, Pair, STAGE, weigh};
 use crate::Result;
 use crate::collection::MappedSets;
 use crate::ids::{Key, Threshold};
 use crate::manifest::{PairsEntry, Workspace};
+use crate::measure::Measure;
 use crate::merge::{Combine, Generations, LoserTree, fan_in, merge_generations};
 use crate::progress::{Context, joined_all};
 use crate::sample::Sampled;
@@ -143,11 +144,20 @@ pub(super) fn finish<K: Key>(
     }
     write(&mut window)?;
     let looked_up = full.map(|full| full.looked_up);
-    let part = out.finish()?;
+    let mut part = out.finish()?;
+    drop(tree);
+    drop(files);
+    let mut scores = None;
+    if config.measure == Measure::S4 {
+        let weighed = weigh::run::<K>(workspace, config, sampled, &part, memory, context)?;
+        pairs = weighed.pairs.records;
+        part = weighed.pairs;
+        scores = Some(weighed.scores);
+    }
     if let Some(joining) = &mut workspace.manifest.joining {
         joining.stats.looked_up = looked_up;
     }
-    committed(workspace, config, part, pairs)
+    committed(workspace, config, part, scores, pairs)
 }
 
 /// Pairs that are taken together.
@@ -157,7 +167,11 @@ const LEAST_MAPPED: u64 = 1 << 20;
 
 /// Memory that the last step needs in any case beside sizes and runs.
 pub(super) fn least_bytes(workspace: &Workspace, config: &JoinConfig) -> u64 {
-    let window = WINDOW as u64 * 32;
+    let mut window = WINDOW as u64 * 32;
+    if config.measure == Measure::S4 {
+        let segments = &workspace.manifest.segments;
+        window += weigh::least_bytes(segments.iter().map(|s| s.stats.documents).sum());
+    }
     match config.candidates {
         None => window,
         Some(_) => {
@@ -223,6 +237,7 @@ pub(super) fn committed(
     workspace: &mut Workspace,
     config: &JoinConfig,
     part: PartInfo,
+    scores: Option<PartInfo>,
     pairs: u64,
 ) -> Result<()> {
     let mut progress = workspace.manifest.joining.take().unwrap_or_default();
@@ -231,6 +246,7 @@ pub(super) fn committed(
         digest: progress.digest,
         config: *config,
         part,
+        scores,
         stats: progress.stats,
     });
     workspace.manifest.results = None;

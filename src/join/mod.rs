@@ -17,6 +17,7 @@
 //! # Invariants
 //! - The pairs are those of the definition, exactly, unless `--max-postings` drops common shingles;
 //!   what it drops is counted.
+//! - S4 is not told by what two documents share: pairs that its bounds leave are weighed ([`weigh`]).
 //! - Resemblance is compared in integers ([`crate::ids::Threshold`]).
 //!
 //! # Errors
@@ -24,9 +25,12 @@
 
 mod config;
 pub mod count;
+mod counters;
 mod list;
+mod lists;
 mod pairs;
 pub mod prefix;
+mod weigh;
 
 use serde::{Deserialize, Serialize};
 
@@ -188,7 +192,7 @@ const FEW_PROBES: u64 = 100_000;
 fn counts(workspace: &Workspace, config: &JoinConfig, context: &Context<'_>) -> Result<bool> {
     let begun = workspace.manifest.joining.as_ref();
     match config.join {
-        Join::Count => Ok(true),
+        Join::Count | Join::Probabilistic => Ok(true),
         Join::Prefix => Ok(false),
         Join::Auto if config.max_postings.is_some() => Ok(true),
         Join::Auto if config.pairs == Pairs::None => Ok(false),

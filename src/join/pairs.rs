@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::manifest::Workspace;
+use crate::measure::Measure;
 use crate::sort::RunFile;
 use crate::store::Kind;
 
@@ -14,6 +15,8 @@ pub struct Pair {
     pub b: u32,
     /// Fingerprints in both samples.
     pub shared: u32,
+    /// With [`Measure::S4`]: the score, in units of 2^-32.
+    pub score: u32,
 }
 
 impl Pair {
@@ -21,6 +24,15 @@ impl Pair {
     #[must_use]
     pub fn key(a: u32, b: u32) -> u64 {
         u64::from(a) << 32 | u64::from(b)
+    }
+
+    /// What a measure is told by ([`Measure::text`]).
+    #[must_use]
+    pub fn amount(&self, measure: Measure) -> u64 {
+        match measure {
+            Measure::S4 => self.score.into(),
+            _ => self.shared.into(),
+        }
     }
 
     /// The two documents of a key.
@@ -44,24 +56,49 @@ pub(crate) fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
 
 /// Calls `each` with every pair of the committed pair list, in order.
 pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+    let corrupt = |what: &str, expected: u64, found: u64| crate::Error::Corrupt {
+        path: workspace.path("pairs"),
+        offset_bytes: 0,
+        what: what.into(),
+        expected: expected.to_string(),
+        found: found.to_string(),
+    };
     let run = open_pairs(workspace)?;
+    let entry = workspace.manifest.pairs.as_ref();
+    let scores = entry.and_then(|entry| entry.scores.as_ref());
+    let scores = scores.map(|part| {
+        let path = workspace.path("pairs").join(&part.name);
+        let parameters = Some(workspace.collection_parameters());
+        RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(part))
+    });
+    let scores = scores.transpose()?;
+    let mut scored = scores.as_ref().map(|run| run.range(0, u64::MAX));
+    let mut scored = scored.take().transpose()?;
     let mut cursor = run.range(0, u64::MAX)?;
     let mut pairs = 0;
     while let Some(record) = cursor.head() {
+        let mut score = 0;
+        if let Some(scored) = &mut scored {
+            let found = scored.head().unwrap_or_default();
+            if found.key != record.key {
+                return Err(corrupt("the pair of a score", record.key, found.key));
+            }
+            score = found.value;
+            scored.advance()?;
+        }
         let (a, b) = Pair::of_key(record.key);
         let shared = record.value;
-        each(Pair { a, b, shared })?;
+        each(Pair {
+            a,
+            b,
+            shared,
+            score,
+        })?;
         pairs += 1;
         cursor.advance()?;
     }
     if pairs != run.records() {
-        return Err(crate::Error::Corrupt {
-            path: workspace.path("pairs"),
-            offset_bytes: 0,
-            what: "pairs in the list".into(),
-            expected: run.records().to_string(),
-            found: pairs.to_string(),
-        });
+        return Err(corrupt("pairs in the list", run.records(), pairs));
     }
     Ok(())
 }

@@ -177,6 +177,9 @@ pub struct PairsEntry {
     pub config: JoinConfig,
     /// The pairs.
     pub part: PartInfo,
+    /// Their scores in units of 2^-32, in a part of the same shape, where what they share does not tell them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<PartInfo>,
     /// What was counted.
     pub stats: JoinStats,
 }

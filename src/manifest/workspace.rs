@@ -524,6 +524,8 @@ pub fn parts_of(manifest: &Manifest) -> Vec<(&'static str, Kind, &PartInfo)> {
     }
     if let Some(pairs) = &manifest.pairs {
         parts.push(("pairs", Kind::Pairs, &pairs.part));
+        let scores = pairs.scores.iter();
+        parts.extend(scores.map(|part| ("pairs", Kind::Pairs, part)));
     }
     parts
 }

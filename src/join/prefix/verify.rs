@@ -342,5 +342,5 @@ fn links<K: Key>(
         out.push(Record { key, value })?;
     }
     let part = out.finish()?;
-    list::committed(workspace, join.config, part, keys.len() as u64)
+    list::committed(workspace, join.config, part, None, keys.len() as u64)
 }

@@ -1,0 +1,100 @@
+//! Counters of pairs by their hash: what a pair can share at most, before it is counted itself.
+//!
+//! # Source
+//! Probabilistic counting: Fang, Shivakumar, Garcia-Molina, Motwani & Ullman 1998, used for near-replicas by
+//! Shivakumar & Garcia-Molina 1999 and by Bernstein & Zobel 2006 (sections 4.2.2 and 6.2).
+//!
+//! # Algorithm
+//! A first pass over the postings increments, for each pair token, the counter that the pair's hash points
+//! to. A counter holds at least what each of its pairs shares, so a pair whose counter does not reach the
+//! least shared count is none.
+//!
+//! # Invariants
+//! - Counters only rise, and stop at their largest value, which says nothing: the pairs that are found are the
+//!   same. Increments commute, so threads need no order.
+//!
+//! # Where we depart from the source
+//! The papers prune the tokens that an exact count would write; here tokens are never written
+//! (`count.rs`), and counted pairs of a block of postings are pruned.
+
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use super::lists::each_list;
+use super::{Pair, STAGE};
+use crate::Result;
+use crate::ids::Key;
+use crate::manifest::{PostingsEntry, Workspace};
+use crate::methods::mix;
+use crate::progress::{Context, Unit};
+
+/// Bytes of a counter.
+const BYTES: u64 = 2;
+
+/// The counters, a power of two of them.
+pub(super) struct Counters {
+    fields: Vec<AtomicU16>,
+}
+
+impl Counters {
+    /// How many bytes of at most `memory` are used for so many pair tokens.
+    pub(super) fn bytes(memory: u64, tokens: u64) -> u64 {
+        let fields = (memory / BYTES).max(1).ilog2().min(36);
+        // Four counters for a pair token confuse few.
+        let enough = tokens.saturating_mul(4).max(1).ilog2() + 1;
+        BYTES << fields.min(enough)
+    }
+
+    /// Counts all pair tokens in counters of `bytes`.
+    pub(super) fn run<K: Key>(
+        workspace: &Workspace,
+        postings: &PostingsEntry,
+        most: Option<u32>,
+        documents: usize,
+        bytes: u64,
+        context: &Context<'_>,
+    ) -> Result<Counters> {
+        let fields = (bytes / BYTES).max(2);
+        let counters = Counters {
+            fields: (0..fields).map(|_| AtomicU16::new(0)).collect(),
+        };
+        let entries = postings.stats.entries;
+        context
+            .progress
+            .start(STAGE, Unit::Count("posting entries"), Some(entries));
+        each_list::<K>(workspace, postings, most, documents, context, |list| {
+            for (at, &a) in list.iter().enumerate() {
+                for &b in &list[at + 1..] {
+                    counters.count(a, b);
+                }
+            }
+        })?;
+        Ok(counters)
+    }
+
+    #[inline]
+    fn field(&self, a: u32, b: u32) -> &AtomicU16 {
+        // A power of two of fields.
+        let field = mix(Pair::key(a, b)) & (self.fields.len() as u64 - 1);
+        &self.fields[field as usize]
+    }
+
+    #[inline]
+    fn count(&self, a: u32, b: u32) {
+        let field = self.field(a, b);
+        let mut before = field.load(Ordering::Relaxed);
+        while before < u16::MAX {
+            let next = before + 1;
+            match field.compare_exchange_weak(before, next, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => before = now,
+            }
+        }
+    }
+
+    /// Can a pair share so many?
+    #[inline]
+    pub(super) fn may_share(&self, a: u32, b: u32, least: u64) -> bool {
+        let most = self.field(a, b).load(Ordering::Relaxed);
+        most == u16::MAX || u64::from(most) >= least
+    }
+}

@@ -1,0 +1,166 @@
+//! The score S4 of pairs that may reach the threshold.
+//!
+//! # Source
+//! S4 of Bernstein & Zobel 2006, section 6.2: the sum of 1 / f over the shared fingerprints of two documents,
+//! by the mean of their lengths in words, where f documents have the fingerprint.
+//!
+//! # In and out
+//! In: pairs that share enough to reach the threshold if f is 2 everywhere, as a join of any kind finds them.
+//! Out: those that do reach it, and their scores, as two parts in the shape of the pair list.
+//!
+//! # Algorithm
+//! As many pairs as memory takes are held, with an index by their first documents; the postings are streamed
+//! once, and under each list the pairs of it that are held get a weight of 1 / f.
+//!
+//! # Invariants
+//! - Weights are integers, in units of 2^-32, rounded down: their sum depends on no order. Two documents share
+//!   no more fingerprints than they have words on average, so a score is less than 2^-32 too low; one that
+//!   could be at the threshold by that counts as at it.
+//!
+//! # Cost
+//! Memory: 4 bytes a document, 24 a pair held. For each document of a list the pairs of it that are held.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::lists::{self, each_list};
+use super::{COMPRESSION, DIRECTORY, JoinConfig, Pair, STAGE};
+use crate::ids::Key;
+use crate::manifest::Workspace;
+use crate::progress::{Context, Unit};
+use crate::sample::Sampled;
+use crate::sort::{Record, RunFile, RunWriter};
+use crate::store::{Kind, PartInfo};
+use crate::{Error, Result};
+
+/// Memory for a pair that is held: key, what is shared, weight, rounded up.
+const PAIR_BYTES: u64 = 24;
+/// So many pairs are held if memory allows no more.
+const LEAST_PAIRS: u64 = 16 << 10;
+/// A weight of one.
+const ONE: u64 = 1 << 32;
+/// Numbers of the parts with pairs and scores; that of the candidates is 0.
+const NUMBERS: (u64, u64) = (1, 2);
+
+/// The pairs at the threshold, and a score for each.
+pub(super) struct Weighed {
+    pub(super) pairs: PartInfo,
+    pub(super) scores: PartInfo,
+}
+
+/// Memory that is needed in any case.
+pub(super) fn least_bytes(documents: u64) -> u64 {
+    documents * 4 + LEAST_PAIRS * PAIR_BYTES
+}
+
+/// Weighs the pairs of `candidates`.
+pub(super) fn run<K: Key>(
+    workspace: &Workspace,
+    config: &JoinConfig,
+    sampled: &Sampled,
+    candidates: &PartInfo,
+    memory: u64,
+    context: &Context<'_>,
+) -> Result<Weighed> {
+    let documents = sampled.documents();
+    let postings = workspace.manifest.postings.as_ref();
+    let postings = postings.ok_or_else(|| Error::StageMissing {
+        path: workspace.directory().into(),
+        stage: "merge",
+    })?;
+    let readers = context.budget.threads as u64 * lists::WORKER_BYTES + documents as u64 * 4;
+    let capacity = (memory.saturating_sub(readers) / PAIR_BYTES).max(LEAST_PAIRS);
+    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
+    let create = |number| {
+        RunWriter::<u64>::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)
+    };
+    let (mut pairs, mut scores) = (create(NUMBERS.0)?, create(NUMBERS.1)?);
+    let path = directory.join(&candidates.name);
+    let file = RunFile::<u64>::open_kind(Kind::Pairs, &path, Some(parameters), Some(candidates))?;
+    let mut cursor = file.range(0, u64::MAX)?;
+    let mut held: Vec<Record<u64>> = Vec::new();
+    let (p, q) = (config.threshold.numerator(), config.threshold.denominator());
+    loop {
+        held.clear();
+        while let Some(record) = cursor.head().filter(|_| (held.len() as u64) < capacity) {
+            held.push(record);
+            cursor.advance()?;
+        }
+        if held.is_empty() {
+            break;
+        }
+        let entries = postings.stats.entries;
+        context
+            .progress
+            .start(STAGE, Unit::Count("posting entries"), Some(entries));
+        let weights: Vec<AtomicU64> = held.iter().map(|_| AtomicU64::new(0)).collect();
+        let starts = starts(&held, documents);
+        let most = config.max_postings;
+        each_list::<K>(workspace, postings, most, documents, context, |list| {
+            let weight = ONE / list.len().max(1) as u64;
+            for (at, &a) in list.iter().enumerate() {
+                let places = starts[a as usize] as usize..starts[a as usize + 1] as usize;
+                if !places.is_empty() {
+                    shared(&held[places.clone()], &list[at + 1..], |place| {
+                        weights[places.start + place].fetch_add(weight, Ordering::Relaxed);
+                    });
+                }
+            }
+        })?;
+        for (&record, weight) in held.iter().zip(weights) {
+            let (a, b) = Pair::of_key(record.key);
+            let (a, b) = sampled.measured(a, b);
+            let (words, weight) = (u64::from(a) + u64::from(b), weight.into_inner());
+            let most = u128::from(weight + u64::from(record.value));
+            if 2 * most * u128::from(q) >= u128::from(words) * u128::from(p) * u128::from(ONE) {
+                let score =
+                    (2 * u128::from(weight) + u128::from(words / 2)) / u128::from(words.max(1));
+                let value = u32::try_from(score).unwrap_or(u32::MAX);
+                pairs.push(record)?;
+                scores.push(Record {
+                    key: record.key,
+                    value,
+                })?;
+            }
+        }
+    }
+    Ok(Weighed {
+        pairs: pairs.finish()?,
+        scores: scores.finish()?,
+    })
+}
+
+/// Where the pairs of each first document begin.
+fn starts(held: &[Record<u64>], documents: usize) -> Vec<u32> {
+    let mut starts = vec![0u32; documents + 1];
+    for record in held {
+        let (a, _) = Pair::of_key(record.key);
+        // Candidates were verified: their documents are known.
+        if let Some(after) = starts.get_mut(a as usize + 1) {
+            *after += 1;
+        }
+    }
+    let mut sum = 0;
+    for start in &mut starts {
+        sum += *start;
+        *start = sum;
+    }
+    starts
+}
+
+/// Calls `each` with the places of those pairs whose second document is in a list. Both rise.
+fn shared(pairs: &[Record<u64>], list: &[u32], mut each: impl FnMut(usize)) {
+    let second = |record: &Record<u64>| Pair::of_key(record.key).1;
+    if pairs.len() <= list.len() {
+        for (place, pair) in pairs.iter().enumerate() {
+            if list.binary_search(&second(pair)).is_ok() {
+                each(place);
+            }
+        }
+    } else {
+        for document in list {
+            if let Ok(place) = pairs.binary_search_by_key(document, second) {
+                each(place);
+            }
+        }
+    }
+}
