@@ -29,5 +29,5 @@ mod union_find;
 
 pub use results::cell;
 pub use results::{ClusterStats, RESULT_FILES, run};
-pub(crate) use results::{cell, reject_line, write_rejects};
+pub(crate) use results::{reject_line, write_rejects};
 pub use union_find::{SharedUnionFind, UnionFind};

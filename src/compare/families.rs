@@ -10,8 +10,8 @@
 //! all copies with as many edits; and, for pairs of different originals, its distribution.
 //!
 //! # Where we depart from the source
-//! A method that asks for a number of keys in common, and no similarity, is shown by the resemblance of the
-//! two sets of keys.
+//! A method that asks for a number of keys in common, or scores them by the documents' lengths, is shown by
+//! the resemblance of the two sets of keys.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
@@ -221,7 +221,7 @@ impl Similar<'_> {
             _ => u64::shared_le(left, right, 0).unwrap_or(0),
         };
         let measure = match self.measure {
-            Measure::Shared(_) => Measure::Resemblance,
+            Measure::Shared(_) | Measure::S2 | Measure::S3 | Measure::S4 => Measure::Resemblance,
             other => other,
         };
         Ok(measure.value(shared, size(left), size(right)))

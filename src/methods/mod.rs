@@ -25,6 +25,7 @@
 
 mod bsw;
 mod cosine;
+mod deco;
 mod document;
 mod extract;
 mod i_match;
@@ -35,12 +36,15 @@ mod minhash;
 mod mod_n;
 mod porter;
 mod run;
+mod selection;
 mod shingles;
 mod sketch;
 mod spec;
+mod spex;
 mod super_shingles;
 mod syntactic;
 mod terms;
+mod texts;
 mod windows;
 
 use crate::ids::Threshold;
@@ -68,6 +72,7 @@ pub const METHODS: &[&Entry] = &[
     &i_match::METHOD,
     &syntactic::METHOD,
     &cosine::METHOD,
+    &deco::METHOD,
 ];
 
 /// What the table of methods holds of one.
@@ -147,6 +152,11 @@ pub trait Keys: Sync {
     /// Memory that it takes for what it knows of the collection.
     fn held_bytes(&self) -> u64 {
         0
+    }
+
+    /// Small files that tell what was learnt, to be kept beside the results: name and content.
+    fn files(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
     }
 }
 

@@ -45,6 +45,9 @@ pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Work
     let mut workspace = open(base, spec)?;
     pipeline::keys(&mut workspace, context, |workspace| {
         let keys = spec.method().prepare(base, context)?;
+        for (name, content) in keys.files() {
+            workspace.put_other(name, content.as_bytes())?;
+        }
         extract::run(base, workspace, &*keys, context)
     })?;
     Ok(workspace)

@@ -42,7 +42,7 @@ use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
 use crate::ids::{FingerprintKind, Key, Threshold};
 use crate::manifest::Workspace;
-use crate::measure::Criterion;
+use crate::measure::{Criterion, Measure};
 use crate::methods::{self, Keyer, Spec};
 use crate::parse::Parser;
 use crate::progress::{Context, Unit};
@@ -194,6 +194,14 @@ impl Asking<'_> {
         mut keys: impl FnMut(&RawDocument<'_>, &mut Vec<K>) -> (u64, [u8; 16]),
     ) -> Result<QueryStats> {
         let context = self.context;
+        if config.criterion.measure == Measure::S4 {
+            return Err(Error::BadParameter {
+                name: "score",
+                given: Measure::S4.to_string(),
+                limit: "it weighs keys by all documents that have them, and a query is none of these; use s3"
+                    .into(),
+            });
+        }
         let documents = Catalogue::stats(workspace)?.documents;
         let largest = self.read.max_document.0;
         // A document, its text, and a fingerprint for each of its bytes.

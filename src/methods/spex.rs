@@ -1,0 +1,246 @@
+//! SPEX: which chunks occur more than once in a collection, in two small tables of counters.
+//!
+//! # Source
+//! Bernstein & Zobel 2006, section 5 and Algorithm 1. Chunks of 8 words; 64 MB for some 256 million counters
+//! of 2 bits.
+//!
+//! # In and out
+//! In: the texts of the representatives. Out: for each chunk of l words, whether it may occur more than once.
+//! "No" is always right (selection is lossless); "yes" is wrong where chunks met in a counter.
+//!
+//! # Algorithm
+//! Pass n, of l: every chunk of n words is counted in the counter that its hash points to, if the counters of
+//! the pass before say of both its subchunks of n - 1 words that they occur more than once. A chunk is
+//! selected if its subchunks and itself do after the last pass.
+//!
+//! # Invariants
+//! - A counter never falls, and stops at "more than once": counting commutes, and threads share the counters
+//!   without an order.
+//! - There are two tables at most.
+//!
+//! # Cost
+//! l passes over the texts, and two tables of the memory given, which the budget must have.
+//!
+//! # Where we depart from the paper
+//! - Memory is a power of two, so that a hash points with its first bits.
+//! - A chunk that one document has twice occurs more than once, as in the paper; its key is dropped when
+//!   postings are made, for want of a second document.
+//! - With `iterate=false` every chunk is counted in every pass, which is Figure 3b's other line.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Document;
+use super::document::fingerprint;
+use super::texts::Texts;
+use crate::Result;
+use crate::manifest::Workspace;
+use crate::parse::Tokens;
+use crate::progress::Context;
+
+/// Name of the file that tells what the counters held after each pass (Figure 3).
+pub(super) const FILE: &str = "spex.tsv";
+const STAGE: &str = "spex";
+/// Memory for each byte of text: itself, and where it begins a token of one letter and a space its place.
+const COST: u64 = 1 + 8;
+/// Counters in a word.
+const IN_WORD: u64 = 32;
+/// The lower bit of each counter.
+const LOW: u64 = 0x5555_5555_5555_5555;
+/// The least memory: one word.
+pub(super) const LEAST_BYTES: u64 = 8;
+
+/// Counters that tell never, once and more than once apart (0, 1 and 3).
+struct HashCounter {
+    words: Vec<AtomicU64>,
+}
+
+impl HashCounter {
+    /// `bytes` is a power of two, and [`LEAST_BYTES`] or more.
+    fn new(bytes: u64) -> Self {
+        let words = (bytes / LEAST_BYTES).max(1).next_power_of_two();
+        HashCounter {
+            words: (0..words).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// The word of a hash's counter, and where in it the counter is.
+    #[inline]
+    fn place(&self, hash: u64) -> (&AtomicU64, u32) {
+        let fields = self.words.len() as u64 * IN_WORD;
+        // The first bits: 1 and more of them, so the shift is below 64.
+        let field = hash >> (64 - fields.trailing_zeros());
+        let word = (field / IN_WORD) as usize;
+        (&self.words[word], (field % IN_WORD) as u32 * 2)
+    }
+
+    #[inline]
+    fn count(&self, hash: u64) {
+        let (word, shift) = self.place(hash);
+        if word.load(Ordering::Relaxed) >> shift & 3 == 3 {
+            return;
+        }
+        // Whoever sets the first bit is the first; all others set the second, in whatever order.
+        if word.fetch_or(1 << shift, Ordering::Relaxed) >> shift & 1 == 1 {
+            word.fetch_or(2 << shift, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn more(&self, hash: u64) -> bool {
+        let (word, shift) = self.place(hash);
+        word.load(Ordering::Relaxed) >> shift & 3 == 3
+    }
+
+    /// Counters at once, and at more than once.
+    fn occupied(&self) -> (u64, u64) {
+        self.words.iter().fold((0, 0), |(once, more), word| {
+            let word = word.load(Ordering::Relaxed);
+            let two = u64::from((word >> 1 & LOW).count_ones());
+            let any = u64::from((word & LOW).count_ones());
+            (once + any - two, more + two)
+        })
+    }
+}
+
+/// The counters after the last pass.
+pub(super) struct Spex {
+    size: usize,
+    last: HashCounter,
+    before: Option<HashCounter>,
+    bytes: u64,
+    table: String,
+}
+
+impl Spex {
+    /// Makes the passes for chunks of `size` words with tables of `bytes` each.
+    pub(super) fn run(
+        base: &Workspace,
+        size: usize,
+        bytes: u64,
+        iterate: bool,
+        context: &Context<'_>,
+    ) -> Result<Spex> {
+        let fields = bytes / LEAST_BYTES * IN_WORD;
+        let mut table = format!("# fields: {fields}\n# iterate: {iterate}\n");
+        table.push_str("words\tchunks\tcounted\tfields_one\tfields_more\n");
+        let held = bytes.saturating_mul(2);
+        let mut before: Option<HashCounter> = None;
+        let mut last: Option<HashCounter> = None;
+        for n in 1..=size {
+            let texts = Texts::new(base, STAGE, held, COST, context)?;
+            // What was needed for the pass before is gone before there is another table.
+            before = last.take().filter(|_| iterate);
+            let now = HashCounter::new(bytes);
+            let (mut chunks, mut counted) = (0u64, 0u64);
+            for segment in &base.manifest.segments {
+                let count = |document: &mut Document<'_>| {
+                    let mut counted = 0u64;
+                    let words = document.words();
+                    let chunks = admitted(&words, n, before.as_ref(), |_, hash| {
+                        now.count(hash);
+                        counted += 1;
+                    });
+                    (chunks, counted)
+                };
+                texts.segment(segment, count, |_, counts| {
+                    let (all, some) = counts.unwrap_or_default();
+                    chunks += all;
+                    counted += some;
+                    Ok(())
+                })?;
+            }
+            let (once, more) = now.occupied();
+            let _ = writeln!(table, "{n}\t{chunks}\t{counted}\t{once}\t{more}");
+            last = Some(now);
+        }
+        Ok(Spex {
+            size,
+            last: last.unwrap_or_else(|| HashCounter::new(LEAST_BYTES)),
+            before,
+            bytes: held,
+            table,
+        })
+    }
+
+    /// Takes back the chunks of a document that occur once.
+    pub(super) fn keep(&self, document: &mut Document<'_>, keep: &mut [bool]) {
+        let mut next = 0;
+        let words = document.words();
+        admitted(&words, self.size, self.before.as_ref(), |at, hash| {
+            if let Some(passed) = keep.get_mut(next..at) {
+                passed.fill(false);
+            }
+            next = at + usize::from(self.last.more(hash));
+        });
+        if let Some(passed) = keep.get_mut(next..) {
+            passed.fill(false);
+        }
+    }
+
+    /// Bytes of the tables.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What the counters held, pass by pass.
+    pub(super) fn table(&self) -> &str {
+        &self.table
+    }
+}
+
+/// Calls `each` with place and hash of every chunk of `size` words of which both subchunks occur more than
+/// once by the counters `before`, if there are any. Returns how many chunks there are in all.
+fn admitted(
+    words: &Tokens<'_>,
+    size: usize,
+    before: Option<&HashCounter>,
+    mut each: impl FnMut(usize, u64),
+) -> u64 {
+    let chunks = words.windows(size);
+    let Some(before) = before.filter(|_| size > 1) else {
+        let mut all = 0;
+        for (at, chunk) in chunks.enumerate() {
+            each(at, fingerprint(chunk, 0));
+            all += 1;
+        }
+        return all;
+    };
+    let mut subchunks = words.windows(size - 1);
+    let more = |subchunk: &[u8]| before.more(fingerprint(subchunk, 0));
+    let mut left = subchunks.next().is_some_and(more);
+    let mut all = 0;
+    for (at, (chunk, subchunk)) in chunks.zip(subchunks).enumerate() {
+        let right = more(subchunk);
+        if left && right {
+            each(at, fingerprint(chunk, 0));
+        }
+        left = right;
+        all += 1;
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_tell_never_once_and_more_apart() {
+        let counter = HashCounter::new(1 << 10);
+        let hash = |n: u64| super::super::mix(n);
+        for n in 0..20 {
+            for _ in 0..n % 4 {
+                counter.count(hash(n));
+            }
+        }
+        for n in 0..20 {
+            assert_eq!(counter.more(hash(n)), n % 4 > 1, "{n}");
+        }
+        assert_eq!(counter.occupied(), (5, 10));
+        // 32 counters for everything.
+        let least = HashCounter::new(LEAST_BYTES);
+        (0..1000).for_each(|n| least.count(hash(n)));
+        assert_eq!(least.occupied(), (0, 32));
+    }
+}

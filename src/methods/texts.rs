@@ -1,0 +1,196 @@
+//! The texts that a collection keeps of its representatives, window by window, on all threads.
+//!
+//! # Algorithm
+//! Segment by segment: a window of texts is read, its documents are shared out among the threads, and what
+//! comes of them is handed on in their order.
+//!
+//! # Cost
+//! A window, at what the caller says that each byte of text becomes.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::document::{Document, Scratch};
+use super::extract::no_text;
+use crate::budget::{ByteSize, PROCESS_BYTES};
+use crate::collection::{Catalogue, Column, DocumentReader, DocumentRecord, TextReader};
+use crate::manifest::{SegmentEntry, Workspace};
+use crate::progress::{Context, Unit, caught, joined_all};
+use crate::store::disk;
+use crate::{Error, Result};
+
+const DIRECTORY: &str = "collection";
+/// Texts of a window, if memory allows: enough that all threads have something to do.
+const WINDOW_BYTES: u64 = 16 << 20;
+/// Documents of a window at most.
+const WINDOW_DOCUMENTS: usize = 16 << 10;
+/// Readers, writers, and what a thread holds to cut a text into tokens.
+const FIXED_BYTES: u64 = 24 << 20;
+
+/// A document of a window, with where its text is, unless it takes no part.
+struct Waiting {
+    document: DocumentRecord,
+    text: Option<std::ops::Range<usize>>,
+}
+
+/// The texts of a collection, and what may be used for a pass over them.
+pub(super) struct Texts<'a> {
+    base: &'a Workspace,
+    context: &'a Context<'a>,
+    stage: &'static str,
+    /// Memory for each byte of text.
+    cost: u64,
+    fixed: u64,
+    window: u64,
+    representatives: Column,
+}
+
+impl<'a> Texts<'a> {
+    /// Those of `base`, for a stage that holds `held` bytes and needs `cost` for each byte of text.
+    pub(super) fn new(
+        base: &'a Workspace,
+        stage: &'static str,
+        held: u64,
+        cost: u64,
+        context: &'a Context<'a>,
+    ) -> Result<Self> {
+        let documents = Catalogue::stats(base)?.documents;
+        let threads = context.budget.threads as u64;
+        let fixed = PROCESS_BYTES + FIXED_BYTES + held + documents * 4 + threads * (2 << 20);
+        let least = ByteSize(fixed + (1 << 20) * cost);
+        let what = || format!("making keys of {documents} documents with {threads} threads");
+        context.budget.require(least, what)?;
+        let window = ((context.budget.memory.0 - fixed) / cost).min(WINDOW_BYTES);
+        context
+            .progress
+            .start(stage, Unit::Count("documents"), Some(documents));
+        Ok(Texts {
+            base,
+            context,
+            stage,
+            cost,
+            fixed,
+            window,
+            representatives: Catalogue::representatives(base)?,
+        })
+    }
+
+    /// Makes something of each text of a segment, on all threads; `each` is called with every document in
+    /// order, and with what was made of it if it is a representative.
+    pub(super) fn segment<T: Send>(
+        &self,
+        segment: &SegmentEntry,
+        make: impl Fn(&mut Document<'_>) -> T + Sync,
+        mut each: impl FnMut(DocumentRecord, Option<T>) -> Result<()>,
+    ) -> Result<()> {
+        let path = self.base.path(DIRECTORY).join(&segment.documents.name);
+        let mut records = DocumentReader::open(
+            &path,
+            Some(self.base.collection_parameters()),
+            Some(&segment.documents),
+        )?;
+        let mut texts = TextReader::of(self.base, segment)?.ok_or_else(|| no_text(self.base))?;
+        let mut waiting: Vec<Waiting> = Vec::new();
+        let mut bytes: Vec<u8> = Vec::new();
+        let mut at = segment.first_document;
+        while let Some(document) = records.next()? {
+            let mut text = None;
+            if document.stored {
+                let length = texts.next_length()?;
+                let length = length.ok_or_else(|| missing_text(&path, at))?;
+                if self.representatives.0.get(at as usize) == Some(&at) {
+                    if bytes.len() as u64 + length > self.window && !waiting.is_empty() {
+                        self.window(&mut waiting, &mut bytes, &make, &mut each)?;
+                    }
+                    self.context
+                        .budget
+                        .require(ByteSize(self.fixed + length * self.cost), || {
+                            format!("the keys of a document of {length} bytes of text")
+                        })?;
+                    let from = bytes.len();
+                    while let Some(piece) = texts.piece()? {
+                        bytes.extend_from_slice(piece);
+                    }
+                    text = Some(from..bytes.len());
+                }
+            }
+            waiting.push(Waiting { document, text });
+            if waiting.len() == WINDOW_DOCUMENTS {
+                self.window(&mut waiting, &mut bytes, &make, &mut each)?;
+            }
+            if at.is_multiple_of(4096) {
+                self.context.progress.at(at.into());
+            }
+            at += 1;
+        }
+        self.window(&mut waiting, &mut bytes, &make, &mut each)?;
+        if texts.next_length()?.is_some() {
+            return Err(missing_text(&path, at));
+        }
+        texts.finish()?;
+        records.finish()
+    }
+
+    /// Deals with the texts of a window.
+    fn window<T: Send>(
+        &self,
+        waiting: &mut Vec<Waiting>,
+        bytes: &mut Vec<u8>,
+        make: &(impl Fn(&mut Document<'_>) -> T + Sync),
+        each: &mut impl FnMut(DocumentRecord, Option<T>) -> Result<()>,
+    ) -> Result<()> {
+        self.context.stop.check(self.stage)?;
+        let next = AtomicUsize::new(0);
+        let (next, all, texts) = (&next, &waiting[..], &bytes[..]);
+        let work = || -> Result<Vec<(usize, T)>> {
+            disk::point("keys: worker");
+            let mut scratch = Scratch::default();
+            let mut made = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(waiting) = all.get(at) else {
+                    return Ok(made);
+                };
+                let Some(range) = &waiting.text else { continue };
+                let text = std::str::from_utf8(&texts[range.clone()]).map_err(|e| {
+                    let docno = &waiting.document.docno;
+                    Error::Corrupt {
+                        path: self.base.path(DIRECTORY),
+                        offset_bytes: 0,
+                        what: format!("the text of {docno}"),
+                        expected: "UTF-8".into(),
+                        found: e.to_string(),
+                    }
+                })?;
+                made.push((at, make(&mut Document::new(text, &mut scratch))));
+            }
+        };
+        let threads = self.context.budget.threads;
+        let made = if threads == 1 {
+            vec![caught(self.stage, work)?]
+        } else {
+            std::thread::scope(|scope| {
+                let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+                joined_all(self.stage, workers)
+            })?
+        };
+        let mut made: Vec<(usize, T)> = made.into_iter().flatten().collect();
+        made.sort_unstable_by_key(|(at, _)| *at);
+        let mut made = made.into_iter().peekable();
+        for (at, waiting) in waiting.drain(..).enumerate() {
+            let of = made.next_if(|(of, _)| *of == at);
+            each(waiting.document, of.map(|(_, made)| made))?;
+        }
+        bytes.clear();
+        Ok(())
+    }
+}
+
+fn missing_text(path: &std::path::Path, document: u32) -> Error {
+    Error::Corrupt {
+        path: path.into(),
+        offset_bytes: 0,
+        what: format!("texts of the segment, at document {document}"),
+        expected: "one for each stored document".into(),
+        found: "another number".into(),
+    }
+}
