@@ -16,7 +16,7 @@ use crate::preflight;
 use crate::progress::Context;
 use crate::read::{InputFile, lasting, list_inputs};
 use crate::report::page::{PageConfig, PageStats};
-use crate::report::{self, Summary};
+use crate::report::{self, GraphFormat, Summary};
 use crate::sample::{self, Sampling};
 use crate::sort;
 use crate::store::disk;
@@ -483,7 +483,9 @@ fn join_keys<K: crate::ids::Key>(
 /// Result files of other pairs than those that are committed now would mislead who reads them.
 fn remove_stale(workspace: &mut Workspace) -> Result<()> {
     if workspace.manifest.results.is_none() {
+        let graphs = GraphFormat::ALL.map(GraphFormat::file_name);
         let others = [report::SUMMARY_FILE, report::page::PAGE_FILE];
+        let others: Vec<&str> = others.into_iter().chain(graphs).collect();
         workspace.forget_others(|name| others.contains(&name))?;
         for name in cluster::RESULT_FILES.into_iter().chain(others) {
             disk::remove(&workspace.directory().join(name))?;

@@ -70,7 +70,7 @@ fn finished() -> (TempDir, PathBuf) {
 fn help_of_every_command() {
     let commands = [
         "run", "ingest", "join", "cluster", "report", "status", "inspect", "verify", "evaluate",
-        "plan", "study", "perturb", "qrels", "method", "compare", "query",
+        "plan", "study", "perturb", "qrels", "method", "compare", "query", "graph",
     ];
     let all = done(line("--help"));
     for command in commands {

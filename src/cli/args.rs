@@ -16,6 +16,7 @@ use lookalike::perturb::{EditCounts, Operation, Spread};
 use lookalike::pipeline::Spill;
 use lookalike::qrels::Keep;
 use lookalike::read::Format;
+use lookalike::report::GraphFormat;
 use lookalike::sample::Sampling;
 use lookalike::shingle::Short;
 
@@ -73,6 +74,11 @@ pub enum Command {
     /// is not changed and pairs are not needed. One line for each document found, the most alike first; with
     /// --json one line for each query. Exact duplicates stand for their representatives.
     Query(QueryOptions),
+    /// Print the pairs found in DIR as a graph, for Graphviz and other programs
+    ///
+    /// A vertex for each document that has a pair, an edge for each pair, with its score as weight. DIR is an
+    /// output directory, or that of a method (DIR/methods/SPEC).
+    Graph(GraphOptions),
     /// What DIR holds and what is still to be done
     Status(StatusOptions),
     /// Print any file of an output directory as text
@@ -137,6 +143,9 @@ pub struct MethodOptions {
     pub spec: Option<String>,
     /// Output directory of an `ingest --keep-text`
     pub directory: Option<PathBuf>,
+    /// Write the pairs as a graph too: graph.dot, graph.graphml and graph.tsv (see `lookalike graph`)
+    #[arg(long, requires = "directory")]
+    pub graph: bool,
     /// What may be used.
     #[command(flatten)]
     pub means: MeansOptions,
@@ -383,6 +392,24 @@ pub struct ReportOptions {
     /// Say nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// Options of `graph`.
+#[derive(Debug, Args)]
+pub struct GraphOptions {
+    /// Output directory of an earlier `run`, `join` or `method`
+    pub directory: PathBuf,
+    /// How it is written: dot, graphml or tsv
+    #[arg(long, value_name = "FORMAT", default_value = "dot")]
+    pub format: GraphFormat,
+    /// Write it to this file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Memory for buffers [default: a quarter of what is available, 256MiB to 4GiB]
+    ///
+    /// One that is too small is refused with the least that will do. Example: --memory 512MiB
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<ByteSize>,
 }
 
 /// Options of `status`.
@@ -704,12 +731,14 @@ pub struct QuestionOptions {
         help_heading = "Pairs"
     )]
     pub threshold: Threshold,
-    /// What is compared with the threshold: resemblance, containment, cosine, s1:N, s2 or s3
+    /// What is compared with the threshold: resemblance, containment, cosine, s1:N, s2, s3
+    /// or s4
     ///
     /// Of two documents' shingle sets A and B: resemblance is shared / union, containment shared / the
     /// smaller, cosine shared / sqrt(|A| |B|). Of Bernstein & Zobel 2006: s1:N lists pairs that share at
     /// least N shingles (the threshold does not apply), s2 is shared / the lesser length in words, s3
-    /// shared / the mean length in words. All are exact.
+    /// shared / the mean length in words, and s4 as s3, but each shared shingle counts 1 / the number of documents
+    /// that have it (at most 0.5). All are exact.
     /// Example: --shingle-size 8 --score s3 --threshold 0.25
     #[arg(
         long,
@@ -795,12 +824,14 @@ pub struct QuestionOptions {
     /// true pairs found. `lookalike study` says how many.
     #[arg(long, value_name = "C", hide_short_help = true, help_heading = "Pairs")]
     pub candidates: Option<Threshold>,
-    /// How pairs are found: auto, prefix or count
+    /// How pairs are found: auto, prefix, count or probabilistic
     ///
-    /// Both find the same pairs. prefix: only the rarest fingerprints of each document are looked at, and
+    /// All find the same pairs. prefix: only the rarest fingerprints of each document are looked at, and
     /// what they find is verified. count: the shared fingerprints of every two documents are counted;
     /// its time grows with the square of the number of documents that share a fingerprint. auto: whichever
     /// is expected to take less; prefix nearly always, count where thousands of documents are alike.
+    /// probabilistic: as count, after a pass that counts by a hash of each pair, which keeps most pairs
+    /// below the threshold off the disk where memory does not hold all postings.
     #[arg(
         long,
         value_name = "JOIN",

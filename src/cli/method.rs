@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use lookalike::manifest::Workspace;
 use lookalike::methods::{self, Entry, METHODS, Spec};
+use lookalike::report::{GraphFormat, write_graph};
 use lookalike::{Result, pipeline};
 
 use super::args::MethodOptions;
@@ -24,7 +25,13 @@ pub fn run(options: &MethodOptions) -> Result<ExitCode> {
     with_context(&options.means, |context| {
         let mut base = Workspace::open(directory)?;
         pipeline::catalogued(&mut base, context)?;
-        let (made, summary) = methods::run(&base, &spec, context)?;
+        let (mut made, summary) = methods::run(&base, &spec, context)?;
+        if options.graph {
+            for format in GraphFormat::ALL {
+                let output = made.directory().join(format.file_name());
+                write_graph(&mut made, format, &output, context)?;
+            }
+        }
         print(&summary, made.directory(), &options.means)
     })
 }

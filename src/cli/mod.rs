@@ -6,6 +6,7 @@
 mod args;
 mod compare;
 mod evaluate;
+mod graph;
 mod inspect;
 mod method;
 mod perturb;
@@ -85,6 +86,7 @@ fn command(command: Command) -> Result<ExitCode, Error> {
         Command::Compare(options) => compare::run(&options),
         Command::Query(options) => query::run(&options),
         Command::Report(options) => report::run(&options),
+        Command::Graph(options) => graph::run(&options),
         Command::Status(options) => status::run(&options),
         Command::Inspect(options) => inspect::run(&options),
         Command::Verify(options) => verify::run(&options),

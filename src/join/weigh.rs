@@ -164,3 +164,87 @@ fn shared(pairs: &[Record<u64>], list: &[u32], mut each: impl FnMut(usize)) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::{Budget, ByteSize, Disk};
+    use crate::collection::CollectionConfig;
+    use crate::measure::Measure;
+    use crate::pipeline::{self, Question, Spill};
+    use crate::progress::{Silent, Stop};
+    use crate::read::ReadConfig;
+    use crate::sample::Sampling;
+    use crate::shingle::ShingleConfig;
+
+    /// More pairs than are held at once in little memory: 190 documents that all share something.
+    #[test]
+    fn windows_of_pairs_make_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let (input, out) = (
+            directory.path().join("in.jsonl"),
+            directory.path().join("out"),
+        );
+        let mut lines = String::new();
+        for n in 0..190 {
+            let words = (0..30).map(|w| format!("w{}", n % 7 + w));
+            let own = (0..n % 11 + 1).map(|w| format!("o{n}x{w}"));
+            let words: Vec<String> = words.chain(own).collect();
+            let text = words.join(" ");
+            lines.push_str(&format!("{{\"id\":\"{n}\",\"text\":\"{text}\"}}\n"));
+        }
+        let file = crate::store::disk::AtomicFile::create(&input);
+        let mut file = file.unwrap();
+        file.put(lines.as_bytes()).unwrap();
+        file.finish().unwrap();
+        let config = CollectionConfig {
+            read: ReadConfig::default(),
+            shingle: ShingleConfig::default(),
+            size_groups: Default::default(),
+            segment_size: ByteSize::mib(64),
+            text: false,
+        };
+        let join = crate::methods::join_by(Measure::S3, "0.001".parse().unwrap());
+        let question = Question {
+            sampling: Sampling::Full,
+            plan: None,
+            join,
+            spill: Spill::Auto,
+            fan_in: None,
+        };
+        let (stop, budget) = (
+            Stop::default(),
+            Budget {
+                memory: ByteSize::mib(512),
+                threads: 2,
+                disk: Disk::default(),
+            },
+        );
+        let context = Context {
+            budget,
+            stop: &stop,
+            progress: &Silent,
+        };
+        let inputs = pipeline::inputs(&[input], &out).unwrap();
+        pipeline::run(&inputs, &out, &config, &question, true, &context).unwrap();
+        let workspace = Workspace::open(&out).unwrap();
+        let candidates = workspace.manifest.pairs.clone().unwrap().part;
+        assert!(candidates.records > LEAST_PAIRS);
+        let sampled = Sampled::load_for(&workspace, Measure::S4).unwrap();
+        let join = JoinConfig {
+            threshold: "0.002".parse().unwrap(),
+            measure: Measure::S4,
+            ..join
+        };
+        let made = |memory| {
+            let weighed = run::<u64>(&workspace, &join, &sampled, &candidates, memory, &context);
+            let weighed = weighed.unwrap();
+            assert!(weighed.pairs.records > 1000 && weighed.pairs.records < candidates.records);
+            [weighed.pairs, weighed.scores].map(|part| {
+                let path = workspace.path(DIRECTORY).join(part.name);
+                crate::store::disk::read_all(&path).unwrap()
+            })
+        };
+        assert!(made(0) == made(1 << 30));
+    }
+}

@@ -2,9 +2,10 @@
 //!
 //! # In and out
 //! In: a manifest. Out: [`Summary`], which is `summary.json` and, as text, the table at the end of a
-//! run, and with clusters and pairs the [`page`]. Every number in it was counted by a stage; nothing is
+//! run, and with clusters and pairs the [`page`]; the pairs as a [`graph`]. Every number in it was counted by a stage; nothing is
 //! computed twice.
 
+mod graph;
 mod ledger;
 pub mod page;
 mod plan;
@@ -13,6 +14,7 @@ mod summary;
 mod verify;
 
 pub(crate) use ledger::count;
+pub use graph::{GraphFormat, graph, write_graph};
 pub use ledger::{cost_rows, ledger, ledger_rows, stage_line};
 pub use plan::{plan, study};
 pub use process::{cpu_seconds, peak_bytes};

@@ -1,0 +1,246 @@
+//! The relationship graph: documents that were found alike, as a file for other programs.
+//!
+//! # Source
+//! Bernstein & Zobel 2006, section 3: a vertex for each document, an edge for each pair that the score puts at
+//! or above the threshold.
+//!
+//! # In and out
+//! In: the committed pair list, of shingles or of a method's keys. Out: DOT (Graphviz), GraphML or a table.
+//!
+//! # Invariants
+//! - Vertices are in input order, edges in the order of the pair list: the bytes are the pairs' alone.
+//! - Any docno is valid: vertices are named by the numbers of documents and carry their docnos as labels.
+//!   What XML cannot hold at all (control characters) becomes U+FFFD in GraphML, and NUL in DOT.
+//!
+//! # Cost
+//! Three passes over the pair list; a bit and what is measured for each document.
+//!
+//! # Where we depart from the source
+//! Documents without an edge are left out: the paper's graphs have far more of them than others. So are exact
+//! duplicates (`exact-duplicates.tsv`), which are alike to what their representative is alike to.
+
+use std::fmt::{self, Write};
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::budget::{ByteSize, PROCESS_BYTES};
+use crate::cluster::cell;
+use crate::collection::Catalogue;
+use crate::join::{Pairs, each_pair};
+use crate::manifest::{ResultFile, Workspace};
+use crate::progress::Context;
+use crate::sample::Sampled;
+use crate::store::disk::{self, AtomicFile};
+use crate::{Error, Result};
+
+const STAGE: &str = "graph";
+/// Readers and writer.
+const FIXED_BYTES: u64 = 8 << 20;
+
+/// How a graph is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GraphFormat {
+    /// Graphviz.
+    Dot,
+    /// GraphML, in XML.
+    GraphMl,
+    /// A line for each edge: both docnos and the weight.
+    Tsv,
+}
+
+impl GraphFormat {
+    /// All there are.
+    pub const ALL: [GraphFormat; 3] = [GraphFormat::Dot, GraphFormat::GraphMl, GraphFormat::Tsv];
+
+    /// Name of the file in an output directory.
+    #[must_use]
+    pub fn file_name(self) -> &'static str {
+        match self {
+            GraphFormat::Dot => "graph.dot",
+            GraphFormat::GraphMl => "graph.graphml",
+            GraphFormat::Tsv => "graph.tsv",
+        }
+    }
+}
+
+impl fmt::Display for GraphFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            GraphFormat::Dot => "dot",
+            GraphFormat::GraphMl => "graphml",
+            GraphFormat::Tsv => "tsv",
+        })
+    }
+}
+
+impl FromStr for GraphFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = GraphFormat::ALL
+            .into_iter()
+            .find(|format| format.to_string() == text);
+        found.ok_or_else(|| format!("`{text}` is not a form of a graph; use dot, graphml or tsv"))
+    }
+}
+
+/// Writes the graph of a directory's pairs piece by piece.
+pub fn graph(
+    workspace: &Workspace,
+    format: GraphFormat,
+    context: &Context<'_>,
+    mut put: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let pairs = workspace.manifest.pairs.as_ref();
+    let pairs = pairs.ok_or_else(|| Error::StageMissing {
+        path: workspace.directory().into(),
+        stage: "join",
+    })?;
+    if pairs.config.pairs == Pairs::None {
+        return Err(Error::BadParameter {
+            name: "graph",
+            given: workspace.directory().display().to_string(),
+            limit: "its pairs were not listed (`--pairs none`)".into(),
+        });
+    }
+    let measure = pairs.config.measure;
+    let documents = Catalogue::stats(workspace)?.documents;
+    let sample = workspace.manifest.sample.as_ref();
+    let levels = sample.map_or(1, |sample| sample.sizes.len());
+    let sizes = Sampled::bytes_for(measure, levels, documents);
+    let least = ByteSize(PROCESS_BYTES + FIXED_BYTES + documents / 8 + sizes);
+    context
+        .budget
+        .require(least, || format!("a graph of {documents} documents"))?;
+    let names = Catalogue::names(workspace)?;
+    let mut out = String::new();
+    let mut passed = 0u64;
+    let mut stop = || {
+        passed += 1;
+        match passed.is_multiple_of(4096) {
+            true => context.stop.check(STAGE),
+            false => Ok(()),
+        }
+    };
+    out.push_str(match format {
+        GraphFormat::Dot => "graph relationships {\n",
+        GraphFormat::GraphMl => {
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n\
+             <key id=\"docno\" for=\"node\" attr.name=\"docno\" attr.type=\"string\"/>\n\
+             <key id=\"weight\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"/>\n\
+             <graph id=\"relationships\" edgedefault=\"undirected\">\n"
+        }
+        GraphFormat::Tsv => "docno_a\tdocno_b\tweight\n",
+    });
+    put(out.as_bytes())?;
+    if format != GraphFormat::Tsv {
+        let mut met = vec![0u64; documents.div_ceil(64) as usize];
+        each_pair(workspace, |pair| {
+            for document in [pair.a, pair.b] {
+                if let Some(word) = met.get_mut(document as usize / 64) {
+                    *word |= 1 << (document % 64);
+                }
+            }
+            stop()
+        })?;
+        for document in 0..documents as u32 {
+            let word = met.get(document as usize / 64).copied().unwrap_or(0);
+            if word >> (document % 64) & 1 == 0 {
+                continue;
+            }
+            stop()?;
+            out.clear();
+            let docno = names.get(document)?;
+            let _ = match format {
+                GraphFormat::Dot => writeln!(out, "n{document} [label=\"{}\"];", quoted(docno)),
+                _ => writeln!(
+                    out,
+                    "<node id=\"n{document}\"><data key=\"docno\">{}</data></node>",
+                    xml(docno)
+                ),
+            };
+            put(out.as_bytes())?;
+        }
+    }
+    let sampled = Sampled::of_pairs(workspace)?;
+    each_pair(workspace, |pair| {
+        stop()?;
+        let (a, b) = sampled.measured(pair.a, pair.b);
+        let weight = measure.text(pair.amount(measure), a.into(), b.into());
+        let (a, b) = (pair.a, pair.b);
+        out.clear();
+        let _ = match format {
+            GraphFormat::Dot => writeln!(out, "n{a} -- n{b} [weight={weight}];"),
+            GraphFormat::GraphMl => writeln!(
+                out,
+                "<edge source=\"n{a}\" target=\"n{b}\"><data key=\"weight\">{weight}</data></edge>"
+            ),
+            GraphFormat::Tsv => {
+                let (a, b) = (cell(names.get(a)?), cell(names.get(b)?));
+                writeln!(out, "{a}\t{b}\t{weight}")
+            }
+        };
+        put(out.as_bytes())
+    })?;
+    put(match format {
+        GraphFormat::Dot => b"}\n",
+        GraphFormat::GraphMl => b"</graph>\n</graphml>\n",
+        GraphFormat::Tsv => b"",
+    })
+}
+
+/// Writes the graph of a directory's pairs to a file; one that lies in the directory is named in its
+/// manifest.
+pub fn write_graph(
+    workspace: &mut Workspace,
+    format: GraphFormat,
+    output: &Path,
+    context: &Context<'_>,
+) -> Result<()> {
+    let name = workspace.other_name(output);
+    if let Some(name) = &name {
+        workspace.forget_others(|other| other == name)?;
+    }
+    let mut file = AtomicFile::create(output)?;
+    graph(workspace, format, context, |bytes| file.put(bytes))?;
+    let written = file.finish()?;
+    match &name {
+        Some(name) => workspace.name_others(vec![ResultFile::new(name, written)]),
+        None => disk::sync_parent(output),
+    }
+}
+
+/// What stands between the quotes of a DOT label. A backslash would begin an escape of Graphviz's.
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\0' => out.push(char::REPLACEMENT_CHARACTER),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A text as XML 1.0 may hold it. A reader would take a raw carriage return for a line feed.
+fn xml(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\t' | '\n' | '\r' => {
+                let _ = write!(out, "&#{};", c as u32);
+            }
+            '\0'..' ' | '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),
+            c => out.push(c),
+        }
+    }
+    out
+}
