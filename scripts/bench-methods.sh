@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Runs the methods of the papers side by side and prints what docs/methods.md has of them.
+#
+#   scripts/bench-methods.sh NAME=INPUT...
+#
+# NAME is what the collection is called, INPUT what `lookalike ingest` reads. Of each collection also two controlled ones are
+# made (`lookalike perturb`) and compared where NAME ends in `+`: Chowdhury's copies among its documents, and
+# Cherkasova's of its first hundred. Work goes to BENCH_METHODS (target/bench-methods).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,8p' >&2; exit 2; }
+work=${BENCH_METHODS:-target/bench-methods}
+bin=${LOOKALIKE:-target/release/lookalike}
+[ -n "${LOOKALIKE:-}" ] || cargo build --release --locked --quiet
+mkdir -p "$work"
+
+# As in the papers; variants where a paper compares them.
+methods=(
+    shingles shingles:preset=broder97 shingles:preset=heintze shingles:preset=shivakumar2 shingles:preset=shivakumar4
+    super-shingles super-shingles:k=4 super-shingles:k=10 megashingles
+    i-match i-match:variant=doc-l-90 i-match:preset=kolcz,lexicons=0 i-match:preset=kolcz,lexicons=1
+    i-match:preset=kolcz,lexicons=5 i-match:preset=kolcz
+    syntactic deco deco:score=s1 deco:score=s2 deco:score=s4
+    mod min sketch bsw bsw:keep=chunk minhash minhash:one-permutation=true cosine
+)
+
+show() { # NAME DIRECTORY [EDITS]
+    local name=$1 out=$2 edits=${3:-}
+    "$bin" compare "$out" --methods "${methods[@]}" ${edits:+--edits "$edits"} --quiet >&2
+    echo "### $name"
+    echo
+    scripts/methods-table.py "$out/compare/compare.json"
+    echo
+}
+
+echo "machine: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"
+echo
+for pair in "$@"; do
+    name=${pair%%=*} input=${pair#*=}
+    plain=${name%+}
+    rm -rf "$work/$plain" "$work/$plain-"*
+    "$bin" ingest "$input" -o "$work/$plain" --keep-text --quiet >/dev/null
+    show "$plain" "$work/$plain"
+    [ "$name" != "$plain" ] || continue
+    made=$work/$plain-chowdhury
+    "$bin" perturb "$input" --recipe chowdhury -o "$made" --quiet
+    "$bin" ingest "$made"/{originals,copies,background}.jsonl -o "$made-out" --keep-text --quiet >/dev/null
+    show "$plain, with Chowdhury's copies" "$made-out" "$made/edits.jsonl"
+    for edit in insert remove; do
+        made=$work/$plain-$edit
+        "$bin" perturb "$input" --recipe cherkasova --originals 100 --edit "$edit" -o "$made" --quiet
+        "$bin" ingest "$made"/{originals,copies}.jsonl -o "$made-out" --keep-text --quiet >/dev/null
+        show "$plain, its first hundred with 1 to 50 words ${edit}ed" "$made-out" "$made/edits.jsonl"
+    done
+done
