@@ -289,8 +289,8 @@ fn scores_are_those_of_section_6_at_every_threshold() {
         // No chunk can be in more, so that ALL has a fraction for each.
         documents.truncate(40);
         let (_held, out) = ingested(&documents);
-        for score in 0..4 {
-            for (t, &threshold) in T[score].iter().enumerate() {
+        for (score, thresholds) in T.iter().enumerate() {
+            for (t, &threshold) in thresholds.iter().enumerate() {
                 let name = format!("score=s{},threshold=T{}", score + 1, t + 1);
                 let expected = pairs_by_definition(&documents, size, |_| true, score, threshold);
                 listed.entry(score).or_default().insert(expected.len());
@@ -301,7 +301,7 @@ fn scores_are_those_of_section_6_at_every_threshold() {
                 }
             }
             // Thresholds are divided by the modulo; selections that are no SPEX.
-            let (p, q) = T[score][1];
+            let (p, q) = thresholds[1];
             let modulo = |hash: u64| hash.is_multiple_of(4);
             let expected = pairs_by_definition(&documents, size, modulo, score, (p, q * 4));
             for selection in ["modulo-4", "spex+modulo-4"] {

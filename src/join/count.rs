@@ -354,10 +354,6 @@ impl Block {
 }
 
 /// Counts a block's tokens and writes a run for each worker that found something.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one call, of what the loop around it holds"
-)]
 fn write_block(
     workspace: &Workspace,
     progress: &mut JoinProgress,

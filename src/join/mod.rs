@@ -17,7 +17,7 @@
 //! # Invariants
 //! - The pairs are those of the definition, exactly, unless `--max-postings` drops common shingles;
 //!   what it drops is counted.
-//! - S4 is not told by what two documents share: pairs that its bounds leave are weighed ([`weigh`]).
+//! - S4 is not told by what two documents share: pairs that its bounds leave are weighed (`weigh.rs`).
 //! - Resemblance is compared in integers ([`crate::ids::Threshold`]).
 //!
 //! # Errors

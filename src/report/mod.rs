@@ -2,7 +2,7 @@
 //!
 //! # In and out
 //! In: a manifest. Out: [`Summary`], which is `summary.json` and, as text, the table at the end of a
-//! run, and with clusters and pairs the [`page`]; the pairs as a [`graph`]. Every number in it was counted by a stage; nothing is
+//! run, and with clusters and pairs the [`page`]; the pairs as a [`graph()`]. Every number in it was counted by a stage; nothing is
 //! computed twice.
 
 mod graph;
