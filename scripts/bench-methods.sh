@@ -50,6 +50,6 @@ for pair in "$@"; do
         made=$work/$plain-$edit
         "$bin" perturb "$input" --recipe cherkasova --originals 100 --edit "$edit" -o "$made" --quiet
         "$bin" ingest "$made"/{originals,copies}.jsonl -o "$made-out" --keep-text --quiet >/dev/null
-        show "$plain, its first hundred with 1 to 50 words ${edit}ed" "$made-out" "$made/edits.jsonl"
+        show "$plain, its first hundred with 1 to 50 words ${edit%e}ed" "$made-out" "$made/edits.jsonl"
     done
 done
