@@ -2,18 +2,22 @@
 //!
 //! Like `killed.rs` this starts processes, in a file of its own: for a moment, a process being started has a copy
 //! of every lock that another test of the same file holds.
+//!
+//! Where a signal has to come at some moment, the program is held there (`do=hold` in `LOOKALIKE_FAULTS`) until it has
+//! come: nothing here depends on how fast anything is.
 
 #![cfg(target_os = "linux")]
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use common::stopped::{corpus, names, uninterrupted};
+use common::stopped::{corpus, uninterrupted};
 use common::{assert_same_files, copy_directory, lasting};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
@@ -246,7 +250,8 @@ fn a_directory_in_use_is_refused_at_once() {
     done(&mut run(&input, &out));
 }
 
-/// Two at once in a new directory: one wins; the other is refused, or comes after it and finds all done.
+/// Two at once in a new directory: neither knows of the other until it is in front of the lock. One gets it and is
+/// held behind it, the other is refused.
 #[test]
 fn two_that_start_at_once() {
     let directory = tempfile::tempdir().unwrap();
@@ -255,50 +260,85 @@ fn two_that_start_at_once() {
     let rounds = std::env::var("LOOKALIKE_ROUNDS")
         .ok()
         .and_then(|n| n.parse().ok())
-        .unwrap_or(100);
-    let mut refused = 0;
+        .unwrap_or(6);
     for round in 0..rounds {
-        let out = directory.path().join("out");
-        let both = [
-            run(&input, &out).spawn().unwrap(),
-            run(&input, &out).spawn().unwrap(),
-        ];
-        let ids = [both[1].id(), both[0].id()];
-        let both = both.map(end);
-        let mut won = 0;
-        for (ended, other) in both.iter().zip(ids) {
-            match ended.status.code() {
-                Some(0) => won += 1,
-                Some(1) => {
-                    let text = &ended.stderr;
-                    assert!(
-                        text.contains(&format!("is in use by process {other} on ")),
-                        "{text}"
-                    );
-                    refused += 1;
-                }
-                _ => panic!("round {round}: {}: {}", ended.status, ended.stderr),
-            }
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        let before = [0, 1].map(|n| place.path().join(format!("before-{n}")));
+        let behind = [0, 1].map(|n| place.path().join(format!("behind-{n}")));
+        let mut both = [0, 1].map(|n| {
+            let before = format!("op=create on=/out/lock do=hold:{}", before[n].display());
+            let behind = format!("op=create on=manifest do=hold:{}", behind[n].display());
+            let mut command = run(&input, &out);
+            command.env("LOOKALIKE_FAULTS", format!("{before};{behind}"));
+            command.spawn().unwrap()
+        });
+        for (child, before) in both.iter_mut().zip(&before) {
+            wait_until_held(child, before, "before the lock");
         }
-        assert!(
-            won >= 1,
-            "round {round}: {}{}",
-            both[0].stderr,
-            both[1].stderr
+        // The one or the other comes first, or both at once.
+        let first = (round % 3 < 2).then_some(round % 3);
+        if let Some(first) = first {
+            fs::remove_file(&before[first]).unwrap();
+            wait_until_held(&mut both[first], &behind[first], "behind the lock");
+            fs::remove_file(&before[1 - first]).unwrap();
+        } else {
+            before
+                .iter()
+                .for_each(|file| fs::remove_file(file).unwrap());
+        }
+        wait_for("the lock", || behind.iter().any(|file| file.exists()));
+        let winner = usize::from(behind[1].exists());
+        assert!(first.is_none_or(|first| first == winner), "round {round}");
+        let [one, other] = both;
+        let (won, lost) = if winner == 0 {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        let id = won.id();
+        let lost = end(lost);
+        assert_eq!(
+            lost.status.code(),
+            Some(1),
+            "round {round}: {}",
+            lost.stderr
         );
+        // Whoever has it may not have said who it is when both come at once.
+        let says = match first {
+            Some(_) => format!("is in use by process {id} on "),
+            None => "is in use by ".into(),
+        };
+        assert!(
+            lost.stderr.contains(&says),
+            "round {round}: {}",
+            lost.stderr
+        );
+        assert!(!behind[1 - winner].exists(), "round {round}: both have it");
+        fs::remove_file(&behind[winner]).unwrap();
+        let won = end(won);
+        assert!(won.status.success(), "round {round}: {}", won.stderr);
         assert_same_files(&lasting(&out), &expected, &format!("round {round}"));
-        fs::remove_dir_all(&out).unwrap();
     }
-    // Whether they met depends on how fast they are; a_directory_in_use_is_refused_at_once does not.
-    println!("{refused} of {rounds} met");
 }
 
-/// A command, and when signals are to come.
+/// Until a process is held (`do=hold` in `LOOKALIKE_FAULTS`).
+fn wait_until_held(child: &mut Child, file: &Path, what: &str) {
+    let begin = Instant::now();
+    while !file.exists() {
+        let ended = child.try_wait().unwrap();
+        assert!(ended.is_none(), "{what}: it ended with {ended:?} before");
+        assert!(begin.elapsed() < PATIENCE, "{what}: it never comes");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A command, and where signals are to come.
 struct Case {
-    /// `OUT` is the directory.
+    /// `OUT` is the directory, `PLACE` the one it lies in.
     line: String,
-    /// After which line of progress, and in which stage it must land then; none: anywhere, three times.
-    stages: &'static [(&'static str, &'static str)],
+    /// Where it is held until a signal has come, and the stage that it says it stopped in.
+    held: &'static [(&'static str, &'static str)],
     /// Does it begin with a finished run?
     finished: bool,
 }
@@ -308,153 +348,174 @@ struct Case {
 #[test]
 fn a_signal_in_every_stage() {
     let directory = tempfile::tempdir().unwrap();
-    let (input, _) = corpus(directory.path(), 60);
+    let (input, _) = corpus(directory.path(), 8);
     let place = directory.path().join("finished");
-    done(&mut run(&input, &place));
+    done(run(&input, &place).arg("--keep-text"));
     let input = input.display();
     let read = "--shingle-size 3 --segment-size 8KiB --max-document 64KiB";
     let means = "--memory 128MiB --threads 2";
-    let case = |line: String, stages, finished| Case {
+    let case = |line: String, held, finished| Case {
         line,
-        stages,
+        held,
         finished,
     };
     let cases = [
         case(
             format!("run {input} -o OUT {read} --threshold 0.2 --spill always {means}"),
             &[
-                ("", "ingest"),
-                ("ingest:", "catalogue"),
-                ("sample:", "sort"),
-                ("sort:", "merge"),
-                ("merge:", "join"),
-                ("join:", "cluster"),
+                ("op=point on=ingest:+reader", "ingest"),
+                ("op=create on=.names", "catalogue"),
+                ("op=point on=sort:+worker", "sort"),
+                ("op=point on=merge:+worker", "merge"),
+                ("op=point on=candidates:+worker", "join"),
+                ("op=create on=pairs.tsv", "cluster"),
             ][..],
             false,
         ),
         case(
-            format!("ingest {input} -o OUT {read} {means}"),
-            &[("", "ingest")],
+            format!("ingest {input} -o OUT {read} --memory 128MiB --threads 1"),
+            &[("op=point on=ingest:+alone", "ingest")],
             false,
         ),
         case(
-            format!("join OUT --threshold 0.1 --join count {means}"),
-            &[],
+            format!("join OUT --threshold 0.1 --sampling 1/2 --join count {means}"),
+            &[
+                ("op=create on=manifest", "sample"),
+                ("op=point on=merge+in+memory:+worker", "merge"),
+                ("op=point on=count:+worker", "join"),
+            ],
             true,
         ),
         case(
             format!("study OUT --ratios 1/2,1/4 --thresholds 0.3,0.5 {means}"),
-            &[],
+            &[
+                ("op=point on=merge+in+memory:+worker nth=2", "merge"),
+                ("op=create on=trials/1-1-0.json", "study"),
+            ],
             true,
         ),
         case(
-            format!("plan OUT --ratios 1/2,1/4 --precision 0.8 --threshold 0.3 {means}"),
-            &[],
+            format!(
+                "plan OUT --ratios 1/2,1/4 --precision 0.8 --threshold 0.3 --subset 50% {means}"
+            ),
+            &[
+                ("op=create on=plan/subset", "plan"),
+                ("op=point on=merge+in+memory:+worker", "merge"),
+            ],
             true,
         ),
         case(
-            "evaluate --truth OUT --run OUT/pairs.tsv --scratch OUT/../scratch --memory 128MiB"
+            "evaluate --truth OUT --run OUT/pairs.tsv --scratch PLACE/scratch --memory 128MiB"
                 .into(),
-            &[],
+            &[("op=open on=pairs.tsv", "evaluate")],
             true,
         ),
-        case("report OUT --memory 128MiB --pairs 30".into(), &[], true),
+        case(
+            "report OUT --memory 128MiB --pairs 30".into(),
+            &[("op=create on=report.html", "report")],
+            true,
+        ),
+        case(
+            format!("method super-shingles OUT {means}"),
+            &[
+                ("op=point on=keys:+worker", "keys"),
+                ("op=point on=merge+in+memory:+worker", "merge"),
+            ],
+            true,
+        ),
+        case(
+            format!("compare OUT --methods super-shingles --truth shingles {means}"),
+            &[("op=point on=keys:+worker", "compare")],
+            true,
+        ),
+        case(
+            format!("perturb {input} -o PLACE/edited --recipe chowdhury --memory 256MiB"),
+            &[("op=create on=edited/", "perturb")],
+            false,
+        ),
     ];
+    let mut signals = ["INT", "TERM", "HUP"].iter().cycle();
     for case in &cases {
-        landed_everywhere(case, &place);
+        lands_everywhere(case, &place, &mut signals);
     }
 }
 
-fn landed_everywhere(case: &Case, finished: &Path) {
+/// What a command leaves, without what it cost: tables of a study or comparison and the page say how long things
+/// took.
+fn left(place: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = common::tree(place);
+    for (name, bytes) in &mut files {
+        let costs = ["lock", "manifest.json", "summary.json"];
+        let last = name.rsplit('/').next().unwrap();
+        let timed = ["out/study/", "out/compare", "out/report.html"];
+        if costs.contains(&last) || timed.iter().any(|start| name.starts_with(start)) {
+            bytes.clear();
+        }
+    }
+    files
+}
+
+fn lands_everywhere<'a>(
+    case: &Case,
+    finished: &Path,
+    signals: &mut impl Iterator<Item = &'a &'static str>,
+) {
     let name = case.line.split(' ').next().unwrap();
-    let attempt = |out: &Path| {
-        let line = case.line.replace("OUT", out.to_str().unwrap());
+    let attempt = |place: &Path| {
+        let line = case.line.replace("PLACE", place.to_str().unwrap());
+        let line = line.replace("OUT", place.join("out").to_str().unwrap());
         program(line.split_whitespace())
     };
     let fresh = || {
-        let directory = tempfile::tempdir().unwrap();
-        let out = directory.path().join("out");
-        fs::create_dir(directory.path().join("scratch")).unwrap();
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("scratch")).unwrap();
         if case.finished {
-            copy_directory(finished, &out);
+            copy_directory(finished, &place.path().join("out"));
         }
-        (directory, out)
+        place
     };
-    let (_kept, plain) = fresh();
-    let begin = Instant::now();
-    done(&mut attempt(&plain));
-    let whole = begin.elapsed();
-    let of = |out: &Path| {
-        let mut files = common::tree(out);
-        files.retain(|name, _| {
-            let costs = ["lock", "manifest.json", "summary.json"].contains(&name.as_str());
-            // Tables of a study and the page say how long things took.
-            !costs && !name.starts_with("study/") && !name.ends_with("report.html")
-        });
-        files
+    // What is printed is the outcome of a query alone; elsewhere it says how long things took.
+    let whole = |place: &Path| {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut command = attempt(place);
+        done(command.stdout(file.reopen().unwrap()));
+        let said = fs::read_to_string(file.path()).unwrap();
+        if name == "query" { said } else { String::new() }
     };
-    let mut signals = ["INT", "TERM", "HUP"].iter().cycle();
-    // One attempt: the stage that it landed in, if it did.
-    let mut once = |when: &dyn Fn(&mut dyn BufRead, &Path)| -> Option<String> {
-        let (_kept, out) = fresh();
-        let mut child = attempt(&out).spawn().unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap());
-        when(&mut said, &out);
+    let plain = fresh();
+    let said = whole(plain.path());
+    assert_eq!(said.is_empty(), name != "query");
+    for &(at, stage) in case.held {
+        let what = format!("{name}, held at {at}");
+        let (place, aside) = (fresh(), tempfile::tempdir().unwrap());
+        let held = aside.path().join("held");
+        let mut command = attempt(place.path());
+        command.env(
+            "LOOKALIKE_FAULTS",
+            format!("{at} do=hold:{}", held.display()),
+        );
+        // Files, which nobody has to read for the program to go on.
+        let [out, err] = ["out", "err"].map(|name| aside.path().join(name));
+        command.stdout(fs::File::create(&out).unwrap());
+        command.stderr(fs::File::create(&err).unwrap());
+        let mut child = command.spawn().unwrap();
+        wait_until_held(&mut child, &held, &what);
         signal(signals.next().unwrap(), &child);
-        let ended = end(child);
-        let mut text = String::new();
-        said.read_to_string(&mut text).unwrap();
-        let stage = match ended.status.code() {
-            Some(130) => {
-                assert!(
-                    text.contains("stopping at the next safe point"),
-                    "{name}: {text}"
-                );
-                assert!(
-                    text.contains("repeat the same command to go on"),
-                    "{name}: {text}"
-                );
-                let (_, stage) = text.split_once("stopped in stage ").unwrap();
-                Some(stage.split(';').next().unwrap().to_string())
-            }
-            // Too late, or before it could be caught.
-            Some(0) | None => None,
-            _ => panic!("{name}: {}: {text}", ended.status),
-        };
-        if stage.is_some() {
-            done(&mut attempt(&out));
-            assert_same_files(&of(&out), &of(&plain), name);
-            assert_eq!(names(&out), names(&plain), "{name}");
-        }
-        stage
-    };
-    for &(line, stage) in case.stages {
-        let landed = (0..40).any(|_| {
-            let landed = once(&|said, out| {
-                if line.is_empty() {
-                    wait_for("the manifest", || out.join("manifest.json").exists());
-                }
-                let mut read = String::new();
-                while !line.is_empty() && !read.starts_with(line) {
-                    read.clear();
-                    assert_ne!(
-                        said.read_line(&mut read).unwrap(),
-                        0,
-                        "{name} never says {line}"
-                    );
-                }
-            });
-            landed.as_deref() == Some(stage)
+        let heard = "stopping at the next safe point";
+        wait_for(&format!("{what}: the signal"), || {
+            fs::read_to_string(&err).unwrap().contains(heard)
         });
-        // A stage can be over before the signal comes; tests/resume.rs stops in each of them by count.
-        if !landed {
-            println!("{name}: no signal landed in {stage}");
-        }
-    }
-    if case.stages.is_empty() {
-        let wait = |n: u32| whole.mul_f64(f64::from((n * 5) % 13 + 1) / 14.0);
-        let landed = (0..60).filter(|&n| once(&|_, _| std::thread::sleep(wait(n))).is_some());
-        println!("{name}: {} signals landed", landed.take(3).count());
+        // A process that `compare` started may have ended while it was held.
+        let _ = fs::remove_file(&held);
+        let status = end(child).status;
+        let text = fs::read_to_string(&err).unwrap();
+        assert_eq!(status.code(), Some(130), "{what}: {text}");
+        let stopped = format!("stopped in stage {stage};");
+        assert!(text.contains(&stopped), "{what}, not in {stage}: {text}");
+        let way = "repeat the same command to go on";
+        assert!(text.contains(way), "{what}: {text}");
+        assert_eq!(whole(place.path()), said, "{what}");
+        assert_same_files(&left(place.path()), &left(plain.path()), &what);
     }
 }
 

@@ -19,6 +19,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use super::Op;
 
@@ -37,6 +38,9 @@ pub enum Do {
     Panic,
     /// The thread sleeps for so many milliseconds.
     Sleep(u64),
+    /// The thread makes this file and waits until it is removed: a test knows then that the thread is there, and
+    /// has all the time that it needs. A minute at most, so that a test that fails leaves nothing running.
+    Hold(&'static Path),
 }
 
 /// A failure: where, and what.
@@ -159,8 +163,9 @@ pub fn arm(scope: &Path, faults: Vec<Fault>, trace: bool) -> Armed {
 /// Arms the faults that a text describes for as long as the process lives.
 ///
 /// Faults stand apart by `;`, each some of `op=write on=manifest changes=1 nth=3 times=2 do=EIO`, where
-/// a `+` in `on` stands for a space, `do` is the name of an error, `short:N`, `kill`, `kill-after`, `panic` or `sleep:MS`. `journal=DIR` keeps
-/// the journal of a power loss there; `trace=FILE` writes a line for every operation.
+/// a `+` in `on` stands for a space, `do` is the name of an error, `short:N`, `kill`, `kill-after`, `panic`,
+/// `sleep:MS` or `hold:FILE`. `journal=DIR` keeps the journal of a power loss there; `trace=FILE` writes a line for
+/// every operation.
 ///
 /// # Errors
 /// What cannot be understood.
@@ -210,6 +215,11 @@ fn what(text: &str) -> Option<Do> {
         "kill" => Do::Kill,
         "kill-after" => Do::KillAfter,
         "panic" => Do::Panic,
+        _ if text.starts_with("hold:") => {
+            // For ever, as what is armed from a text.
+            let file = PathBuf::from(text.trim_start_matches("hold:"));
+            Do::Hold(Box::leak(file.into_boxed_path()))
+        }
         _ => match (number("short:"), number("sleep:")) {
             (Some(bytes), _) => Do::Short(bytes as usize),
             (_, Some(milliseconds)) => Do::Sleep(milliseconds),
@@ -254,6 +264,21 @@ fn panic(op: Op, path: &Path) -> ! {
     panic!("a fault: {op:?} {}", path.display())
 }
 
+/// A thread is held no longer than this.
+const MOST_HELD: Duration = Duration::from_secs(60);
+/// How often it looks whether it is let go.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Waits until a file that is made here is removed.
+fn hold(file: &Path) {
+    let began = Instant::now();
+    if fs::write(file, "").is_ok() {
+        while file.exists() && began.elapsed() < MOST_HELD {
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
 /// Does an operation, or what a fault makes of it.
 pub(super) fn doing<T>(
     op: Op,
@@ -271,9 +296,8 @@ pub(super) fn doing<T>(
         }
         Some(Do::Kill) => kill(),
         Some(Do::Panic) => panic(op, path),
-        Some(Do::Sleep(milliseconds)) => {
-            std::thread::sleep(std::time::Duration::from_millis(milliseconds));
-        }
+        Some(Do::Sleep(milliseconds)) => std::thread::sleep(Duration::from_millis(milliseconds)),
+        Some(Do::Hold(file)) => hold(file),
         Some(Do::KillAfter | Do::Short(_)) | None => {}
     }
     let done = if JOURNALLED.load(Ordering::Relaxed) && op.changes() {
@@ -304,7 +328,11 @@ pub(super) fn limit(op: Op, path: &Path, bytes: usize) -> io::Result<usize> {
         Some(Do::Kill | Do::KillAfter) => kill(),
         Some(Do::Panic) => panic(op, path),
         Some(Do::Sleep(milliseconds)) => {
-            std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+            std::thread::sleep(Duration::from_millis(milliseconds));
+            bytes
+        }
+        Some(Do::Hold(file)) => {
+            hold(file);
             bytes
         }
         None => bytes,
@@ -323,9 +351,8 @@ pub fn point(name: &'static str) {
     match met(Op::Point, Path::new(name)) {
         Some(Do::Kill | Do::KillAfter) => kill(),
         Some(Do::Panic) => panic(Op::Point, Path::new(name)),
-        Some(Do::Sleep(milliseconds)) => {
-            std::thread::sleep(std::time::Duration::from_millis(milliseconds));
-        }
+        Some(Do::Sleep(milliseconds)) => std::thread::sleep(Duration::from_millis(milliseconds)),
+        Some(Do::Hold(file)) => hold(file),
         Some(Do::Fail(_) | Do::Short(_)) | None => {}
     }
     if JOURNALLED.load(Ordering::Relaxed)
