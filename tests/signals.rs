@@ -429,6 +429,11 @@ fn a_signal_in_every_stage() {
             true,
         ),
         case(
+            format!("query OUT {input} --memory 128MiB --threads 1"),
+            &[("op=point on=query:+worker nth=2", "query")],
+            true,
+        ),
+        case(
             format!("perturb {input} -o PLACE/edited --recipe chowdhury --memory 256MiB"),
             &[("op=create on=edited/", "perturb")],
             false,

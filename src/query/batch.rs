@@ -161,6 +161,7 @@ impl<'a, K: Key> Batch<'a, K> {
                     return Ok(best);
                 };
                 disk::point("query: worker");
+                context.stop.check(STAGE)?;
                 look.segment(segment, &mut best, context)?;
             }
         };
