@@ -16,11 +16,16 @@ use std::time::{Duration, Instant};
 use common::corpus::{Doc, Shape, random_corpus, write_jsonl};
 use common::stopped::StopAt;
 use common::{Run, assert_same_files, copy_directory, least_memory, paths, tree};
+use lookalike::compare::CompareConfig;
 use lookalike::evaluate::plan::{PlanConfig, Target};
 use lookalike::evaluate::study::StudyConfig;
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::manifest::Workspace;
+use lookalike::measure::Criterion;
+use lookalike::methods::{self, Spec};
+use lookalike::perturb::{self, Chowdhury, PerturbConfig, Recipe};
 use lookalike::progress::{Silent, Stop};
+use lookalike::query::{self, QueryConfig};
 use lookalike::report::page::{self, PageConfig};
 use lookalike::report::verify;
 use lookalike::store::disk::faults::{Do, Fault, arm, errno};
@@ -65,10 +70,11 @@ impl Subject {
         }
         let mut files = tree(&self.out());
         for (name, bytes) in &mut files {
-            // What was done, not what it cost; of a study, the tables without it.
+            // What was done, not what it cost; of a study, the tables without it; a comparison says it of each method.
             let of_study = name.starts_with("study/") && !name.ends_with(".tsv");
             let costs = ["lock", "manifest.json", "summary.json"];
-            if of_study || costs.contains(&&name[..]) {
+            let last = name.rsplit('/').next().unwrap();
+            if of_study || name.starts_with("compare") || costs.contains(&last) {
                 bytes.clear();
             }
         }
@@ -747,7 +753,80 @@ fn subjects() -> Vec<Subject> {
             }),
         ),
         evaluation,
+        methods_of_papers(),
+        onwards(
+            "query",
+            &small(),
+            Box::new(|root| {
+                let stop = Stop::default();
+                let run = small();
+                let context = run.context(&stop, &Silent);
+                let base = Workspace::open(&root.join("out"))?;
+                let inputs = pipeline::inputs(&[root.join("in")], &root.join("out"))?;
+                let config = QueryConfig {
+                    criterion: Criterion {
+                        measure: Default::default(),
+                        threshold: "0.2".parse().unwrap(),
+                    },
+                    containing: None,
+                    top: None,
+                };
+                let mut answers = String::new();
+                let read = &run.collection.read;
+                query::run(&base, None, &inputs, read, &config, &context, |answer| {
+                    answers += &serde_json::to_string(&answer).unwrap();
+                    Ok(())
+                })?;
+                Ok(answers)
+            }),
+        ),
+        Subject {
+            name: "perturb",
+            root: place(4),
+            act: Box::new(|root| {
+                let config = PerturbConfig {
+                    read: small().collection.read,
+                    detector: true,
+                    recipe: Recipe::Chowdhury(Chowdhury::default()),
+                    originals: Some(2),
+                    background: None,
+                    seed: 0,
+                };
+                let stop = Stop::default();
+                let run = small();
+                let context = run.context(&stop, &Silent);
+                perturb::run(&[root.join("in")], &root.join("out"), &config, &context)?;
+                Ok(String::new())
+            }),
+        },
     ]
+}
+
+/// A method's keys and what comes of them, and its comparison with another.
+fn methods_of_papers() -> Subject {
+    let specs = || ["super-shingles", "shingles"].map(|spec| Spec::read(spec).unwrap());
+    onwards(
+        "methods, compared",
+        &small().keep_text(),
+        Box::new(move |root| {
+            let stop = Stop::default();
+            let run = small();
+            let context = run.context(&stop, &Silent);
+            let mut base = Workspace::open(&root.join("out"))?;
+            for spec in specs() {
+                methods::run(&base, &spec, &context)?;
+            }
+            let [one, other] = specs();
+            let config = CompareConfig {
+                methods: vec![one, other.clone()],
+                truths: vec![other],
+                edits: None,
+                cost: 100,
+            };
+            let compared = pipeline::compare(&mut base, &config, &context)?;
+            Ok(serde_json::to_string(&compared.agreement).unwrap())
+        }),
+    )
 }
 
 #[test]

@@ -37,8 +37,8 @@ pub fn garble(out: &Path, random: &mut Random) {
             .to_str()
             .unwrap()
             .to_string();
-        // A study and a plan have directories of their own, with manifests of their own.
-        let own = ["study/", "plan/"]
+        // A study, a plan and a method have directories of their own, with manifests of their own.
+        let own = ["study/", "plan/", "methods/"]
             .iter()
             .any(|place| name.starts_with(place));
         if named.contains(&name) || own && !name.ends_with(".tmp") {

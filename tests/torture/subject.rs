@@ -47,7 +47,8 @@ pub fn temporary() -> TempDir {
 fn lasting(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = tree(out);
     let costs = |name: &str| {
-        ["lock", "manifest.json", "summary.json"].contains(&name)
+        let last = name.rsplit('/').next().unwrap_or(name);
+        ["lock", "manifest.json", "summary.json"].contains(&last)
             || name.starts_with("study/") && name.ends_with(".json")
     };
     // That they are there is to be seen; what they say of times differs.
@@ -59,14 +60,20 @@ fn lasting(out: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// The kind of a file, or the name of one that is alone of its kind.
+/// The kind of a file, or the name of one that is alone of its kind. A method's keys are of other kinds than the
+/// collection that they are made from: another stage writes them.
 pub fn kind(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, rest) = name.split_once('.').unwrap_or((name, ""));
-    if stem.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
-        rest.into()
+    let kind = if stem.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
+        rest
     } else {
-        name.into()
+        name
+    };
+    if path.contains("/methods/") && path.contains("/collection") {
+        format!("keys {kind}")
+    } else {
+        kind.into()
     }
 }
 
@@ -281,6 +288,7 @@ pub fn subjects() -> Vec<Subject> {
         [&study[..], &["--memory", "256MiB"]].concat(),
         [&plan[..], &["--memory", "256MiB", "--subset", "50%"]].concat(),
     );
+    let method = ["method", "super-shingles", "OUT", "--memory", "256MiB"];
     vec![
         Subject::new("join, least memory", 60, &read, Some(&least)),
         Subject::new("run, spilled, prefix join", 14, &spilled, None),
@@ -289,5 +297,6 @@ pub fn subjects() -> Vec<Subject> {
         Subject::new("run again, another question", 14, &base, Some(&again)),
         Subject::new("study", 8, &base, Some(&study)),
         Subject::new("plan", 8, &base, Some(&plan)),
+        Subject::new("method", 8, &read, Some(&method)),
     ]
 }
