@@ -25,6 +25,7 @@ use lookalike::measure::Criterion;
 use lookalike::methods::{self, Spec};
 use lookalike::perturb::{self, Chowdhury, PerturbConfig, Recipe};
 use lookalike::progress::{Silent, Stop};
+use lookalike::qrels::{self, QrelsConfig};
 use lookalike::query::{self, QueryConfig};
 use lookalike::report::page::{self, PageConfig};
 use lookalike::report::verify;
@@ -799,6 +800,7 @@ fn subjects() -> Vec<Subject> {
                 Ok(String::new())
             }),
         },
+        judged(),
     ]
 }
 
@@ -827,6 +829,34 @@ fn methods_of_papers() -> Subject {
             Ok(serde_json::to_string(&compared.agreement).unwrap())
         }),
     )
+}
+
+/// Judgements of all documents against the clusters.
+fn judged() -> Subject {
+    let subject = onwards(
+        "qrels",
+        &small(),
+        Box::new(|root| {
+            let config = QrelsConfig {
+                qrels: root.join("judged.txt"),
+                clusters: root.join("out"),
+                run: None,
+                output: Some(root.join("out/thin")),
+                keep: Default::default(),
+            };
+            let stop = Stop::default();
+            let report = qrels::run(&config, &small().context(&stop, &Silent))?;
+            Ok(serde_json::to_string(&report).unwrap())
+        }),
+    );
+    let rows = common::rows_of(&subject.out(), "documents.tsv");
+    let lines = rows.iter().enumerate().map(|(n, row)| {
+        let docno = row.split('\t').next().unwrap();
+        format!("301 0 {docno} {}\n", n % 2)
+    });
+    let lines: String = lines.collect();
+    fs::write(subject.root.path().join("judged.txt"), lines).unwrap();
+    subject
 }
 
 #[test]
@@ -995,6 +1025,41 @@ fn a_disk_that_fails_once_is_no_reject() {
         let out = root.path().join("out");
         assert_same_files(&common::lasting(&out), &expected, on);
         fs::remove_dir_all(out).unwrap();
+    }
+}
+
+/// Where a path leads to could not be found out, and it was taken for another file than the judgements: they were
+/// replaced by what is kept of them.
+#[test]
+fn judgements_that_cannot_be_looked_at_are_not_replaced() {
+    let root = place(4);
+    ran(&small(), root.path()).unwrap();
+    let output = root.path().join("thin");
+    fs::create_dir(&output).unwrap();
+    let config = QrelsConfig {
+        qrels: output.join("qrels"),
+        clusters: root.path().join("out"),
+        run: None,
+        output: Some(output),
+        keep: Default::default(),
+    };
+    fs::write(&config.qrels, "301 0 nowhere 1\n").unwrap();
+    let stop = Stop::default();
+    let judge = || qrels::run(&config, &small().context(&stop, &Silent));
+    assert!(matches!(judge(), Err(Error::BadParameter { .. })));
+    for nth in 1.. {
+        let mut fault = Fault::at(Op::Inspect, nth, Do::Fail(errno("EIO").unwrap()));
+        fault.on = "thin/qrels".into();
+        let armed = arm(root.path(), vec![fault], false);
+        let outcome = judge();
+        if armed.met() == 0 {
+            assert!(nth > 2, "it was never looked at");
+            break;
+        }
+        assert!(
+            matches!(outcome, Err(Error::Io { .. })),
+            "{nth}: {outcome:?}"
+        );
     }
 }
 

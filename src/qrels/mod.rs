@@ -246,6 +246,16 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     Ok(report)
 }
 
+/// Where a path leads to, if it leads anywhere.
+fn real(path: &Path) -> Result<Option<PathBuf>> {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    match disk::canonical(path) {
+        Ok(real) => Ok(Some(real)),
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(e) => Err(e).map_err(Error::io("inspect", path)),
+    }
+}
+
 /// Refuses an output directory in which files of a run, or what is read here, would be replaced.
 fn check_output(config: &QrelsConfig, output: &Path) -> Result<()> {
     let refuse = |limit: String| {
@@ -265,11 +275,8 @@ fn check_output(config: &QrelsConfig, output: &Path) -> Result<()> {
     ];
     for input in inputs.into_iter().flatten() {
         for name in [INCONSISTENT_FILE, QRELS_FILE, RUN_FILE] {
-            let target = disk::canonical(&output.join(name));
-            let read = disk::canonical(input);
-            if let (Ok(target), Ok(read)) = (target, read)
-                && target == read
-            {
+            let (target, read) = (real(&output.join(name))?, real(input)?);
+            if target.is_some() && target == read {
                 return refuse(format!("{} would be replaced", input.display()));
             }
         }
