@@ -306,7 +306,7 @@ fn sampling(
 /// Subdirectory of an output directory with the tables of a comparison.
 pub const COMPARE_DIRECTORY: &str = "compare";
 
-/// Name of the page of a comparison.
+/// Name of the page of a comparison, in [`COMPARE_DIRECTORY`].
 pub const COMPARE_PAGE: &str = "compare.html";
 
 /// Compares methods that were run on a collection, and writes what was found to its directory.
@@ -336,7 +336,7 @@ pub fn compare(
     for file in files {
         workspace.put_other(&format!("{of}{}", file.name), file.text.as_bytes())?;
     }
-    workspace.put_other(COMPARE_PAGE, &page)?;
+    workspace.put_other(&format!("{of}{COMPARE_PAGE}"), &page)?;
     Ok(comparison)
 }
 

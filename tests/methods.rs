@@ -622,4 +622,12 @@ fn a_comparison_adds_up() {
         assert!(columns >= 3, "{}", file.name);
     }
     assert!(compare::table(&comparison).contains("megashingles"));
+    // The page has every method, every truth and both figures, and nothing that is loaded from elsewhere.
+    let page = out.join("compare").join(pipeline::COMPARE_PAGE);
+    let page = fs::read_to_string(page).unwrap();
+    for spec in &specs {
+        assert!(page.contains(&format!("<bdi>{spec}</bdi>")), "{spec}");
+    }
+    assert_eq!(page.matches("<svg").count(), 2);
+    assert!(!page.contains("href=\"http") && !page.contains("<script"));
 }

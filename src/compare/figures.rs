@@ -3,17 +3,37 @@
 use super::{Comparison, TableFile};
 use crate::Result;
 use crate::evaluate::study::figures::chart::{Axis, Chart, Line, Look, Panel, Ticks};
+use crate::measure::Measure;
+use crate::methods::Spec;
 
 /// Lines of a figure at most: more cannot be told apart.
-const MOST_LINES: usize = 22;
+const MOST_LINES: usize = 16;
+
+/// The methods that a figure shows: first those that have a similarity, and not a number of keys in common.
+fn shown(comparison: &Comparison) -> Vec<usize> {
+    let counts = |n: &usize| {
+        let spec = comparison
+            .methods
+            .get(*n)
+            .map(|row| Spec::read(&row.method));
+        let join = spec.and_then(|spec| Some(spec.ok()?.method().join()));
+        join.is_none_or(|join| matches!(join.measure, Measure::Shared(_)))
+    };
+    let mut shown: Vec<usize> = (0..comparison.methods.len()).collect();
+    shown.sort_by_key(counts);
+    shown.truncate(MOST_LINES);
+    shown
+}
 
 /// All figures as SVG; none where no edits are known.
 pub(crate) fn figures(comparison: &Comparison) -> Result<Vec<TableFile>> {
     let Some(families) = &comparison.families else {
         return Ok(Vec::new());
     };
-    let look = |place: usize| Look::ordered(place, comparison.methods.len().min(MOST_LINES));
-    let curves = families.curves.iter().take(MOST_LINES).enumerate();
+    let shown = shown(comparison);
+    let look = |place: usize| Look::ordered(place, shown.len());
+    let curves = shown.iter().filter_map(|&n| families.curves.get(n));
+    let curves = curves.enumerate();
     let curves = curves.map(|(place, curve)| Line {
         label: curve.method.clone(),
         look: look(place),
@@ -39,7 +59,8 @@ pub(crate) fn figures(comparison: &Comparison) -> Result<Vec<TableFile>> {
         lines,
         families.curves.iter().all(|curve| curve.points.is_empty()),
     );
-    let distributions = families.distributions.iter().take(MOST_LINES).enumerate();
+    let distributions = shown.iter().filter_map(|&n| families.distributions.get(n));
+    let distributions = distributions.enumerate();
     let distributions = distributions.map(|(place, of)| {
         let whole = of.pairs.max(1) as f64;
         let dissimilar = of.pairs - of.similar.len() as u64;
@@ -51,7 +72,7 @@ pub(crate) fn figures(comparison: &Comparison) -> Result<Vec<TableFile>> {
         points.push((1.0, Some(1.0)));
         Line {
             label: of.method.clone(),
-            look: Look::ordered(place, comparison.methods.len().min(MOST_LINES)).unmarked(),
+            look: look(place).unmarked(),
             points,
         }
     });

@@ -39,11 +39,21 @@ pub(crate) fn page(comparison: &Comparison, specs: &[Spec], figures: &[TableFile
     html.as_bytes().to_vec()
 }
 
-/// A table: the first cell of a row names it.
+/// A table of numbers: the first cell of a row names it.
 fn table(html: &mut Html, head: &[&str], rows: &[Vec<String>]) {
-    html.raw("<div class=\"wide\">\n<table>\n<thead><tr>");
-    for cell in head {
-        html.raw("<th scope=\"col\">").text(cell).raw("</th>");
+    rows_of(html, head, rows, true);
+}
+
+fn rows_of(html: &mut Html, head: &[&str], rows: &[Vec<String>], numbers: bool) {
+    html.raw("<div class=\"scroll\">\n<table>\n<thead><tr>");
+    for (n, cell) in head.iter().enumerate() {
+        html.raw(if n == 0 || !numbers {
+            "<th scope=\"col\">"
+        } else {
+            "<th scope=\"col\" class=\"n\">"
+        })
+        .text(cell)
+        .raw("</th>");
     }
     html.raw("</tr></thead>\n<tbody>\n");
     for row in rows {
@@ -52,7 +62,13 @@ fn table(html: &mut Html, head: &[&str], rows: &[Vec<String>]) {
             if n == 0 {
                 html.raw("<th scope=\"row\">").isolated(cell).raw("</th>");
             } else {
-                html.raw("<td>").text(cell).raw("</td>");
+                html.raw(if numbers {
+                    "<td class=\"n\">"
+                } else {
+                    "<td class=\"long\">"
+                })
+                .text(cell)
+                .raw("</td>");
             }
         }
         html.raw("</tr>\n");
@@ -203,8 +219,8 @@ fn copies(html: &mut Html, comparison: &Comparison, families: &Families, figures
         }
     }
     html.raw(
-        "<p>Left: similarity by each method's own measure (where it asks for a number of keys in common, the \
-         resemblance of the key sets), on average over the copies with as many edits. Then: the same between \
+        "<p>First: similarity by each method's own measure (where it asks for a number of keys in common, the \
+         resemblance of the key sets), on average over the copies with as many edits. Second: the same between \
          originals, which are different documents; the further to the left a line rises, the less it takes \
          different documents for alike (Cherkasova et al. 2009, Figures 2 to 8).</p>\n\
          <details>\n<summary>Each original</summary>\n",
@@ -235,6 +251,6 @@ fn methods(html: &mut Html, specs: &[Spec]) {
         ]
     });
     let head = ["method", "what it does", "paper", "all parameters"];
-    table(html, &head, &rows.collect::<Vec<_>>());
+    rows_of(html, &head, &rows.collect::<Vec<_>>(), false);
     html.raw("</section>\n");
 }
