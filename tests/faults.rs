@@ -1056,10 +1056,7 @@ fn judgements_that_cannot_be_looked_at_are_not_replaced() {
             assert!(nth > 2, "it was never looked at");
             break;
         }
-        assert!(
-            matches!(outcome, Err(Error::Io { .. })),
-            "{nth}: {outcome:?}"
-        );
+        assert!(outcome.is_err(), "they were replaced: {nth}");
     }
 }
 

@@ -92,7 +92,7 @@ fn signal(name: &str, child: &Child) {
     assert!(status.unwrap().success());
 }
 
-fn wait_for(what: &str, there: impl Fn() -> bool) {
+fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !there() {
         assert!(begin.elapsed() < PATIENCE, "{what} never comes");
@@ -296,8 +296,7 @@ fn two_that_start_at_once() {
         } else {
             (other, one)
         };
-        let id = won.id();
-        let lost = end(lost);
+        let (id, lost) = (won.id(), refused(lost, &behind[1 - winner]));
         assert_eq!(
             lost.status.code(),
             Some(1),
@@ -314,12 +313,20 @@ fn two_that_start_at_once() {
             "round {round}: {}",
             lost.stderr
         );
-        assert!(!behind[1 - winner].exists(), "round {round}: both have it");
         fs::remove_file(&behind[winner]).unwrap();
         let won = end(won);
         assert!(won.status.success(), "round {round}: {}", won.stderr);
         assert_same_files(&lasting(&out), &expected, &format!("round {round}"));
     }
+}
+
+/// The end of a process that is not to come to where it would be held.
+fn refused(mut child: Child, file: &Path) -> Ended {
+    wait_for("the end of the other", || {
+        assert!(!file.exists(), "both have the lock");
+        child.try_wait().unwrap().is_some()
+    });
+    end(child)
 }
 
 /// Until a process is held (`do=hold` in `LOOKALIKE_FAULTS`).
