@@ -90,50 +90,49 @@ fn killed_anywhere_and_run_again() {
 }
 
 /// A signal that asks for an end: status 130, what to do is said, and it can be done.
-#[cfg(unix)]
+///
+/// The program is held where the signal is to come: nothing depends on how fast anything is.
+#[cfg(all(unix, feature = "faults"))]
 #[test]
 fn interrupted_by_a_signal_and_run_again() {
     let directory = tempfile::tempdir().unwrap();
     let (input, run) = corpus(directory.path(), 40);
     let (expected, _) = uninterrupted(&run, &input);
     for signal in ["-INT", "-TERM"] {
-        let mut landed = false;
-        for attempt in 0..40 {
-            let out = tempfile::tempdir().unwrap();
-            let child = program(&input, out.path(), 2).spawn().unwrap();
-            // Begun, and not yet over.
-            while !out.path().join("manifest.json").exists() {
+        let out = tempfile::tempdir().unwrap();
+        let held = directory.path().join("held");
+        let hold = format!(
+            "op=point on=ingest:+worker nth=2 do=hold:{}",
+            held.display()
+        );
+        // A file, which nobody has to read for the program to go on.
+        let said = directory.path().join("said");
+        let mut command = program(&input, out.path(), 2);
+        command.stderr(std::fs::File::create(&said).unwrap());
+        let child = command.env("LOOKALIKE_FAULTS", hold).spawn().unwrap();
+        let wait = |what: &str, there: &dyn Fn() -> bool| {
+            let begin = Instant::now();
+            while !there() {
+                assert!(begin.elapsed() < Duration::from_secs(60), "never: {what}");
                 std::thread::sleep(Duration::from_millis(1));
             }
-            std::thread::sleep(Duration::from_millis(attempt));
-            let id = child.id().to_string();
-            assert!(
-                Command::new("kill")
-                    .args([signal, &id])
-                    .status()
-                    .unwrap()
-                    .success()
-            );
-            let output = child.wait_with_output().unwrap();
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            if output.status.code() == Some(130) {
-                assert!(stderr.contains("stopped in stage"), "{stderr}");
-                assert!(stderr.contains("repeat the same command"), "{stderr}");
-                landed = true;
-            } else {
-                assert!(
-                    output.status.success(),
-                    "{signal}: {}: {stderr}",
-                    output.status
-                );
-            }
-            wait_successfully(program(&input, out.path(), 1).spawn().unwrap());
-            assert_same_files(&lasting(out.path()), &expected, signal);
-            if landed {
-                break;
-            }
-        }
-        assert!(landed, "{signal} never came in time");
+        };
+        wait("held", &|| held.exists());
+        let id = child.id().to_string();
+        let mut kill = Command::new("kill");
+        assert!(kill.args([signal, &id]).status().unwrap().success());
+        let heard = || std::fs::read_to_string(&said).unwrap();
+        wait("heard", &|| {
+            heard().contains("stopping at the next safe point")
+        });
+        std::fs::remove_file(&held).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let stderr = heard();
+        assert_eq!(output.status.code(), Some(130), "{signal}: {stderr}");
+        assert!(stderr.contains("stopped in stage"), "{stderr}");
+        assert!(stderr.contains("repeat the same command"), "{stderr}");
+        wait_successfully(program(&input, out.path(), 1).spawn().unwrap());
+        assert_same_files(&lasting(out.path()), &expected, signal);
     }
 }
 
