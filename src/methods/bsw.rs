@@ -12,11 +12,8 @@
 
 use super::document::fingerprint;
 use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
-use super::{Document, Entry, Keys, Method, Parameter};
-use crate::Result;
+use super::{Document, Entry, Parameter, Plain};
 use crate::join::JoinConfig;
-use crate::manifest::Workspace;
-use crate::progress::Context;
 
 pub(super) const METHOD: Entry = Entry {
     name: "bsw",
@@ -55,17 +52,11 @@ struct Bsw {
     join: JoinConfig,
 }
 
-impl Method for Bsw {
+impl Plain for Bsw {
     fn join(&self) -> JoinConfig {
         self.join
     }
 
-    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
-        Ok(Box::new(self))
-    }
-}
-
-impl Keys for &Bsw {
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
         let text = document.text().as_bytes();
         let fingerprints = windows(document, self.window);

@@ -13,11 +13,8 @@
 
 use super::sketch::{family, minima};
 use super::super_shingles::together;
-use super::{Document, Entry, Keys, Method, Parameter, join_by_shared, mix};
-use crate::Result;
+use super::{Document, Entry, Parameter, Plain, join_by_shared, mix};
 use crate::join::JoinConfig;
-use crate::manifest::Workspace;
-use crate::progress::Context;
 
 pub(super) const METHOD: Entry = Entry {
     name: "megashingles",
@@ -69,17 +66,11 @@ struct Megashingles {
     family: Vec<u64>,
 }
 
-impl Method for Megashingles {
+impl Plain for Megashingles {
     fn join(&self) -> JoinConfig {
         join_by_shared(self.common)
     }
 
-    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
-        Ok(Box::new(self))
-    }
-}
-
-impl Keys for &Megashingles {
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
         let fingerprints = document.shingles(self.size, 0);
         let mut least = Vec::with_capacity(self.family.len());

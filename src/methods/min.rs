@@ -10,12 +10,9 @@
 //! their resemblance.
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
-use super::{Document, Entry, Keys, Method, Parameter, join_by};
-use crate::Result;
+use super::{Document, Entry, Parameter, Plain, join_by};
 use crate::join::JoinConfig;
-use crate::manifest::Workspace;
 use crate::measure::Measure;
-use crate::progress::Context;
 
 pub(super) const METHOD: Entry = Entry {
     name: "min",
@@ -46,17 +43,11 @@ struct Min {
     join: JoinConfig,
 }
 
-impl Method for Min {
+impl Plain for Min {
     fn join(&self) -> JoinConfig {
         self.join
     }
 
-    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
-        Ok(Box::new(self))
-    }
-}
-
-impl Keys for &Min {
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
         let fingerprints = windows(document, self.window);
         fingerprints.sort_unstable();

@@ -19,11 +19,8 @@
 
 use super::sketch::{family, minima};
 use super::super_shingles::together;
-use super::{Document, Entry, Keys, Method, Parameter, join_by_shared, mix};
-use crate::Result;
+use super::{Document, Entry, Parameter, Plain, join_by_shared, mix};
 use crate::join::JoinConfig;
-use crate::manifest::Workspace;
-use crate::progress::Context;
 
 pub(super) const METHOD: Entry = Entry {
     name: "minhash",
@@ -75,17 +72,11 @@ struct MinHash {
     family: Vec<u64>,
 }
 
-impl Method for MinHash {
+impl Plain for MinHash {
     fn join(&self) -> JoinConfig {
         join_by_shared(1)
     }
 
-    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
-        Ok(Box::new(self))
-    }
-}
-
-impl Keys for &MinHash {
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
         let fingerprints = document.shingles(self.size, 0);
         let mut least = Vec::with_capacity(self.family.len());

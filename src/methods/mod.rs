@@ -95,7 +95,7 @@ pub trait Method: Send + Sync {
     /// What two documents' keys must share.
     fn join(&self) -> JoinConfig;
 
-    /// Learns what must be known of the collection. A method that needs nothing returns itself.
+    /// Learns what must be known of the collection.
     ///
     /// # Errors
     /// Those of the stages that it runs.
@@ -116,6 +116,42 @@ pub trait Method: Send + Sync {
     /// Are the documents of each key a set of duplicates that is worth a line of its own (`sets.jsonl`)?
     fn sets(&self) -> bool {
         false
+    }
+}
+
+/// A method that needs to know nothing of the collection.
+trait Plain: Send + Sync {
+    /// As [`Method::join`].
+    fn join(&self) -> JoinConfig;
+
+    /// As [`Keys::keys`].
+    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>);
+
+    /// As [`Method::sets`].
+    fn sets(&self) -> bool {
+        false
+    }
+}
+
+impl<P: Plain> Method for P {
+    fn join(&self) -> JoinConfig {
+        Plain::join(self)
+    }
+
+    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
+        Ok(Box::new(OfItself(self)))
+    }
+
+    fn sets(&self) -> bool {
+        Plain::sets(self)
+    }
+}
+
+struct OfItself<'a, P>(&'a P);
+
+impl<P: Plain> Keys for OfItself<'_, P> {
+    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
+        self.0.keys(document, keys);
     }
 }
 

@@ -8,11 +8,8 @@
 //! As `windows.rs` says.
 
 use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
-use super::{Document, Entry, Keys, Method, Parameter};
-use crate::Result;
+use super::{Document, Entry, Parameter, Plain};
 use crate::join::JoinConfig;
-use crate::manifest::Workspace;
-use crate::progress::Context;
 
 pub(super) const METHOD: Entry = Entry {
     name: "mod",
@@ -44,17 +41,11 @@ struct Mod {
     join: JoinConfig,
 }
 
-impl Method for Mod {
+impl Plain for Mod {
     fn join(&self) -> JoinConfig {
         self.join
     }
 
-    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
-        Ok(Box::new(self))
-    }
-}
-
-impl Keys for &Mod {
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
         let fingerprints = windows(document, self.window).iter().copied();
         keys.extend(fingerprints.filter(|f| f.is_multiple_of(self.n)));

@@ -17,13 +17,10 @@
 //! - A line ends where the text has a line feed or the markup a break; empty lines are none.
 
 use super::document::fingerprint;
-use super::{Document, Entry, Keys, Method, Parameter, join_by, join_by_shared};
-use crate::Result;
+use super::{Document, Entry, Parameter, Plain, join_by, join_by_shared};
 use crate::ids::Threshold;
 use crate::join::{Join, JoinConfig};
-use crate::manifest::Workspace;
 use crate::measure::Measure;
-use crate::progress::Context;
 
 pub(super) const METHOD: Entry = Entry {
     name: "shingles",
@@ -165,17 +162,11 @@ struct Shingles {
     join: JoinConfig,
 }
 
-impl Method for Shingles {
+impl Plain for Shingles {
     fn join(&self) -> JoinConfig {
         self.join
     }
 
-    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
-        Ok(Box::new(self))
-    }
-}
-
-impl Keys for &Shingles {
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
         if self.lines {
             let lines: Vec<&str> = document.lines().filter(|line| !line.is_empty()).collect();

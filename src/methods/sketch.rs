@@ -10,12 +10,9 @@
 //! where the paper hashes every window n times (Bob Jenkins' family).
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
-use super::{Document, Entry, Keys, Method, Parameter, join_by, mix};
-use crate::Result;
+use super::{Document, Entry, Parameter, Plain, join_by, mix};
 use crate::join::JoinConfig;
-use crate::manifest::Workspace;
 use crate::measure::Measure;
-use crate::progress::Context;
 
 pub(super) const METHOD: Entry = Entry {
     name: "sketch",
@@ -73,17 +70,11 @@ struct Sketch {
     join: JoinConfig,
 }
 
-impl Method for Sketch {
+impl Plain for Sketch {
     fn join(&self) -> JoinConfig {
         self.join
     }
 
-    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
-        Ok(Box::new(self))
-    }
-}
-
-impl Keys for &Sketch {
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
         // A key is a place and what stands there.
         let fingerprints = windows(document, self.window);

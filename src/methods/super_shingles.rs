@@ -18,11 +18,8 @@
 //! overlap instead.
 
 use super::document::fingerprint;
-use super::{Document, Entry, Keys, Method, Parameter, join_by_shared};
-use crate::Result;
+use super::{Document, Entry, Parameter, Plain, join_by_shared};
 use crate::join::JoinConfig;
-use crate::manifest::Workspace;
-use crate::progress::Context;
 
 pub(super) const METHOD: Entry = Entry {
     name: "super-shingles",
@@ -67,21 +64,15 @@ struct SuperShingles {
     sliding: bool,
 }
 
-impl Method for SuperShingles {
+impl Plain for SuperShingles {
     fn join(&self) -> JoinConfig {
         join_by_shared(1)
-    }
-
-    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
-        Ok(Box::new(self))
     }
 
     fn sets(&self) -> bool {
         true
     }
-}
 
-impl Keys for &SuperShingles {
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
         let sampled = document.shingles(self.size, 0);
         sampled.retain(|f| f.is_multiple_of(self.every));
@@ -116,7 +107,7 @@ mod tests {
         let keys = |text: &str| {
             let mut scratch = super::super::document::Scratch::default();
             let mut keys = Vec::new();
-            (&method).keys(&mut Document::new(text, &mut scratch), &mut keys);
+            method.keys(&mut Document::new(text, &mut scratch), &mut keys);
             keys
         };
         assert_eq!(keys("a b c").len(), 0);

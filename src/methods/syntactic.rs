@@ -17,11 +17,8 @@
 use sha1::{Digest, Sha1};
 
 use super::terms::{FILTERS_HELP, Filters, LEAST_TERMS, Preprocessing, Terms, least_terms};
-use super::{Document, Entry, Keys, Method, Parameter, join_by_shared};
-use crate::Result;
+use super::{Document, Entry, Parameter, Plain, join_by_shared};
 use crate::join::JoinConfig;
-use crate::manifest::Workspace;
-use crate::progress::Context;
 
 pub(super) const METHOD: Entry = Entry {
     name: "syntactic",
@@ -48,21 +45,15 @@ struct Syntactic {
     least_terms: usize,
 }
 
-impl Method for Syntactic {
+impl Plain for Syntactic {
     fn join(&self) -> JoinConfig {
         join_by_shared(1)
-    }
-
-    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
-        Ok(Box::new(self))
     }
 
     fn sets(&self) -> bool {
         true
     }
-}
 
-impl Keys for &Syntactic {
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
         let mut terms: Terms = self.preprocessing.terms(document);
         if terms.len() >= self.least_terms.max(1) {
