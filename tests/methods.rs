@@ -491,7 +491,8 @@ fn what_cannot_be_is_refused() {
 
 #[test]
 fn a_comparison_adds_up() {
-    let documents = corpus(3);
+    let mut documents = corpus(3);
+    documents.push(("empty too".into(), String::new()));
     let directory = tempfile::tempdir().unwrap();
     let (input, out) = (
         directory.path().join("in.jsonl"),
@@ -543,6 +544,13 @@ fn a_comparison_adds_up() {
             rows.iter().map(pair).collect()
         })
         .collect();
+    // Of two empty documents one takes part, and is ignored.
+    for (row, spec) in comparison.methods.iter().zip(&specs) {
+        let texts: BTreeSet<&str> = documents.iter().map(|(_, text)| text.as_str()).collect();
+        let without = |text: &&&str| keys(&spec.to_string(), text).is_empty();
+        let expected = texts.iter().filter(without).count();
+        assert_eq!(row.ignored as usize, expected, "{spec}");
+    }
     let any: BTreeSet<&String> = pairs.iter().flatten().collect();
     let agreement = &comparison.agreement;
     assert_eq!(agreement.any as usize, any.len());

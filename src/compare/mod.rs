@@ -231,7 +231,8 @@ fn row(workspace: &Workspace, method: String, against: Vec<Against>) -> MethodRo
     let kinds = [Kind::Fingerprints, Kind::Postings, Kind::Pairs];
     MethodRow {
         method,
-        ignored: summary.ingest.short + summary.ingest.empty,
+        // Of the empty documents all but the first are its exact duplicates.
+        ignored: summary.ingest.short + summary.ingest.empty.min(1),
         keys: summary.ingest.stored,
         pairs: summary.join.map_or(0, |join| join.pairs),
         clusters: clusters.clusters,
