@@ -23,6 +23,7 @@
 
 mod entries;
 mod inputs;
+mod lock;
 mod others;
 mod workspace;
 
@@ -31,5 +32,7 @@ pub use entries::{
     ResultsEntry, RunsEntry, SampleEntry, SegmentEntry,
 };
 pub use inputs::{INPUTS_FILE, InputList, InputsEntry};
+pub use lock::LOCK_FILE;
+pub(crate) use lock::Lock;
 pub(crate) use others::{check as check_file, put as put_file};
-pub use workspace::{LOCK_FILE, MANIFEST_FILE, Workspace, parts_of};
+pub use workspace::{MANIFEST_FILE, Workspace, parts_of};

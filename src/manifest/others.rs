@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use super::entries::ResultFile;
-use super::workspace::{LOCK_FILE, MANIFEST_FILE, Workspace};
+use super::lock::LOCK_FILE;
+use super::workspace::{MANIFEST_FILE, Workspace};
 use super::{INPUTS_FILE, Manifest};
 use crate::Result;
 use crate::store::disk::{self, AtomicFile};

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::entries::{MANIFEST_FORMAT, Manifest};
+use super::lock::{LOCK_FILE, Lock};
 use crate::collection::CollectionConfig;
 use crate::ids::FingerprintKind;
 use crate::read::InputFile;
@@ -12,8 +13,6 @@ use crate::{Error, Result};
 
 /// Name of the manifest in an output directory.
 pub const MANIFEST_FILE: &str = "manifest.json";
-/// Name of the lock file in an output directory.
-pub const LOCK_FILE: &str = "lock";
 
 /// An output directory, locked for this process.
 #[derive(Debug)]
@@ -21,41 +20,11 @@ pub struct Workspace {
     directory: PathBuf,
     /// What is committed. Change it, then [`Workspace::commit`].
     pub manifest: Manifest,
-    _lock: disk::File,
+    _lock: Lock,
     /// Committed files that were gone when the directory was opened.
     lost: Vec<PathBuf>,
     /// Another directory, and the subdirectories that are its, read and never written.
     base: Option<(PathBuf, Vec<&'static str>)>,
-}
-
-fn host() -> String {
-    let name = disk::kernel_says("/proc/sys/kernel/hostname");
-    let name = name.trim();
-    if name.is_empty() { "this host" } else { name }.into()
-}
-
-fn lock(directory: &Path) -> Result<disk::File> {
-    let text = format!("process {} on {}\n", std::process::id(), host());
-    match disk::lock(&directory.join(LOCK_FILE), &text)? {
-        disk::Locked::Ours(file) => {
-            // It tells whose the directory is until there is a manifest, and must not be lost before
-            // what comes after it.
-            disk::sync_directory(directory)?;
-            Ok(file)
-        }
-        disk::Locked::Theirs(holder) => Err(locked(directory, holder)),
-    }
-}
-
-fn locked(directory: &Path, holder: String) -> Error {
-    Error::Locked {
-        path: directory.into(),
-        holder: if holder.is_empty() {
-            "another process".into()
-        } else {
-            holder
-        },
-    }
 }
 
 fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
@@ -132,10 +101,7 @@ impl Workspace {
     /// Refuses a directory that another process works in, before anything long is done for it. Who opens it
     /// later is told again.
     pub fn look_whether_free(directory: &Path) -> Result<()> {
-        match disk::locked_by(&directory.join(LOCK_FILE)) {
-            Some(holder) => Err(locked(directory, holder)),
-            None => Ok(()),
-        }
+        Lock::look_whether_free(directory)
     }
 
     /// Opens the directory for a run over `inputs`, or makes it. What it holds must have been made
@@ -159,7 +125,7 @@ impl Workspace {
                 limit: "it is not empty and holds no manifest.json; give a new directory".into(),
             });
         }
-        let lock = lock(directory)?;
+        let lock = Lock::take(directory)?;
         let manifest = match read_manifest(directory)? {
             Some(manifest) => {
                 super::inputs::restore(directory, &manifest.inputs, inputs)?;
@@ -194,7 +160,7 @@ impl Workspace {
     /// Opens a directory that holds a collection.
     pub fn open(directory: &Path) -> Result<Self> {
         let manifest = Workspace::look(directory)?;
-        let lock = lock(directory)?;
+        let lock = Lock::take(directory)?;
         let mut workspace = Workspace {
             directory: directory.to_path_buf(),
             manifest,
@@ -284,7 +250,7 @@ impl Workspace {
         postings: Option<&super::PostingsEntry>,
     ) -> Result<Self> {
         disk::create_lasting_directory(directory)?;
-        let lock = lock(directory)?;
+        let lock = Lock::take(directory)?;
         let theirs = &base.manifest;
         // What it stands on is told by the inputs and the parts that it uses.
         let (parameters, segments) = (&theirs.collection_digest, &theirs.segments);
