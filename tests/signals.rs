@@ -320,6 +320,58 @@ fn two_that_start_at_once() {
     }
 }
 
+/// A controlled corpus keeps its directory as a run does, before its files are there and while they are written.
+#[test]
+fn a_corpus_in_the_making_is_refused_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, _) = corpus(directory.path(), 1);
+    let out = directory.path().join("made");
+    let perturb = |held: &Path, at: &str| {
+        let mut command = program(["perturb".as_ref(), input.as_os_str(), "-o".as_ref()]);
+        command
+            .arg(&out)
+            .args(["--recipe", "cherkasova", "--quiet"]);
+        command.args(["--originals", "3"]);
+        command.env(
+            "LOOKALIKE_FAULTS",
+            format!("op=create on={at} do=hold:{}", held.display()),
+        );
+        command
+    };
+    let (held, never) = (
+        directory.path().join("held"),
+        directory.path().join("never"),
+    );
+    let mut holder = perturb(&held, "copies").spawn().unwrap();
+    wait_until_held(&mut holder, &held, "the files");
+    let lost = refused(perturb(&never, "copies").spawn().unwrap(), &never);
+    let says = format!("is in use by process {} on ", holder.id());
+    assert_eq!(lost.status.code(), Some(1), "{}", lost.stderr);
+    assert!(lost.stderr.contains(&says), "{}", lost.stderr);
+    let mut collected = run(&input, &out);
+    let lost = refused(collected.spawn().unwrap(), &never);
+    assert!(lost.stderr.contains(&says), "{}", lost.stderr);
+    fs::remove_file(&held).unwrap();
+    let ended = end(holder);
+    assert!(ended.status.success(), "{}", ended.stderr);
+    done(&mut perturb(&never, "nothing"));
+
+    // Both have found the directory free: one gets it, and the other touches nothing.
+    let first = directory.path().join("first");
+    let mut late = perturb(&held, "/made/lock").spawn().unwrap();
+    wait_until_held(&mut late, &held, "the lock");
+    let mut early = perturb(&first, "edits").spawn().unwrap();
+    wait_until_held(&mut early, &first, "its files");
+    fs::remove_file(&held).unwrap();
+    let lost = end(late);
+    assert_eq!(lost.status.code(), Some(1), "{}", lost.stderr);
+    assert!(lost.stderr.contains("is in use by "), "{}", lost.stderr);
+    fs::remove_file(&first).unwrap();
+    let ended = end(early);
+    assert!(ended.status.success(), "{}", ended.stderr);
+    assert!(out.join("perturb.json").exists());
+}
+
 /// The end of a process that is not to come to where it would be held.
 fn refused(mut child: Child, file: &Path) -> Ended {
     wait_for("the end of the other", || {

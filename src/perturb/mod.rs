@@ -65,7 +65,7 @@
 //!
 //! # Errors
 //! `BadParameter` for what does not go together, for standard input (it cannot be read twice), a directory with
-//! files of others, a docno that a copy would get; `BudgetTooSmall`; `InputChanged`; `Io`.
+//! files of others, a docno that a copy would get; `Locked`; `BudgetTooSmall`; `InputChanged`; `Io`.
 
 mod config;
 mod documents;

@@ -8,6 +8,7 @@ use super::PerturbReport;
 use super::edits::Edit;
 use super::words::each_piece;
 use crate::cluster::cell;
+use crate::manifest::{LOCK_FILE, Lock};
 use crate::parse::Parser;
 use crate::read::RawDocument;
 use crate::store::disk::{self, AtomicFile};
@@ -43,6 +44,7 @@ pub struct FileSum {
 /// The files while they are written.
 pub(super) struct Output {
     directory: PathBuf,
+    _lock: Lock,
     originals: AtomicFile,
     copies: AtomicFile,
     background: Option<AtomicFile>,
@@ -61,17 +63,18 @@ struct EditsLine<'a> {
 }
 
 impl Output {
-    /// Refuses a directory with files that are not ours.
+    /// Refuses a directory with files that are not ours, or that another process works in.
     pub fn look_whether_free(directory: &Path) -> Result<()> {
         if !disk::exists(directory)? {
             return Ok(());
         }
+        Lock::look_whether_free(directory)?;
         let entries = disk::entries(directory).map_err(Error::io("list", directory))?;
         for entry in entries {
             let name = entry.map_err(Error::io("list", directory))?.file_name();
             let known = name.to_str().is_some_and(|name| {
                 let whole = name.strip_suffix(".tmp").unwrap_or(name);
-                ALL.contains(&whole)
+                name == LOCK_FILE || ALL.contains(&whole)
             });
             if !known {
                 return Err(Error::BadParameter {
@@ -90,12 +93,14 @@ impl Output {
     /// Begins the files. What an earlier command left goes when it is replaced; its report first.
     pub fn create(directory: &Path, background: bool) -> Result<Output> {
         disk::create_lasting_directory(directory)?;
+        let lock = Lock::take(directory)?;
         disk::remove(&directory.join(REPORT))?;
         disk::remove(&directory.join(BACKGROUND))?;
         disk::sync_directory(directory)?;
         let create = |name: &str| AtomicFile::create(&directory.join(name));
         let mut output = Output {
             directory: directory.into(),
+            _lock: lock,
             originals: create(ORIGINALS)?,
             copies: create(COPIES)?,
             background: background.then(|| create(BACKGROUND)).transpose()?,
