@@ -47,6 +47,8 @@ const COST: u64 = 1 + 8;
 const IN_WORD: u64 = 32;
 /// The lower bit of each counter.
 const LOW: u64 = 0x5555_5555_5555_5555;
+/// Chunks that are dealt with at a time.
+const BLOCK: usize = 256;
 /// The least memory: one word.
 pub(super) const LEAST_BYTES: u64 = 8;
 
@@ -75,21 +77,30 @@ impl HashCounter {
     }
 
     #[inline]
-    fn count(&self, hash: u64) {
+    fn says(&self, hash: u64) -> u64 {
         let (word, shift) = self.place(hash);
-        if word.load(Ordering::Relaxed) >> shift & 3 == 3 {
-            return;
-        }
-        // Whoever sets the first bit is the first; all others set the second, in whatever order.
-        if word.fetch_or(1 << shift, Ordering::Relaxed) >> shift & 1 == 1 {
-            word.fetch_or(2 << shift, Ordering::Relaxed);
-        }
+        word.load(Ordering::Relaxed) >> shift & 3
     }
 
     #[inline]
     fn more(&self, hash: u64) -> bool {
-        let (word, shift) = self.place(hash);
-        word.load(Ordering::Relaxed) >> shift & 3 == 3
+        self.says(hash) == 3
+    }
+
+    /// Counts these. At most [`BLOCK`], so that the words that were looked at are near when they are changed.
+    fn count(&self, hashes: &[u64]) {
+        let mut few = [true; BLOCK];
+        for (few, &hash) in few.iter_mut().zip(hashes) {
+            *few = !self.more(hash);
+        }
+        let counted = hashes.iter().zip(&few).filter(|(_, few)| **few);
+        for (&hash, _) in counted {
+            let (word, shift) = self.place(hash);
+            // Whoever sets the first bit is the first; all others set the second, in whatever order.
+            if word.fetch_or(1 << shift, Ordering::Relaxed) >> shift & 1 == 1 {
+                word.fetch_or(2 << shift, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Counters at once, and at more than once.
@@ -137,9 +148,9 @@ impl Spex {
                 let count = |document: &mut Document<'_>| {
                     let mut counted = 0u64;
                     let words = document.words();
-                    let chunks = admitted(&words, n, before.as_ref(), |_, hash| {
-                        now.count(hash);
-                        counted += 1;
+                    let chunks = admitted(&words, n, before.as_ref(), |_, hashes| {
+                        now.count(hashes);
+                        counted += hashes.len() as u64;
                     });
                     (chunks, counted)
                 };
@@ -167,11 +178,17 @@ impl Spex {
     pub(super) fn keep(&self, document: &mut Document<'_>, keep: &mut [bool]) {
         let mut next = 0;
         let words = document.words();
-        admitted(&words, self.size, self.before.as_ref(), |at, hash| {
-            if let Some(passed) = keep.get_mut(next..at) {
-                passed.fill(false);
+        admitted(&words, self.size, self.before.as_ref(), |places, hashes| {
+            let mut more = [false; BLOCK];
+            for (more, &hash) in more.iter_mut().zip(hashes) {
+                *more = self.last.more(hash);
             }
-            next = at + usize::from(self.last.more(hash));
+            for (&at, more) in places.iter().zip(more) {
+                if let Some(passed) = keep.get_mut(next..at) {
+                    passed.fill(false);
+                }
+                next = at + usize::from(more);
+            }
         });
         if let Some(passed) = keep.get_mut(next..) {
             passed.fill(false);
@@ -189,36 +206,56 @@ impl Spex {
     }
 }
 
-/// Calls `each` with place and hash of every chunk of `size` words of which both subchunks occur more than
-/// once by the counters `before`, if there are any. Returns how many chunks there are in all.
+/// Calls `each` with places and hashes of the chunks of `size` words of which both subchunks occur more than
+/// once by the counters `before`, if there are any; at most [`BLOCK`] at a time, in their order. Returns how
+/// many chunks there are in all.
+///
+/// A counter is nearly never in a cache, so what is to be known of them is asked for many chunks before
+/// anything is decided by it: the processor then waits for all of them at once.
 fn admitted(
     words: &Tokens<'_>,
     size: usize,
     before: Option<&HashCounter>,
-    mut each: impl FnMut(usize, u64),
+    mut each: impl FnMut(&[usize], &[u64]),
 ) -> u64 {
-    let chunks = words.windows(size);
-    let Some(before) = before.filter(|_| size > 1) else {
-        let mut all = 0;
-        for (at, chunk) in chunks.enumerate() {
-            each(at, fingerprint(chunk, 0));
-            all += 1;
-        }
-        return all;
-    };
-    let mut subchunks = words.windows(size - 1);
-    let more = |subchunk: &[u8]| before.more(fingerprint(subchunk, 0));
-    let mut left = subchunks.next().is_some_and(more);
+    let (mut places, mut hashes) = ([0; BLOCK], [0; BLOCK]);
+    let mut chunks = words.windows(size).enumerate();
+    let before = before.filter(|_| size > 1);
+    let mut subchunks = words.windows(size.max(2) - 1);
+    let mut left = before.is_some_and(|before| {
+        let first = subchunks.next();
+        first.is_some_and(|first| before.more(fingerprint(first, 0)))
+    });
     let mut all = 0;
-    for (at, (chunk, subchunk)) in chunks.zip(subchunks).enumerate() {
-        let right = more(subchunk);
-        if left && right {
-            each(at, fingerprint(chunk, 0));
+    loop {
+        let mut admitted = [true; BLOCK];
+        if let Some(before) = before {
+            let mut asked = 0;
+            for (hash, subchunk) in hashes.iter_mut().zip(subchunks.by_ref().take(BLOCK)) {
+                *hash = fingerprint(subchunk, 0);
+                asked += 1;
+            }
+            for (more, &hash) in admitted.iter_mut().zip(&hashes[..asked]) {
+                *more = before.more(hash);
+            }
+            for more in &mut admitted[..asked] {
+                (left, *more) = (*more, left & *more);
+            }
         }
-        left = right;
-        all += 1;
+        let (mut looked, mut found) = (0, 0);
+        for (admitted, (at, chunk)) in admitted.into_iter().zip(chunks.by_ref()) {
+            looked += 1;
+            if admitted {
+                (places[found], hashes[found]) = (at, fingerprint(chunk, 0));
+                found += 1;
+            }
+        }
+        each(&places[..found], &hashes[..found]);
+        all += looked;
+        if looked < BLOCK as u64 {
+            return all;
+        }
     }
-    all
 }
 
 #[cfg(test)]
@@ -231,7 +268,7 @@ mod tests {
         let hash = |n: u64| super::super::mix(n);
         for n in 0..20 {
             for _ in 0..n % 4 {
-                counter.count(hash(n));
+                counter.count(&[hash(n)]);
             }
         }
         for n in 0..20 {
@@ -240,7 +277,7 @@ mod tests {
         assert_eq!(counter.occupied(), (5, 10));
         // 32 counters for everything.
         let least = HashCounter::new(LEAST_BYTES);
-        (0..1000).for_each(|n| least.count(hash(n)));
+        (0..1000).for_each(|n| least.count(&[hash(n)]));
         assert_eq!(least.occupied(), (0, 32));
     }
 }
