@@ -320,6 +320,34 @@ fn two_that_start_at_once() {
     }
 }
 
+/// What `compare` has started ends with it, however that comes: the directory is free, and the same command goes on.
+#[test]
+fn a_comparison_that_is_killed_leaves_no_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, _) = corpus(directory.path(), 2);
+    let out = directory.path().join("out");
+    done(run(&input, &out).arg("--keep-text"));
+    let compare = || {
+        let mut command = program(["compare".as_ref(), out.as_os_str()]);
+        command.args(["--methods", "super-shingles", "--truth", "shingles"]);
+        command.args(["--memory", "128MiB", "--threads", "1", "--quiet"]);
+        command
+    };
+    let held = directory.path().join("held");
+    let faults = format!("op=point on=keys: do=hold:{}", held.display());
+    let mut child = compare().env("LOOKALIKE_FAULTS", faults).spawn().unwrap();
+    wait_until_held(&mut child, &held, "a method");
+    let lock = fs::read_to_string(out.join("lock")).unwrap();
+    let method = lock.split(' ').nth(1).unwrap();
+    assert_ne!(method, child.id().to_string());
+    signal("KILL", &child);
+    end(child);
+    let process = Path::new("/proc").join(method);
+    wait_for("the end of the method", || !process.exists());
+    done(&mut compare());
+    assert!(out.join("compare/compare.json").exists());
+}
+
 /// A controlled corpus keeps its directory as a run does, before its files are there and while they are written.
 #[test]
 fn a_corpus_in_the_making_is_refused_at_once() {

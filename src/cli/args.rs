@@ -146,6 +146,9 @@ pub struct MethodOptions {
     /// Write the pairs as a graph too: graph.dot, graph.graphml and graph.tsv (see `lookalike graph`)
     #[arg(long, requires = "directory")]
     pub graph: bool,
+    /// End when standard input does: who started this has ended
+    #[arg(long, hide = true)]
+    pub with_parent: bool,
     /// What may be used.
     #[command(flatten)]
     pub means: MeansOptions,

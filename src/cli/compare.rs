@@ -1,7 +1,7 @@
 //! `compare`: methods side by side.
 
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use lookalike::compare::{self, CompareConfig};
@@ -76,7 +76,8 @@ pub fn run(options: &CompareOptions) -> Result<ExitCode> {
     })
 }
 
-/// Runs a method in a process of its own, so that its peak of memory is its own too.
+/// Runs a method in a process of its own, so that its peak of memory is its own too. It ends with this one, even
+/// if this one is killed.
 fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
     let program = std::env::current_exe().map_err(Error::io("find", Path::new("this program")))?;
     let budget = &context.budget;
@@ -86,6 +87,8 @@ fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
         .arg(directory)
         .args(["--quiet", "--memory", &budget.memory.0.to_string()])
         .args(["--threads", &budget.threads.to_string()])
+        .arg("--with-parent")
+        .stdin(Stdio::piped())
         .spawn()
         .map_err(Error::io("start", &program))?;
     let status = loop {

@@ -22,6 +22,9 @@ pub fn run(options: &MethodOptions) -> Result<ExitCode> {
         super::say(&page(spec.entry()))?;
         return Ok(ExitCode::SUCCESS);
     };
+    if options.with_parent {
+        super::signals::end_with_parent();
+    }
     with_context(&options.means, |context| {
         let mut base = Workspace::open(directory)?;
         pipeline::catalogued(&mut base, context)?;

@@ -37,6 +37,16 @@ pub fn watch(stop: &Stop) {
     }
 }
 
+/// Ends the process when standard input does, which a parent that lives holds open: however the parent ends, its
+/// directory is free again.
+pub fn end_with_parent() {
+    // Without a thread it goes on to its end, and the directory is in use until then.
+    let _ = std::thread::Builder::new().spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        std::process::exit(super::INTERRUPTED.into());
+    });
+}
+
 /// The signals that this process was started to ignore, a bit for each.
 fn ignored() -> u64 {
     let status = disk::kernel_says("/proc/self/status");

@@ -147,7 +147,7 @@ fn chosen(
 fn killed_at_every_operation() {
     let all = setting("LOOKALIKE_TORTURE_ALL", 0) == 1;
     let (mut total, mut met) = (Tally::default(), BTreeSet::new());
-    for (number, subject) in subjects().into_iter().enumerate() {
+    for subject in subjects() {
         let operations = subject.operations();
         let points: BTreeSet<usize> = if all {
             (1..=operations.len()).collect()
@@ -196,7 +196,10 @@ fn killed_at_every_operation() {
             .iter()
             .filter(|(op, path)| op == "create" && path.contains(".run"));
         let runs = made.count();
-        assert!(number > 0 || runs > 6, "{runs} runs: no generations");
+        assert!(
+            !subject.name.starts_with("join") || runs > 6,
+            "{runs} runs: no generations"
+        );
         tally.print(&format!(
             "{}: {} of {} operations ({runs} runs written)",
             subject.name,

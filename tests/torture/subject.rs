@@ -48,8 +48,10 @@ fn lasting(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = tree(out);
     let costs = |name: &str| {
         let last = name.rsplit('/').next().unwrap_or(name);
+        let compared = ["compare.json", "compare.html", "methods.csv"];
         ["lock", "manifest.json", "summary.json"].contains(&last)
             || name.starts_with("study/") && name.ends_with(".json")
+            || name.starts_with("compare/") && compared.contains(&last)
     };
     // That they are there is to be seen; what they say of times differs.
     for (name, bytes) in &mut files {
@@ -78,7 +80,8 @@ pub fn kind(path: &str) -> String {
 }
 
 impl Subject {
-    fn new(name: &str, families: usize, first: &[&str], then: Option<&[&str]>) -> Subject {
+    /// `first` over an empty directory, each of `then` over what the one before it left; the last is killed.
+    fn new(name: &str, families: usize, first: &[&str], then: &[&[&str]]) -> Subject {
         let home = temporary();
         let shape = Shape {
             families,
@@ -99,10 +102,10 @@ impl Subject {
             expected: BTreeMap::new(),
             took: Duration::ZERO,
         };
-        if let Some(then) = then {
+        for (number, then) in then.iter().enumerate() {
             let place = subject.place();
             assert_eq!(subject.start(place.path(), 1, "", None), End::Done);
-            let prepared = subject.home.path().join("prepared");
+            let prepared = subject.home.path().join(format!("prepared-{number}"));
             copy_directory(&subject.out(place.path()), &prepared);
             subject.prepared = Some(prepared);
             subject.arguments = all(then);
@@ -160,8 +163,14 @@ impl Subject {
             let found = places.iter().find(|(name, _)| name == argument).map(of);
             command.arg(found.unwrap_or_else(|| argument.into()));
         }
-        command.args(["--quiet", "--threads", &threads.to_string()]);
-        let mut faults = faults.to_string();
+        command.arg("--quiet");
+        let name = &self.arguments[0];
+        // It has one thread.
+        if name != "perturb" {
+            command.args(["--threads", &threads.to_string()]);
+        }
+        // Not of what it starts.
+        let mut faults = format!("{faults};command={name}");
         if self.threads > 1 {
             // So that every thread has something to sort, and its own run.
             faults.push_str("; op=point on=sort: times=64 do=sleep:2");
@@ -180,6 +189,9 @@ impl Subject {
             let _ = child.kill();
         }
         let output = child.wait_with_output().unwrap();
+        if self.arguments[0] == "compare" {
+            self.wait_for_others(place);
+        }
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         match output.status.code() {
             Some(0) => {
@@ -188,6 +200,20 @@ impl Subject {
             }
             None => End::Killed,
             Some(code) => End::Failed(format!("exit {code}: {text}")),
+        }
+    }
+
+    /// Waits for the end of the processes that it had started: they see a moment later that it is gone.
+    fn wait_for_others(&self, place: &Path) {
+        let out = self.out(place).display().to_string();
+        let works_there = |process: &fs::DirEntry| {
+            let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&line).contains(&out)
+        };
+        let begin = Instant::now();
+        while fs::read_dir("/proc").is_ok_and(|all| all.flatten().any(|one| works_there(&one))) {
+            assert!(begin.elapsed() < Duration::from_secs(60), "it never ends");
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 
@@ -289,14 +315,31 @@ pub fn subjects() -> Vec<Subject> {
         [&plan[..], &["--memory", "256MiB", "--subset", "50%"]].concat(),
     );
     let method = ["method", "super-shingles", "OUT", "--memory", "256MiB"];
-    vec![
-        Subject::new("join, least memory", 60, &read, Some(&least)),
-        Subject::new("run, spilled, prefix join", 14, &spilled, None),
-        Subject::new("run, in memory, count join", 14, &counted, None),
-        Subject::new("run, sampled and verified", 14, &verified, None),
-        Subject::new("run again, another question", 14, &base, Some(&again)),
-        Subject::new("study", 8, &base, Some(&study)),
-        Subject::new("plan", 8, &base, Some(&plan)),
-        Subject::new("method", 8, &read, Some(&method)),
-    ]
+    // Tables that take no time to be emptied, eight times a run.
+    let deco = "deco:memory=64KiB";
+    let compare = ["compare", "OUT", "--methods", deco, "--truth", "shingles"];
+    let deco = ["method", deco, "OUT", "--memory", "256MiB"];
+    let compare = [&compare[..], &["--memory", "256MiB"]].concat();
+    let perturb = ["perturb", "INPUT", "-o", "OUT", "--recipe", "chowdhury"];
+    let perturb = [&perturb[..], &["--memory", "256MiB"]].concat();
+    let over = ["perturb", "INPUT", "-o", "OUT", "--recipe", "cherkasova"];
+    let over = [&over[..], &["--memory", "256MiB", "--no-background"]].concat();
+    let all: [(&str, usize, &[&str], &[&[&str]]); 11] = [
+        ("join, least memory", 60, &read, &[&least]),
+        ("run, spilled, prefix join", 14, &spilled, &[]),
+        ("run, in memory, count join", 14, &counted, &[]),
+        ("run, sampled and verified", 14, &verified, &[]),
+        ("run again, another question", 14, &base, &[&again]),
+        ("study", 8, &base, &[&study]),
+        ("plan", 8, &base, &[&plan]),
+        ("method, super-shingles", 8, &read, &[&method]),
+        ("method, deco", 8, &read, &[&deco]),
+        ("compare", 8, &read, &[&deco, &compare, &compare]),
+        ("perturb, over another", 8, &perturb, &[&over]),
+    ];
+    // Some of them, for who looks into one.
+    let wanted = std::env::var("LOOKALIKE_TORTURE_SUBJECT").unwrap_or_default();
+    let all = all.iter().filter(|(name, ..)| name.contains(&wanted));
+    all.map(|(name, families, first, then)| Subject::new(name, *families, first, then))
+        .collect()
 }

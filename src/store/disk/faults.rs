@@ -165,13 +165,22 @@ pub fn arm(scope: &Path, faults: Vec<Fault>, trace: bool) -> Armed {
 /// Faults stand apart by `;`, each some of `op=write on=manifest changes=1 nth=3 times=2 do=EIO`, where
 /// a `+` in `on` stands for a space, `do` is the name of an error, `short:N`, `kill`, `kill-after`, `panic`,
 /// `sleep:MS` or `hold:FILE`. `journal=DIR` keeps the journal of a power loss there; `trace=FILE` writes a line for
-/// every operation.
+/// every operation. `command=NAME` leaves alone the processes that this one starts as other commands.
 ///
 /// # Errors
 /// What cannot be understood.
 pub fn arm_process(text: &str) -> Result<(), String> {
     let mut faults = Vec::new();
-    for one in text.split(';').filter(|one| !one.trim().is_empty()) {
+    let (command, rest): (Vec<_>, Vec<_>) = text
+        .split(';')
+        .map(str::trim)
+        .filter(|one| !one.is_empty())
+        .partition(|one| one.starts_with("command="));
+    let this = std::env::args().nth(1).unwrap_or_default();
+    if command.iter().any(|one| *one != format!("command={this}")) {
+        return Ok(());
+    }
+    for one in rest {
         let mut fault = Fault {
             op: None,
             changes: false,
