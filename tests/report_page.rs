@@ -10,6 +10,7 @@ use common::Run;
 use html5gum::{Token, Tokenizer};
 use lookalike::Error;
 use lookalike::manifest::Workspace;
+use lookalike::methods::{self, Spec};
 use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
 use lookalike::report::page::{self, MEMBERS_SHOWN, PageConfig, PageStats};
@@ -291,22 +292,11 @@ fn numbers_are_those_of_the_summary() {
     assert_eq!(shown.count(), 10);
 }
 
-#[test]
-fn clusters_are_those_of_the_result_files() {
-    let directory = tempfile::tempdir().unwrap();
-    let out = directory.path().join("out");
-    let run = Run::default();
-    run.run(&[&common::sample_corpora("trec-web")], &out)
-        .unwrap();
-    let config = PageConfig {
-        clusters: 1000,
-        ..PageConfig::default()
-    };
-    let (page, stats) = report(&run, &out, &config).unwrap();
+/// Every cluster on the page is one of the result file, member by member, the largest first; their sizes.
+fn assert_clusters(page: &str, out: &Path, column: &str, below: &str) -> Vec<usize> {
     let section = page.split("<section id=\"clusters\">").nth(1).unwrap();
     let section = section.split("</section>").next().unwrap();
     let lines = fs::read_to_string(out.join("clusters.jsonl")).unwrap();
-    assert_eq!(stats.clusters as usize, lines.lines().count());
     let mut last = usize::MAX;
     let mut sizes = Vec::new();
     for shown in section.split("<details").skip(1) {
@@ -327,13 +317,132 @@ fn clusters_are_those_of_the_result_files() {
             assert_eq!(docno(row), member["docno"].as_str().unwrap());
             let kind = format!("<td>{}</td>", member["kind"].as_str().unwrap());
             assert!(row.contains(&kind));
-            let resemblance = match member["resemblance"].as_f64() {
-                Some(r) => format!(">{r:.6}<"),
-                None => ">below 0.85<".into(),
+            let score = match &member[column] {
+                serde_json::Value::Null => format!(">{below}<"),
+                whole if whole.is_u64() => format!(">{whole}<"),
+                score => format!(">{:.6}<", score.as_f64().unwrap()),
             };
-            assert!(row.contains(&resemblance), "{row}: {member}");
+            assert!(row.contains(&score), "{row}: {member}");
         }
     }
+    assert_eq!(sizes.len(), lines.lines().count());
+    sizes
+}
+
+/// Every pair on the page is one of the list, with what it says there; how many there are.
+fn assert_pairs(page: &str, out: &Path) -> usize {
+    let rows: BTreeSet<String> = common::rows_of(out, "pairs.tsv")
+        .iter()
+        .map(|row| {
+            let fields: Vec<&str> = row.split('\t').collect();
+            format!("{} {} {}", fields[2], fields[0], fields[1])
+        })
+        .collect();
+    let shown = page.split("<details").filter_map(|shown| {
+        let (score, rest) = shown.split_once("<summary><b>")?.1.split_once("</b>")?;
+        let (names, _) = rest.split_once("</summary>")?;
+        let (a, b) = names.split_once(" and ")?;
+        let docno = |name: &str| {
+            Some(
+                name.split_once("<bdi>")?
+                    .1
+                    .split_once("</bdi>")?
+                    .0
+                    .to_string(),
+            )
+        };
+        Some(format!("{score} {} {}", docno(a)?, docno(b)?))
+    });
+    let shown: Vec<String> = shown.collect();
+    for pair in &shown {
+        assert!(rows.contains(pair), "{pair}");
+    }
+    shown.len()
+}
+
+/// What is measured, and by what, is what the page says.
+#[test]
+fn other_scores_and_methods() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let run = Run::default().keep_text();
+    run.run(&[&common::sample_corpora("trec-web")], &out)
+        .unwrap();
+    let config = PageConfig {
+        clusters: 1000,
+        ..PageConfig::default()
+    };
+    for (score, threshold, says) in [
+        ("containment", "0.9", "a containment of 0.9 or more"),
+        ("cosine", "0.9", "a cosine of 0.9 or more"),
+        ("s1:100", "1", "100 shingles or more in common"),
+        ("s2", "0.5", "a score of 0.5 or more"),
+        ("s3", "0.25", "a score of 0.25 or more"),
+        ("s4", "0.05", "a score of 0.05 or more"),
+    ] {
+        let mut run = Run::default().threshold(threshold);
+        run.question.join.measure = score.parse().unwrap();
+        let out = directory.path().join(score.replace(':', "-"));
+        let summary = run
+            .run(&[&common::sample_corpora("trec-web")], &out)
+            .unwrap();
+        let (page, stats) = report(&run, &out, &config).unwrap();
+        let parsed = assert_harmless(&page);
+        let found = summary.join.unwrap().pairs;
+        assert!(
+            parsed
+                .text
+                .contains(&format!("{found}\u{a0}pairs of documents have {says}."))
+        );
+        assert!(!parsed.text.contains("resemblance"), "{score}");
+        let below = format!("below {}", score.strip_prefix("s1:").unwrap_or(threshold));
+        let clusters = assert_clusters(&page, &out, "score", &below);
+        assert_eq!(stats.clusters as usize, clusters.len());
+        assert_eq!(assert_pairs(&page, &out), 20);
+    }
+    for (spec, says, least) in [
+        ("i-match", "a key or more in common", "1"),
+        ("cosine", "a cosine of 0.9 or more", "0.9"),
+        ("sketch", "a similarity of 0.7 or more", "0.7"),
+    ] {
+        let spec = Spec::read(spec).unwrap();
+        let base = Workspace::open(&out).unwrap();
+        let stop = Stop::default();
+        let context = run.context(&stop, &Silent);
+        let (made, summary) = methods::run(&base, &spec, &context).unwrap();
+        let place = made.directory().to_path_buf();
+        drop((made, base));
+        let (page, _) = report(&run, &place, &config).unwrap();
+        let parsed = assert_harmless(&page);
+        let found = summary.join.unwrap().pairs;
+        assert!(
+            parsed
+                .text
+                .contains(&format!("{found}\u{a0}pairs of documents have {says}."))
+        );
+        assert!(parsed.text.contains(&format!("the method {spec} ")));
+        for word in ["resemblance", "shingle", "nothing is estimated"] {
+            assert!(!parsed.text.contains(word), "{spec}: {word}");
+        }
+        assert_clusters(&page, &place, "score", &format!("below {least}"));
+        assert_eq!(assert_pairs(&page, &place), 20);
+    }
+}
+
+#[test]
+fn clusters_are_those_of_the_result_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let run = Run::default();
+    run.run(&[&common::sample_corpora("trec-web")], &out)
+        .unwrap();
+    let config = PageConfig {
+        clusters: 1000,
+        ..PageConfig::default()
+    };
+    let (page, stats) = report(&run, &out, &config).unwrap();
+    let sizes = assert_clusters(&page, &out, "resemblance", "below 0.85");
+    assert_eq!(stats.clusters as usize, sizes.len());
     assert!(sizes.len() == 60 && sizes.contains(&4) && sizes.contains(&2));
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::Summary;
+use super::wording::Wording;
 use crate::budget::ByteSize;
 use crate::evaluate::plan::Target;
 use crate::join::Pairs;
@@ -150,15 +151,26 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
             bytes(summary.input_bytes)
         ),
     );
-    row(
-        "records read",
-        format!("{}, {}", count(ingest.records), bytes(ingest.bytes)),
-    );
-    reasons(&mut row, "  skipped, no documents", &ingest.skipped);
-    reasons(&mut row, "  rejected", &ingest.rejected);
-    row("  documents", count(ingest.documents));
-    reasons(&mut row, "noticed in documents used", &ingest.noticed);
-    if summary.collection.text {
+    // A method has read the texts that a collection keeps, whose ledger has the rest.
+    let method = summary.method.as_ref();
+    let (keys, fingerprints) = match method {
+        Some(_) => ("keys", "keys"),
+        None => ("shingles", "fingerprints"),
+    };
+    if let Some(method) = method {
+        row("method", method.clone());
+        row("documents", count(ingest.documents));
+    } else {
+        row(
+            "records read",
+            format!("{}, {}", count(ingest.records), bytes(ingest.bytes)),
+        );
+        reasons(&mut row, "  skipped, no documents", &ingest.skipped);
+        reasons(&mut row, "  rejected", &ingest.rejected);
+        row("  documents", count(ingest.documents));
+        reasons(&mut row, "noticed in documents used", &ingest.noticed);
+    }
+    if summary.collection.text && method.is_none() {
         let of = count(ingest.documents - ingest.omitted.min(ingest.documents));
         let value = format!("{} of {of} documents", bytes(ingest.text));
         row("text kept", value);
@@ -174,13 +186,18 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
             row("docnos not unique", count(catalogue.docnos_repeated));
         }
         row("empty documents", count(ingest.empty));
-        let size = summary.collection.shingle.shingle_size;
-        row(
-            &format!("short documents (under {size} words)"),
-            count(ingest.short),
-        );
+        if method.is_none() {
+            let size = summary.collection.shingle.shingle_size;
+            row(
+                &format!("short documents (under {size} words)"),
+                count(ingest.short),
+            );
+        }
         row("representatives", count(catalogue.representatives));
-        row("distinct shingles in them", count(catalogue.shingles));
+        row(
+            &format!("distinct {keys} in them"),
+            count(catalogue.shingles),
+        );
     }
     if let (Some(sampling), Some(sample)) = (&summary.sampling, &summary.sample) {
         let share = share(sample.sampled, sample.shingles);
@@ -221,9 +238,12 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
         row("runs spilled", spilled);
     }
     if let Some(merge) = &summary.merge {
-        row("fingerprints of one document", count(merge.singles));
         row(
-            "fingerprints shared",
+            &format!("{fingerprints} of one document"),
+            count(merge.singles),
+        );
+        row(
+            &format!("{fingerprints} shared"),
             format!(
                 "{} in {} postings",
                 count(merge.lists),
@@ -238,7 +258,7 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
             if let Some(most) = config.max_postings {
                 let dropped = counted.lists_dropped;
                 let lost = count(counted.pair_tokens_dropped);
-                let value = format!("{} fingerprints, {lost} pair tokens", count(dropped));
+                let value = format!("{} {fingerprints}, {lost} pair tokens", count(dropped));
                 row(&format!("dropped (more than {most} documents)"), value);
             }
         }
@@ -260,12 +280,9 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
         if let Some(looked_up) = join.looked_up {
             row("looked up in the full sets", count(looked_up));
         }
-        match config.pairs {
-            Pairs::None => row("pairs", "not listed".into()),
-            _ => row(
-                &format!("pairs at {} or above", config.threshold),
-                count(join.pairs),
-            ),
+        match (config.pairs, Wording::of(summary)) {
+            (Pairs::None, _) | (_, None) => row("pairs", "not listed".into()),
+            (_, Some(wording)) => row(&wording.row(), count(join.pairs)),
         }
     }
     if let Some(cluster) = &summary.cluster {

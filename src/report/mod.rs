@@ -12,6 +12,7 @@ mod plan;
 mod process;
 mod summary;
 mod verify;
+mod wording;
 
 pub use graph::{GraphFormat, graph, write_graph};
 pub(crate) use ledger::count;

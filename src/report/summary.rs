@@ -20,6 +20,9 @@ use crate::{Error, Result};
 pub struct Summary {
     /// The program.
     pub program: String,
+    /// The method whose keys stand for shingles, if one's do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
     /// What the collection is made with.
     pub collection: CollectionConfig,
     /// Input files.
@@ -71,6 +74,7 @@ impl Summary {
         }
         Summary {
             program: manifest.program.clone(),
+            method: manifest.method.clone(),
             collection: manifest.collection.clone(),
             inputs: manifest.inputs.files,
             input_bytes: manifest.inputs.bytes,

@@ -261,6 +261,9 @@ impl Subject {
     }
 }
 
+/// Name, families of its corpus, first command, those after it.
+type Parts<'a> = (&'a str, usize, &'a [&'a str], &'a [&'a [&'a str]]);
+
 /// The subjects: between them they write every kind of file.
 pub fn subjects() -> Vec<Subject> {
     let asked = |threshold: &'static str, more: &[&'static str]| -> Vec<&'static str> {
@@ -324,7 +327,7 @@ pub fn subjects() -> Vec<Subject> {
     let perturb = [&perturb[..], &["--memory", "256MiB"]].concat();
     let over = ["perturb", "INPUT", "-o", "OUT", "--recipe", "cherkasova"];
     let over = [&over[..], &["--memory", "256MiB", "--no-background"]].concat();
-    let all: [(&str, usize, &[&str], &[&[&str]]); 11] = [
+    let all: [Parts<'_>; 11] = [
         ("join, least memory", 60, &read, &[&least]),
         ("run, spilled, prefix join", 14, &spilled, &[]),
         ("run, in memory, count join", 14, &counted, &[]),

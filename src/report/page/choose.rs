@@ -8,6 +8,7 @@ use crate::cluster::UnionFind;
 use crate::collection::{Catalogue, Column, DocumentRecord, each_document};
 use crate::join::{Pair, Pairs, each_pair};
 use crate::manifest::Workspace;
+use crate::measure::Measure;
 use crate::progress::Context;
 use crate::sample::Sampled;
 
@@ -16,7 +17,7 @@ use super::{MEMBERS_SHOWN, PageConfig, STAGE};
 /// Characters of a docno, title or address that are kept.
 const NAME_CHARS: usize = 300;
 
-/// Bins of the histogram: hundredths of resemblance, and 1 by itself.
+/// Bins of the histogram: hundredths of what is measured, and 1 by itself.
 pub(super) const HUNDREDTHS: usize = 101;
 
 /// shared / union, compared exactly.
@@ -37,6 +38,37 @@ impl Resemblance {
     fn bin(self) -> usize {
         let whole = u128::from(self.shared) * 100 / u128::from(self.union.max(1));
         (whole as usize).min(HUNDREDTHS - 1)
+    }
+}
+
+/// How alike two documents are, to be ordered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Score {
+    Resemblance(Resemblance),
+    /// Another measure's value: its bits, which of positive numbers have the same order.
+    Other(u64),
+}
+
+impl Score {
+    fn of(measure: Measure, pair: &Pair, (a, b): (u32, u32)) -> Self {
+        match measure {
+            Measure::Resemblance => Score::Resemblance(Resemblance::of(pair.shared, (a, b))),
+            _ => {
+                let value = measure.value(pair.amount(measure), a.into(), b.into());
+                Score::Other(value.to_bits())
+            }
+        }
+    }
+
+    /// Its hundredth, rounded down.
+    fn bin(self) -> usize {
+        match self {
+            Score::Resemblance(resemblance) => resemblance.bin(),
+            // What a fraction of hundredths loses by being a float is less than that.
+            Score::Other(bits) => {
+                ((f64::from_bits(bits) * 100.0 + 1e-9) as usize).min(HUNDREDTHS - 1)
+            }
+        }
     }
 }
 
@@ -96,7 +128,9 @@ pub(super) struct ShownPair {
     pub a: u32,
     pub b: u32,
     pub shared: u32,
-    /// Shingles of each that were compared.
+    /// What the measure is told by ([`Measure::text`]).
+    pub amount: u64,
+    /// Shingles of each that were compared, or words where the measure is of these.
     pub sizes: (u32, u32),
 }
 
@@ -117,8 +151,9 @@ pub(super) struct Member {
     pub document: u32,
     /// The first document that equals it; itself where it is the first.
     pub first: u32,
-    /// What it shares with the representative, and the sizes of both; not where that pair is not listed.
-    pub alike: Option<(u32, (u32, u32))>,
+    /// What the measure is told by, of it and the representative, and the sizes of both; not where that pair is not
+    /// listed.
+    pub alike: Option<(u64, (u32, u32))>,
 }
 
 /// What is known of a document that is shown.
@@ -136,24 +171,24 @@ pub(super) struct ShownDocument {
 /// Everything that was chosen.
 pub(super) struct Chosen {
     pub clusters: Vec<ShownCluster>,
-    /// Pairs of the least resemblance, that first.
+    /// Pairs that are least alike, that first.
     pub nearest: Vec<ShownPair>,
     /// Others, at random, in their order in the list.
     pub random: Vec<ShownPair>,
-    /// Listed pairs by resemblance.
+    /// Listed pairs by what is measured.
     pub histogram: [u64; HUNDREDTHS],
     pub documents: HashMap<u32, ShownDocument>,
 }
 
 /// Bytes of memory that choosing takes.
-pub(super) fn bytes(documents: u64, levels: usize, config: &PageConfig) -> u64 {
+pub(super) fn bytes(documents: u64, levels: usize, measure: Measure, config: &PageConfig) -> u64 {
     let (clusters, pairs) = (config.clusters as u64, config.pairs as u64);
     let members = clusters.saturating_mul(MEMBERS_SHOWN as u64 + 1);
     let shown = members.saturating_add(pairs.saturating_mul(4));
     // A document with its names, which may be of characters of four bytes.
     let names = shown.saturating_mul(3 * 4 * NAME_CHARS as u64 + 200);
     // Union-find, representatives, sizes of clusters.
-    (documents * 12 + Sampled::bytes(levels, documents)).saturating_add(names)
+    (documents * 12 + Sampled::bytes_for(measure, levels, documents)).saturating_add(names)
 }
 
 /// Goes through pairs and documents, and chooses.
@@ -169,41 +204,45 @@ pub(super) fn choose(
     let mut nearest = Least::new(config.pairs);
     let mut random = Least::new(config.pairs.saturating_mul(2));
     let mut histogram = [0; HUNDREDTHS];
+    let asked = workspace.manifest.pairs.as_ref();
+    let measure = asked.map_or(Measure::default(), |pairs| pairs.config.measure);
     let mut n = 0u64;
     each_pair(workspace, |pair| {
         check_now_and_then(&mut n, context)?;
         sets.union(pair.a, pair.b);
         if listed {
-            let sizes = sampled.sizes(pair.a, pair.b);
-            let resemblance = Resemblance::of(pair.shared, sizes);
-            histogram[resemblance.bin()] += 1;
+            let sizes = sampled.measured(pair.a, pair.b);
+            let score = Score::of(measure, &pair, sizes);
+            histogram[score.bin()] += 1;
             let key = Pair::key(pair.a, pair.b);
-            nearest.offer((resemblance, key, pair.shared));
+            let told = (pair.shared, pair.amount(measure));
+            nearest.offer((score, key, told));
             // The pairs with the least hashes: as random as the hash is, in one pass.
             let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&key.to_le_bytes(), config.seed);
-            random.offer((hash, key, pair.shared));
+            random.offer((hash, key, told));
         }
         Ok(())
     })?;
-    let shown = |key: u64, shared: u32| {
+    let shown = |key: u64, (shared, amount): (u32, u64)| {
         let (a, b) = Pair::of_key(key);
-        let sizes = sampled.sizes(a, b);
+        let sizes = sampled.measured(a, b);
         ShownPair {
             a,
             b,
             shared,
+            amount,
             sizes,
         }
     };
     let nearest: Vec<ShownPair> = nearest
         .sorted()
         .into_iter()
-        .map(|(_, key, shared)| shown(key, shared))
+        .map(|(_, key, told)| shown(key, told))
         .collect();
     let mut random: Vec<ShownPair> = random
         .sorted()
         .into_iter()
-        .map(|(_, key, shared)| shown(key, shared))
+        .map(|(_, key, told)| shown(key, told))
         .filter(|pair| !nearest.contains(pair))
         .take(config.pairs)
         .collect();
@@ -309,7 +348,7 @@ fn resemblances(
 ) -> Result<()> {
     let config = workspace.manifest.pairs.as_ref().map(|pairs| pairs.config);
     let listed = pairs_listed(workspace);
-    let mut alike: BTreeMap<(u32, u32), Option<u32>> = BTreeMap::new();
+    let mut alike: BTreeMap<(u32, u32), Option<u64>> = BTreeMap::new();
     for cluster in &*clusters {
         for member in &cluster.shown {
             alike.insert((cluster.root, member.first), None);
@@ -318,22 +357,24 @@ fn resemblances(
     let mut n = 0u64;
     each_pair(workspace, |pair| {
         check_now_and_then(&mut n, context)?;
-        if let Some(shared) = alike.get_mut(&(pair.a, pair.b)) {
-            let (a, b) = sampled.sizes(pair.a, pair.b);
+        if let (Some(amount), Some(config)) = (alike.get_mut(&(pair.a, pair.b)), config) {
+            let (a, b) = sampled.measured(pair.a, pair.b);
             // Where pairs are not listed, links may be below the threshold.
-            let reached =
-                |t: crate::ids::Threshold| t.reached(pair.shared.into(), a.into(), b.into());
-            if listed || config.is_some_and(|config| reached(config.threshold)) {
-                *shared = Some(pair.shared);
+            let reached = || {
+                let criterion = config.criterion();
+                criterion.reached(pair.shared.into(), a.into(), b.into())
+            };
+            if listed || reached() {
+                *amount = Some(pair.amount(config.measure));
             }
         }
         Ok(())
     })?;
     for cluster in clusters {
         for member in &mut cluster.shown {
-            let shared = alike.get(&(cluster.root, member.first)).copied().flatten();
-            let sizes = sampled.sizes(cluster.root, member.first);
-            member.alike = shared.map(|shared| (shared, sizes));
+            let amount = alike.get(&(cluster.root, member.first)).copied().flatten();
+            let sizes = sampled.measured(cluster.root, member.first);
+            member.alike = amount.map(|amount| (amount, sizes));
         }
     }
     Ok(())

@@ -57,6 +57,7 @@ use crate::store::disk::{self, AtomicFile};
 use crate::{Error, Result};
 
 use super::Summary;
+use super::wording::Wording;
 use html::Html;
 use sections::Which;
 use texts::Text;
@@ -139,7 +140,12 @@ pub fn write(
     let least = FIXED_BYTES
         .saturating_add(record)
         .saturating_add(texts)
-        .saturating_add(choose::bytes(documents, levels, config))
+        .saturating_add(choose::bytes(
+            documents,
+            levels,
+            pairs.config.measure,
+            config,
+        ))
         // More than there is anywhere, and still a number that can be rounded up.
         .min(1 << 60);
     context.budget.require(ByteSize(least), || {
@@ -164,24 +170,30 @@ pub fn write(
     let figures = study::figures(workspace.directory())?;
     let comparison = study::comparison(workspace.directory())?;
     let summary = Summary::of(manifest);
+    let wording = &Wording::of(&summary).ok_or_else(|| missing("join"))?;
     let listed = choose::pairs_listed(workspace);
 
     let mut out = AtomicFile::create(output)?;
     let mut html = Html::default();
     sections::head(&mut html, "Near-duplicate documents");
-    sections::contents(&mut html, !figures.is_empty(), listed);
-    sections::found(&mut html, &summary, pairs.config.threshold, listed);
+    sections::contents(&mut html, wording, !figures.is_empty(), listed);
+    sections::found(&mut html, &summary, wording, listed);
     sections::ledger(&mut html, &summary);
-    sections::sizes(&mut html, &summary, listed.then_some(&chosen.histogram));
+    sections::sizes(
+        &mut html,
+        &summary,
+        wording,
+        listed.then_some(&chosen.histogram),
+    );
     flush(&mut html, &mut out)?;
     if !figures.is_empty() {
         sections::study(&mut html, comparison.as_ref(), &figures);
         flush(&mut html, &mut out)?;
     }
-    sections::clusters_head(&mut html, &summary, &chosen);
+    sections::clusters_head(&mut html, &summary, wording, &chosen);
     for (at, cluster) in chosen.clusters.iter().enumerate() {
-        let threshold = listed.then_some(pairs.config.threshold);
-        sections::one_cluster(&mut html, cluster, threshold, &chosen.documents, at == 0);
+        let documents = &chosen.documents;
+        sections::one_cluster(&mut html, cluster, wording, listed, documents, at == 0);
         flush(&mut html, &mut out)?;
     }
     sections::end(&mut html);
@@ -190,11 +202,12 @@ pub fn write(
             (Which::Nearest, &chosen.nearest),
             (Which::Random, &chosen.random),
         ] {
-            sections::pairs_head(&mut html, which, shown.len(), &summary, config);
+            sections::pairs_head(&mut html, which, shown.len(), &summary, wording, config);
             for (at, pair) in shown.iter().enumerate() {
                 context.stop.check(STAGE)?;
                 let documents = &chosen.documents;
-                sections::one_pair(&mut html, pair, documents, &texts, &summary, at == 0);
+                let open = at == 0;
+                sections::one_pair(&mut html, pair, documents, &texts, &summary, wording, open);
                 flush(&mut html, &mut out)?;
             }
             sections::end(&mut html);

@@ -11,10 +11,12 @@ use super::texts::{Text, Words};
 use super::{MEMBERS_SHOWN, PageConfig, WORDS_COMPARED};
 use crate::collection::GroupStats;
 use crate::evaluate::study::{Comparison, Spread};
-use crate::ids::{Threshold, resemblance_text};
+use crate::ids::Threshold;
+use crate::measure::Measure;
 use crate::parse::TokenKind;
 use crate::report::Summary;
 use crate::report::ledger::{bytes, cost_rows, count, ledger_rows, share};
+use crate::report::wording::Wording;
 use crate::sample::Sampling;
 
 /// `1 document`, `2 documents`.
@@ -56,9 +58,11 @@ pub(super) fn head(html: &mut Html, title: &'static str) {
     .raw("</h1>\n");
 }
 
-pub(super) fn contents(html: &mut Html, study: bool, listed: bool) {
+pub(super) fn contents(html: &mut Html, wording: &Wording<'_>, study: bool, listed: bool) {
     html.raw("<nav aria-label=\"Contents\"><a href=\"#found\">What was found</a>");
-    html.raw("<a href=\"#ledger\">Ledger</a><a href=\"#sizes\">Sizes and resemblance</a>");
+    html.raw("<a href=\"#ledger\">Ledger</a><a href=\"#sizes\">Sizes and ")
+        .raw(wording.noun())
+        .raw("</a>");
     if study {
         html.raw("<a href=\"#study\">Sampling study</a>");
     }
@@ -70,7 +74,7 @@ pub(super) fn contents(html: &mut Html, study: bool, listed: bool) {
     html.raw("</nav>\n</header>\n<main>\n");
 }
 
-pub(super) fn found(html: &mut Html, summary: &Summary, threshold: Threshold, listed: bool) {
+pub(super) fn found(html: &mut Html, summary: &Summary, wording: &Wording<'_>, listed: bool) {
     let catalogue = summary.catalogue.clone().unwrap_or_default();
     let cluster = summary.cluster.unwrap_or_default();
     let pairs = summary.join.as_ref().map_or(0, |join| join.pairs);
@@ -86,7 +90,7 @@ pub(super) fn found(html: &mut Html, summary: &Summary, threshold: Threshold, li
     tile(count(documents), "documents");
     tile(count(exact), "exact duplicates");
     if listed {
-        tile(count(pairs), &format!("pairs at {threshold} or above"));
+        tile(count(pairs), &wording.row());
     }
     tile(count(cluster.clusters), "clusters");
     let redundant = cluster.redundant;
@@ -117,30 +121,31 @@ pub(super) fn found(html: &mut Html, summary: &Summary, threshold: Threshold, li
         ));
     }
     if documents > 0 {
+        let by = match wording.method {
+            None => format!("shingles, which are all runs of {}", shingle_words(summary)),
+            Some(method) => format!("the keys that the method {method} makes of each"),
+        };
         html.text(&format!(
-            " {} compared by shingles, which are all runs of {}: the resemblance of two documents is the \
-             share of the shingles of both together that both have, from 0 to 1.",
+            " {} compared by {by}: {}.",
             match catalogue.representatives {
                 1 => "The 1 that remains was".to_string(),
                 n => format!("The {} that remain were", count(n)),
             },
-            shingle_words(summary)
+            wording.definition()
         ));
     }
     html.raw("</p>\n<p>");
     if listed {
+        let reached = wording.listed();
         html.text(&match pairs {
-            0 => format!("No pair of documents has a resemblance of {threshold} or more."),
-            1 => format!("1\u{a0}pair of documents has a resemblance of {threshold} or more."),
-            n => format!(
-                "{}\u{a0}pairs of documents have a resemblance of {threshold} or more.",
-                count(n)
-            ),
+            0 => format!("No pair of documents has {reached}."),
+            1 => format!("1\u{a0}pair of documents has {reached}."),
+            n => format!("{}\u{a0}pairs of documents have {reached}.", count(n)),
         });
     } else {
         html.text(&format!(
-            "Pairs of a resemblance of {threshold} or more were looked for as far as the clusters need \
-             them, and not listed (--pairs none)."
+            "Pairs with {} were looked for as far as the clusters need them, and not listed (--pairs none).",
+            wording.listed()
         ));
     }
     if cluster.clusters == 0 {
@@ -157,12 +162,12 @@ pub(super) fn found(html: &mut Html, summary: &Summary, threshold: Threshold, li
         ));
     }
     html.raw("</p>\n");
-    exactness(html, summary);
+    exactness(html, summary, wording);
     html.raw("</section>\n");
 }
 
 /// Whether the figures are exact, and if not, what is wrong with them.
-fn exactness(html: &mut Html, summary: &Summary) {
+fn exactness(html: &mut Html, summary: &Summary, wording: &Wording<'_>) {
     let most = summary.join_config.and_then(|config| config.max_postings);
     let sampled = is_sampled(summary);
     if sampled && let (Some(sampling), Some(sample)) = (&summary.sampling, &summary.sample) {
@@ -191,17 +196,23 @@ fn exactness(html: &mut Html, summary: &Summary) {
     }
     if let Some(most) = most {
         html.raw("<p class=\"note\">").text(&format!(
-            "Shingles of more than {} were left out (--max-postings), so documents may resemble each \
+            "The {}s of more than {} were left out (--max-postings), so documents may resemble each \
              other more than is counted here, and pairs may be missing.",
+            wording.key(),
             many(most.into(), "document")
         ));
         html.raw("</p>\n");
     }
     if !sampled && most.is_none() {
-        html.raw(
-            "<p>The comparison is exact: every shingle of every document took part, and nothing is \
-             estimated.</p>\n",
-        );
+        html.raw(match wording.method {
+            None => {
+                "<p>The comparison is exact: every shingle of every document took part, and nothing is \
+                 estimated.</p>\n"
+            }
+            Some(_) => {
+                "<p>Every key of every document took part: these are all pairs that the method has.</p>\n"
+            }
+        });
     }
 }
 
@@ -248,18 +259,27 @@ pub(super) fn ledger(html: &mut Html, summary: &Summary) {
             .raw("</td></tr>\n");
     };
     row("program", summary.program.clone());
-    row("tokens", shingle.parse.tokens.to_string());
-    if !matches!(shingle.parse.tokens, TokenKind::Bytes(_)) {
-        row("shingle size", shingle.shingle_size.to_string());
+    if let Some(method) = &summary.method {
+        row("method", method.clone());
+    } else {
+        row("tokens", shingle.parse.tokens.to_string());
+        if !matches!(shingle.parse.tokens, TokenKind::Bytes(_)) {
+            row("shingle size", shingle.shingle_size.to_string());
+        }
+        row("short documents", shingle.short.to_string());
+        row("fingerprint", shingle.fingerprint.to_string());
+        row("seed", shingle.seed.to_string());
     }
-    row("short documents", shingle.short.to_string());
-    row("fingerprint", shingle.fingerprint.to_string());
-    row("seed", shingle.seed.to_string());
     if let Some(sampling) = &summary.sampling {
         row("sampling", sampling.to_string());
     }
     if let Some(config) = &summary.join_config {
-        row("threshold", config.threshold.to_string());
+        if !config.measure.is_default() {
+            row("score", config.measure.to_string());
+        }
+        if !matches!(config.measure, Measure::Shared(_)) {
+            row("threshold", config.threshold.to_string());
+        }
         let most = config.max_postings.map(|most| most.to_string());
         row("max. postings", most.unwrap_or_else(|| "none".into()));
         row("pairs", config.pairs.to_string());
@@ -267,12 +287,19 @@ pub(super) fn ledger(html: &mut Html, summary: &Summary) {
     html.raw("</tbody></table></div></div>\n</div>\n</section>\n");
 }
 
-pub(super) fn sizes(html: &mut Html, summary: &Summary, histogram: Option<&[u64; HUNDREDTHS]>) {
-    html.raw("<section id=\"sizes\">\n<h2>Sizes and resemblance</h2>\n<div class=\"side-by-side\">\n<div>\n");
+pub(super) fn sizes(
+    html: &mut Html,
+    summary: &Summary,
+    wording: &Wording<'_>,
+    histogram: Option<&[u64; HUNDREDTHS]>,
+) {
+    let (noun, keys) = (wording.noun(), wording.keys());
+    html.raw("<section id=\"sizes\">\n<h2>Sizes and ").raw(noun);
+    html.raw("</h2>\n<div class=\"side-by-side\">\n<div>\n");
     html.raw("<h3>Documents by number of words</h3>\n");
-    html.raw(
-        "<p>Exact duplicates are counted once. A document's shingles are the distinct ones.</p>\n",
-    );
+    html.raw("<p>Exact duplicates are counted once. A document's ")
+        .raw(keys)
+        .raw(" are the distinct ones.</p>\n");
     let groups = summary
         .catalogue
         .as_ref()
@@ -293,30 +320,34 @@ pub(super) fn sizes(html: &mut Html, summary: &Summary, histogram: Option<&[u64;
         .collect();
     if documents > 0 {
         html.raw("<figure>\n<figcaption><span class=\"together\"><span class=\"key one\"></span>share of the documents</span> ");
-        html.raw("<span class=\"together\"><span class=\"key two\"></span>share of the shingles</span></figcaption>\n");
-        bars(
-            html,
-            "Share of the documents and of the shingles in each size group",
-            &rows,
-        );
+        html.raw("<span class=\"together\"><span class=\"key two\"></span>share of the ")
+            .raw(keys)
+            .raw("</span></figcaption>\n");
+        let label = format!("Share of the documents and of the {keys} in each size group");
+        bars(html, &label, &rows);
         html.raw("</figure>\n");
     }
-    group_table(html, groups);
-    html.raw("</div>\n<div>\n<h3>Pairs by resemblance</h3>\n");
-    let threshold = summary.join_config.map(|config| config.threshold);
-    match (histogram, threshold) {
-        (Some(histogram), Some(threshold)) if histogram.iter().any(|&n| n > 0) => {
-            html.raw(
-                "<p>Each row is the pairs from its resemblance up to the next.</p>\n<figure>\n",
-            );
-            let rows = histogram_rows(histogram, threshold);
-            bars(html, "Number of pairs by resemblance", &rows);
+    group_table(html, groups, keys);
+    html.raw("</div>\n<div>\n<h3>Pairs by ")
+        .raw(noun)
+        .raw("</h3>\n");
+    match histogram {
+        // It has no upper end.
+        Some(_) if matches!(wording.measure, Measure::Shared(_)) => {
+            html.raw("<p>What they have in common is in <code>pairs.tsv</code>.</p>\n");
+        }
+        Some(histogram) if histogram.iter().any(|&n| n > 0) => {
+            html.raw("<p>Each row is the pairs from its ")
+                .raw(noun)
+                .raw(" up to the next.</p>\n<figure>\n");
+            let rows = histogram_rows(histogram, wording.threshold);
+            bars(html, &format!("Number of pairs by {noun}"), &rows);
             html.raw("</figure>\n");
         }
-        (Some(_), _) => {
+        Some(_) => {
             html.raw("<p>There are no pairs.</p>\n");
         }
-        (None, _) => not_listed(html),
+        None => not_listed(html),
     }
     html.raw("</div>\n</div>\n</section>\n");
 }
@@ -329,11 +360,13 @@ fn group_name(group: &GroupStats) -> String {
     }
 }
 
-fn group_table(html: &mut Html, groups: &[GroupStats]) {
+fn group_table(html: &mut Html, groups: &[GroupStats], keys: &'static str) {
     html.raw(
         "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">words</th><th scope=\"col\" ",
     );
-    html.raw("class=\"n\">documents</th><th scope=\"col\" class=\"n\">shingles</th></tr></thead>\n<tbody>\n");
+    html.raw("class=\"n\">documents</th><th scope=\"col\" class=\"n\">")
+        .raw(keys)
+        .raw("</th></tr></thead>\n<tbody>\n");
     for group in groups {
         html.raw("<tr><th scope=\"row\">")
             .text(&group_name(group))
@@ -488,7 +521,12 @@ pub(super) fn study(html: &mut Html, compared: Option<&Comparison>, figures: &[F
     html.raw("</section>\n");
 }
 
-pub(super) fn clusters_head(html: &mut Html, summary: &Summary, chosen: &Chosen) {
+pub(super) fn clusters_head(
+    html: &mut Html,
+    summary: &Summary,
+    wording: &Wording<'_>,
+    chosen: &Chosen,
+) {
     html.raw("<section id=\"clusters\">\n<h2>Largest clusters</h2>\n");
     let all = summary.cluster.unwrap_or_default().clusters;
     if all == 0 {
@@ -499,19 +537,21 @@ pub(super) fn clusters_head(html: &mut Html, summary: &Summary, chosen: &Chosen)
         if shown < all {
             html.text(&format!("{} of {}. ", count(shown), many(all, "cluster")));
         }
+        html.raw("A cluster is a chain: each member is like some other, but its ")
+            .raw(wording.noun());
         html.raw(
-            "A cluster is a chain: each member is like some other, but its resemblance to the first, the \
-             representative, may be below the threshold. Exact duplicates have the words of a member \
-             before them. All clusters are in <code>clusters.jsonl</code>.</p>\n",
+            " to the first, the representative, may be below the threshold. Exact duplicates have the words of a member before \
+             them. All clusters are in <code>clusters.jsonl</code>.</p>\n",
         );
     }
 }
 
-/// `threshold` where pairs are listed: what is not in the list is below it.
+/// Where pairs are listed, what is not in the list is below the threshold.
 pub(super) fn one_cluster(
     html: &mut Html,
     cluster: &ShownCluster,
-    threshold: Option<Threshold>,
+    wording: &Wording<'_>,
+    listed: bool,
     documents: &HashMap<u32, ShownDocument>,
     open: bool,
 ) {
@@ -546,12 +586,12 @@ pub(super) fn one_cluster(
         html.raw("</p>\n");
     }
     html.raw("<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">docno</th><th scope=\"col\">kind</th>");
-    html.raw(
-        "<th scope=\"col\" class=\"n\">resemblance</th><th scope=\"col\" class=\"n\">words</th>",
-    );
+    html.raw("<th scope=\"col\" class=\"n\">")
+        .raw(wording.noun())
+        .raw("</th><th scope=\"col\" class=\"n\">words</th>");
     html.raw("<th scope=\"col\">title</th><th scope=\"col\">address</th></tr></thead>\n<tbody>\n");
     for member in &cluster.shown {
-        one_member(html, member, cluster.root, threshold, documents);
+        one_member(html, member, cluster.root, wording, listed, documents);
     }
     html.raw("</tbody></table></div>\n");
     if cluster.members > cluster.shown.len() as u64 {
@@ -569,7 +609,8 @@ fn one_member(
     html: &mut Html,
     member: &Member,
     root: u32,
-    threshold: Option<Threshold>,
+    wording: &Wording<'_>,
+    listed: bool,
     documents: &HashMap<u32, ShownDocument>,
 ) {
     let Some(document) = documents.get(&member.document) else {
@@ -590,11 +631,14 @@ fn one_member(
         _ if member.first == root => {
             html.raw("1.000000");
         }
-        Some((shared, (a, b))) => {
-            html.text(&resemblance_text(shared.into(), a.into(), b.into()));
+        Some((amount, (a, b))) => {
+            html.text(&wording.measure.text(amount, a.into(), b.into()));
         }
         None => {
-            let below = threshold.map_or("not listed".into(), |t| format!("below {t}"));
+            let below = match listed {
+                true => wording.below(),
+                false => "not listed".into(),
+            };
             html.raw("<span class=\"soft\">")
                 .text(&below)
                 .raw("</span>");
@@ -621,10 +665,10 @@ pub(super) fn pairs_head(
     which: Which,
     shown: usize,
     summary: &Summary,
+    wording: &Wording<'_>,
     config: &PageConfig,
 ) {
-    let threshold = summary.join_config.map(|config| config.threshold);
-    let threshold = threshold.map(|t| t.to_string()).unwrap_or_default();
+    let threshold = wording.least();
     let all = summary.join.as_ref().map_or(0, |join| join.pairs);
     match which {
         Which::Nearest => {
@@ -665,6 +709,7 @@ pub(super) fn one_pair(
     documents: &HashMap<u32, ShownDocument>,
     texts: &HashMap<u32, Text>,
     summary: &Summary,
+    wording: &Wording<'_>,
     open: bool,
 ) {
     let (Some(a), Some(b)) = (documents.get(&pair.a), documents.get(&pair.b)) else {
@@ -676,15 +721,14 @@ pub(super) fn one_pair(
     } else {
         "<details><summary><b>"
     });
-    html.text(&resemblance_text(
-        pair.shared.into(),
-        size_a.into(),
-        size_b.into(),
-    ))
-    .raw("</b>")
-    .isolated(&a.docno)
-    .raw(" and ")
-    .isolated(&b.docno);
+    let score = wording
+        .measure
+        .text(pair.amount, size_a.into(), size_b.into());
+    html.text(&score)
+        .raw("</b>")
+        .isolated(&a.docno)
+        .raw(" and ")
+        .isolated(&b.docno);
     if let Some(title) = a.title.as_ref().or(b.title.as_ref()) {
         html.raw(" <span class=\"soft\">")
             .isolated(title)
@@ -692,12 +736,19 @@ pub(super) fn one_pair(
     }
     html.raw("</summary><div class=\"in\">\n<p class=\"soft\">");
     let sampled = if is_sampled(summary) { "sampled " } else { "" };
-    html.text(&format!(
-        "{} shared, of {} in the first and {} in the second",
-        many(pair.shared.into(), &format!("{sampled}shingle")),
-        count(size_a.into()),
-        count(size_b.into())
-    ));
+    let shared = many(pair.shared.into(), &format!("{sampled}{}", wording.key()));
+    html.text(&match wording.measure.of_words() {
+        false => format!(
+            "{shared} shared, of {} in the first and {} in the second",
+            count(size_a.into()),
+            count(size_b.into())
+        ),
+        true => format!(
+            "{shared} shared, of {} and {}",
+            many(size_a.into(), "word"),
+            many(size_b.into(), "word")
+        ),
+    });
     html.raw("</p>\n<div class=\"two-texts heads\">");
     for document in [a, b] {
         html.raw("<div><p><strong>")

@@ -1,0 +1,116 @@
+//! What is compared, and what it is to reach, in words.
+
+use super::Summary;
+use crate::ids::Threshold;
+use crate::measure::Measure;
+
+/// The words for one directory's question.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wording<'a> {
+    /// The method whose keys are compared in place of shingles.
+    pub method: Option<&'a str>,
+    pub measure: Measure,
+    pub threshold: Threshold,
+}
+
+impl<'a> Wording<'a> {
+    /// `None` where nothing was joined.
+    pub fn of(summary: &'a Summary) -> Option<Self> {
+        let config = summary.join_config?;
+        Some(Wording {
+            method: summary.method.as_deref(),
+            measure: config.measure,
+            threshold: config.threshold,
+        })
+    }
+
+    /// What documents are made of.
+    pub fn key(&self) -> &'static str {
+        match self.method {
+            Some(_) => "key",
+            None => "shingle",
+        }
+    }
+
+    /// Several of them.
+    pub fn keys(&self) -> &'static str {
+        match self.method {
+            Some(_) => "keys",
+            None => "shingles",
+        }
+    }
+
+    /// What is measured.
+    pub fn noun(&self) -> &'static str {
+        match self.measure {
+            Measure::Resemblance => "resemblance",
+            Measure::Containment => "containment",
+            Measure::Cosine => "cosine",
+            Measure::Of(_) | Measure::Smallest(_) => "similarity",
+            _ => "score",
+        }
+    }
+
+    /// What the noun means for two documents.
+    pub fn definition(&self) -> String {
+        let keys = self.keys();
+        let what = match self.measure {
+            Measure::Resemblance => {
+                format!("the share of the {keys} of both together that both have, from 0 to 1")
+            }
+            Measure::Containment => format!(
+                "the share of the {keys} of the one with fewer that the other has too, from 0 to 1"
+            ),
+            Measure::Cosine => format!(
+                "the number of {keys} that both have, divided by the square root of the product of how \
+                 many each has, from 0 to 1"
+            ),
+            Measure::Shared(_) => format!("the number of {keys} that both have (S1)"),
+            Measure::S2 => format!(
+                "the number of {keys} that both have, divided by the words of the shorter (S2)"
+            ),
+            Measure::S3 => format!(
+                "the number of {keys} that both have, divided by the mean of their words (S3)"
+            ),
+            Measure::S4 => format!(
+                "the sum over the {keys} that both have of 1 / f, where f documents have it, divided by the \
+                 mean of their words (S4)"
+            ),
+            Measure::Of(n) => format!("the share of their {n} {keys} that both have, from 0 to 1"),
+            Measure::Smallest(n) => format!(
+                "the share of the {n} smallest {keys} of both together that both have, from 0 to 1"
+            ),
+        };
+        format!("the {} of two documents is {what}", self.noun())
+    }
+
+    /// What a pair has that is listed: `a resemblance of 0.85 or more`.
+    pub fn listed(&self) -> String {
+        match self.measure {
+            Measure::Shared(1) => format!("a {} or more in common", self.key()),
+            Measure::Shared(least) => format!("{least} {} or more in common", self.keys()),
+            _ => format!("a {} of {} or more", self.noun(), self.threshold),
+        }
+    }
+
+    /// The least that is listed.
+    pub fn least(&self) -> String {
+        match self.measure {
+            Measure::Shared(least) => least.to_string(),
+            _ => self.threshold.to_string(),
+        }
+    }
+
+    /// Name of the count of the pairs that are listed.
+    pub fn row(&self) -> String {
+        match self.measure {
+            Measure::Shared(least) => format!("pairs with {least} or more in common"),
+            _ => format!("pairs at {} or above", self.threshold),
+        }
+    }
+
+    /// What a pair is that is not listed.
+    pub fn below(&self) -> String {
+        format!("below {}", self.least())
+    }
+}
