@@ -21,6 +21,7 @@ exact-duplicates.tsv, and writes index.toml with what it counted.
 Python 3.9 or later and its standard library; apt-get, dpkg-deb and zstd from Debian.
 """
 import argparse
+import binascii
 import bz2
 import collections
 import filecmp
@@ -356,6 +357,99 @@ def trec_sgml(docno, file_id, head, lines, tagged):
             f"<HEAD>{sgml(head)}</HEAD>\n<DATELINE>CHARLOTTE, N.C. </DATELINE>\n<TEXT>\n{body}\n</TEXT>\n</DOC>\n").encode()
 
 
+# Ways to write a message: the parts that it is made of.
+MESSAGES = ["plain 8bit", "plain legacy", "alternative", "html base64", "attachments", "digest",
+            "html legacy", "bare"]
+LEGACY = {"de": "iso-8859-1", "en": "us-ascii", "es": "iso-8859-15", "fr": "windows-1252",
+          "ja": "iso-2022-jp", "ko": "euc-kr", "pt-br": "iso-8859-1", "ru": "koi8-r",
+          "tr": "iso-8859-9", "zh-cn": "gb2312"}
+
+
+def encoded_words(text, number):
+    """A subject as it may stand in a header: encoded words (RFC 2047) where it is not ASCII."""
+    if text.isascii():
+        return text
+    words, rest = [], text
+    while rest:
+        size = len(rest)
+        while len(rest[:size].encode()) > 42:
+            size -= 1
+        piece, rest = rest[:size].encode(), rest[size:]
+        if number % 2:
+            words.append(f"=?utf-8?B?{binascii.b2a_base64(piece, newline=False).decode()}?=")
+        else:
+            quoted = "".join(chr(b) if chr(b).isalnum() and b < 128 else f"={b:02X}" for b in piece)
+            words.append(f"=?UTF-8?Q?{quoted}?=")
+    return "\n ".join(words)
+
+
+def coded(text, charset, way):
+    """A part: its fields and its body."""
+    codec = CODECS.get(charset, charset)
+    try:
+        data = text.encode(codec)
+    except UnicodeEncodeError:
+        charset, data = "utf-8", text.encode()
+    kind = "html" if text.startswith("<") else "plain"
+    fields = f"Content-Type: text/{kind}; charset={charset}\n"
+    if way == "base64":
+        body = binascii.b2a_base64(data, newline=False)
+        body = b"\n".join(body[at:at + 76] for at in range(0, len(body), 76)) + b"\n"
+    elif way == "quoted-printable":
+        body = binascii.b2a_qp(data, istext=True)
+    else:
+        body = data
+    return f"{fields}Content-Transfer-Encoding: {way}\n\n".encode() + body
+
+
+def multipart(kind, boundary, parts):
+    """Parts in one body, with its fields."""
+    mark = b"--" + boundary.encode()
+    head = f'Content-Type: multipart/{kind};\n\tboundary="{boundary}"\n\n'.encode()
+    inside = b"".join(mark + b"\n" + part + b"\n" for part in parts)
+    return head + b"A message in several parts.\n" + inside + mark + b"--\n"
+
+
+def message(row, kind, name, number):
+    """A page as a message, without the separator of a mailbox."""
+    text = wrapped(row["text"].split("\n")[1:]) + "\n"
+    paragraphs_ = (f"<p>{html.escape(line)}</p>" for line in row["text"].split("\n")[1:])
+    markup = "<html><body>\n" + "\n".join(paragraphs_) + "\n</body></html>\n"
+    charset, boundary = LEGACY[row["language"]], f"=_part {number}"
+    if kind == "plain 8bit":
+        body = coded(text, "utf-8", "8bit")
+    elif kind == "plain legacy":
+        seven = charset in ("us-ascii", "iso-2022-jp")
+        body = coded(text, charset, "7bit" if seven else "quoted-printable")
+    elif kind == "alternative":
+        body = multipart("alternative", boundary, [coded(text, "utf-8", "base64"),
+                                                   coded(markup, "utf-8", "quoted-printable")])
+    elif kind == "html base64":
+        body = coded(markup, "utf-8", "base64")
+    elif kind == "attachments":
+        aside = b"Content-Disposition: attachment; filename=aside.txt\n"
+        pixel = b"Content-Type: image/png\nContent-Transfer-Encoding: base64\n\n"
+        pixel += binascii.b2a_base64(PNG)
+        body = multipart("mixed", boundary, [
+            coded(text, "utf-8", "quoted-printable"), pixel,
+            aside + coded("What is attached is no text of the message.\n", "us-ascii", "7bit")])
+    elif kind == "digest":
+        inner = b"Subject: a part's own subject is no text\n" + coded(text, "utf-8", "8bit")
+        body = multipart("digest", boundary, [b"\n" + inner])
+    elif kind == "html legacy":
+        body = coded(markup, charset, "7bit" if charset == "iso-2022-jp" else "8bit")
+    else:
+        body = b"\n" + text.encode()  # nothing is declared
+    received = (f"Received: from relay{number % 5}.example by lists.example with ESMTP id {number:06};\n"
+                f"\tWed, 1 Jan 2025 {number // 60:02}:{number % 60:02}:07 +0000\n")
+    head = (f"{received}From: sender@lists.example\nTo: list@lists.example\n"
+            f"Date: Wed, 1 Jan 2025 {number // 60:02}:{number % 60:02}:00 +0000\n"
+            f"Message-ID: <{name}>\nSubject: {encoded_words(row['title'], number)}\n")
+    if kind != "bare":
+        head += "MIME-Version: 1.0\n"
+    return head.encode() + body
+
+
 # ----------------------------------------------------------------------------- the collection
 
 
@@ -631,6 +725,41 @@ class Builder:
                    "The same pages in several charsets (exact duplicates), some in an older "
                    "version too.")
 
+        return rows
+
+    # -- mail: the same pages, sent to each other
+
+    def build_mail(self, rows):
+        """Every page as a message, coded in ever other ways; some sent again, coded in another."""
+        corpus, sent = "mail/a.mbox.gz", []
+        for number, row in enumerate(rows):
+            kinds = [MESSAGES[number % len(MESSAGES)]]
+            if number % 4 == 1:  # the same text under another name, by another way
+                kinds.append(MESSAGES[(number + 3) % len(MESSAGES)])
+            for copy, kind in enumerate(kinds):
+                name = f"{row['id'].replace('/', '.')}.{copy}@lists.example"
+                sent.append((row, kind, name, len(sent)))
+        messages = [message(*one) for one in sent]
+        box = b"".join(b"From sender@lists.example Wed Jan  1 %02d:%02d:00 2025\n" %
+                       (number // 60, number % 60) + re.sub(rb"(?m)^(>*From )", rb">\1", data) + b"\n"
+                       for number, data in enumerate(messages))
+        self.write(corpus, gzip_member(box))
+        packages = {package.version.split("-")[0]: package for package in APACHE}
+        for row, _, name, _ in sent:
+            version, _, page = row["id"].partition("/")
+            self.origin(corpus, name, f"{page}.html", packages[version], f"{page}.html")
+        self.entry(corpus, "mbox", "gzip", APACHE,
+                   "The pages of jsonl/text.jsonl.zst as messages, in eight ways to write one; every "
+                   "fourth sent again in another of them.")
+        for number, data in enumerate(messages[:12]):
+            row, _, name, _ = sent[number]
+            self.write(f"mail/eml/{number:02}.eml", data.replace(b"\n", b"\r\n"))
+            version, _, page = row["id"].partition("/")
+            self.origin("mail/eml", name, f"{page}.html", packages[version], f"{page}.html")
+        self.entry("mail/eml", "files", "none", APACHE,
+                   "The first twelve messages of mail/a.mbox.gz, a file each.")
+        return messages
+
     def build_odd_files(self):
         new = SQLITE[2]
         name = "fts5.html"
@@ -666,7 +795,7 @@ class Builder:
 
     # -- damage
 
-    def break_things(self, pages):
+    def break_things(self, pages, messages):
         """One file for each kind of damage, and what is to be expected of it."""
         docs = [trec_web(page, 0) for page in pages[:6]]
         names = [page.docno for page in pages[:6]]
@@ -747,6 +876,30 @@ class Builder:
         case("invalid-utf8.jsonl", good[0] + good[1].replace(b"file", b"f\xffle"),
              "A byte that is not UTF-8 in the second of two lines.",
              2, ["J0", "J1"], {"invalid bytes replaced": 1})
+
+        ids = [re.search(rb"Message-ID: <(.*)>", data).group(1).decode() for data in messages]
+        line = b"From sender@lists.example Wed Jan  1 00:00:00 2025\n"
+        two = [line + re.sub(rb"(?m)^(>*From )", rb">\1", data) + b"\n" for data in messages[:2]]
+        unescaped = two[0].replace(b"\n\n", b"\n\nFrom here on it is text that nobody escaped.\n", 1)
+        case("from-in-text.mbox", unescaped + two[1],
+             "A line of a text that begins with From and is not escaped.", 2, ids[:2], {})
+        head, _, body = messages[0].partition(b"\n\n")
+        case("no-empty-line.eml", head + b"\n" + body, "The text begins right below the header.",
+             1, ids[:1], {"header line passed over": 1})
+        coded_at = next(n for n, data in enumerate(messages) if b"base64\n\n" in data[:1200]
+                        and b"multipart" not in data)
+        head, _, body = messages[coded_at].partition(b"\n\n")
+        whole, size = binascii.a2b_base64(body), 900
+        while whole[size] & 0xC0 == 0x80:  # not within a character: that would be another damage
+            size -= 1
+        cut = binascii.b2a_base64(whole[:size], newline=False).rstrip(b"=")
+        case("base64-cut.eml", head + b"\n\n" + cut + b"--\nUnsubscribe by mail.\n",
+             "A body in base64 that is cut off, and a footer that is not in base64.",
+             1, [ids[coded_at]], {"content encoding broken": 1})
+        parted = next(n for n, data in enumerate(messages) if b"multipart/mixed" in data)
+        case("no-boundary.eml", messages[parted].replace(b';\n\tboundary="', b';\n\tx-boundary="'),
+             "A message in several parts that does not say what parts them.",
+             1, [ids[parted]], {"header line passed over": 1})
 
         page = spelled_out(self.manuals[APACHE[1]]["fr/bind.html"])
         latin = page.decode("utf-8").encode("cp1252", "xmlcharrefreplace")
@@ -928,7 +1081,7 @@ def files_below(root):
 
 # ----------------------------------------------------------------------------------- the whole
 
-MADE = ["broken", "files", "jsonl", "licences", "trec-sgml", "trec-web", "warc",
+MADE = ["broken", "files", "jsonl", "licences", "mail", "trec-sgml", "trec-web", "warc",
         "exact-duplicates.tsv", "index.toml", "known-pairs.tsv", "provenance.tsv"]
 BY_HAND = {"README.md", ".gitattributes"}
 
@@ -944,9 +1097,9 @@ def build(out, manuals):
     pages = builder.build_postgresql()
     builder.build_sqlite()
     builder.build_reuters()
-    builder.build_apache()
+    messages = builder.build_mail(builder.build_apache())
     builder.build_odd_files()
-    builder.break_things(pages)
+    builder.break_things(pages, messages)
     builder.licences()
     builder.tables()
     log(f"{out}: {sum(os.path.getsize(os.path.join(out, n)) for n in files_below(out))} bytes "

@@ -14,14 +14,17 @@ everything in memory, and it reads only well-formed input: a file that is damage
 
 An INPUT is a file or a directory; each one is a collection of its own. The format follows from
 the name: .trec .sgm (TREC SGML, Reuters-21578), .gz (TREC web bundle), .warc.gz .warc.wet.gz
-.warc.zst, .jsonl .jsonl.zst, and any other file or directory: plain .txt and .html files.
+.warc.zst, .jsonl .jsonl.zst, .mbox .mbox.gz, and any other file or directory: .html files, .eml
+messages, and else plain text.
 Compressed as .gz, .bz2 or .zst.
 
 Definitions
   text       Markup is reduced to text with html.parser: script, style and comments are dropped,
              the title stays, entities are decoded. A tag separates words unless it is one of the
              INLINE set below. Of TREC SGML only HEAD and TEXT are text, of Reuters only TITLE
-             and BODY (all of TEXT where there is no BODY); the dateline is not.
+             and BODY (all of TEXT where there is no BODY); the dateline is not. Of mail only the
+             subject and the parts of text/plain that are not attached are text; where there are
+             none, those of text/html.
   token      A maximal run of letters and digits with their combining marks, in lower case; an
              apostrophe (' or U+2019, both written ') between two of them stays inside. Each
              Han, Hiragana or Katakana character is a token of its own.
@@ -36,6 +39,8 @@ Python 3.9 or later and its standard library; .zst files need Python 3.14 or the
 """
 import argparse
 import bz2
+import email
+import email.policy
 import fractions
 import functools
 import gzip
@@ -325,8 +330,35 @@ def read_jsonl(data):
         yield row["id"], markup_to_text(row["html"]) if "html" in row else row["text"]
 
 
+def text_parts(part, mime, outermost=True):
+    """The parts of a message with this type that are not attached, decoded."""
+    if part.get_content_disposition() == "attachment" and not outermost:
+        return
+    if part.is_multipart():
+        for inner in part.get_payload():
+            yield from text_parts(inner, mime, False)
+    elif part.get_content_type() == mime:
+        yield decode(part.get_payload(decode=True), part.get_content_charset(), mime == "text/html")
+
+
+def read_message(data):
+    """A message, by the mail package of the standard library: (docno, text)."""
+    message = email.message_from_bytes(data, policy=email.policy.default)
+    subject = str(message["subject"] or "")
+    plain = "\n".join(text_parts(message, "text/plain"))
+    if not plain.strip():
+        plain = markup_to_text("\n".join(text_parts(message, "text/html")))
+    return str(message["message-id"]).strip("<> "), f"{subject}\n{plain}"
+
+
+def read_mbox(data):
+    """mbox: messages between lines of `From `, of which those in a text have one more `>`."""
+    for message in re.split(rb"(?m)^From .*\n", data)[1:]:
+        yield read_message(re.sub(rb"(?m)^>(>*From )", rb"\1", message))
+
+
 def read_plain(path):
-    """A file, or the files of a directory in the order of their paths: HTML by name, else text."""
+    """A file, or the files of a directory in the order of their paths: HTML and mail by name, else text."""
     files = [path]
     if os.path.isdir(path):
         files = sorted(os.path.join(d, name) for d, _, names in os.walk(path) for name in names)
@@ -336,6 +368,9 @@ def read_plain(path):
         is_markup = name.endswith((".html", ".htm"))
         if not body or (b"\0" in body and not body.startswith((b"\xff\xfe", b"\xfe\xff"))):
             continue  # empty, or not text
+        if name.endswith(".eml"):
+            yield read_message(body)
+            continue
         text = decode(body, None, is_markup)
         yield docno, markup_to_text(text) if is_markup else text
 
@@ -348,6 +383,8 @@ def read_documents(path):
         return read_warc(open_bytes(path))
     if re.search(r"\.jsonl(\.gz|\.zst)?$", path):
         return read_jsonl(open_bytes(path))
+    if re.search(r"\.mbox(\.gz)?$", path):
+        return read_mbox(open_bytes(path))
     if re.search(r"(\.trec|\.sgml?)(\.gz|\.bz2)?$", path) or path.endswith(".gz"):
         data = open_bytes(path)
         return read_reuters(data) if b"<REUTERS" in data else read_trec(data)
