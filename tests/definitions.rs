@@ -851,20 +851,17 @@ fn notices_say_where() {
     let parsed = parse(&raw, TokenKind::Words, true);
     assert_eq!(
         parsed.notices[0].1,
-        "Shift_JIS by HTTP header, but byte 4 is not"
+        "Shift_JIS by header, but byte 4 is not"
     );
     let mut raw = document(b"caf\xe9 x", ContentKind::Text);
     raw.charset = Some("UTF8".into());
     let parsed = parse(&raw, TokenKind::Words, false);
-    assert_eq!(
-        parsed.notices[0].1,
-        "UTF-8 by HTTP header, but byte 3 is not"
-    );
+    assert_eq!(parsed.notices[0].1, "UTF-8 by header, but byte 3 is not");
     raw.charset = Some("b\u{fffd}g".into());
     let parsed = parse(&raw, TokenKind::Words, false);
     assert_eq!(
         parsed.notices[0].1,
-        "label \"b\u{fffd}g\" of the HTTP header is not known"
+        "label \"b\u{fffd}g\" of the header is not known"
     );
     // Far into a body that is decoded in many pieces.
     let mut body = "日本語".repeat(30_000).into_bytes();

@@ -134,8 +134,8 @@ fn declared(
     };
     if let Some(label) = &document.charset {
         let label = label.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == '\'');
-        if let Some(encoding) = lookup(label.as_bytes(), "HTTP header") {
-            return Some((encoding, "HTTP header"));
+        if let Some(encoding) = lookup(label.as_bytes(), "header") {
+            return Some((encoding, "header"));
         }
     }
     if !markup {
