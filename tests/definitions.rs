@@ -501,6 +501,58 @@ fn titles_are_found() {
     );
 }
 
+/// A byte that is damaged does not make another charset of UTF-8; bytes of another charset are none.
+#[test]
+fn damaged_utf8_is_utf8() {
+    use Reason::{InvalidBytes, WrongCharset};
+    let text = "Größe, Häuser und Füße";
+    let damaged = [text.as_bytes(), b" \xfc und ", text.as_bytes()].concat();
+    let parsed_as = |body: &[u8], label: Option<&str>| {
+        let mut raw = document(body, ContentKind::Text);
+        raw.charset = label.map(Into::into);
+        let parsed = parse(&raw, TokenKind::Words, true);
+        let reasons: Vec<Reason> = parsed.notices.iter().map(|notice| notice.0).collect();
+        (parsed.charset, parsed.text, reasons)
+    };
+    let whole = format!("{text} \u{fffd} und {text}");
+    let whole = reference_words(&whole).join(" ");
+    for label in [None, Some("utf-8")] {
+        let (charset, words, reasons) = parsed_as(&damaged, label);
+        assert_eq!((charset, words), ("UTF-8", whole.clone()), "{label:?}");
+        assert_eq!(reasons, [InvalidBytes], "{label:?}");
+    }
+    // As many characters of several bytes as damages: what it is is not clear, and the detector is asked.
+    let (charset, ..) = parsed_as(b"caf\xe9 \xc3\xa9t\xe9", Some("utf-8"));
+    assert_ne!(charset, "UTF-8");
+    for label in [
+        "euc-kr",
+        "gb18030",
+        "euc-jp",
+        "shift_jis",
+        "big5",
+        "koi8-r",
+        "windows-1252",
+    ] {
+        let long = match label {
+            "euc-kr" => "한국어 문서입니다. 이 문장은 문자 집합을 판별하는 데 사용됩니다.",
+            "gb18030" => "这是一个中文文档。这个句子用来检测字符编码，所以要有足够的长度。",
+            "euc-jp" | "shift_jis" => {
+                "日本語の文書です。これは文字コードの判定に使う文章で、十分な長さがあります。"
+            }
+            "big5" => "這是一個中文文件。這個句子用來檢測字元編碼，所以要有足夠的長度。",
+            "koi8-r" => "Это русский документ. Это предложение служит для определения кодировки.",
+            _ => "Größe, Häuser und Füße, déjà vu, señor, ça va",
+        };
+        let encoding = encoding_rs::Encoding::for_label(label.as_bytes()).unwrap();
+        let (body, _, lossy) = encoding.encode(long);
+        assert!(!lossy);
+        let (charset, words, reasons) = parsed_as(&body.repeat(20), Some("utf-8"));
+        assert_ne!(charset, "UTF-8", "{label}");
+        assert_eq!(reasons.first(), Some(&WrongCharset), "{label}");
+        assert!(!words.contains('\u{fffd}'), "{label}");
+    }
+}
+
 #[test]
 fn charsets_are_decided_in_order() {
     use ContentKind::{Markup, Text};
