@@ -50,8 +50,10 @@ pub struct Fault {
     pub op: Option<Op>,
     /// Only those that change what is on the disk.
     pub changes: bool,
-    /// On paths (or points) that contain this.
+    /// On paths (or points) that contain this,
     pub on: String,
+    /// or, if this is set, that end with it.
+    pub ends: bool,
     /// From the so-manieth of them, counted from 1,
     pub nth: u64,
     /// so many times.
@@ -68,6 +70,7 @@ impl Fault {
             op: Some(op),
             changes: false,
             on: String::new(),
+            ends: false,
             nth,
             times: 1,
             what,
@@ -75,9 +78,13 @@ impl Fault {
     }
 
     fn meets(&self, op: Op, path: &Path) -> bool {
+        let path = path.to_string_lossy();
         self.op.is_none_or(|own| own == op)
             && (!self.changes || op.changes())
-            && path.to_string_lossy().contains(&self.on)
+            && match self.ends {
+                true => path.ends_with(&self.on),
+                false => path.contains(&self.on),
+            }
     }
 }
 
@@ -185,6 +192,7 @@ pub fn arm_process(text: &str) -> Result<(), String> {
             op: None,
             changes: false,
             on: String::new(),
+            ends: false,
             nth: 1,
             times: 1,
             what: Do::Kill,
