@@ -114,10 +114,10 @@ impl Out {
 
 pub(super) fn no_text(base: &Workspace) -> Error {
     Error::BadParameter {
-        name: "method",
+        name: "DIR",
         given: base.directory().display().to_string(),
         limit:
-            "its collection keeps no texts, of which methods are made; `ingest` it with --keep-text"
+            "its collection keeps no texts, of which methods make their keys; `ingest` it with --keep-text"
                 .into(),
     }
 }

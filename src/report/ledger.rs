@@ -307,6 +307,7 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
 pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
     let stages = [
         "ingest",
+        "keys",
         "catalogue",
         "plan",
         "sample",
