@@ -13,6 +13,7 @@ use lookalike::manifest::Workspace;
 use lookalike::methods::{self, Spec};
 use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
+use lookalike::report::Summary;
 use lookalike::report::page::{self, MEMBERS_SHOWN, PageConfig, PageStats};
 
 /// Writes the page of a directory.
@@ -372,6 +373,10 @@ fn other_scores_and_methods() {
         clusters: 1000,
         ..PageConfig::default()
     };
+    let listed = |summary: &Summary, says: &str| {
+        let found = summary.join.as_ref().unwrap().pairs;
+        format!("{found}\u{a0}pairs of documents have {says}.")
+    };
     for (score, threshold, says) in [
         ("containment", "0.9", "a containment of 0.9 or more"),
         ("cosine", "0.9", "a cosine of 0.9 or more"),
@@ -388,12 +393,7 @@ fn other_scores_and_methods() {
             .unwrap();
         let (page, stats) = report(&run, &out, &config).unwrap();
         let parsed = assert_harmless(&page);
-        let found = summary.join.unwrap().pairs;
-        assert!(
-            parsed
-                .text
-                .contains(&format!("{found}\u{a0}pairs of documents have {says}."))
-        );
+        assert!(parsed.text.contains(&listed(&summary, says)));
         assert!(!parsed.text.contains("resemblance"), "{score}");
         let below = format!("below {}", score.strip_prefix("s1:").unwrap_or(threshold));
         let clusters = assert_clusters(&page, &out, "score", &below);
@@ -414,12 +414,7 @@ fn other_scores_and_methods() {
         drop((made, base));
         let (page, _) = report(&run, &place, &config).unwrap();
         let parsed = assert_harmless(&page);
-        let found = summary.join.unwrap().pairs;
-        assert!(
-            parsed
-                .text
-                .contains(&format!("{found}\u{a0}pairs of documents have {says}."))
-        );
+        assert!(parsed.text.contains(&listed(&summary, says)));
         assert!(parsed.text.contains(&format!("the method {spec} ")));
         for word in ["resemblance", "shingle", "nothing is estimated"] {
             assert!(!parsed.text.contains(word), "{spec}: {word}");

@@ -344,7 +344,10 @@ fn a_comparison_that_is_killed_leaves_no_process() {
     end(child);
     let process = Path::new("/proc").join(method);
     wait_for("the end of the method", || !process.exists());
+    // It was ended where it was held, and did not go on to its end.
+    assert!(held.exists() && !out.join("methods/shingles/pairs.tsv").exists());
     done(&mut compare());
+    assert!(out.join("methods/shingles/pairs.tsv").exists());
     assert!(out.join("compare/compare.json").exists());
 }
 
