@@ -77,14 +77,9 @@ impl HashCounter {
     }
 
     #[inline]
-    fn says(&self, hash: u64) -> u64 {
-        let (word, shift) = self.place(hash);
-        word.load(Ordering::Relaxed) >> shift & 3
-    }
-
-    #[inline]
     fn more(&self, hash: u64) -> bool {
-        self.says(hash) == 3
+        let (word, shift) = self.place(hash);
+        word.load(Ordering::Relaxed) >> shift & 3 == 3
     }
 
     /// Counts these. At most [`BLOCK`], so that the words that were looked at are near when they are changed.
