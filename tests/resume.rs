@@ -467,6 +467,50 @@ fn a_directory_of_others_is_refused() {
     assert_eq!(names(&out), [PathBuf::from("thesis.tex")]);
 }
 
+/// A directory with a lock was taken for one of ours: the lock was written over, and what lay in `scratch`
+/// removed.
+#[test]
+fn a_directory_of_others_with_names_like_ours_is_not_touched() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let theirs = [
+        ("lock", "held since Monday"),
+        ("scratch/paper.txt", "the only copy"),
+        ("collection/1.names", "Ada, Grace"),
+        ("thesis.tex", "years of work"),
+    ];
+    let refused = |name: &str, more: &[(&str, &str)]| {
+        let out = directory.path().join(name);
+        for (file, text) in theirs.iter().chain(more) {
+            fs::create_dir_all(out.join(file).parent().unwrap()).unwrap();
+            fs::write(out.join(file), text).unwrap();
+        }
+        let before = names(&out);
+        let error = run.run(&[&input], &out).unwrap_err();
+        assert_eq!(names(&out), before);
+        for (file, text) in theirs.iter().chain(more) {
+            assert_eq!(fs::read_to_string(out.join(file)).unwrap(), *text, "{file}");
+        }
+        error
+    };
+    let error = refused("a lock", &[]);
+    assert!(
+        matches!(&error, Error::BadParameter { name: "output", .. }),
+        "{error}"
+    );
+    // The manifest of a browser's extension.
+    let extension = "{\n  \"manifest_version\": 3,\n  \"name\": \"theirs\"\n}\n";
+    let error = refused("a manifest", &[("manifest.json", extension)]);
+    assert!(error.to_string().contains("manifest.json"), "{error}");
+    // With the manifest gone, what is certainly ours is begun anew.
+    let out = directory.path().join("ours");
+    run.run(&[&input], &out).unwrap();
+    let expected = results(&out);
+    fs::remove_file(out.join("manifest.json")).unwrap();
+    run.run(&[&input], &out).unwrap();
+    assert_same_files(&results(&out), &expected, "without its manifest");
+}
+
 /// The output directory may lie in the directory that is read: its files are no input.
 #[test]
 fn output_below_the_input_is_not_read() {

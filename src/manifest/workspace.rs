@@ -1,8 +1,10 @@
 //! An output directory: its lock, its manifest, its scrap.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::entries::{MANIFEST_FORMAT, Manifest};
+use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use crate::collection::CollectionConfig;
 use crate::ids::FingerprintKind;
@@ -97,6 +99,38 @@ const DIRECTORIES: [&str; 6] = [
 /// A directory for sorts that need no checkpoint; emptied at every start.
 const SCRATCH: &str = "scratch";
 
+/// Refuses a directory that is somebody else's, before anything in it is touched: what is not known would
+/// be removed as scrap, and a lock written over.
+fn refuse_others(directory: &Path) -> Result<()> {
+    // Listed before the manifest is looked for: another process may just be beginning here.
+    let mut names = Vec::new();
+    for entry in disk::entries(directory).map_err(Error::io("list", directory))? {
+        names.push(entry.map_err(Error::io("list", directory))?.file_name());
+    }
+    // One that is another program's is refused by this.
+    if read_manifest(directory)?.is_some() {
+        return Ok(());
+    }
+    let there = |name: &str| names.iter().any(|found| found == name);
+    let begun = |name: &OsStr| {
+        let list = disk::temporary(Path::new(INPUTS_FILE));
+        let manifest = disk::temporary(Path::new(MANIFEST_FILE));
+        let directories = DIRECTORIES.into_iter().chain([SCRATCH]);
+        [LOCK_FILE.as_ref(), list.as_os_str(), manifest.as_os_str()].contains(&name)
+            || directories.into_iter().any(|ours| name == ours)
+    };
+    let ours = names.is_empty()
+        || there(LOCK_FILE) && (there(INPUTS_FILE) || names.iter().all(|name| begun(name)));
+    if ours {
+        return Ok(());
+    }
+    Err(Error::BadParameter {
+        name: "output",
+        given: directory.display().to_string(),
+        limit: "it is not empty and holds no manifest.json; give a new directory".into(),
+    })
+}
+
 impl Workspace {
     /// Refuses a directory that another process works in, before anything long is done for it. Who opens it
     /// later is told again.
@@ -111,20 +145,8 @@ impl Workspace {
         config: &CollectionConfig,
         inputs: &[InputFile],
     ) -> Result<Self> {
-        let existed = disk::exists(directory)?;
         disk::create_lasting_directory(directory)?;
-        // Listed before it is looked for what is ours: another process may just be beginning here.
-        let foreign = existed
-            && !disk::is_empty(directory)?
-            && !disk::exists(&directory.join(MANIFEST_FILE))?
-            && !disk::exists(&directory.join(LOCK_FILE))?;
-        if foreign {
-            return Err(Error::BadParameter {
-                name: "output",
-                given: directory.display().to_string(),
-                limit: "it is not empty and holds no manifest.json; give a new directory".into(),
-            });
-        }
+        refuse_others(directory)?;
         let lock = Lock::take(directory)?;
         let manifest = match read_manifest(directory)? {
             Some(manifest) => {
