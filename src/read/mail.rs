@@ -541,15 +541,27 @@ struct Utf8 {
 }
 
 impl Utf8 {
-    fn push(&mut self, bytes: &[u8]) {
-        if self.bad || self.rest.is_empty() && bytes.is_ascii() {
+    fn push(&mut self, mut bytes: &[u8]) {
+        // The rest of a character that the piece before began. Nothing else is copied: a line may be as long
+        // as the record.
+        while !self.bad && !self.rest.is_empty() {
+            let Some((&byte, after)) = bytes.split_first() else {
+                return;
+            };
+            self.rest.push(byte);
+            bytes = after;
+            match std::str::from_utf8(&self.rest) {
+                Ok(_) => self.rest.clear(),
+                Err(error) => self.bad = error.error_len().is_some(),
+            }
+        }
+        if self.bad {
             return;
         }
-        self.rest.extend_from_slice(bytes);
-        match std::str::from_utf8(&self.rest) {
-            Ok(_) => self.rest.clear(),
+        match std::str::from_utf8(bytes) {
+            Ok(_) => {}
             Err(error) if error.error_len().is_none() => {
-                self.rest.drain(..error.valid_up_to());
+                self.rest.extend_from_slice(&bytes[error.valid_up_to()..]);
             }
             Err(_) => self.bad = true,
         }
@@ -790,6 +802,38 @@ impl Decode {
                 DecoderResult::Malformed(..) => {
                     bad = true;
                     into.push("\u{fffd}".as_bytes());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However a text comes by, it is UTF-8 or not.
+    #[test]
+    fn utf8_is_told_from_pieces() {
+        let texts: [&[u8]; 7] = [
+            "aé€😀é".as_bytes(),
+            b"plain",
+            b"caf\xe9 au lait",
+            b"cut \xf0\x9f\x98",
+            b"\xc3\xa9\x80",
+            b"\xed\xa0\x80 lone",
+            b"\xf0\x9fa",
+        ];
+        for text in texts {
+            for first in 0..=text.len() {
+                for second in first..=text.len() {
+                    let mut utf8 = Utf8::default();
+                    for piece in [&text[..first], &text[first..second], &text[second..]] {
+                        utf8.push(piece);
+                    }
+                    let whole = !utf8.bad && utf8.rest.is_empty();
+                    let expected = std::str::from_utf8(text).is_ok();
+                    assert_eq!(whole, expected, "{text:02x?} at {first}, {second}");
                 }
             }
         }
