@@ -30,7 +30,7 @@ use lookalike::read::{Batch, ReadConfig, RecordReader};
 const MOST: usize = 8 << 20;
 /// The least that will do for it, and what the process may have at its peak: 64 MiB more.
 const MEMORY: u64 = 77 << 20;
-const PEAK: u64 = MEMORY + (64 << 20);
+const BEYOND: u64 = 64 << 20;
 /// Cases take a second or two on an idle machine.
 const TIME: Duration = Duration::from_secs(120);
 
@@ -117,14 +117,26 @@ fn program(
     threads: usize,
     args: &[&str],
 ) -> serde_json::Value {
+    program_within((MEMORY, MOST), name, input, out, threads, args)
+}
+
+/// The same with another budget, for documents of other sizes.
+fn program_within(
+    (memory, most): (u64, usize),
+    name: &str,
+    input: &Path,
+    out: &Path,
+    threads: usize,
+    args: &[&str],
+) -> serde_json::Value {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
         .arg("run")
         .args(args)
         .args([
             "--memory",
-            &MEMORY.to_string(),
+            &memory.to_string(),
             "--max-document",
-            &MOST.to_string(),
+            &most.to_string(),
         ])
         .args(["--threads", &threads.to_string(), "--quiet", "-o"])
         .args([out, Path::new("--"), input])
@@ -164,7 +176,7 @@ fn program(
         .max()
         .unwrap();
     assert!(
-        peak > 0 && peak <= PEAK,
+        peak > 0 && peak <= memory + BEYOND,
         "{name}: {} MiB with {threads} threads",
         peak >> 20
     );
@@ -598,6 +610,63 @@ fn bodies_that_grow_stay_within_the_memory() {
     case("grown.warc", all, 6)
         .args(&["--shingle-size", "150"])
         .check();
+}
+
+/// A message of one word.
+fn mail(word: &str) -> Vec<u8> {
+    let header = "From a@b Sat Jan  1 00:00:00 2022\nContent-Type: text/plain; charset=utf-8\n";
+    format!("{header}\n{word}\n\n").into_bytes()
+}
+
+/// JSON of one word, and an escape: without, the text would lie where it is.
+fn escaped(word: &str) -> Vec<u8> {
+    json("1", &format!("{word}\\n"))
+}
+
+/// A word in one chunk.
+fn chunked(word: &str) -> Vec<u8> {
+    let chunk = format!("{:x}\r\n{word}\r\n0\r\n\r\n", word.len());
+    let block = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}");
+    let length = format!("Content-Length: {}\r\n", block.len());
+    warc(&length, block.as_bytes())
+}
+
+/// Documents of one word that are almost as large as they may be, with the least memory for it.
+fn of_one_word(
+    (name, container): (&str, fn(&str) -> Vec<u8>),
+    (most, memory): (usize, u64),
+    letters: &[&str],
+) {
+    let directory = tempfile::tempdir().unwrap();
+    let input = directory.path().join(name);
+    let mut file = File::create(&input).unwrap();
+    for letter in letters {
+        let word = letter.repeat((most - (2 << 20)) / letter.len());
+        file.write_all(&container(&word)).unwrap();
+    }
+    drop(file);
+    let out = directory.path().join("out");
+    let ingest = program_within((memory, most), name, &input, &out, 3, &[]);
+    assert_eq!(ingest["documents"], letters.len(), "{name}");
+}
+
+/// Each was counted at its record's size, and what it became, its text and its word, came on top of those
+/// already read. 398 MiB where 320 are allowed.
+#[test]
+fn large_documents_in_a_row_stay_within_the_memory() {
+    let sizes = (64 << 20, 217 << 20);
+    let letters = ["é", "ö", "ü", "å"];
+    of_one_word(("a.warc", chunked), sizes, &letters);
+    of_one_word(("a.jsonl", escaped), sizes, &letters);
+    of_one_word(("a.mbox", mail), sizes, &letters);
+}
+
+/// The least that was asked for was not enough for documents above 100 MiB.
+#[test]
+fn one_document_of_160_mebibytes() {
+    let sizes = (160 << 20, 541 << 20);
+    of_one_word(("a.jsonl", escaped), sizes, &["é"]);
+    of_one_word(("a.mbox", mail), sizes, &["é"]);
 }
 
 /// Every byte of a stream is in a record, in a reject, or white space.

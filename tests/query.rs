@@ -287,3 +287,47 @@ fn batches_threads_and_limits() {
         assert_eq!(best.matches[..], all.matches[..all.matches.len().min(1)]);
     }
 }
+
+/// A query whose keys did not fit took the memory all the same: 815 MiB of 256.
+#[test]
+fn a_query_too_large_is_refused_with_the_least_that_would_do() {
+    let mut random = Random(11);
+    let text: Vec<String> = (0..120_000)
+        .map(|_| format!("{:x}", random.below(4096)))
+        .collect();
+    let documents = [
+        ("large".to_string(), text.join(" ")),
+        ("small".to_string(), "a few words of a text".to_string()),
+    ];
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let (input, out, queries) = (path("in.jsonl"), path("out"), path("queries.jsonl"));
+    write(&documents, &input);
+    // One word of a hundred thousand is another.
+    write(
+        &documents
+            .clone()
+            .map(|(id, text)| (id, text.replacen(' ', " x ", 1))),
+        &queries,
+    );
+    let run = run().max_document(1 << 20);
+    let min: Spec = "min".parse().unwrap();
+    for spec in [None, Some(&min)] {
+        let ask = |run: &Run| ask(run, &out, &input, &queries, spec, &config("0.5"));
+        let (expected, _) = ask(&run).unwrap();
+        assert_eq!(expected.len(), 2);
+        assert_eq!(expected[0].matches.len(), 1, "{spec:?}");
+        let mut refusals = Vec::new();
+        let (least, (found, _)) = common::least_memory(|memory| {
+            let found = ask(&run.clone().memory(memory));
+            if let Err(error) = &found {
+                refusals.push(error.to_string());
+            }
+            found
+        });
+        let last = refusals.last().unwrap();
+        assert!(last.contains("looking large up"), "{refusals:?}");
+        assert!(least > 50 << 20, "{least}");
+        assert_eq!(listed(&found), listed(&expected), "{spec:?}");
+    }
+}

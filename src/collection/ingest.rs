@@ -50,6 +50,8 @@ const TEXT_BYTES: u64 = 6 << 20;
 /// Bytes of text that a byte of a body can become: three, as a byte of a legacy charset, or one that is
 /// wrong; and a text grows by as much again as it has.
 const TEXT_GROWTH: u64 = 6;
+/// How far into a record it is looked for a content encoding.
+const HEAD_BYTES: usize = 64 << 10;
 /// An input file in the list of them: its path twice, its identity. Long paths are more.
 const INPUT_BYTES: u64 = 400;
 /// Documents that a 32-bit number can name, one number kept free.
@@ -119,10 +121,22 @@ impl SegmentStats {
 /// The least `--memory` with which so many input files can be ingested with these parameters.
 #[must_use]
 pub fn least_memory(config: &CollectionConfig, inputs: usize) -> ByteSize {
-    // The record that the reader is filling, the one that the writer is shingling in passes, its
-    // passes' buffer (a quarter of what is in flight).
     let list = inputs as u64 * INPUT_BYTES;
-    ByteSize(fixed_bytes(config) + list + config.read.max_document.0 * 5 / 2 + (16 << 20))
+    let document = config.read.max_document.0;
+    // The record that the reader is filling, and batches of half as much again.
+    let reading = document * 5 / 2 + (16 << 20);
+    // The largest document alone, and a pass over it, which takes a quarter of what is free beside a record.
+    // What is taken off lies within what a process may have beyond its budget; this is the larger sum for
+    // documents of more than 100 MiB.
+    let alone = (document * 31 / 8).saturating_sub(120 << 20);
+    ByteSize(fixed_bytes(config) + list + reading.max(alone))
+}
+
+/// Memory beside its record that a document whose text has so many bytes can take while it is shingled: the
+/// text, if it is not the record's own bytes, and again as canonical text, if it is one token; that grows by a
+/// quarter at a time.
+fn beyond_record(text: u64) -> u64 {
+    text * 9 / 4
 }
 
 fn fixed_bytes(config: &CollectionConfig) -> u64 {
@@ -161,6 +175,8 @@ struct Work {
     ends_segment: Option<Cursor>,
     /// One document whose fingerprints are left to the writer.
     oversized: bool,
+    /// Nothing is read before it is done.
+    alone: bool,
     cost: u64,
 }
 
@@ -277,8 +293,12 @@ fn together<K: Key>(
             while let Some(work) = feeder.next()? {
                 disk::point("ingest: reader");
                 position.store(feeder.position(), Ordering::Relaxed);
+                let alone = work.alone;
                 // Either end is closed only when somebody failed, who reports it.
                 if !credit.take(work.cost) || to_work.send(work).is_err() {
+                    break;
+                }
+                if alone && !credit.wait_for_all() {
                     break;
                 }
             }
@@ -374,6 +394,13 @@ impl Credit {
         !self.closed.load(Ordering::SeqCst)
     }
 
+    /// Waits until nothing is taken; `false` if the other side is gone.
+    fn wait_for_all(&self) -> bool {
+        let all = self.take(self.most);
+        self.give(self.most);
+        all
+    }
+
     /// Takes `cost` if it is free. Workers must not wait: the writer may need their batch first.
     fn try_take(&self, cost: u64) -> bool {
         let mut left = self
@@ -444,6 +471,12 @@ struct Shape {
     /// Worst-case bytes of memory for each raw byte of a document.
     worst: u64,
     batch_cost: u64,
+    /// As in [`Shares`].
+    in_flight: u64,
+    pass: u64,
+    /// Worst-case bytes of fingerprints for each byte of text.
+    fingerprints: u64,
+    max_document: u64,
 }
 
 impl Shape {
@@ -459,8 +492,36 @@ impl Shape {
             segment_bytes: config.segment_size.0,
             worst,
             batch_cost: shares.batch,
+            in_flight: shares.in_flight,
+            pass: shares.pass,
+            fingerprints: fingerprints * K::BYTES as u64,
+            max_document: config.read.max_document.0,
         }
     }
+
+    /// What a document can take that is left to the writer.
+    fn cost_of_oversized(&self, kind: &RecordKind, bytes: &[u8]) -> u64 {
+        let length = bytes.len() as u64;
+        let text = match kind {
+            RecordKind::Warc | RecordKind::Arc if has_content_encoding(bytes) => self.max_document,
+            // Of a charset of one byte a character.
+            RecordKind::Mail { .. } => (2 * length).min(self.max_document),
+            _ => length,
+        };
+        let pass = (text * self.fingerprints).min(self.pass);
+        length + beyond_record(text) + pass
+    }
+}
+
+/// Does a header say so, at the beginning of these bytes? A body that it is not true of costs a wait.
+fn has_content_encoding(bytes: &[u8]) -> bool {
+    const NAME: &[u8] = b"content-encoding";
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    let mut lines = head.split(|&byte| byte == b'\n');
+    lines.any(|line| {
+        let name = line.get(..NAME.len());
+        name.is_some_and(|name| name.eq_ignore_ascii_case(NAME))
+    })
 }
 
 /// The reader: frames records into batches and cuts segments.
@@ -615,17 +676,24 @@ impl<'a> Feeder<'a> {
         }
         // Standard input ends early when a stop is asked for: that is not to be committed.
         self.context.stop.check(STAGE)?;
-        let oversized = batch.records.len() == 1 && too_much(batch.bytes.len(), &self.shape);
+        if batch.bytes.capacity() > 2 * batch.bytes.len().max(BATCH_BYTES) {
+            // A large record was in it that is not delivered.
+            batch.bytes.shrink_to_fit();
+        }
         let bytes = batch.bytes.len() as u64;
+        let (oversized, cost) = match batch.records.as_slice() {
+            [record] if too_much(batch.bytes.len(), &self.shape) => {
+                let cost = self.shape.cost_of_oversized(&record.kind, &batch.bytes);
+                (true, cost)
+            }
+            _ => (false, bytes * self.shape.worst + 4096),
+        };
         let work = Work {
             sequence: self.sequence,
             ends_segment,
             oversized,
-            cost: if oversized {
-                bytes
-            } else {
-                bytes * self.shape.worst + 4096
-            },
+            alone: oversized && cost >= self.shape.in_flight,
+            cost,
             batch,
         };
         self.sequence += 1;
@@ -663,12 +731,13 @@ fn failed(reader: &RecordReader, input: &InputFile) -> Result<()> {
     })
 }
 
-/// Takes the last record out of a batch.
+/// Takes the last record out of a batch, and with it the buffer, which it made large.
 fn split(batch: &mut Batch, bytes: usize, records: usize) -> Batch {
     let mut over = Batch {
-        bytes: batch.bytes.split_off(bytes),
+        bytes: std::mem::take(&mut batch.bytes),
         records: batch.records.split_off(records),
     };
+    batch.bytes.extend(over.bytes.drain(..bytes));
     for record in &mut over.records {
         record.bytes = record.bytes.start - bytes..record.bytes.end - bytes;
     }
@@ -703,6 +772,7 @@ impl<K: Key> Worker<K> {
             batch,
             ends_segment,
             oversized,
+            alone: _,
             mut cost,
         } = work;
         let contents = if oversized {
@@ -1002,6 +1072,8 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
                 };
                 facts
             });
+        // A token as long as the document was held; it will be again, beside what its record becomes.
+        shingler.shrink();
         let passes = (most * K::BYTES as u64)
             .div_ceil(self.pass_bytes.max(1 << 20))
             .max(1) as u32;
@@ -1023,6 +1095,7 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
             for pass in 0..passes {
                 if pass > 0 {
                     set.clear();
+                    self.shingler.shrink();
                     // The first pass has said what there is to say.
                     let mut again = Shingled::default();
                     let shingler = &mut self.shingler;
@@ -1044,6 +1117,7 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
             })?;
             if let Some(open) = &mut self.open {
                 if stored {
+                    self.shingler.shrink();
                     push_text(open, &mut self.shingler, record, batch, &self.config)?;
                 }
                 push_document(open, &document, stored, &mut self.next_document)?;

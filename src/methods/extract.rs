@@ -16,7 +16,7 @@ const STAGE: &str = "keys";
 const DIRECTORY: &str = "collection";
 /// Memory for each byte of text: itself, and where every byte begins a window its fingerprint, before and
 /// after it is chosen, and as it is written.
-const COST: u64 = 1 + 3 * 8;
+pub(crate) const COST: u64 = 1 + 3 * 8;
 
 /// Makes the keys of all documents of `base` in `workspace`; goes on after the segments that are there.
 pub(super) fn run(

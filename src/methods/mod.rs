@@ -56,6 +56,7 @@ use crate::random;
 use crate::{Error, Result};
 
 pub use document::Document;
+pub(crate) use extract::COST;
 pub use run::{SETS_FILE, directory, keys, open, run};
 pub use spec::{Parameter, Spec, Values};
 

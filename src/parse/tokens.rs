@@ -33,6 +33,9 @@ const SPARE_STARTS: usize = LANES / 2 + STARTS_AT_ONCE;
 /// what to keep. Stays in the second-level cache with its starts.
 pub(super) const DRAIN_BYTES: usize = 256 << 10;
 
+/// From this length on buffers grow by less.
+const LARGE: usize = 8 << 20;
+
 /// Canonical text in the middle of a document, or at its end.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens<'a> {
@@ -501,10 +504,15 @@ impl Canonical {
     }
 }
 
-/// Grows a buffer by half at least while it is small, by a quarter when it is large.
+/// Grows a buffer to twice what it has while it is small, by a quarter when it is large, by an eighth where
+/// that is megabytes: of a token as long as a document there is one copy, and not much more.
 fn grow<T: Copy + Default>(buffer: &mut Vec<T>, least: usize) {
     let len = buffer.len();
-    let more = if len < DRAIN_BYTES { len } else { len / 4 };
+    let more = match len {
+        0..DRAIN_BYTES => len,
+        DRAIN_BYTES..LARGE => len / 4,
+        LARGE.. => len / 8,
+    };
     let new = least.max(len + more);
     buffer.reserve_exact(new - len);
     buffer.resize(new, T::default());

@@ -118,6 +118,11 @@ impl<'a, K: Key> Batch<'a, K> {
         (keys * (K::BYTES + size_of::<(K, u32)>() + 8)) as u64 + 1024
     }
 
+    /// Memory of a query alone: also its set while it is made.
+    pub(super) fn bytes_of_one(keys: usize) -> u64 {
+        Self::bytes_of(keys) + (keys * K::BYTES) as u64
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         Self::bytes_of(self.keys.len()) + self.queries.len() as u64 * 1024
     }

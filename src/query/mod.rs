@@ -44,7 +44,7 @@ use crate::ids::{FingerprintKind, Key, Threshold};
 use crate::manifest::Workspace;
 use crate::measure::{Criterion, Measure};
 use crate::methods::{self, Keyer, Spec};
-use crate::parse::Parser;
+use crate::parse::{Parser, TokenKind};
 use crate::progress::{Context, Unit};
 use crate::read::{InputFile, Interpreted, RawDocument, ReadConfig, each_interpreted};
 use crate::shingle::Shingler;
@@ -155,13 +155,19 @@ pub fn run(
                 criterion: join.criterion(),
                 ..config.clone()
             };
-            asking.run(&workspace, &config, |document, set| {
+            asking.run(&workspace, &config, |document, set, room| {
                 // Words and MD5 as the collection has them; nothing is hashed.
                 let facts = shingler.shingle(document, (u64::MAX, 0), &mut Vec::new());
+                shingler.shrink();
                 text.clear();
                 parser.text(document, &mut text);
+                parser.shrink();
+                let needed = text.len() as u64 * methods::COST;
+                if needed > room {
+                    return Err(needed);
+                }
                 keyer.keys(&String::from_utf8_lossy(&text), set);
-                (facts.words, facts.md5)
+                Ok((facts.words, facts.md5))
             })
         }
         None => match shingle.fingerprint {
@@ -181,17 +187,39 @@ struct Asking<'a> {
 impl Asking<'_> {
     fn shingles<K: Key>(&mut self, base: &Workspace, config: &QueryConfig) -> Result<QueryStats> {
         let mut shingler = Shingler::<K>::new(&base.manifest.collection.shingle);
-        self.run(base, config, |document, set| {
+        self.run(base, config, |document, set, room| {
+            let mut most = shingler.most_fingerprints(document.body.len());
+            if Batch::<K>::bytes_of_one(most) > room {
+                if !matches!(
+                    base.manifest.collection.shingle.parse.tokens,
+                    TokenKind::Bytes(_)
+                ) {
+                    // There are not more shingles than words; nothing is hashed to count these.
+                    let words = shingler
+                        .shingle(document, (K::MAX, K::default()), set)
+                        .words;
+                    most = words as usize;
+                    shingler.shrink();
+                }
+                let needed = Batch::<K>::bytes_of_one(most);
+                if needed > room {
+                    return Err(needed);
+                }
+            }
             let facts = shingler.shingle(document, (K::default(), K::MAX), set);
-            (facts.words, facts.md5)
+            // A token as long as the document is not held while the next is read.
+            shingler.shrink();
+            Ok((facts.words, facts.md5))
         })
     }
 
+    /// `keys` makes the keys of a document, and gives its words and MD5; or, where they would take more memory
+    /// than its last argument, how much they would.
     fn run<K: Key>(
         &mut self,
         workspace: &Workspace,
         config: &QueryConfig,
-        mut keys: impl FnMut(&RawDocument<'_>, &mut Vec<K>) -> (u64, [u8; 16]),
+        mut keys: impl FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<(u64, [u8; 16]), u64>,
     ) -> Result<QueryStats> {
         let context = self.context;
         if config.criterion.measure == Measure::S4 {
@@ -204,16 +232,17 @@ impl Asking<'_> {
         }
         let documents = Catalogue::stats(workspace)?.documents;
         let largest = self.read.max_document.0;
-        // A document, its text, and a fingerprint for each of its bytes.
+        // A document, its text, that again as canonical text.
         let fixed = PROCESS_BYTES
             + FIXED_BYTES
             + documents * 4
-            + largest * 2
+            + largest * 5 / 2
             + context.budget.threads as u64 * (4 << 20);
         let least = ByteSize(fixed + (4 << 20));
         let what = || format!("looking documents of up to {} up", self.read.max_document);
         context.budget.require(least, what)?;
-        let most = ((context.budget.memory.0 - fixed) / 2).min(BATCH_BYTES);
+        let room = context.budget.memory.0 - fixed;
+        let most = (room / 2).min(BATCH_BYTES);
         let sizes = self
             .inputs
             .iter()
@@ -236,7 +265,23 @@ impl Asking<'_> {
             match found {
                 Interpreted::Document(document) => {
                     stats.queries += 1;
-                    let (words, md5) = keys(&document, &mut set);
+                    let made = keys(&document, &mut set, room).and_then(|facts| {
+                        let needed = Batch::<K>::bytes_of_one(set.len());
+                        if needed > room {
+                            Err(needed)
+                        } else {
+                            Ok(facts)
+                        }
+                    });
+                    let (words, md5) = match made {
+                        Ok(facts) => facts,
+                        Err(needed) => {
+                            // It is more than is left.
+                            let least = ByteSize(fixed.saturating_add(needed));
+                            let what = || format!("looking {} up", document.docno);
+                            return context.budget.require(least, what);
+                        }
+                    };
                     if batch.bytes() + Batch::<K>::bytes_of(set.len()) > most {
                         ask(&mut batch, &mut stats)?;
                     }

@@ -190,6 +190,7 @@ impl<'w> Reader<'w> {
                     .md5
                     == expected.md5
             {
+                self.shingler.shrink();
                 let words = self.words(&document);
                 texts.insert(number, Text::Found(words));
             }
