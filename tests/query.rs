@@ -331,3 +331,76 @@ fn a_query_too_large_is_refused_with_the_least_that_would_do() {
         assert_eq!(listed(&found), listed(&expected), "{spec:?}");
     }
 }
+
+/// Asks with nothing at all, then with what each refusal says would do. What they were about, and the answer.
+fn with_what_is_told<T>(mut attempt: impl FnMut(u64) -> Result<T, Error>) -> (Vec<String>, T) {
+    let (mut memory, mut refusals) = (0, Vec::new());
+    loop {
+        match attempt(memory) {
+            Ok(answer) => return (refusals, answer),
+            Err(Error::BudgetTooSmall { least, what, .. }) => {
+                assert!(least.0 > memory, "{least}: {what}");
+                refusals.push(what);
+                memory = least.0;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// What was found was not counted: 1549 MiB of 1024, where each of many queries found many documents.
+#[test]
+fn what_is_found_stays_within_the_memory() {
+    let text = "one text that all of the documents have but for a word at the end of each of them";
+    let named = |kind: &str, n: usize| (format!("{kind} {n}"), format!("{text} {kind}{n}"));
+    let documents: Vec<_> = (0..300).map(|n| named("document", n)).collect();
+    let queries: Vec<_> = (0..200).map(|n| named("query", n)).collect();
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    write(&documents, &path("in.jsonl"));
+    write(&queries, &path("queries.jsonl"));
+    let (input, asked, out) = (path("in.jsonl"), path("queries.jsonl"), path("out"));
+    for (top, threads) in [(None, 1), (None, 3), (Some(250), 2), (Some(3), 3)] {
+        let config = QueryConfig {
+            top,
+            ..config("0.5")
+        };
+        let run = run().threads(threads);
+        let (expected, plenty) = ask(&run, &out, &input, &asked, None, &config).unwrap();
+        assert_eq!(plenty.batches, 1);
+        for (query, answer) in expected.iter().enumerate() {
+            assert_eq!(answer.query, format!("query {query}"));
+            assert_eq!(answer.found, 300);
+            assert_eq!(answer.matches.len(), top.unwrap_or(300));
+        }
+        let (_, (found, stats)) = with_what_is_told(|memory| {
+            ask(
+                &run.clone().memory(memory),
+                &out,
+                &input,
+                &asked,
+                None,
+                &config,
+            )
+        });
+        // Sixty thousand matches are 12 MB.
+        let many = top.is_none_or(|top| top > 100);
+        assert_eq!(stats.batches > 3, many, "{top:?}: {}", stats.batches);
+        assert!(found == expected, "{top:?} with {threads} threads");
+        assert_eq!((stats.queries, stats.matched), (200, 200));
+    }
+    // One query alone that finds more than there is room for.
+    let many: Vec<_> = (0..60_000).map(|n| named("document", n)).collect();
+    write(&many, &path("many.jsonl"));
+    write(&queries[..1], &asked);
+    let (input, out) = (path("many.jsonl"), path("out of many"));
+    let run = run().threads(2).segment_size(256 << 10);
+    let ask = |run: &Run| ask(run, &out, &input, &asked, None, &config("0.5"));
+    let (expected, _) = ask(&run).unwrap();
+    assert_eq!(expected[0].matches.len(), 60_000);
+    let (refusals, (found, _)) = with_what_is_told(|memory| ask(&run.clone().memory(memory)));
+    let last = "listing the matches of query 0 (--top lists less)";
+    assert_eq!(refusals.last().map(String::as_str), Some(last));
+    assert!(refusals.len() <= 5, "{refusals:?}");
+    assert!(found == expected);
+}

@@ -2,16 +2,24 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::{Answer, Match, QueryConfig, STAGE};
 use crate::Result;
+use crate::budget::ByteSize;
 use crate::collection::{Catalogue, Column, DocumentReader, SetReader};
 use crate::ids::Key;
 use crate::manifest::{SegmentEntry, Workspace};
 use crate::measure::{Criterion, Measure};
 use crate::progress::{Context, caught, joined_all};
 use crate::store::disk;
+
+/// What the allocator takes for a score and a docno, beside their bytes.
+const MATCH_BYTES: usize = 64;
+
+/// Memory for matches that there is always.
+const LEAST_MATCHES: u64 = 1 << 20;
 
 /// A query, beside its keys.
 pub(super) struct Asked {
@@ -31,7 +39,7 @@ pub(super) struct Batch<'a, K> {
     /// Each query's keys, little-endian, and where they end.
     sets: Vec<u8>,
     ends: Vec<usize>,
-    /// Keys with their queries; sorted when asked.
+    /// Keys with their queries, of those being asked, sorted.
     keys: Vec<(K, u32)>,
     /// Queries by their MD5s.
     md5s: HashMap<[u8; 16], Vec<u32>>,
@@ -69,28 +77,80 @@ impl Ord for Found {
     }
 }
 
+impl Found {
+    /// Memory of a match: itself, and what its score and docno take.
+    fn bytes(&self) -> u64 {
+        (size_of::<Found>() + MATCH_BYTES + self.printed.len() + self.docno.len()) as u64
+    }
+}
+
+/// What is held of matches by all threads, and what may be.
+#[derive(Default)]
+struct Account {
+    most: u64,
+    held: AtomicU64,
+    over: AtomicBool,
+}
+
+impl Account {
+    fn take(&self, bytes: u64) {
+        if self.held.fetch_add(bytes, Ordering::Relaxed) + bytes > self.most {
+            self.over.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn give(&self, bytes: u64) {
+        self.held.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    /// Is there room for what was found, and for as much again of one query, as that is handed on?
+    fn allows(&self, best: &[Best]) -> bool {
+        let kept = |best: &Best| best.heap.iter().map(|found| found.0.bytes()).sum::<u64>();
+        let largest = best.iter().map(kept).max().unwrap_or(0);
+        !self.is_over() && self.held.load(Ordering::Relaxed) + largest <= self.most
+    }
+}
+
 /// The best matches of a query, and how many there are.
 #[derive(Default)]
 struct Best {
     found: u64,
     heap: BinaryHeap<Reverse<Found>>,
+    /// Memory of all that were found, and of the largest of them.
+    bytes: u64,
+    largest: u64,
 }
 
 impl Best {
-    fn push(&mut self, found: Found, top: Option<usize>) {
+    /// Keeps a match, if there is an account that it can be taken from; else it is counted.
+    fn push(&mut self, found: Found, top: Option<usize>, account: Option<&Account>) {
+        let bytes = found.bytes();
         self.found += 1;
-        self.keep(found, top);
+        self.bytes += bytes;
+        self.largest = self.largest.max(bytes);
+        if let Some(account) = account {
+            account.take(bytes);
+            if let Some(worst) = self.keep(found, top) {
+                account.give(worst.bytes());
+            }
+        }
     }
 
-    fn keep(&mut self, found: Found, top: Option<usize>) {
+    /// The one that goes for it.
+    fn keep(&mut self, found: Found, top: Option<usize>) -> Option<Found> {
         self.heap.push(Reverse(found));
-        if top.is_some_and(|top| self.heap.len() > top) {
-            self.heap.pop();
-        }
+        let full = top.is_some_and(|top| self.heap.len() > top);
+        full.then(|| self.heap.pop()).flatten().map(|worst| worst.0)
     }
 
     fn merge(&mut self, other: Best, top: Option<usize>) {
         self.found += other.found;
+        self.bytes += other.bytes;
+        self.largest = self.largest.max(other.largest);
         for Reverse(found) in other.heap {
             self.keep(found, top);
         }
@@ -124,42 +184,119 @@ impl<'a, K: Key> Batch<'a, K> {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        Self::bytes_of(self.keys.len()) + self.queries.len() as u64 * 1024
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.queries.is_empty()
+        Self::bytes_of(self.sets.len() / K::BYTES) + self.queries.len() as u64 * 1024
     }
 
     pub(super) fn push(&mut self, asked: Asked, set: &[K]) {
         let query = self.queries.len() as u32;
         for key in set {
             key.put_le(&mut self.sets);
-            self.keys.push((*key, query));
         }
         self.ends.push(self.sets.len());
         self.md5s.entry(asked.md5).or_default().push(query);
         self.queries.push(asked);
     }
 
-    /// Looks all queries up, and is empty again.
-    pub(super) fn ask(&mut self, context: &Context<'_>) -> Result<Vec<Answer>> {
-        if self.queries.is_empty() {
-            return Ok(Vec::new());
+    /// Looks all queries up, and is empty again. `room` is for the batch and what it finds. How many times the
+    /// collection was read.
+    ///
+    /// # Errors
+    /// `BudgetTooSmall` where a query finds more than there is room for, beside what `fixed` bytes hold.
+    pub(super) fn ask(
+        &mut self,
+        (fixed, room): (u64, u64),
+        context: &Context<'_>,
+        mut each: impl FnMut(Answer) -> Result<()>,
+    ) -> Result<u64> {
+        let most = room.saturating_sub(self.bytes()).max(LEAST_MATCHES);
+        let mut readings = 0;
+        let mut waiting: Vec<Range<usize>> = Vec::new();
+        waiting.push(0..self.queries.len());
+        while let Some(queries) = waiting.pop() {
+            if queries.is_empty() {
+                continue;
+            }
+            self.load(queries.clone());
+            readings += 1;
+            let account = Account {
+                most,
+                ..Account::default()
+            };
+            let best = self.look_up(queries.clone(), Some(&account), context)?;
+            if account.allows(&best) {
+                for (asked, best) in self.queries[queries].iter_mut().zip(best) {
+                    each(answer(asked, best))?;
+                }
+                continue;
+            }
+            drop(best);
+            // In halves, the first of them first; and what one finds alone is told.
+            let middle = queries.start + queries.len() / 2;
+            if queries.len() > 1 {
+                waiting.extend([middle..queries.end, queries.start..middle]);
+                continue;
+            }
+            let counted = self.look_up(queries.clone(), None, context)?;
+            let (bytes, largest) = counted
+                .first()
+                .map_or((0, 0), |best| (best.bytes, best.largest));
+            let kept = self.config.top.map_or(u64::MAX, |top| {
+                (top as u64 + 1).saturating_mul(context.budget.threads as u64)
+            });
+            // Once more as they are handed on.
+            let matches = 2 * bytes.min(largest.saturating_mul(kept));
+            let alone = Self::bytes_of_one(self.set(queries.start as u32).len() / K::BYTES);
+            // A batch leaves half of the room to matches.
+            let needed = (2 * matches).max(alone + matches);
+            let docno = &self.queries[queries.start].docno;
+            context.budget.require(ByteSize(fixed + needed), || {
+                format!("listing the matches of {docno} (--top lists less)")
+            })?;
         }
-        self.keys.sort_unstable();
+        self.queries.clear();
+        self.sets.clear();
+        self.ends.clear();
+        self.keys.clear();
+        self.md5s.clear();
+        Ok(readings)
+    }
+
+    /// Has the keys of some of the queries sorted.
+    fn load(&mut self, queries: Range<usize>) {
+        let mut keys = std::mem::take(&mut self.keys);
+        keys.clear();
+        for query in queries {
+            let query = query as u32;
+            let set = self.set(query).chunks_exact(K::BYTES);
+            keys.extend(set.map(|key| (K::get_le(key), query)));
+        }
+        keys.sort_unstable();
+        self.keys = keys;
+    }
+
+    /// Looks queries up whose keys are loaded. Where the account is overdrawn, what there is is not all; without
+    /// one, matches are counted and not kept.
+    fn look_up(
+        &self,
+        queries: Range<usize>,
+        account: Option<&Account>,
+        context: &Context<'_>,
+    ) -> Result<Vec<Best>> {
         let index = Index::new(&self.keys);
-        let (next, this) = (AtomicUsize::new(0), &*self);
+        let next = AtomicUsize::new(0);
+        let is_over = || account.is_some_and(Account::is_over);
         let work = || -> Result<Vec<Best>> {
             let mut best: Vec<Best> = Vec::new();
-            best.resize_with(this.queries.len(), Best::default);
+            best.resize_with(queries.len(), Best::default);
             let mut look = Look {
-                batch: this,
+                batch: self,
                 index: &index,
-                counts: vec![0; this.queries.len()],
+                queries: &queries,
+                account,
+                counts: vec![0; self.queries.len()],
                 met: Vec::new(),
             };
-            let segments = &this.workspace.manifest.segments;
+            let segments = &self.workspace.manifest.segments;
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(segment) = segments.get(at) else {
@@ -168,6 +305,9 @@ impl<'a, K: Key> Batch<'a, K> {
                 disk::point("query: worker");
                 context.stop.check(STAGE)?;
                 look.segment(segment, &mut best, context)?;
+                if is_over() {
+                    return Ok(best);
+                }
             }
         };
         let work = &work;
@@ -188,14 +328,7 @@ impl<'a, K: Key> Batch<'a, K> {
                 best.merge(other, self.config.top);
             }
         }
-        drop(index);
-        let answers = self.queries.drain(..).zip(best);
-        let answers = answers.map(|(asked, best)| answer(asked, best)).collect();
-        self.sets.clear();
-        self.ends.clear();
-        self.keys.clear();
-        self.md5s.clear();
-        Ok(answers)
+        Ok(best)
     }
 
     /// The keys of a query.
@@ -206,7 +339,7 @@ impl<'a, K: Key> Batch<'a, K> {
     }
 }
 
-fn answer(asked: Asked, best: Best) -> Answer {
+fn answer(asked: &mut Asked, best: Best) -> Answer {
     let mut matches: Vec<Found> = best.heap.into_iter().map(|Reverse(found)| found).collect();
     matches.sort_unstable_by(|a, b| b.cmp(a));
     let share = |part: u64, whole: u64| match whole {
@@ -214,7 +347,7 @@ fn answer(asked: Asked, best: Best) -> Answer {
         _ => part as f64 / whole as f64,
     };
     Answer {
-        query: asked.docno,
+        query: std::mem::take(&mut asked.docno),
         words: asked.words,
         keys: asked.keys,
         found: best.found,
@@ -264,6 +397,9 @@ impl Index {
 struct Look<'a, 'b, K> {
     batch: &'a Batch<'b, K>,
     index: &'a Index,
+    /// The queries that are asked.
+    queries: &'a Range<usize>,
+    account: Option<&'a Account>,
     counts: Vec<u64>,
     met: Vec<u32>,
 }
@@ -309,7 +445,7 @@ impl<K: Key> Look<'_, '_, K> {
                 false => None,
             };
             for &query in same.into_iter().flatten() {
-                if self.counts[query as usize] == 0 {
+                if self.queries.contains(&(query as usize)) && self.counts[query as usize] == 0 {
                     self.met.push(query);
                 }
             }
@@ -333,8 +469,12 @@ impl<K: Key> Look<'_, '_, K> {
                         keys: size.into(),
                         docno: document.docno.clone(),
                     };
-                    best[query as usize].push(found, batch.config.top);
+                    let best = &mut best[query as usize - self.queries.start];
+                    best.push(found, batch.config.top, self.account);
                 }
+            }
+            if self.account.is_some_and(Account::is_over) {
+                return Ok(());
             }
             number += 1;
         }

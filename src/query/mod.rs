@@ -22,8 +22,9 @@
 //! - Nothing is written but the keys of a method, where they were not there.
 //!
 //! # Cost
-//! Every batch reads all sets: with enough memory, once. Memory: a batch's keys, 28 bytes each, and its
-//! best answers.
+//! Every batch reads all sets: with enough memory, once. Memory: a batch's keys, 28 bytes each, and what it
+//! finds, some 200 bytes a match. Where that is more than there is room for, the batch is looked up again in
+//! halves.
 //!
 //! # Where we depart from the source
 //! There is no index of all keys: shared postings leave out those of one document only, which a query may
@@ -253,11 +254,10 @@ impl Asking<'_> {
         let mut set = Vec::new();
         let answer = &mut *self.answer;
         let mut ask = |batch: &mut Batch<K>, stats: &mut QueryStats| -> Result<()> {
-            stats.batches += u64::from(!batch.is_empty());
-            for found in batch.ask(context)? {
+            stats.batches += batch.ask((fixed, room), context, |found| {
                 stats.matched += u64::from(found.found > 0);
-                answer(found)?;
-            }
+                answer(found)
+            })?;
             Ok(())
         };
         each_interpreted(self.inputs, self.read, (STAGE, 0), context, |found| {
