@@ -177,8 +177,21 @@ impl<'a> Keyer<'a> {
         self.keys.keys(&mut document, set);
         set.sort_unstable();
         set.dedup();
+        if text.len() > LARGE_TEXT {
+            // What it took is not held beside the next document.
+            self.scratch = document::Scratch::default();
+            set.shrink_to_fit();
+        }
+    }
+
+    /// Memory that it takes for what it knows of the collection.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.keys.held_bytes()
     }
 }
+
+/// The buffers of a longer text are given back.
+const LARGE_TEXT: usize = 256 << 10;
 
 /// Documents to keys.
 pub trait Keys: Sync {

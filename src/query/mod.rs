@@ -56,6 +56,8 @@ use batch::{Asked, Batch};
 const STAGE: &str = "query";
 /// Readers of inputs and of sets.
 const FIXED_BYTES: u64 = 24 << 20;
+/// Bytes of a text whose buffer is kept for the next.
+const TEXT_KEPT: usize = 1 << 20;
 /// Memory of a batch, if there is so much: the index stays useful for the cache.
 const BATCH_BYTES: u64 = 256 << 20;
 
@@ -144,6 +146,7 @@ pub fn run(
         answer: &mut answer,
     };
     let shingle = &base.manifest.collection.shingle;
+    let largest = read.max_document.0;
     match spec {
         Some(spec) => {
             let workspace = methods::keys(base, spec, context)?;
@@ -156,18 +159,22 @@ pub fn run(
                 criterion: join.criterion(),
                 ..config.clone()
             };
-            asking.run(&workspace, &config, |document, set, room| {
+            let held = keyer.held_bytes();
+            asking.run(&workspace, &config, held, |document, set, room| {
                 // Words and MD5 as the collection has them; nothing is hashed.
                 let facts = shingler.shingle(document, (u64::MAX, 0), &mut Vec::new());
                 shingler.shrink();
-                text.clear();
                 parser.text(document, &mut text);
                 parser.shrink();
                 let needed = text.len() as u64 * methods::COST;
-                if needed > room {
-                    return Err(needed);
+                // What the largest document would take is left by this one until the next is read.
+                let left = largest.saturating_sub(text.len() as u64) * 5 / 2;
+                if needed > room + left {
+                    return Err(needed - left);
                 }
                 keyer.keys(&String::from_utf8_lossy(&text), set);
+                text.clear();
+                text.shrink_to(TEXT_KEPT);
                 Ok((facts.words, facts.md5))
             })
         }
@@ -188,7 +195,7 @@ struct Asking<'a> {
 impl Asking<'_> {
     fn shingles<K: Key>(&mut self, base: &Workspace, config: &QueryConfig) -> Result<QueryStats> {
         let mut shingler = Shingler::<K>::new(&base.manifest.collection.shingle);
-        self.run(base, config, |document, set, room| {
+        self.run(base, config, 0, |document, set, room| {
             let mut most = shingler.most_fingerprints(document.body.len());
             if Batch::<K>::bytes_of_one(most) > room {
                 if !matches!(
@@ -214,12 +221,13 @@ impl Asking<'_> {
         })
     }
 
-    /// `keys` makes the keys of a document, and gives its words and MD5; or, where they would take more memory
+    /// `held` bytes are held meanwhile. `keys` makes the keys of a document, and gives its words and MD5; or, where they would take more memory
     /// than its last argument, how much they would.
     fn run<K: Key>(
         &mut self,
         workspace: &Workspace,
         config: &QueryConfig,
+        held: u64,
         mut keys: impl FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<(u64, [u8; 16]), u64>,
     ) -> Result<QueryStats> {
         let context = self.context;
@@ -236,6 +244,7 @@ impl Asking<'_> {
         // A document, its text, that again as canonical text.
         let fixed = PROCESS_BYTES
             + FIXED_BYTES
+            + held
             + documents * 4
             + largest * 5 / 2
             + context.budget.threads as u64 * (4 << 20);
