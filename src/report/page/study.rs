@@ -87,15 +87,12 @@ impl CheckedSvg {
         if let Some(c) = text.chars().find(|&c| c.is_control() && !c.is_whitespace()) {
             return Err(format!("the control character U+{:04X}", c as u32));
         }
-        let (mut rest, mut depth) = (text, 0usize);
+        let (mut rest, mut open) = (text, Vec::new());
         while let Some(at) = rest.find('<') {
-            if depth == 0 && rest.len() < text.len() {
+            if open.is_empty() && rest.len() < text.len() {
                 return Err("something behind its <svg> element".into());
             }
             let tag = rest.get(at + 1..).unwrap_or_default();
-            let end = tag_end(tag).ok_or("a tag without end")?;
-            let (tag, behind) = tag.split_at(end);
-            rest = behind.get(1..).unwrap_or_default();
             let (closing, tag) = match tag.strip_prefix('/') {
                 Some(tag) => (true, tag),
                 None => (false, tag),
@@ -103,66 +100,94 @@ impl CheckedSvg {
             let name_end = tag
                 .find(|c: char| !c.is_ascii_alphanumeric())
                 .unwrap_or(tag.len());
-            let (name, attributes) = tag.split_at(name_end);
+            let (name, behind) = tag.split_at(name_end);
             if !ELEMENTS.contains(&name) {
                 return Err(format!("<{}", tag.chars().take(20).collect::<String>()));
             }
-            check_attributes(attributes)?;
-            depth = match (closing, attributes.ends_with('/')) {
-                (true, _) => depth.checked_sub(1).ok_or("an end tag too many")?,
-                (false, true) => depth,
-                (false, false) => depth + 1,
+            if closing {
+                rest = behind.trim_start().strip_prefix('>').ok_or(NO_TAG)?;
+                if open.pop() != Some(name) {
+                    return Err(format!("</{name}> without its start"));
+                }
+                continue;
+            }
+            // Within these HTML's own rules hold again (a <title> there is not SVG's).
+            if let Some(holder) = open.last().filter(|name| ["title", "desc"].contains(name)) {
+                return Err(format!("an element within <{holder}>"));
+            }
+            let behind = check_attributes(behind)?;
+            rest = match behind.strip_prefix("/>") {
+                Some(behind) => behind,
+                None => {
+                    open.push(name);
+                    behind.strip_prefix('>').ok_or(NO_TAG)?
+                }
             };
         }
-        if depth > 0 {
+        if !open.is_empty() {
             return Err("an element without end".into());
         }
         Ok(CheckedSvg(text.into()))
     }
 }
 
-/// Where the `>` of a tag is, quoted ones passed over.
-fn tag_end(tag: &str) -> Option<usize> {
-    let mut quote = None;
-    for (at, c) in tag.char_indices() {
-        match (quote, c) {
-            (None, '>') => return Some(at),
-            (None, '<') => return None,
-            (None, '"' | '\'') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            _ => {}
+/// What is neither a start tag with quoted attributes nor an end tag. HTML and XML read the same in what is left:
+/// in both a tag ends at the first `>` outside of a value, and a value at its second quotation mark.
+const NO_TAG: &str = "a tag that is not <name attribute=\"value\" …>, </name> or <name/>";
+
+/// Looks through the attributes of a start tag, from behind its name; what follows them.
+fn check_attributes(mut rest: &str) -> std::result::Result<&str, String> {
+    loop {
+        let behind = rest.trim_start();
+        if behind.starts_with(['>', '/']) {
+            return Ok(behind);
         }
+        if behind.len() == rest.len() {
+            return Err(NO_TAG.into());
+        }
+        let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
+        let name_end = behind.find(|c| !letter(c)).ok_or(NO_TAG)?;
+        let (name, behind) = behind.split_at(name_end);
+        let behind = behind.trim_start().strip_prefix('=').ok_or(NO_TAG)?;
+        let behind = behind.trim_start();
+        let quote = behind.chars().next().filter(|&c| matches!(c, '"' | '\''));
+        let quote = quote.ok_or(NO_TAG)?;
+        let (value, behind) = behind
+            .get(1..)
+            .and_then(|behind| behind.split_once(quote))
+            .ok_or(NO_TAG)?;
+        check_attribute(name, value)?;
+        rest = behind;
     }
-    None
 }
 
-fn check_attributes(attributes: &str) -> std::result::Result<(), String> {
-    let mut lower = attributes.to_ascii_lowercase();
+fn check_attribute(name: &str, value: &str) -> std::result::Result<(), String> {
+    let name = name.to_ascii_lowercase();
+    if name.is_empty() {
+        return Err(NO_TAG.into());
+    }
+    if name.starts_with("on") || name.ends_with("href") || name == "src" || name == "xml:base" {
+        return Err(format!("the attribute {name}"));
+    }
+    let mut value = value.to_ascii_lowercase();
     for reference in ["&amp;", "&lt;", "&gt;", "&quot;", "&apos;"] {
-        lower = lower.replace(reference, " ");
+        value = value.replace(reference, " ");
     }
-    for (at, _) in lower.match_indices('=') {
-        let before = lower.get(..at).unwrap_or_default().trim_end();
-        let start = before
-            .rfind(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '/'))
-            .map_or(0, |at| at + 1);
-        let name = before.get(start..).unwrap_or_default();
-        if name.starts_with("on") || name.ends_with("href") || name == "src" {
-            return Err(format!("the attribute {name}"));
-        }
-    }
-    let loads = lower.match_indices("url(").any(|(at, _)| {
-        let inside = lower.get(at + 4..).unwrap_or_default();
+    let loads = value.match_indices("url(").any(|(at, _)| {
+        let inside = value.get(at + 4..).unwrap_or_default();
         !inside.starts_with('#')
     });
     for (found, what) in [
         (loads, "an address in url()"),
-        (lower.contains("javascript:"), "javascript:"),
-        (lower.contains("@import"), "@import"),
+        (value.contains("image-set("), "image-set()"),
+        (value.contains("javascript:"), "javascript:"),
+        (value.contains("@import"), "@import"),
+        // XML has none there, and whoever searches the page for tags is not to find one.
+        (value.contains('<'), "a < in an attribute"),
         // What the checks above do not see.
-        (lower.contains('\\'), "a backslash in an attribute"),
+        (value.contains('\\'), "a backslash in an attribute"),
         (
-            lower.contains('&'),
+            value.contains('&'),
             "a rare character reference in an attribute",
         ),
     ] {
@@ -265,6 +290,7 @@ mod tests {
             "<?xml version=\"1.0\"?>\n<svg viewBox='0 0 1 1'><g><path d=\"M0 0\"/></g></svg>\n",
             "<svg><text x='1'>a &lt; b &amp; on = 1, href</text><rect fill=\"url(#p)\"/></svg>",
             "<svg><svg></svg><title>a > b</title></svg>",
+            "<svg\n x = '\"on=1, href=x' y=\"'a > b'\"\n><g /><g a='/'></g ></svg>",
         ] {
             let svg = CheckedSvg::new(text).unwrap();
             assert!(svg.text().starts_with("<svg"));
@@ -301,6 +327,27 @@ mod tests {
             "<svg></p></svg>",
             "<svg><g></svg>",
             "<svg><text>\u{0}</text></svg>",
+            // To HTML the first tag of these ends at the first `>`: outside a quoted value a quotation mark
+            // is a character like others.
+            "<svg a=b'><script>x</script>'></svg>",
+            "<svg b'><script>x</script>'></svg>",
+            "<svg a='1'b'><script>x</script>'></svg>",
+            "<svg a='1' 'b><script>x</script>'></svg>",
+            // Nothing in HTML, but not XML either, and not what a drawing has.
+            "<svg viewBox='0 0 1 <script1'></svg>",
+            "<svg><g x=1></g></svg>",
+            "<svg><g x></g></svg>",
+            "<svg><g / x='1'></g></svg>",
+            "<svg></g x='1'></svg>",
+            "<svg x='1></svg>",
+            "<svg x='1'y='2'></svg>",
+            "<svg ='1'></svg>",
+            "<svg x='1'/ ></svg>",
+            "<svg><g fill='image-set(\"x\" 1x)'></g></svg>",
+            // HTML would take all up to </title> for text.
+            "<svg><desc><title></desc></svg>",
+            "<svg><desc><title></title></desc></svg>",
+            "<svg><g><text></g></text></svg>",
         ] {
             assert!(CheckedSvg::new(text).is_err(), "{text}");
         }
