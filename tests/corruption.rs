@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use damage::{
-    Replacement, Subject, Variant, cuts, every_bit, flipped, flips, kind_of, same_kind, watch,
+    Replacement, Subject, Variant, cuts, every_byte, flipped, flips, kind_of, same_kind, watch,
 };
 use lookalike::Error;
 use lookalike::report::verify;
@@ -30,7 +30,7 @@ fn every_damage_is_found(subject: &Subject, which: impl Fn(&str) -> bool) -> Don
         let (path, bytes) = (subject.path(name), &subject.files[name]);
         // Of segments one is as good as the other, of tables and figures too.
         let place = name.rsplit_once('/').map(|(place, _)| place.to_string());
-        let rare = if first.insert((place, kind_of(name))) || every_bit() {
+        let rare = if first.insert((place, kind_of(name))) || every_byte() {
             1
         } else {
             11
@@ -81,7 +81,7 @@ fn every_damage_is_found(subject: &Subject, which: impl Fn(&str) -> bool) -> Don
     }
     let found = verify(&subject.out).unwrap();
     assert!(found.errors.is_empty(), "restored: {:?}", found.errors);
-    if every_bit() {
+    if every_byte() {
         for (kind, damages) in &done {
             println!("{kind}: {damages} damages, all found");
         }

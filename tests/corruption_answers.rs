@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use damage::{
-    ASKS, Ask, Question, RUNS, Subject, Variant, cuts, every_bit, flipped, flips, kind_of, some,
+    ASKS, Ask, Question, RUNS, Subject, Variant, cuts, every_byte, flipped, flips, kind_of, some,
     watch,
 };
 
 /// Flips and cuts of a file after which something is asked.
 fn how_many(of: usize) -> usize {
-    if every_bit() { of.min(200) } else { 3 }
+    if every_byte() { of.min(200) } else { 3 }
 }
 
 /// Asks a subject questions after some damage to each of the files chosen by `which`, one question
@@ -76,7 +76,7 @@ fn every_damage_leaves_the_answer(
     assert!(asked > 0);
     // Damage that does not matter to a question must not always prevent its answer.
     assert!(answered > 0 && answered < asked, "{answered} of {asked}");
-    if every_bit() {
+    if every_byte() {
         println!("{asked} asked, {answered} answered");
     }
     (asked, answered)

@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Run, assert_same_files, manifest, sample_corpora, tree};
+use common::{Run, assert_same_files, corpora, manifest, sample_corpora, tree};
 use lookalike::Error;
 use lookalike::collection::{DocumentReader, TextReader};
 use lookalike::manifest::Workspace;
@@ -78,9 +78,7 @@ fn of_every_sample() {
 /// Every folder below `LOOKALIKE_CORPORA`.
 #[test]
 fn of_real_collections() {
-    let Some(root) = std::env::var_os("LOOKALIKE_CORPORA") else {
-        let line = "LEFT OUT: LOOKALIKE_CORPORA is not set, so no real collection was read\n";
-        std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).unwrap();
+    let Some(root) = corpora("the texts of real collections") else {
         return;
     };
     for entry in fs::read_dir(root).unwrap() {

@@ -3,9 +3,11 @@
 //! The tests on real sample files need a directory of them, named by `LOOKALIKE_CORPORA`; without it
 //! they say loudly that they were left out.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lookalike::budget::ByteSize;
 use lookalike::progress::Stop;
@@ -1633,16 +1635,6 @@ const REAL_FILES: &[Expected] = &[
     ("reuters21578/reut2-021.sgm.gz", 578, 0, &[], &[]),
 ];
 
-fn corpora() -> Option<PathBuf> {
-    let root = std::env::var_os("LOOKALIKE_CORPORA").map(PathBuf::from);
-    if root.is_none() {
-        // Not by a macro: what those print is shown of failing tests only.
-        let line = "LEFT OUT: LOOKALIKE_CORPORA is not set, so no real sample file was read\n";
-        std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).unwrap();
-    }
-    root
-}
-
 fn read_file(path: &Path) -> Outcome {
     let config = ReadConfig::default();
     let files = list_inputs(&[path.to_path_buf()]).unwrap();
@@ -1659,7 +1651,9 @@ fn counted(reasons: impl Iterator<Item = Reason>) -> Vec<(Reason, usize)> {
 
 #[test]
 fn real_files_give_what_they_hold() {
-    let Some(root) = corpora() else { return };
+    let Some(root) = common::corpora("real sample files") else {
+        return;
+    };
     for &(path, documents, skipped, rejects, notices) in REAL_FILES {
         let outcome = read_file(&root.join(path));
         assert_eq!(outcome.documents.len(), documents, "{path}: documents");
@@ -1685,7 +1679,9 @@ fn real_files_give_what_they_hold() {
 
 #[test]
 fn real_files_have_the_right_names_and_texts() {
-    let Some(root) = corpora() else { return };
+    let Some(root) = common::corpora("real sample files") else {
+        return;
+    };
     // File, number of the document, docno, URL, a piece of its body.
     let spots: [(&str, usize, &str, Option<&str>, &str); 14] = [
         (

@@ -13,14 +13,7 @@ use lookalike::report::Summary;
 
 /// The folder of a collection, or nothing and a loud word.
 fn folder(name: &str) -> Option<PathBuf> {
-    let Some(root) = std::env::var_os("LOOKALIKE_CORPORA") else {
-        // Not by a macro: what those print is shown of failing tests only.
-        let line =
-            format!("LEFT OUT: {name}: LOOKALIKE_CORPORA does not say where the collections are\n");
-        std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).unwrap();
-        return None;
-    };
-    let folder = Path::new(&root).join(name);
+    let folder = common::corpora(if name.is_empty() { "every file" } else { name })?.join(name);
     assert!(folder.is_dir(), "{} is no directory", folder.display());
     Some(folder)
 }

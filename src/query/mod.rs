@@ -221,8 +221,8 @@ impl Asking<'_> {
         })
     }
 
-    /// `held` bytes are held meanwhile. `keys` makes the keys of a document, and gives its words and MD5; or, where they would take more memory
-    /// than its last argument, how much they would.
+    /// `held` bytes are held meanwhile. `keys` makes the keys of a document, and gives its words and MD5; or,
+    /// where they would take more memory than its last argument, how much they would.
     fn run<K: Key>(
         &mut self,
         workspace: &Workspace,

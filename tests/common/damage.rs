@@ -1,7 +1,7 @@
 //! Directories to be damaged, in every state that a command can leave one in, and what is done to them.
 //!
 //! `LOOKALIKE_EVERY_BIT=1` flips each of the eight bits of every byte, and cuts at every length, of every file
-//! (`scripts/every-bit.sh`); without it, text files of more than [`EVERY_BYTE`] bytes have every byte near
+//! (`scripts/every-bit.sh`), `LOOKALIKE_EVERY_BIT=one` one bit of every byte; without it, text files of more than [`EVERY_BYTE`] bytes have every byte near
 //! both ends flipped and every [`STEP`]th between: one checksum covers all of them.
 #![allow(dead_code, reason = "each test file uses some of it")]
 #![allow(unsafe_code, reason = "an allocator that watches")]
@@ -102,8 +102,13 @@ pub fn damages() -> u64 {
     STEPS.load(Ordering::Relaxed)
 }
 
+/// Is every byte to be flipped, and each file cut at every length?
+pub fn every_byte() -> bool {
+    std::env::var_os("LOOKALIKE_EVERY_BIT").is_some_and(|value| value == "1" || value == "one")
+}
+
 /// Is every bit to be flipped?
-pub fn every_bit() -> bool {
+fn every_bit() -> bool {
     std::env::var_os("LOOKALIKE_EVERY_BIT").is_some_and(|value| value == "1")
 }
 
@@ -586,7 +591,7 @@ fn places(name: &str, bytes: usize) -> Vec<usize> {
     } else {
         EVERY_BYTE * 4
     };
-    if every_bit() || bytes <= most {
+    if every_byte() || bytes <= most {
         return (0..bytes).collect();
     }
     let between = (ENDS..bytes - ENDS).step_by(STEP);
@@ -598,7 +603,7 @@ fn places(name: &str, bytes: usize) -> Vec<usize> {
 
 /// Lengths at which a file is cut.
 pub fn cuts(name: &str, bytes: usize) -> Vec<usize> {
-    if every_bit() {
+    if every_byte() {
         return (0..bytes).collect();
     }
     // A length is checked before anything else is.

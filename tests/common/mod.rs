@@ -320,6 +320,18 @@ pub fn sample_corpora(path: &str) -> PathBuf {
         .join(path)
 }
 
+/// Where real collections are, as `LOOKALIKE_CORPORA` says; or nothing, and a loud word that `what` is left out.
+pub fn corpora(what: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("LOOKALIKE_CORPORA").filter(|root| !root.is_empty());
+    if root.is_none() {
+        // Not by a macro: what those print is shown of failing tests only.
+        let line =
+            format!("LEFT OUT: {what}: LOOKALIKE_CORPORA does not say where the collections are\n");
+        std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).unwrap();
+    }
+    root.map(PathBuf::from)
+}
+
 /// Copies a directory with all that is in it.
 pub fn copy_directory(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
