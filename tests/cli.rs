@@ -334,6 +334,24 @@ fn failures_are_1_and_say_what_to_do() {
     failed(&line("inspect no/such/file"), 1, &["no/such/file"]);
 }
 
+/// Names and contents are other people's: none of them clears the screen or writes a line as if it were ours.
+#[test]
+fn nothing_told_commands_the_terminal() {
+    let (_directory, out) = finished();
+    let asked = tempfile::tempdir().unwrap();
+    let input = asked.path().join("a.jsonl");
+    fs::write(&input, r#"{"id":"a\u001b[2J\u009b2J\nerror: b","none":1}"#).unwrap();
+    let input = input.to_str().unwrap();
+    let output = lookalike(["query", out.to_str().unwrap(), input]);
+    let told = stderr(&output);
+    assert!(told.contains(r"a\x1b[2J\xc2\x9b2J\x0aerror: b"), "{told:?}");
+    let output = lookalike(["verify", "no\u{1b}[2Jsuch"]);
+    failed(&output, 1, &[r"no\x1b[2Jsuch"]);
+    for output in [stderr(&output), told] {
+        assert!(!output.contains(['\u{1b}', '\u{9b}']), "{output:?}");
+    }
+}
+
 #[test]
 fn a_budget_that_is_too_small_names_the_least() {
     let directory = tempfile::tempdir().unwrap();

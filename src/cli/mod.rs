@@ -21,6 +21,8 @@ mod status;
 mod study;
 mod verify;
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -38,7 +40,7 @@ pub fn main() -> ExitCode {
         return match say(&page) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                tell(&error);
+                tell_error(&error);
                 ExitCode::FAILURE
             }
         };
@@ -64,7 +66,7 @@ pub fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            tell(&error);
+            tell_error(&error);
             match error {
                 Error::Interrupted { .. } => ExitCode::from(INTERRUPTED),
                 Error::BadParameter { .. } => ExitCode::from(2),
@@ -108,10 +110,33 @@ fn say(text: &str) -> Result<(), Error> {
     }
 }
 
-/// A line on standard error. That it cannot be told is no reason to end, and least of all to panic.
-fn tell_line(line: &str) {
+/// Lines on standard error. That they cannot be told is no reason to end, and least of all to panic.
+fn tell(lines: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", harmless(lines));
+}
+
+/// What a terminal would take for a command, written out as in docnos: names of files and what is quoted of them
+/// are other people's.
+fn harmless(lines: &str) -> Cow<'_, str> {
+    if !lines.chars().any(commands) {
+        return lines.into();
+    }
+    let mut out = String::new();
+    for character in lines.chars() {
+        if commands(character) {
+            for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                let _ = write!(out, "\\x{byte:02x}");
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out.into()
+}
+
+fn commands(character: char) -> bool {
+    character.is_control() && character != '\n' && character != '\t'
 }
 
 /// A report as JSON.
@@ -125,9 +150,9 @@ fn json(summary: &impl serde::Serialize) -> Result<String, Error> {
 }
 
 /// An error, its causes and its remedy.
-fn tell(error: &Error) {
-    tell_line(&format!("error: {error}"));
+fn tell_error(error: &Error) {
+    tell(&format!("error: {error}"));
     if let Some(help) = error.help() {
-        tell_line(&format!("  help: {help}"));
+        tell(&format!("  help: {help}"));
     }
 }

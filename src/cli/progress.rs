@@ -70,12 +70,15 @@ impl Progress for Terminal {
 
     fn end(&self, line: &str) {
         self.bar().finish_and_clear();
-        self.note(line);
+        if !self.quiet {
+            super::tell(line);
+        }
     }
 
     fn note(&self, line: &str) {
         if !self.quiet {
-            super::tell_line(line);
+            // A docno or a header may have line ends.
+            super::tell(&line.replace('\n', "\\x0a"));
         }
     }
 }

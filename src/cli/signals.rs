@@ -28,7 +28,7 @@ pub fn watch(stop: &Stop) {
             }
             stop.request();
             // Said with --quiet, too: the next safe point may be far.
-            super::tell_line("stopping at the next safe point; once more stops at once");
+            super::tell("stopping at the next safe point; once more stops at once");
         }
     });
     if thread.is_err() {

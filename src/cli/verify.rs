@@ -10,7 +10,7 @@ use super::args::VerifyOptions;
 pub fn run(options: &VerifyOptions) -> Result<ExitCode> {
     let found = verify(&options.directory)?;
     for error in &found.errors {
-        super::tell(error);
+        super::tell_error(error);
     }
     let (files, bytes, damaged) = (found.files, found.bytes, found.errors.len());
     super::say(&format!(
