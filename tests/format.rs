@@ -19,6 +19,7 @@ use lookalike::collection::{
     CollectionConfig, DocumentRecord, DocumentWriter, RejectWriter, SetWriter, SizeGroups,
     TextWriter,
 };
+use lookalike::evaluate::study::StudyConfig;
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate, plan};
 use lookalike::ids::Key;
 use lookalike::join::prefix::{self, Round};
@@ -30,6 +31,7 @@ use lookalike::merge::PostingsWriter;
 use lookalike::pipeline::{self, Question, Spill};
 use lookalike::progress::{Context, Silent, Stop};
 use lookalike::read::{ReadConfig, Reason, Reject, SourceSpan};
+use lookalike::report::page::{self, PageConfig};
 use lookalike::report::{inspect, verify};
 use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
@@ -1098,15 +1100,22 @@ fn other_versions_are_refused_by_name() {
 #[test]
 fn directories_are_read() {
     let all = root().join("tests/fixtures/directory");
-    for (name, keep_text) in [("v1", false), ("v1-text", true)] {
+    let study = StudyConfig {
+        ratios: vec![2],
+        thresholds: vec!["0.5".parse().unwrap(), "0.8".parse().unwrap()],
+    };
+    for name in ["v1", "v1-text", "v1-study"] {
         let latest = all.join(name);
         if !bless() || latest.exists() {
             continue;
         }
         let place = tempfile::tempdir().unwrap();
-        let out = tiny_run_of(place.path(), keep_text);
+        let out = tiny_run_of(place.path(), name == "v1-text");
         let context = context();
         let mut workspace = Workspace::open(&out).unwrap();
+        if name == "v1-study" {
+            pipeline::study(&mut workspace, &study, &context).unwrap();
+        }
         let config = plan::PlanConfig {
             target: plan::Target {
                 threshold: "0.5".parse().unwrap(),
@@ -1122,7 +1131,7 @@ fn directories_are_read() {
         fs::remove_file(out.join("lock")).unwrap();
         copy(&out, &latest);
     }
-    let mut read = 0;
+    let (mut read, mut studies) = (0, 0);
     for version in fs::read_dir(&all).unwrap() {
         let version = version.unwrap().path();
         let place = tempfile::tempdir().unwrap();
@@ -1144,6 +1153,21 @@ fn directories_are_read() {
             fs::remove_file(out.join(name)).unwrap();
         }
         let mut workspace = Workspace::open(&out).unwrap();
+        if version.join("study").exists() {
+            // Its trials are not run again (what they cost would be another time), and its table is shown.
+            pipeline::study(&mut workspace, &study, &context).unwrap();
+            for place in ["study", "study/trials"] {
+                for entry in fs::read_dir(version.join(place)).unwrap() {
+                    let name = Path::new(place).join(entry.unwrap().file_name());
+                    let trial = place.ends_with("trials");
+                    if trial || name.extension().is_some_and(|kind| kind == "csv") {
+                        let bytes = |directory: &Path| fs::read(directory.join(&name)).unwrap();
+                        assert!(bytes(&out) == bytes(&version), "{}", name.display());
+                    }
+                }
+            }
+            studies += 1;
+        }
         pipeline::cluster(&mut workspace, &context).unwrap();
         for name in texts {
             let text = |directory: &Path| fs::read_to_string(directory.join(name)).unwrap();
@@ -1181,7 +1205,57 @@ fn directories_are_read() {
         assert_eq!(found.pairs[0].documents.all.recall, Some(1.0));
         read += 1;
     }
-    assert!(read > 1);
+    assert!(read > 2 && studies > 0);
+}
+
+/// What a study took, of another version: the page does not guess at it. A trial of another version is run again.
+#[test]
+fn studies_of_other_versions_are_refused_by_name_and_their_trials_run_again() {
+    let fixture = root().join("tests/fixtures/directory/v1-study");
+    for version in [0, 2] {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        copy(&fixture, &out);
+        let mut workspace = Workspace::open(&out).unwrap();
+        let mut put = |name: &str, format: &str| {
+            let old = fs::read_to_string(out.join(name)).unwrap();
+            assert!(old.contains(format), "{name}");
+            let later = format.replace('1', &format!("{version},\"later\":[]"));
+            let text = old.replacen(format, &later, 1);
+            workspace.put_other(name, text.as_bytes()).unwrap();
+        };
+        put("study/study.json", "\"format\": 1");
+        put("study/trials/1-2-1.json", "\"format\":1");
+        let page = || {
+            let config = PageConfig {
+                clusters: 1,
+                pairs: 1,
+                seed: 0,
+            };
+            let workspace = Workspace::open(&out).unwrap();
+            page::write(&workspace, &config, &out.join("report.html"), &context())
+        };
+        drop(workspace);
+        let path = out.join("study/study.json");
+        let error = page().unwrap_err();
+        assert!(
+            matches!(&error, Error::Version { path: of, found, .. } if *of == path && *found == version)
+        );
+        let mut workspace = Workspace::open(&out).unwrap();
+        let config = StudyConfig {
+            ratios: vec![2],
+            thresholds: vec!["0.5".parse().unwrap(), "0.8".parse().unwrap()],
+        };
+        pipeline::study(&mut workspace, &config, &context()).unwrap();
+        drop(workspace);
+        for name in ["study/trials/1-2-1.json", "study/trials/1-2-0.json"] {
+            let text = |directory: &Path| fs::read_to_string(directory.join(name)).unwrap();
+            assert!(text(&out).contains("\"format\":1,"));
+            let again = text(&out) != text(&fixture);
+            assert_eq!(again, name.ends_with("1-2-1.json"), "{name}");
+        }
+        page().unwrap();
+    }
 }
 
 fn context() -> Context<'static> {

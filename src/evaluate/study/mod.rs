@@ -39,4 +39,4 @@ mod run;
 pub use comparison::{Comparison, Row, Spread, comparison};
 pub use figures::StudyFile;
 pub use results::{Levels, PairTable, Study, StudyConfig, Trial, TrialGroup};
-pub use run::{COST_FILE, DIRECTORY, PlannedTrial, STAGE, StudyCost, run};
+pub use run::{COST_FILE, DIRECTORY, FORMAT, PlannedTrial, STAGE, StudyCost, run};

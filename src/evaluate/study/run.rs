@@ -222,6 +222,7 @@ fn write(base: &mut Workspace, study: &Study, cost: &StudyCost) -> Result<()> {
         put(&file.name, &file.content)?;
     }
     let json = serde_json::json!({
+        "format": FORMAT,
         "program": concat!("lookalike ", env!("CARGO_PKG_VERSION")),
         "config": study.config,
         "cost": cost,
@@ -241,9 +242,14 @@ const TRIALS: &str = "trials";
 /// The file with what a study took, and the plans it tried.
 pub const COST_FILE: &str = "study.json";
 
+/// The version of `study.json` and of the files of trials.
+pub const FORMAT: u32 = 1;
+
 /// A finished trial on disk.
 #[derive(Serialize, Deserialize)]
 struct Kept {
+    /// Of [`FORMAT`]; a trial of another one is run again.
+    format: u32,
     /// Of everything that it depends on.
     digest: String,
     trial: Trial,
@@ -405,6 +411,7 @@ impl Trials<'_> {
         // One that is damaged is made again.
         if self.base.is_whole(&name)
             && let Ok(kept) = serde_json::from_slice::<Kept>(&disk::read_all(&path)?)
+            && kept.format == FORMAT
             && kept.digest == digest
         {
             return Ok(kept);
@@ -412,6 +419,7 @@ impl Trials<'_> {
         let (trial, cost) = self.run(n, class)?;
         let prefix_share = self.prefix_share().filter(|_| n == 1);
         let kept = Kept {
+            format: FORMAT,
             digest,
             trial,
             cost,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::evaluate::study::{COST_FILE, Comparison, DIRECTORY};
+use crate::evaluate::study::{COST_FILE, Comparison, DIRECTORY, FORMAT};
 use crate::store::disk;
 use crate::{Error, Result};
 
@@ -246,6 +246,10 @@ pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
 /// Exact and sampled runs side by side; none where there is no study.
 pub(super) fn comparison(directory: &Path) -> Result<Option<Comparison>> {
     #[derive(Deserialize)]
+    struct Versioned {
+        format: u32,
+    }
+    #[derive(Deserialize)]
     struct Costs {
         comparison: Comparison,
     }
@@ -253,17 +257,26 @@ pub(super) fn comparison(directory: &Path) -> Result<Option<Comparison>> {
     if !disk::exists(&path)? {
         return Ok(None);
     }
-    let costs = serde_json::from_slice::<Costs>(&bounded(&path, MOST_BYTES)?);
-    match costs {
-        Ok(costs) => Ok(Some(costs.comparison)),
-        Err(e) => Err(Error::Corrupt {
+    let json = bounded(&path, MOST_BYTES)?;
+    let corrupt = |e: serde_json::Error| Error::Corrupt {
+        path: path.clone(),
+        offset_bytes: 0,
+        what: "what a study took".into(),
+        expected: "JSON with a comparison".into(),
+        found: e.to_string(),
+    };
+    // Before the fields: another format may have others.
+    let Versioned { format } = serde_json::from_slice(&json).map_err(corrupt)?;
+    if format != FORMAT {
+        return Err(Error::Version {
             path,
-            offset_bytes: 0,
-            what: "what a study took".into(),
-            expected: "JSON with a comparison".into(),
-            found: e.to_string(),
-        }),
+            found: format,
+            least: FORMAT,
+            most: FORMAT,
+        });
     }
+    let costs: Costs = serde_json::from_slice(&json).map_err(corrupt)?;
+    Ok(Some(costs.comparison))
 }
 
 /// A file of at most so many bytes.
