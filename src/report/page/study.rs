@@ -105,7 +105,10 @@ impl CheckedSvg {
                 return Err(format!("<{}", tag.chars().take(20).collect::<String>()));
             }
             if closing {
-                rest = behind.trim_start().strip_prefix('>').ok_or(NO_TAG)?;
+                rest = behind
+                    .trim_start_matches(SPACE)
+                    .strip_prefix('>')
+                    .ok_or(NO_TAG)?;
                 if open.pop() != Some(name) {
                     return Err(format!("</{name}> without its start"));
                 }
@@ -135,10 +138,13 @@ impl CheckedSvg {
 /// in both a tag ends at the first `>` outside of a value, and a value at its second quotation mark.
 const NO_TAG: &str = "a tag that is not <name attribute=\"value\" …>, </name> or <name/>";
 
+/// What is space in a tag to HTML and to XML; other spaces begin names and values.
+const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+
 /// Looks through the attributes of a start tag, from behind its name; what follows them.
 fn check_attributes(mut rest: &str) -> std::result::Result<&str, String> {
     loop {
-        let behind = rest.trim_start();
+        let behind = rest.trim_start_matches(SPACE);
         if behind.starts_with(['>', '/']) {
             return Ok(behind);
         }
@@ -148,8 +154,9 @@ fn check_attributes(mut rest: &str) -> std::result::Result<&str, String> {
         let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
         let name_end = behind.find(|c| !letter(c)).ok_or(NO_TAG)?;
         let (name, behind) = behind.split_at(name_end);
-        let behind = behind.trim_start().strip_prefix('=').ok_or(NO_TAG)?;
-        let behind = behind.trim_start();
+        let behind = behind.trim_start_matches(SPACE);
+        let behind = behind.strip_prefix('=').ok_or(NO_TAG)?;
+        let behind = behind.trim_start_matches(SPACE);
         let quote = behind.chars().next().filter(|&c| matches!(c, '"' | '\''));
         let quote = quote.ok_or(NO_TAG)?;
         let (value, behind) = behind
@@ -356,6 +363,11 @@ mod tests {
             "<svg x='1'y='2'></svg>",
             "<svg ='1'></svg>",
             "<svg x='1'/ ></svg>",
+            // To HTML these are no space: an unquoted value begins, and `onload` is an attribute.
+            "<svg a=\u{a0}\"x onload=y \"></svg>",
+            "<svg a=\u{b}\"x onload=y \"></svg>",
+            "<svg\u{2003}a='1'></svg>",
+            "<svg><g></g\u{a0}></svg>",
             "<svg><g fill='image-set(\"x\" 1x)'></g></svg>",
             // HTML would take all up to </title> for text.
             "<svg><desc><title></desc></svg>",
