@@ -12,14 +12,14 @@ use lookalike::budget::{Budget, ByteSize};
 use lookalike::collection::{CollectionConfig, SizeGroups};
 use lookalike::ids::Key;
 use lookalike::join::{self, Join, JoinConfig, Pairs};
-use lookalike::manifest::Workspace;
 use lookalike::merge::{LoserTree, PostingsReader, PostingsWriter};
-use lookalike::pipeline::{self, Question, Spill};
+use lookalike::pipeline::{self, JoinParameters, Spill};
 use lookalike::progress::{Context, Silent, Stop};
 use lookalike::read::ReadConfig;
 use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
 use lookalike::sort::{Compression, Record, RunFile, RunWriter};
+use lookalike::workspace::Workspace;
 
 /// Records of a run, and of all runs of a merge together.
 const RECORDS: usize = 1 << 20;
@@ -187,7 +187,7 @@ const WORDS: usize = 200;
 
 /// Families of documents that differ in their last words, and only there: every two of a family are
 /// at 0.85 or above, no two others share a shingle.
-fn collection(place: &Path, context: &Context<'_>) -> (Workspace, Question) {
+fn collection(place: &Path, context: &Context<'_>) -> (Workspace, JoinParameters) {
     let mut text = String::new();
     let mut state = 5;
     for family in 0..FAMILIES {
@@ -211,7 +211,7 @@ fn collection(place: &Path, context: &Context<'_>) -> (Workspace, Question) {
         segment_size: ByteSize::mib(64),
         text: false,
     };
-    let question = Question {
+    let question = JoinParameters {
         sampling: Sampling::Full,
         plan: None,
         join: JoinConfig {

@@ -10,8 +10,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::budget::ByteSize;
-use crate::limits::Resource;
+use crate::byte_size::ByteSize;
+use crate::resource::Resource;
 
 /// The result of everything in this library that can fail as a whole.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -11,7 +11,7 @@
 //! 7. [`merge`]: runs -> shared postings
 //! 8. [`join`]: shared postings -> the pair list
 //! 9. [`cluster`]: pair list -> clusters, and the files for people
-//! 10. [`evaluate`]: two pair lists -> precision and recall; [`qrels`]: relevance judgements and clusters ->
+//! 10. [`evaluate`]: two pair lists -> precision and recall; [`evaluate::qrels`]: relevance judgements and clusters ->
 //!     judgements that contradict each other; [`report`]: what every stage counted -> the
 //!     ledger
 //!
@@ -25,32 +25,36 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod budget;
+pub mod byte_size;
 pub mod cluster;
 pub mod collection;
-pub mod compare;
 pub mod error;
 pub mod evaluate;
-pub mod formulas;
+pub mod experiments;
 pub mod ids;
+pub mod inspect;
 pub mod join;
 pub mod limits;
-pub mod manifest;
 pub mod measure;
 pub mod merge;
 pub mod methods;
+pub mod numbers;
 pub mod parse;
-pub mod perturb;
 pub mod pipeline;
-pub mod preflight;
+pub mod precision;
+pub mod process;
 pub mod progress;
-pub mod qrels;
 pub mod query;
-mod random;
+pub(crate) mod random;
+pub mod rate;
 pub mod read;
 pub mod report;
+pub mod resource;
 pub mod sample;
 pub mod shingle;
 pub mod sort;
 pub mod store;
+pub mod union_find;
+pub mod workspace;
 
 pub use error::{Error, Result};

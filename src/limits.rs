@@ -14,12 +14,12 @@
 //! # What is not looked at
 //! What other processes of the same control group take.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::budget::{BEYOND_BUDGET, Budget, ByteSize};
-use crate::store::disk;
+use crate::process;
+pub use crate::resource::Resource;
 use crate::{Error, Result};
 
 /// Address space of a thread's stack, which Rust makes so large, and its guard page.
@@ -40,62 +40,6 @@ const OTHER_MAPPINGS: u64 = 1 << 10;
 /// Bounds of the default of `--memory` where no limit is lower.
 const DEFAULT_MEMORY: (ByteSize, ByteSize) = (ByteSize::mib(256), ByteSize::mib(4096));
 
-/// What a process may have only so much of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resource {
-    /// Addresses: memory, stacks and mapped files, `ulimit -v`.
-    AddressSpace,
-    /// Memory and stacks, `ulimit -d`.
-    Data,
-    /// Memory of a control group: a container, a service, a batch job.
-    ControlGroup,
-    /// Open files, `ulimit -n`.
-    OpenFiles,
-    /// Threads, `ulimit -u` or those of a control group.
-    Threads,
-    /// Mapped files, `vm.max_map_count`.
-    Mappings,
-}
-
-impl Resource {
-    /// An amount of it.
-    #[must_use]
-    pub fn amount(self, n: u64) -> String {
-        match self {
-            Resource::AddressSpace | Resource::Data | Resource::ControlGroup => ByteSize(n).exact(),
-            Resource::OpenFiles | Resource::Threads | Resource::Mappings => n.to_string(),
-        }
-    }
-
-    /// How it is raised to `least`.
-    #[must_use]
-    pub fn remedy(self, least: u64) -> String {
-        match self {
-            Resource::AddressSpace => format!("raise it (`ulimit -v {}`)", least.div_ceil(1 << 10)),
-            Resource::Data => format!("raise it (`ulimit -d {}`)", least.div_ceil(1 << 10)),
-            Resource::ControlGroup => {
-                format!("give the container, service or job {least} bytes of memory")
-            }
-            Resource::OpenFiles => format!("raise it (`ulimit -n {least}`)"),
-            Resource::Threads => "raise it (`ulimit -u`, pids.max)".into(),
-            Resource::Mappings => format!("raise it (`sysctl vm.max_map_count={least}`)"),
-        }
-    }
-}
-
-impl fmt::Display for Resource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Resource::AddressSpace => "address space (ulimit -v)",
-            Resource::Data => "data (ulimit -d)",
-            Resource::ControlGroup => "memory (control group)",
-            Resource::OpenFiles => "open files (ulimit -n)",
-            Resource::Threads => "threads",
-            Resource::Mappings => "mapped files (vm.max_map_count)",
-        })
-    }
-}
-
 /// Refuses a budget that the limits of this process do not let it use.
 ///
 /// # Errors
@@ -106,7 +50,7 @@ pub fn check(budget: &Budget) -> Result<()> {
         1 => format!("--memory {} with 1 thread", budget.memory.exact()),
         threads => format!("--memory {} with {threads} threads", budget.memory.exact()),
     };
-    let (given, open) = (descriptors(), open_files());
+    let (given, open) = (descriptors(), process::open_files());
     let least = open + OTHER_FILES + threads * FILES_OF_A_THREAD + LEAST_RUNS;
     if given < least {
         return Err(Error::Limit {
@@ -149,7 +93,7 @@ pub fn check(budget: &Budget) -> Result<()> {
 #[must_use]
 pub fn default_memory(threads: usize) -> ByteSize {
     let (least, most) = DEFAULT_MEMORY;
-    let info = disk::kernel_says("/proc/meminfo");
+    let info = process::kernel_says("/proc/meminfo");
     let kib = after(&info, "MemAvailable:").and_then(|rest| rest.parse::<u64>().ok());
     let available = kib.map_or(least, |kib| ByteSize(kib << 10));
     let mut most_allowed = u64::MAX;
@@ -174,7 +118,7 @@ pub fn default_memory(threads: usize) -> ByteSize {
 /// `Limit` with the least that would do.
 pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) -> Result<()> {
     if let Some(given) = soft("Max address space") {
-        let status = disk::kernel_says("/proc/self/status");
+        let status = process::kernel_says("/proc/self/status");
         let kib = after(&status, "VmSize:").and_then(|rest| rest.parse::<u64>().ok());
         // Memory is still to be allocated, too.
         let least = (kib.unwrap_or(0) << 10) + bytes + BEYOND_BUDGET.0;
@@ -188,7 +132,7 @@ pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) ->
             });
         }
     }
-    let most = disk::kernel_says("/proc/sys/vm/max_map_count");
+    let most = process::kernel_says("/proc/sys/vm/max_map_count");
     let given = most.trim().parse::<u64>().unwrap_or(u64::MAX);
     let least = files as u64 + OTHER_MAPPINGS;
     if given < least {
@@ -206,7 +150,7 @@ pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) ->
 /// Files that can be opened now beside what `threads` threads have open each.
 #[must_use]
 pub fn files_left(threads: u64) -> u64 {
-    let taken = open_files() + OTHER_FILES + threads * FILES_OF_A_THREAD;
+    let taken = process::open_files() + OTHER_FILES + threads * FILES_OF_A_THREAD;
     descriptors().saturating_sub(taken)
 }
 
@@ -248,13 +192,13 @@ fn after<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 /// A soft limit; `None` where there is none.
 fn soft(name: &str) -> Option<u64> {
-    let limits = disk::kernel_says("/proc/self/limits");
+    let limits = process::kernel_says("/proc/self/limits");
     after(&limits, name)?.parse().ok()
 }
 
 /// The soft limit of open files.
 fn descriptors() -> u64 {
-    let limits = disk::kernel_says("/proc/self/limits");
+    let limits = process::kernel_says("/proc/self/limits");
     match after(&limits, "Max open files") {
         Some("unlimited") => u64::MAX,
         // POSIX promises 20; every system that does not tell its limit here has more.
@@ -263,12 +207,6 @@ fn descriptors() -> u64 {
 }
 
 /// Files open now, those that were inherited too.
-fn open_files() -> u64 {
-    // The listing has one open itself.
-    disk::entries("/proc/self/fd".as_ref())
-        .map_or(3, |entries| entries.count().saturating_sub(1) as u64)
-}
-
 /// How many of `wanted` threads can run at once.
 fn startable(wanted: usize) -> usize {
     let (hold, wait) = crossbeam_channel::bounded::<()>(0);
@@ -289,7 +227,7 @@ fn startable(wanted: usize) -> usize {
 
 /// The least memory limit of this process's control group and those above it.
 fn control_group(mount: &Path) -> Option<u64> {
-    let groups = disk::kernel_says("/proc/self/cgroup");
+    let groups = process::kernel_says("/proc/self/cgroup");
     control_group_of(mount, &groups)
 }
 
@@ -325,7 +263,7 @@ fn least_of(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 }
 
 fn limit_in(file: &PathBuf) -> Option<u64> {
-    let limit: u64 = disk::kernel_says(file).trim().parse().ok()?;
+    let limit: u64 = process::kernel_says(file).trim().parse().ok()?;
     // Version 1 has no word for no limit: the largest number of whole pages.
     (limit < 1 << 62).then_some(limit)
 }

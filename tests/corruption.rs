@@ -12,7 +12,7 @@ use damage::{
     Replacement, Subject, Variant, cuts, every_byte, flipped, flips, kind_of, same_kind, watch,
 };
 use lookalike::Error;
-use lookalike::report::verify;
+use lookalike::inspect::verify;
 
 /// Damages by kind of file.
 type Done = BTreeMap<String, u64>;

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use damage::{
-    ASKS, Ask, Question, RUNS, Subject, Variant, cuts, every_byte, flipped, flips, kind_of, some,
-    watch,
+    ASKS, Ask, JoinParameters, RUNS, Subject, Variant, cuts, every_byte, flipped, flips, kind_of,
+    some, watch,
 };
 
 /// Flips and cuts of a file after which something is asked.
@@ -46,7 +46,7 @@ fn every_damage_leaves_the_answer(
         }
         let (path, bytes) = (subject.path(&name), &subject.files[&name]);
         let mut ask = |what: String| {
-            let question: &Question = &questions[next(&mut None)];
+            let question: &JoinParameters = &questions[next(&mut None)];
             if name == "manifest.json" && what.contains("stranger") && question.name == "status" {
                 // It is whole, and says what it says.
                 return;

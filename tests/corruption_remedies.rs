@@ -11,8 +11,8 @@ use std::path::Path;
 use common::{assert_same_files, tree};
 use damage::{Files, Subject, Variant, clear, flipped, page_made, plan_made, study_made, watch};
 use lookalike::Error;
-use lookalike::manifest::Workspace;
-use lookalike::report::verify;
+use lookalike::inspect::verify;
+use lookalike::workspace::Workspace;
 
 /// All files but those that say what was spent.
 fn lasting(out: &Path) -> Files {

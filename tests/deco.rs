@@ -11,11 +11,11 @@ use common::corpus::Random;
 use common::stopped::{StopAt, stage_of};
 use common::{Run, assert_same_files, lasting, least_memory, rows_of, sample_corpora, tree};
 use lookalike::collection::{DocumentReader, SetReader};
-use lookalike::manifest::Workspace;
 use lookalike::methods::{self, Spec};
 use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
 use lookalike::report::{GraphFormat, graph, write_graph};
+use lookalike::workspace::Workspace;
 use xxhash_rust::xxh3::xxh3_64;
 
 type Texts = Vec<Vec<String>>;

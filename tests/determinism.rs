@@ -10,8 +10,8 @@ use common::corpus::{Doc, Random, Shape, random_corpus, write_jsonl};
 use common::{Run, assert_same_files, lasting, least_memory, manifest, results};
 use lookalike::collection;
 use lookalike::ids::Key;
-use lookalike::manifest::Workspace;
 use lookalike::progress::{Silent, Stop};
+use lookalike::workspace::Workspace;
 use lookalike::{join, merge, pipeline, sample, sort};
 use tempfile::TempDir;
 

@@ -16,21 +16,24 @@ use std::time::{Duration, Instant};
 use common::corpus::{Doc, Shape, random_corpus, write_jsonl};
 use common::stopped::StopAt;
 use common::{Run, assert_same_files, copy_directory, least_memory, paths, tree};
-use lookalike::compare::CompareConfig;
-use lookalike::evaluate::plan::{PlanConfig, Target};
-use lookalike::evaluate::study::StudyConfig;
+use lookalike::evaluate::qrels::{self, QrelsConfig};
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
-use lookalike::manifest::Workspace;
+use lookalike::experiments::compare::CompareConfig;
+use lookalike::experiments::perturb::{self, Chowdhury, PerturbConfig, Recipe};
+use lookalike::experiments::plan::{self, PlanConfig, Target};
+use lookalike::experiments::study::{self, StudyConfig};
+use lookalike::inspect::verify;
 use lookalike::measure::Criterion;
 use lookalike::methods::{self, Spec};
-use lookalike::perturb::{self, Chowdhury, PerturbConfig, Recipe};
 use lookalike::progress::{Silent, Stop};
-use lookalike::qrels::{self, QrelsConfig};
 use lookalike::query::{self, QueryConfig};
-use lookalike::report::page::{self, PageConfig};
-use lookalike::report::verify;
+use lookalike::report::{
+    self,
+    page::{self, PageConfig},
+};
 use lookalike::store::disk::faults::{Do, Fault, arm, errno};
 use lookalike::store::disk::{Op, temporary};
+use lookalike::workspace::Workspace;
 use lookalike::{Error, join, merge, pipeline, sample, sort};
 
 /// What is done, in `out` below the directory that it is given; says what it found.
@@ -718,7 +721,7 @@ fn subjects() -> Vec<Subject> {
                 };
                 context_of(root, &|w| {
                     let stop = Stop::default();
-                    let study = pipeline::study(w, &config, &small().context(&stop, &Silent))?;
+                    let study = study::run(w, &config, &small().context(&stop, &Silent))?;
                     Ok(serde_json::to_string(&study.0).unwrap())
                 })
             }),
@@ -731,8 +734,8 @@ fn subjects() -> Vec<Subject> {
                     let stop = Stop::default();
                     let context = small();
                     let context = context.context(&stop, &Silent);
-                    let planned = pipeline::plan(w, &plan_config(), &context)?;
-                    pipeline::write_plan(&root.join("out/plan.toml"), &planned.plan)?;
+                    let planned = plan::make(w, &plan_config(), &context)?;
+                    plan::write_file(&root.join("out/plan.toml"), &planned.plan)?;
                     Ok(String::new())
                 })
             }),
@@ -834,7 +837,7 @@ fn methods_of_papers() -> Subject {
                 edits: None,
                 cost: 100,
             };
-            let compared = pipeline::compare(&mut base, &config, &context)?;
+            let compared = report::write_comparison(&mut base, &config, &context)?;
             Ok(serde_json::to_string(&compared.agreement).unwrap())
         }),
     )

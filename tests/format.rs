@@ -19,26 +19,27 @@ use lookalike::collection::{
     CollectionConfig, DocumentRecord, DocumentWriter, RejectWriter, SetWriter, SizeGroups,
     TextWriter,
 };
-use lookalike::evaluate::study::StudyConfig;
-use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate, plan};
+use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
+use lookalike::experiments::plan;
+use lookalike::experiments::study::{self, StudyConfig};
 use lookalike::ids::Key;
+use lookalike::inspect::{inspect, verify};
 use lookalike::join::prefix::{self, Round};
 use lookalike::join::{
     CountStats, Join, JoinConfig, JoinProgress, JoinStats, Pair, Pairs, PrefixStats, count,
 };
-use lookalike::manifest::{MANIFEST_FILE, RunsEntry, Workspace};
 use lookalike::merge::PostingsWriter;
-use lookalike::pipeline::{self, Question, Spill};
+use lookalike::pipeline::{self, JoinParameters, Spill};
 use lookalike::progress::{Context, Silent, Stop};
 use lookalike::read::{ReadConfig, Reason, Reject, SourceSpan};
 use lookalike::report::page::{self, PageConfig};
-use lookalike::report::{inspect, verify};
 use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
 use lookalike::sort::{Compression, Record, RunEntry, RunWriter};
 use lookalike::store::{
     FOOTER_BYTES, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, VERSION, checksum,
 };
+use lookalike::workspace::{MANIFEST_FILE, RunsEntry, Workspace};
 
 /// The digest of parameters in every file made here.
 const PARAMETERS: u128 = 0x0123_4567_89ab_cdef_0011_2233_4455_6677;
@@ -541,7 +542,7 @@ fn tiny_run_of(place: &Path, keep_text: bool) -> PathBuf {
         segment_size: ByteSize::mib(64),
         text: keep_text,
     };
-    let question = Question {
+    let question = JoinParameters {
         sampling: Sampling::Full,
         plan: None,
         join: JoinConfig {
@@ -1114,7 +1115,7 @@ fn directories_are_read() {
         let context = context();
         let mut workspace = Workspace::open(&out).unwrap();
         if name == "v1-study" {
-            pipeline::study(&mut workspace, &study, &context).unwrap();
+            study::run(&mut workspace, &study, &context).unwrap();
         }
         let config = plan::PlanConfig {
             target: plan::Target {
@@ -1125,8 +1126,8 @@ fn directories_are_read() {
             ratios: vec![2],
             subset: None,
         };
-        let planned = pipeline::plan(&mut workspace, &config, &context).unwrap();
-        pipeline::write_plan(&out.join(pipeline::PLAN_FILE), &planned.plan).unwrap();
+        let planned = plan::make(&mut workspace, &config, &context).unwrap();
+        plan::write_file(&out.join(plan::PLAN_FILE), &planned.plan).unwrap();
         drop(workspace);
         fs::remove_file(out.join("lock")).unwrap();
         copy(&out, &latest);
@@ -1140,7 +1141,7 @@ fn directories_are_read() {
         let verified = verify(&out).unwrap();
         assert!(verified.errors.is_empty(), "{:?}", verified.errors);
         assert!(verified.files > 15, "{}", verified.files);
-        plan::read(&out.join(pipeline::PLAN_FILE)).unwrap();
+        plan::read(&out.join(plan::PLAN_FILE)).unwrap();
         let context = context();
         let texts = [
             "pairs.tsv",
@@ -1155,7 +1156,7 @@ fn directories_are_read() {
         let mut workspace = Workspace::open(&out).unwrap();
         if version.join("study").exists() {
             // Its trials are not run again (what they cost would be another time), and its table is shown.
-            pipeline::study(&mut workspace, &study, &context).unwrap();
+            study::run(&mut workspace, &study, &context).unwrap();
             for place in ["study", "study/trials"] {
                 for entry in fs::read_dir(version.join(place)).unwrap() {
                     let name = Path::new(place).join(entry.unwrap().file_name());
@@ -1174,7 +1175,7 @@ fn directories_are_read() {
             assert_eq!(text(&out), text(&version), "{name}");
         }
         let pairs = workspace.manifest.pairs.clone().unwrap();
-        let question = Question {
+        let question = JoinParameters {
             sampling: Sampling::Full,
             plan: None,
             join: JoinConfig {
@@ -1246,7 +1247,7 @@ fn studies_of_other_versions_are_refused_by_name_and_their_trials_run_again() {
             ratios: vec![2],
             thresholds: vec!["0.5".parse().unwrap(), "0.8".parse().unwrap()],
         };
-        pipeline::study(&mut workspace, &config, &context()).unwrap();
+        study::run(&mut workspace, &config, &context()).unwrap();
         drop(workspace);
         for name in ["study/trials/1-2-1.json", "study/trials/1-2-0.json"] {
             let text = |directory: &Path| fs::read_to_string(directory.join(name)).unwrap();

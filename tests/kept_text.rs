@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use common::{Run, assert_same_files, corpora, manifest, sample_corpora, tree};
 use lookalike::Error;
 use lookalike::collection::{DocumentReader, TextReader};
-use lookalike::manifest::Workspace;
+use lookalike::inspect::verify;
+use lookalike::pipeline::Summary;
 use lookalike::read::{ContentKind, RawDocument};
-use lookalike::report::{Summary, ledger, verify};
+use lookalike::report::ledger;
 use lookalike::shingle::Shingler;
+use lookalike::workspace::Workspace;
 
 /// Every document of a collection whose set is stored: its text, parsed as plain text, has its MD5 and its
 /// words. Says how many there are.

@@ -14,7 +14,7 @@ use common::corpus::Random;
 use common::stopped::{corpus, names, uninterrupted};
 use common::{assert_same_files, lasting};
 use lookalike::Error;
-use lookalike::manifest::Workspace;
+use lookalike::workspace::Workspace;
 
 /// The program, with the parameters of [`corpus`].
 fn program(input: &Path, out: &Path, threads: usize) -> Command {

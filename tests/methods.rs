@@ -11,10 +11,10 @@ use std::path::Path;
 use common::corpus::Random;
 use common::{Run, assert_same_files, results, rows_of, tree};
 use lookalike::Error;
-use lookalike::compare::{self, CompareConfig};
+use lookalike::experiments::compare::{self, CompareConfig};
 use lookalike::methods::{self, METHODS, Spec};
-use lookalike::pipeline;
 use lookalike::progress::{Progress, Silent, Stop, Unit};
+use lookalike::report;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Texts of lines of words: copies of a few originals with edits, short ones, an empty one, and exact copies.
@@ -252,7 +252,7 @@ fn ask(
     spec: &str,
     input: &Path,
     out: &Path,
-) -> Result<lookalike::report::Summary, Error> {
+) -> Result<lookalike::pipeline::Summary, Error> {
     watched(run, spec, input, out, &Stop::default(), &Silent)
 }
 
@@ -263,7 +263,7 @@ fn watched(
     out: &Path,
     stop: &Stop,
     progress: &dyn Progress,
-) -> Result<lookalike::report::Summary, Error> {
+) -> Result<lookalike::pipeline::Summary, Error> {
     let base = run.ingest(&[input], out)?;
     let context = run.context(stop, progress);
     let (_, summary) = methods::run(&base, &Spec::read(spec)?, &context)?;
@@ -535,7 +535,8 @@ fn a_comparison_adds_up() {
         edits: Some(edits),
         cost: 100,
     };
-    let comparison = pipeline::compare(&mut base, &config, &run.context(&stop, &silent)).unwrap();
+    let comparison =
+        report::write_comparison(&mut base, &config, &run.context(&stop, &silent)).unwrap();
     let pairs: Vec<BTreeSet<String>> = specs
         .iter()
         .map(|spec| {
@@ -631,7 +632,7 @@ fn a_comparison_adds_up() {
     }
     assert!(compare::table(&comparison).contains("megashingles"));
     // The page has every method, every truth and both figures, and nothing that is loaded from elsewhere.
-    let page = out.join("compare").join(pipeline::COMPARE_PAGE);
+    let page = out.join("compare").join(report::COMPARE_PAGE);
     let page = fs::read_to_string(page).unwrap();
     for spec in &specs {
         assert!(page.contains(&format!("<bdi>{spec}</bdi>")), "{spec}");

@@ -10,7 +10,7 @@ use std::path::Path;
 use common::corpus::{Doc, Random, Shape, documents, random_corpus, write_files, write_jsonl};
 use common::oracle::{Answer, BY_GROUP, FULL, SAMPLINGS, Spec, THRESHOLDS, answer};
 use common::{Run, assert_same_files, results, rows, rows_of, sample_corpora};
-use lookalike::report::Summary;
+use lookalike::pipeline::Summary;
 
 /// Every value of `--max-postings` that is tried.
 const MAX_POSTINGS: [Option<usize>; 3] = [None, Some(2), Some(7)];

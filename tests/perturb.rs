@@ -9,7 +9,7 @@ use std::process::Command;
 
 use common::Run;
 use lookalike::Error;
-use lookalike::perturb::{
+use lookalike::experiments::perturb::{
     self, Cherkasova, Chowdhury, Edit, Operation, PerturbConfig, PerturbReport, Recipe, Spread,
     apply,
 };

@@ -12,14 +12,14 @@ use common::corpus::{Doc, Shape, documents, random_corpus, write_jsonl};
 use common::oracle::{Both, Fact, Spec, THRESHOLDS, pairs};
 use common::stopped::{StopAt, stage_of};
 use common::{Run, assert_same_files, least_memory, manifest, rows_of, tree};
-use lookalike::evaluate::plan::{
-    self, Estimate, Evidence, Plan, PlanConfig, Planned, Ratio, Subset, Target,
+use lookalike::experiments::plan::{
+    self, Estimate, Evidence, PLAN_FILE, Plan, PlanConfig, Planned, Ratio, Subset, Target,
 };
 use lookalike::ids::Threshold;
-use lookalike::manifest::Workspace;
-use lookalike::pipeline::{self, PLAN_FILE, Planning};
-use lookalike::report::verify;
+use lookalike::inspect::verify;
+use lookalike::pipeline::{self, AppliedPlan};
 use lookalike::sample::Sampling;
+use lookalike::workspace::Workspace;
 use lookalike::{Error, Result};
 
 const GROUPS: usize = 4;
@@ -74,13 +74,21 @@ fn spec(w: usize, md5: bool, n: u32) -> Spec {
     }
 }
 
+/// A plan that a person gave.
+fn given(plan: &Plan) -> AppliedPlan {
+    AppliedPlan {
+        plan: plan.clone(),
+        given: true,
+    }
+}
+
 fn make(run: &Run, out: &Path, config: &PlanConfig) -> Result<Plan> {
     watched(run, out, config, &StopAt::never()).map(|planned| planned.plan)
 }
 
 fn watched(run: &Run, out: &Path, config: &PlanConfig, watch: &StopAt) -> Result<Planned> {
     let mut workspace = Workspace::open(out)?;
-    pipeline::plan(&mut workspace, config, &run.context(&watch.stop, watch))
+    plan::make(&mut workspace, config, &run.context(&watch.stop, watch))
 }
 
 /// Pairs that are true, and that are found with each ratio, by brute force.
@@ -366,7 +374,7 @@ fn plans_are_kept_by_runs_and_take_no_more_than_they_must() {
                 // The run.
                 let mut question = run.question.clone();
                 question.join.threshold = share(threshold);
-                question.plan = Some(Planning::Given(Box::new(plan.clone())));
+                question.plan = Some(given(&plan));
                 let mut workspace = Workspace::open(&out).unwrap();
                 let watch = StopAt::never();
                 let context = run.context(&watch.stop, &watch);
@@ -542,7 +550,7 @@ fn stopped_plans_are_made_all_the_same() {
             });
             let mut workspace = Workspace::open(&out).unwrap();
             let context = run.context(&stop, &lookalike::progress::Silent);
-            pipeline::plan(&mut workspace, &part, &context).map(drop)
+            plan::make(&mut workspace, &part, &context).map(drop)
         });
         stops += usize::from(ended.is_err());
         assert_eq!(make(&run, &out, &part).unwrap(), expected);
@@ -584,7 +592,7 @@ fn a_plan_file_is_the_plan() {
                 plan.config.subset = None;
                 plan.config.target.recall = None;
             }
-            pipeline::write_plan(&path, &plan).unwrap();
+            plan::write_file(&path, &plan).unwrap();
             let read = plan::read(&path).unwrap();
             assert_eq!(plan::write(&read), plan::write(&plan));
             // Shares are written with six digits; all else is the same.
@@ -622,7 +630,7 @@ fn a_plan_file_is_the_plan() {
     );
     assert_eq!(changed.sampling(), Sampling::Uniform(Ratio(16).rate()));
     let mut given = run.clone();
-    given.question.plan = Some(Planning::Given(Box::new(changed.clone())));
+    given.question.plan = Some(self::given(&changed));
     given.run(&[&input], &out).unwrap();
     let found = fs::read(out.join("pairs.tsv")).unwrap();
     assert_eq!(manifest(&out).sample.unwrap().sampling, changed.sampling());
@@ -631,7 +639,7 @@ fn a_plan_file_is_the_plan() {
     assert_eq!(common::rows(&found), rows_of(&other, "pairs.tsv"));
     // It is not taken for the plan that would be made.
     let mut asked = run.clone();
-    asked.question.plan = Some(Planning::Make(plan.config.clone()));
+    asked.planning = Some(plan.config.clone());
     let watch = StopAt::never();
     asked.watched(&[&input], &out, &watch.stop, &watch).unwrap();
     assert!(watch.begun().contains(&"plan"), "{:?}", watch.begun());
@@ -782,7 +790,7 @@ fn damaged_plan_files_are_refused() {
     let mut other = plan.clone();
     other.groups[0].ratio = Ratio(2);
     other.groups[1].ratio = Ratio(3);
-    pipeline::write_plan(&path, &other).unwrap();
+    plan::write_file(&path, &other).unwrap();
     let message = plan::read(&path).unwrap_err().to_string();
     assert!(
         message.contains("1/3") && message.contains("1/2"),

@@ -7,7 +7,7 @@ use std::path::Path;
 use common::corpus::{Doc, Random, write_jsonl};
 use common::{Run, assert_same_files, results, rows, sample_corpora};
 use lookalike::join::PrefixStats;
-use lookalike::report::Summary;
+use lookalike::pipeline::Summary;
 
 fn doc(number: usize, text: String) -> Doc {
     Doc {

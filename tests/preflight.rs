@@ -8,9 +8,10 @@ use std::sync::Mutex;
 
 use common::corpus::{Shape, random_corpus, write_jsonl};
 use common::{Run, lasting, manifest, paths};
+use lookalike::Error;
 use lookalike::budget::{ByteSize, Disk};
+use lookalike::pipeline::{self, preflight};
 use lookalike::progress::{Progress, Silent, Stop, Unit};
-use lookalike::{Error, pipeline, preflight};
 
 /// What is counted beside what grows with the input.
 const FIXED: u64 = 4 << 20;
@@ -201,7 +202,7 @@ fn a_join_is_refused_before_its_runs_are_written() {
     let input = input(directory.path());
     let out = directory.path().join("out");
     let run = Run::default().spill();
-    let join = |run: &Run, run_of: &mut lookalike::manifest::Workspace| {
+    let join = |run: &Run, run_of: &mut lookalike::workspace::Workspace| {
         let stop = Stop::default();
         pipeline::join(run_of, &run.question, &run.context(&stop, &Silent))
     };

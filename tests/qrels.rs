@@ -12,8 +12,8 @@ use std::process::Command;
 use common::Run;
 use lookalike::Error;
 use lookalike::budget::ByteSize;
+use lookalike::evaluate::qrels::{Differing, Keep, QrelsConfig, QrelsReport, TopicCounts, run};
 use lookalike::progress::{Silent, Stop};
-use lookalike::qrels::{Differing, Keep, QrelsConfig, QrelsReport, TopicCounts, run};
 use tempfile::TempDir;
 
 /// Two clusters: `a1`, its copy `a2`, `a3` with another word, its copy `a4`; `b1` and `b2`; `c` is alone.

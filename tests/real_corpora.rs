@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{Run, rows_of};
-use lookalike::report::Summary;
+use lookalike::pipeline::Summary;
 
 /// The folder of a collection, or nothing and a loud word.
 fn folder(name: &str) -> Option<PathBuf> {

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use common::Run;
 use html5gum::{Token, Tokenizer};
 use lookalike::Error;
-use lookalike::manifest::Workspace;
 use lookalike::methods::{self, Spec};
 use lookalike::pipeline;
+use lookalike::pipeline::Summary;
 use lookalike::progress::{Silent, Stop};
-use lookalike::report::Summary;
 use lookalike::report::page::{self, MEMBERS_SHOWN, PageConfig, PageStats};
+use lookalike::workspace::Workspace;
 
 /// Writes the page of a directory.
 fn report(run: &Run, out: &Path, config: &PageConfig) -> Result<(String, PageStats), Error> {
@@ -125,7 +125,7 @@ impl Corpus {
         self.directory.path().join("out")
     }
 
-    fn run(&self, run: &Run) -> lookalike::report::Summary {
+    fn run(&self, run: &Run) -> lookalike::pipeline::Summary {
         run.run(&[&self.input()], &self.out()).unwrap()
     }
 }

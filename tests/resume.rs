@@ -12,8 +12,8 @@ use std::time::SystemTime;
 use common::stopped::{StopAt, corpus, names, stage_of, uninterrupted};
 use common::{Run, assert_same_files, copy_directory, lasting, least_memory, paths, results};
 use lookalike::Error;
-use lookalike::manifest::Workspace;
 use lookalike::progress::{Progress, Stop, Unit};
+use lookalike::workspace::Workspace;
 use lookalike::{join, merge, pipeline, sample, sort};
 
 #[test]

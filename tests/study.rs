@@ -12,13 +12,13 @@ use common::corpus::{Doc, Shape, documents, random_corpus, write_jsonl};
 use common::oracle::{Both, Fact, Spec, THRESHOLDS, pairs};
 use common::stopped::{StopAt, stage_of};
 use common::{Run, assert_same_files, lasting, least_memory, rows_of, sample_corpora, tree};
-use lookalike::evaluate::study::{
-    COST_FILE, DIRECTORY, PairTable, Study, StudyConfig, Trial, TrialGroup,
+use lookalike::Error;
+use lookalike::experiments::study::{
+    self, COST_FILE, DIRECTORY, PairTable, Study, StudyConfig, Trial, TrialGroup,
 };
-use lookalike::manifest::Workspace;
+use lookalike::inspect::verify;
 use lookalike::progress::{Silent, Stop};
-use lookalike::report::verify;
-use lookalike::{Error, pipeline};
+use lookalike::workspace::Workspace;
 use serde_json::Value;
 
 type Fraction = (&'static str, u128, u128);
@@ -49,7 +49,7 @@ fn study(run: &Run, out: &Path, config: &StudyConfig) -> Result<Study, Error> {
 fn watched(run: &Run, out: &Path, config: &StudyConfig, watch: &StopAt) -> Result<Study, Error> {
     let mut workspace = Workspace::open(out)?;
     let context = run.context(&watch.stop, watch);
-    pipeline::study(&mut workspace, config, &context).map(|(study, _)| study)
+    study::run(&mut workspace, config, &context).map(|(study, _)| study)
 }
 
 /// How many thresholds a pair reaches by the sample, and in truth.
@@ -476,7 +476,7 @@ fn studies_stopped_in_the_midst_of_a_trial_go_on() {
             });
             let mut workspace = Workspace::open(&out).unwrap();
             let context = run.context(&stop, &Silent);
-            pipeline::study(&mut workspace, &config, &context).map(drop)
+            study::run(&mut workspace, &config, &context).map(drop)
         });
         if let Err(error) = ended {
             stage_of(&error);
@@ -606,7 +606,7 @@ fn plans_of_a_study_are_what_runs_with_them_list() {
     let mut workspace = Workspace::open(&directory.path().join("exact")).unwrap();
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);
-    let (_, cost) = pipeline::study(&mut workspace, &config(&[2, 4]), &context).unwrap();
+    let (_, cost) = study::run(&mut workspace, &config(&[2, 4]), &context).unwrap();
     assert_eq!(cost.planned.len(), 3);
     let mut wrong = 0;
     for (number, planned) in cost.planned.iter().enumerate() {

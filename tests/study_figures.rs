@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use lookalike::Error;
-use lookalike::evaluate::study::figures::files;
-use lookalike::evaluate::study::{PairTable, Study, StudyConfig, Trial, TrialGroup};
+use lookalike::experiments::study::figures::files;
+use lookalike::experiments::study::{PairTable, Study, StudyConfig, Trial, TrialGroup};
 
 fn thresholds(texts: &[&str]) -> Vec<lookalike::ids::Threshold> {
     texts.iter().map(|t| t.parse().unwrap()).collect()

@@ -12,9 +12,9 @@ use common::corpus::{Doc, Random, Shape, random_corpus, write_jsonl};
 use common::stopped::StopAt;
 use common::{Run, assert_same_files, least_memory, results, rows_of, sample_corpora};
 use lookalike::Error;
-use lookalike::manifest::Workspace;
 use lookalike::methods::{self, Spec};
 use lookalike::progress::{Silent, Stop};
+use lookalike::workspace::Workspace;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A collection that keeps its texts.

@@ -12,8 +12,8 @@ use common::oracle::{Answer, BY_GROUP, Spec, THRESHOLDS, answer};
 use common::stopped::{StopAt, stage_of};
 use common::{RESULTS, assert_same_files, lasting, least_memory, results, rows_of};
 use lookalike::Error;
-use lookalike::manifest::Workspace;
 use lookalike::pipeline;
+use lookalike::workspace::Workspace;
 
 const SAMPLINGS: [(&str, u128, u128, usize); 4] = [
     ("1/2", 2, 0, usize::MAX),

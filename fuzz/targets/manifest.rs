@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use lookalike::collection::{Catalogue, MappedSets};
+use lookalike::inspect::{stages, verify};
 use lookalike::join::each_pair;
-use lookalike::manifest::{InputList, Manifest, Workspace};
-use lookalike::report::{Summary, cost_rows, ledger, stages, verify};
+use lookalike::pipeline::Summary;
+use lookalike::report::{cost_rows, ledger};
+use lookalike::workspace::{InputList, Manifest, Workspace};
 
 use super::controls::Controls;
 use super::lists::put_manifest;

@@ -11,13 +11,13 @@ use lookalike::collection::{
     SET_BLOCK_BYTES, SetReader, TEXT_BLOCK_BYTES, TextReader,
 };
 use lookalike::ids::Key;
-use lookalike::manifest::Workspace;
+use lookalike::inspect::inspect;
 use lookalike::merge::{PackedBlock, PostingsDecoder, PostingsReader};
-use lookalike::report::inspect;
 use lookalike::sort::{Record, RunFile};
 use lookalike::store::{
     FOOTER_BYTES, Footer, HEADER_BYTES, Kind, PartFile, PartInfo, checksum, verify_part,
 };
+use lookalike::workspace::Workspace;
 
 use super::controls::Controls;
 use super::place;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::CollectionConfig;
-use lookalike::pipeline::{self, Question};
+use lookalike::pipeline::{self, JoinParameters};
 use lookalike::progress::{Context, Silent, Stop};
 
 /// The directory: `lookalike-fuzz-PROCESS` in `TMPDIR`, or in memory. Whoever starts the process removes it.
@@ -82,7 +82,7 @@ pub fn finished_run(name: &str) -> PathBuf {
         segment_size: ByteSize(256),
         text: false,
     };
-    let question = Question {
+    let question = JoinParameters {
         sampling: "full".parse().expect("a sampling"),
         plan: None,
         join: lookalike::join::JoinConfig {

@@ -1,6 +1,6 @@
 //! Plan files, written by hand or by the program.
 
-use lookalike::evaluate::plan;
+use lookalike::experiments::plan;
 use lookalike::sample::Sampling;
 
 use super::place;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use lookalike::budget::ByteSize;
-use lookalike::evaluate::study::{Study, StudyCost, comparison, figures};
-use lookalike::manifest::Workspace;
+use lookalike::experiments::study::{Study, StudyCost, comparison, figures};
 use lookalike::report::page::{self, PageConfig};
+use lookalike::workspace::Workspace;
 
 use super::controls::Controls;
 use super::place;

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use lookalike::compare::{self, CompareConfig};
-use lookalike::manifest::Workspace;
+use lookalike::experiments::compare::{self, CompareConfig};
 use lookalike::methods::{METHODS, Spec};
 use lookalike::progress::Context;
-use lookalike::{Error, Result, pipeline};
+use lookalike::workspace::Workspace;
+use lookalike::{Error, Result, pipeline, report};
 
 use super::args::CompareOptions;
 use super::run::with_context;
@@ -59,17 +59,14 @@ pub fn run(options: &CompareOptions) -> Result<ExitCode> {
             cost: options.cost,
         };
         let mut base = Workspace::open(&options.directory)?;
-        let comparison = pipeline::compare(&mut base, &config, context)?;
+        let comparison = report::write_comparison(&mut base, &config, context)?;
         if options.means.json {
             super::say(&super::json(&comparison)?)?;
         } else if !options.means.quiet {
             super::say(&format!(
                 "{}\ntables in {}\n",
                 compare::table(&comparison),
-                options
-                    .directory
-                    .join(pipeline::COMPARE_DIRECTORY)
-                    .display()
+                options.directory.join(report::COMPARE_DIRECTORY).display()
             ))?;
         }
         Ok(ExitCode::SUCCESS)

@@ -3,8 +3,8 @@
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
-use lookalike::manifest::Workspace;
 use lookalike::report::{graph, write_graph};
+use lookalike::workspace::Workspace;
 use lookalike::{Error, Result};
 
 use super::args::{GraphOptions, MeansOptions};

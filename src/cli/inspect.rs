@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
-use lookalike::report::inspect;
+use lookalike::inspect::inspect;
 use lookalike::{Error, Result};
 
 use super::args::InspectOptions;

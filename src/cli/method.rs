@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use lookalike::manifest::Workspace;
 use lookalike::methods::{self, Entry, METHODS, Spec};
 use lookalike::report::{GraphFormat, write_graph};
+use lookalike::workspace::Workspace;
 use lookalike::{Result, pipeline};
 
 use super::args::MethodOptions;

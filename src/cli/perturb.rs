@@ -3,7 +3,9 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use lookalike::perturb::{self, Cherkasova, Chowdhury, PerturbConfig, PerturbReport, Recipe};
+use lookalike::experiments::perturb::{
+    self, Cherkasova, Chowdhury, PerturbConfig, PerturbReport, Recipe,
+};
 use lookalike::read::ReadConfig;
 use lookalike::{Error, Result};
 

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use lookalike::evaluate::plan::{PlanConfig, Subset, Target};
-use lookalike::manifest::Workspace;
-use lookalike::{Error, Result, pipeline, report};
+use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
+use lookalike::workspace::Workspace;
+use lookalike::{Error, Result, report};
 
 use super::args::PlanOptions;
 use super::run::with_context;
@@ -25,10 +25,10 @@ pub fn run(options: &PlanOptions) -> Result<ExitCode> {
     config.check()?;
     with_context(&options.means, |context| {
         let mut workspace = Workspace::open(&options.directory)?;
-        let planned = pipeline::plan(&mut workspace, &config, context)?;
+        let planned = plan::make(&mut workspace, &config, context)?;
         let path = options.output.clone();
-        let path = path.unwrap_or_else(|| options.directory.join(pipeline::PLAN_FILE));
-        pipeline::keep_plan(&mut workspace, &path, &planned.plan)?;
+        let path = path.unwrap_or_else(|| options.directory.join(plan::PLAN_FILE));
+        plan::keep(&mut workspace, &path, &planned.plan)?;
         if options.means.json {
             let text = serde_json::to_string_pretty(&planned.plan).map_err(|e| Error::Io {
                 operation: "encode",

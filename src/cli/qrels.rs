@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use lookalike::Result;
-use lookalike::qrels::{FileCounts, QrelsConfig, QrelsReport, TopicCounts, run as compare};
+use lookalike::evaluate::qrels::{
+    FileCounts, QrelsConfig, QrelsReport, TopicCounts, run as compare,
+};
 
 use super::args::{MeansOptions, QrelsOptions};
 use super::evaluate::columns;

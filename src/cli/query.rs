@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use lookalike::manifest::Workspace;
 use lookalike::measure::Criterion;
 use lookalike::query::{self, Answer, QueryConfig};
 use lookalike::read::ReadConfig;
+use lookalike::workspace::Workspace;
 use lookalike::{Error, Result, pipeline};
 
 use super::args::QueryOptions;

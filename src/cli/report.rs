@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use lookalike::manifest::Workspace;
 use lookalike::report::page::{PAGE_FILE, PageConfig};
-use lookalike::{Result, pipeline};
+use lookalike::workspace::Workspace;
+use lookalike::{Result, report};
 
 use super::args::{MeansOptions, ReportOptions};
 use super::run::with_context;
@@ -26,7 +26,7 @@ pub fn run(options: &ReportOptions) -> Result<ExitCode> {
     let output = output.unwrap_or_else(|| options.directory.join(PAGE_FILE));
     with_context(&means, |context| {
         let mut workspace = Workspace::open(&options.directory)?;
-        pipeline::report(&mut workspace, &config, &output, context)?;
+        report::write_page(&mut workspace, &config, &output, context)?;
         if !options.quiet {
             super::say(&format!("page in {}\n", output.display()))?;
         }

@@ -5,18 +5,18 @@ use std::process::ExitCode;
 
 use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::CollectionConfig;
-use lookalike::evaluate::plan::{self, PlanConfig, Subset, Target};
+use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
 use lookalike::join::JoinConfig;
 use lookalike::limits;
-use lookalike::manifest::Workspace;
 use lookalike::methods::{self, Spec};
 use lookalike::parse::ParseConfig;
-use lookalike::pipeline::{self, Planning, Question};
+use lookalike::pipeline::{self, AppliedPlan, JoinParameters, Summary};
 use lookalike::progress::{Context, Stop};
 use lookalike::read::ReadConfig;
-use lookalike::report::{Summary, ledger};
+use lookalike::report::ledger;
 use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
+use lookalike::workspace::Workspace;
 use lookalike::{Error, Result};
 
 use super::args::{
@@ -31,12 +31,21 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
         return run_method(options, spec);
     }
     let config = collection(&options.input)?;
-    let question = question(&options.question, &config)?;
+    let (planning, parameters) = parameters(&options.question, &config)?;
     with_context(&options.means, |context| {
         Workspace::look_whether_free(&options.input.output)?;
         let inputs = pipeline::inputs(&options.input.inputs, &options.input.output)?;
         let (out, strict) = (&options.input.output, options.input.strict);
-        let summary = pipeline::run(&inputs, out, &config, &question, strict, context)?;
+        let summary = match &planning {
+            None => pipeline::run(&inputs, out, &config, &parameters, strict, context)?,
+            Some(planning) => plan::run_with_plan(
+                (&inputs, out),
+                &config,
+                (planning, &parameters),
+                strict,
+                context,
+            )?,
+        };
         print(&summary, out, &options.means)
     })
 }
@@ -72,10 +81,13 @@ pub fn ingest(options: &IngestOptions) -> Result<ExitCode> {
 
 pub fn join(options: &JoinOptions) -> Result<ExitCode> {
     let manifest = Workspace::look(&options.directory)?;
-    let question = question(&options.question, &manifest.collection)?;
+    let (planning, mut parameters) = parameters(&options.question, &manifest.collection)?;
     with_context(&options.means, |context| {
         let mut workspace = Workspace::open(&options.directory)?;
-        pipeline::join(&mut workspace, &question, context)?;
+        if let Some(planning) = &planning {
+            parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
+        }
+        pipeline::join(&mut workspace, &parameters, context)?;
         workspace.commit(&[])?;
         print(
             &Summary::of(&workspace.manifest),
@@ -129,7 +141,11 @@ fn collection(options: &InputOptions) -> Result<CollectionConfig> {
     })
 }
 
-fn question(options: &QuestionOptions, collection: &CollectionConfig) -> Result<Question> {
+/// The parameters of the join, and how its plan is to be made if one is.
+fn parameters(
+    options: &QuestionOptions,
+    collection: &CollectionConfig,
+) -> Result<(Option<PlanConfig>, JoinParameters)> {
     if options.max_postings.is_some_and(|most| most < 2) {
         return Err(Error::BadParameter {
             name: "max-postings",
@@ -144,7 +160,7 @@ fn question(options: &QuestionOptions, collection: &CollectionConfig) -> Result<
             limit: "at least 2".into(),
         });
     }
-    let (sampling, plan) = match (&options.sampling, options.precision) {
+    let (sampling, planning, plan) = match (&options.sampling, options.precision) {
         (_, Some(precision)) => {
             let target = Target {
                 threshold: options.threshold,
@@ -160,13 +176,14 @@ fn question(options: &QuestionOptions, collection: &CollectionConfig) -> Result<
                 }),
             };
             config.check()?;
-            (Sampling::Full, Some(Planning::Make(config)))
+            (Sampling::Full, Some(config), None)
         }
-        (SamplingChoice::As(sampling), None) => (sampling.clone(), None),
+        (SamplingChoice::As(sampling), None) => (sampling.clone(), None, None),
         (SamplingChoice::Plan(path), None) => {
             let plan = plan::read(path)?;
             plan.check(path, collection, options.threshold)?;
-            (plan.sampling(), Some(Planning::Given(Box::new(plan))))
+            let applied = AppliedPlan { plan, given: true };
+            (applied.plan.sampling(), None, Some(applied))
         }
     };
     let max_postings = options.max_postings.or(sampling.max_postings());
@@ -181,7 +198,7 @@ fn question(options: &QuestionOptions, collection: &CollectionConfig) -> Result<
             });
         }
     };
-    if candidates.is_some() && sampling == Sampling::Full && plan.is_none() {
+    if candidates.is_some() && sampling == Sampling::Full && plan.is_none() && planning.is_none() {
         return Err(Error::BadParameter {
             name: "verified",
             given: "with --sampling full".into(),
@@ -189,7 +206,7 @@ fn question(options: &QuestionOptions, collection: &CollectionConfig) -> Result<
         });
     }
     let join = options.join;
-    let question = Question {
+    let parameters = JoinParameters {
         sampling,
         plan,
         join: JoinConfig {
@@ -203,8 +220,8 @@ fn question(options: &QuestionOptions, collection: &CollectionConfig) -> Result<
         spill: options.spill,
         fan_in: options.fan_in,
     };
-    question.join.check()?;
-    Ok(question)
+    parameters.join.check()?;
+    Ok((planning, parameters))
 }
 
 /// Sets up signals, progress and budget around a call of the library.

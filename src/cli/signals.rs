@@ -3,8 +3,8 @@
 //! Both are safe: what a manifest names was synced before it. A signal that whoever started the command has it
 //! ignore stays ignored: SIGHUP under `nohup`, SIGINT in the background of a script.
 
+use lookalike::process;
 use lookalike::progress::Stop;
-use lookalike::store::disk;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -49,7 +49,7 @@ pub fn end_with_parent() {
 
 /// The signals that this process was started to ignore, a bit for each.
 fn ignored() -> u64 {
-    let status = disk::kernel_says("/proc/self/status");
+    let status = process::kernel_says("/proc/self/status");
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .unwrap_or(0)

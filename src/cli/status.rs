@@ -3,8 +3,10 @@
 use std::process::ExitCode;
 
 use lookalike::Result;
-use lookalike::manifest::Workspace;
-use lookalike::report::{Summary, ledger, stages};
+use lookalike::inspect::stages;
+use lookalike::pipeline::Summary;
+use lookalike::report::ledger;
+use lookalike::workspace::Workspace;
 
 use super::args::StatusOptions;
 

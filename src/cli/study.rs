@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use lookalike::evaluate::study::{DIRECTORY, StudyConfig};
-use lookalike::manifest::Workspace;
-use lookalike::{Error, Result, pipeline, report};
+use lookalike::experiments::study::{self, DIRECTORY, StudyConfig};
+use lookalike::workspace::Workspace;
+use lookalike::{Error, Result, report};
 
 use super::args::StudyOptions;
 use super::run::with_context;
@@ -17,7 +17,7 @@ pub fn run(options: &StudyOptions) -> Result<ExitCode> {
     config.check()?;
     with_context(&options.means, |context| {
         let mut workspace = Workspace::open(&options.directory)?;
-        let (study, cost) = pipeline::study(&mut workspace, &config, context)?;
+        let (study, cost) = study::run(&mut workspace, &config, context)?;
         if options.means.json {
             let text = serde_json::to_string_pretty(&(&study, &cost)).map_err(|e| Error::Io {
                 operation: "encode",

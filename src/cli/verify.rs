@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use lookalike::Result;
-use lookalike::report::verify;
+use lookalike::inspect::verify;
 
 use super::args::VerifyOptions;
 

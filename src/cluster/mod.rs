@@ -25,9 +25,10 @@
 //! Memory: at most 32 bytes a document, and the rest of the budget for the sort.
 
 mod results;
-mod union_find;
 
 pub use results::cell;
 pub use results::{ClusterStats, RESULT_FILES, run};
 pub(crate) use results::{reject_line, write_rejects};
-pub use union_find::{SharedUnionFind, UnionFind};
+
+/// Files that later commands make from the results. They are removed with them.
+pub const DERIVED_FILES: [&str; 4] = ["report.html", "graph.dot", "graph.graphml", "graph.tsv"];

@@ -5,16 +5,16 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::UnionFind;
 use crate::budget::ByteSize;
 use crate::collection::{Catalogue, RejectReader, each_document};
 use crate::join::{Pairs, each_pair};
-use crate::manifest::{InputList, Manifest, ResultFile, ResultsEntry, Workspace, check_file};
 use crate::measure::Measure;
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
-use crate::sort::{Tagged, sort_tagged};
 use crate::store::disk::AtomicFile;
+use crate::store::{Tagged, sort_tagged};
+use crate::union_find::UnionFind;
+use crate::workspace::{InputList, Manifest, ResultFile, ResultsEntry, Workspace, check_file};
 use crate::{Error, Result};
 
 const STAGE: &str = "cluster";

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::documents::{DocumentReader, DocumentRecord, RejectWriter};
 use crate::budget::ByteSize;
 use crate::limits;
-use crate::manifest::{CatalogueEntry, Workspace};
 use crate::progress::{Context, Unit};
 use crate::read::{Reason, Reject, SourceSpan};
-use crate::sort::{Tagged, sort_tagged};
 use crate::store::{Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION};
+use crate::store::{Tagged, sort_tagged};
+use crate::workspace::{CatalogueEntry, Workspace};
 use crate::{Error, Result};
 
 const STAGE: &str = "catalogue";

@@ -17,16 +17,16 @@ use super::documents::{DocumentRecord, DocumentWriter, RejectWriter};
 use super::{CollectionConfig, DocumentReader, SetWriter, TextWriter};
 use crate::budget::ByteSize;
 use crate::ids::Key;
-use crate::manifest::{Cursor, SegmentEntry, Workspace};
 use crate::parse::TokenKind;
 use crate::progress::{Context, Stop, Unit, caught, joined};
+use crate::rate::Rate;
 use crate::read::{
     Batch, InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, RecordReader, Reject,
     interpret,
 };
-use crate::sample::Rate;
 use crate::shingle::Shingler;
 use crate::store::disk;
+use crate::workspace::{Cursor, SegmentEntry, Workspace};
 use crate::{Error, Result};
 
 const STAGE: &str = "ingest";

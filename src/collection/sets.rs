@@ -8,10 +8,10 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{Catalogue, Column};
 use crate::ids::Key;
 use crate::limits;
-use crate::manifest::{SegmentEntry, Workspace};
 use crate::store::{
     HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION, checksum,
 };
+use crate::workspace::{SegmentEntry, Workspace};
 use crate::{Error, Result};
 
 /// Keys handed on at once: a set may be larger than memory.

@@ -15,8 +15,8 @@
 use std::path::Path;
 
 use super::blocks::{Packer, take_block};
-use crate::manifest::{SegmentEntry, Workspace};
 use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
+use crate::workspace::{SegmentEntry, Workspace};
 use crate::{Error, Result};
 
 /// Bytes of the stream in a block: what is held of it, and all that is unpacked for who wants one text.

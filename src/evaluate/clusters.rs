@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::classes::pairs_of;
-use super::counts::Counts;
 use super::documents::{Documents, NONE};
 use crate::Result;
 use crate::budget::ByteSize;
-use crate::sort::{Tagged, sort_tagged};
+use crate::precision::Counts;
+use crate::store::{Tagged, sort_tagged};
 
 /// Compares the clusters of two directories over the documents of the truth's collection. Two documents are
 /// a pair where they are in one cluster.

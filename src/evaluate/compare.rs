@@ -3,16 +3,15 @@
 use std::path::Path;
 
 use super::classes::{Classes, pair_key, pair_of, pairs_of};
-use super::counts::Counts;
 use super::documents::{Documents, Side, stop};
 use super::list::PairList;
-use super::study::PairTable;
 use super::{ListCounts, Sources};
 use crate::Result;
 use crate::budget::ByteSize;
 use crate::ids::Threshold;
+use crate::precision::{Counts, PairTable};
 use crate::progress::Context;
-use crate::sort::{Tagged, sort_tagged};
+use crate::store::{Tagged, sort_tagged};
 
 /// Pairs by size group of the smaller document, and by whether both are of it.
 pub(super) struct Tally {

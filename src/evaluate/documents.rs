@@ -8,11 +8,11 @@ use super::lines::{Table, shorten};
 use super::list::{PairList, docno};
 use super::samples;
 use crate::budget::ByteSize;
-use crate::cluster::UnionFind;
 use crate::collection::SizeGroups;
 use crate::progress::Context;
-use crate::sort::{Tagged, sort_tagged};
 use crate::store::disk;
+use crate::store::{Tagged, sort_tagged};
+use crate::union_find::UnionFind;
 use crate::{Error, Result};
 
 use super::STAGE;

@@ -78,29 +78,26 @@
 mod classes;
 mod clusters;
 mod compare;
-pub mod counts;
 mod documents;
 pub(crate) mod lines;
 mod list;
-pub mod plan;
+pub mod qrels;
 mod samples;
-pub mod study;
-pub(crate) mod trial;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-pub use counts::Counts;
+pub use crate::precision::Counts;
 pub use list::{Columns, Scores};
 pub use samples::{Sample, SampleAt};
 
 use crate::budget::ByteSize;
 use crate::ids::Threshold;
-use crate::manifest::Workspace;
 use crate::progress::{Context, Unit};
 use crate::store::disk;
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 use compare::Tally;
 use documents::{DOCUMENTS, DUPLICATES, Documents};

@@ -8,14 +8,14 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::Sources;
 use super::classes::{Classes, pair_key, pair_of, pairs_of};
-use super::counts::share;
 use super::documents::{Documents, NONE, each_row, stop};
 use super::lines::shorten;
 use super::list::PairList;
 use crate::budget::ByteSize;
 use crate::ids::Threshold;
+use crate::precision::share;
 use crate::progress::Context;
-use crate::sort::{Tagged, sort_tagged};
+use crate::store::{Tagged, sort_tagged};
 use crate::{Error, Result};
 
 /// Columns of judged pairs.

@@ -43,13 +43,13 @@ use super::{COMPRESSION, DIRECTORY, Join, JoinConfig, JoinProgress, Pair, STAGE,
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
 use crate::ids::Key;
-use crate::manifest::{PostingsEntry, Workspace};
 use crate::measure::Criterion;
 use crate::merge::PostingsReader;
 use crate::progress::{Context, Stop, Unit, joined};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunWriter};
 use crate::store::disk;
+use crate::workspace::{PostingsEntry, Workspace};
 use crate::{Error, Result};
 
 /// A thread's run writer; the postings reader.

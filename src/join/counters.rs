@@ -23,9 +23,9 @@ use super::lists::each_list;
 use super::{Pair, STAGE};
 use crate::Result;
 use crate::ids::Key;
-use crate::manifest::{PostingsEntry, Workspace};
 use crate::methods::mix;
 use crate::progress::{Context, Unit};
+use crate::workspace::{PostingsEntry, Workspace};
 
 /// Bytes of a counter.
 const BYTES: u64 = 2;

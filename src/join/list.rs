@@ -4,13 +4,13 @@ use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, Pair, STAGE, weigh
 use crate::Result;
 use crate::collection::MappedSets;
 use crate::ids::{Key, Threshold};
-use crate::manifest::{PairsEntry, Workspace};
 use crate::measure::Measure;
 use crate::merge::{Combine, Generations, LoserTree, fan_in, merge_generations};
 use crate::progress::{Context, joined_all};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
 use crate::store::{Kind, PartInfo, disk};
+use crate::workspace::{PairsEntry, Workspace};
 
 /// Merges runs by generations until the rest can be merged at once; `set` puts the runs that there are
 /// now into the progress, which is then committed. Returns them.

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::STAGE;
 use crate::ids::Key;
-use crate::manifest::{PostingsEntry, Workspace};
 use crate::merge::PostingsReader;
 use crate::progress::{Context, joined};
 use crate::store::disk;
+use crate::workspace::{PostingsEntry, Workspace};
 use crate::{Error, Result};
 
 /// Memory of a thread: a reader.

@@ -41,12 +41,12 @@ pub use pairs::{Pair, each_pair};
 pub use prefix::PrefixStats;
 
 use crate::ids::Key;
-use crate::manifest::Workspace;
 use crate::measure::Measure;
 use crate::parse::TokenKind;
 use crate::progress::Context;
 use crate::sample::Sampling;
 use crate::sort::{Compression, RunEntry};
+use crate::workspace::Workspace;
 use crate::{Result, store};
 
 const STAGE: &str = "join";

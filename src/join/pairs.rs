@@ -1,10 +1,10 @@
 //! The pair list on disk: a part in the shape of a run, key = a·2^32 + b, value = shared count.
 
 use crate::Result;
-use crate::manifest::Workspace;
 use crate::measure::Measure;
 use crate::sort::RunFile;
 use crate::store::Kind;
+use crate::workspace::Workspace;
 
 /// Two representatives, a < b, and what they share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

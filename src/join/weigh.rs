@@ -25,11 +25,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::lists::{self, each_list};
 use super::{COMPRESSION, DIRECTORY, JoinConfig, Pair, STAGE};
 use crate::ids::Key;
-use crate::manifest::Workspace;
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunFile, RunWriter};
 use crate::store::{Kind, PartInfo};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// Memory for a pair that is held: key, what is shared, weight, rounded up.
@@ -171,7 +171,7 @@ mod tests {
     use crate::budget::{Budget, ByteSize, Disk};
     use crate::collection::CollectionConfig;
     use crate::measure::Measure;
-    use crate::pipeline::{self, Question, Spill};
+    use crate::pipeline::{self, JoinParameters, Spill};
     use crate::progress::{Silent, Stop};
     use crate::read::ReadConfig;
     use crate::sample::Sampling;
@@ -205,7 +205,7 @@ mod tests {
             text: false,
         };
         let join = crate::methods::join_by(Measure::S3, "0.001".parse().unwrap());
-        let question = Question {
+        let question = JoinParameters {
             sampling: Sampling::Full,
             plan: None,
             join,

@@ -17,11 +17,11 @@ use crate::Result;
 use crate::budget::{Budget, PROCESS_BYTES};
 use crate::collection::{Catalogue, Column, SetReader};
 use crate::ids::Key;
-use crate::manifest::{PostingsEntry, RunsEntry, SegmentEntry, Workspace};
 use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::sample::{Rate, Sampled};
 use crate::sort::{Buffer, FormStats};
 use crate::store::{PartInfo, disk};
+use crate::workspace::{PostingsEntry, RunsEntry, SegmentEntry, Workspace};
 
 /// Passes over the sets at most: each reads all of them. So eight read 64 bytes for each 64-bit
 /// fingerprint, from the page cache as long as it holds the sets, where runs write and read some 15.

@@ -9,10 +9,10 @@ use super::PostingsReader;
 use super::stage::STAGE;
 use crate::budget::ByteSize;
 use crate::ids::Key;
-use crate::manifest::Workspace;
 use crate::progress::{Context, Unit, joined_all};
 use crate::sample::Sampled;
 use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION, disk};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// Classes of document frequency, that of one document only included: 1, 2, 3, 4, 5-8, 9-16, ...,

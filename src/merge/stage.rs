@@ -13,11 +13,11 @@ use super::{Batch, Batches, Combine, Generations, PostingsWriter, fan_in, merge_
 use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
 use crate::ids::Key;
-use crate::manifest::{PostingsEntry, Workspace};
 use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::sample::{Rate, Sampled};
 use crate::sort::{Compression, RunFile};
 use crate::store::{PartInfo, disk};
+use crate::workspace::{PostingsEntry, Workspace};
 use crate::{Error, Result};
 
 pub(super) const STAGE: &str = "merge";

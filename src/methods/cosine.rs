@@ -17,9 +17,9 @@ use super::{Entry, Keys, Method, Parameter, join_by};
 use crate::Result;
 use crate::ids::Threshold;
 use crate::join::JoinConfig;
-use crate::manifest::Workspace;
 use crate::measure::Measure;
 use crate::progress::Context;
+use crate::workspace::Workspace;
 
 pub(super) const METHOD: Entry = Entry {
     name: "cosine",

@@ -30,9 +30,9 @@ use crate::Result;
 use crate::budget::ByteSize;
 use crate::ids::Threshold;
 use crate::join::{Join, JoinConfig};
-use crate::manifest::Workspace;
 use crate::measure::Measure;
 use crate::progress::Context;
+use crate::workspace::Workspace;
 
 pub(super) const METHOD: Entry = Entry {
     name: "deco",

@@ -8,8 +8,8 @@ use super::texts::Texts;
 use super::{Document, Keys};
 use crate::collection::{DocumentRecord, DocumentWriter, RejectWriter, SegmentStats, SetWriter};
 use crate::ids::Key;
-use crate::manifest::{SegmentEntry, Workspace};
 use crate::progress::Context;
+use crate::workspace::{SegmentEntry, Workspace};
 use crate::{Error, Result};
 
 const STAGE: &str = "keys";

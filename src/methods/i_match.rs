@@ -68,8 +68,8 @@ use super::terms::{FILTERS_HELP, Filters, LEAST_TERMS, Preprocessing, Terms, lea
 use super::{Document, Entry, Keys, Method, Parameter, Values, join_by_shared, mix};
 use crate::Result;
 use crate::join::JoinConfig;
-use crate::manifest::Workspace;
 use crate::progress::Context;
+use crate::workspace::Workspace;
 
 /// A value that the preset decides.
 const BY_PRESET: &str = "preset";

@@ -41,11 +41,11 @@ use super::extract;
 use super::terms::{Preprocessing, TermKeys};
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
-use crate::manifest::Workspace;
 use crate::merge::PostingsReader;
 use crate::pipeline;
 use crate::progress::Context;
 use crate::store::disk;
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// Name of the file.

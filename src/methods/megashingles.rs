@@ -5,7 +5,7 @@
 //! 2008, section 2: shingles of 5 words, the least of them under each of 84 hash functions, in order 14 to a
 //! super-shingle, six super-shingles a document; documents with two of them in common are near-duplicates. Two
 //! documents of resemblance r share a super-shingle with probability r^14 each
-//! ([`crate::formulas`]).
+//! ([`crate::experiments::formulas`]).
 //!
 //! # Where we depart from the papers
 //! The 84 functions are a mixer with 84 seeds over one 64-bit fingerprint, not 84 Rabin polynomials. "Two in

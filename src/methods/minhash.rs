@@ -3,7 +3,7 @@
 //! # Source
 //! Min-wise independent permutations: Broder 1997. Bands of rows: locality sensitive hashing (Indyk & Motwani
 //! 1998; Gionis, Indyk & Motwani 1999, in Kolcz & Chowdhury 2008, section 4). Two documents of resemblance r
-//! are found with probability 1 - (1 - r^rows)^bands ([`crate::formulas`]). One permutation: Li, Owen &
+//! are found with probability 1 - (1 - r^rows)^bands ([`crate::experiments::formulas`]). One permutation: Li, Owen &
 //! Zhang 2012.
 //!
 //! # Algorithm

@@ -49,10 +49,10 @@ mod windows;
 
 use crate::ids::Threshold;
 use crate::join::{Join, JoinConfig, Pairs};
-use crate::manifest::Workspace;
 use crate::measure::Measure;
 use crate::progress::Context;
 use crate::random;
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 pub use document::Document;

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use super::{Spec, extract};
 use crate::collection::Catalogue;
 use crate::ids::Key;
-use crate::manifest::Workspace;
 use crate::merge::PostingsReader;
-use crate::pipeline::{self, Question, Spill};
+use crate::pipeline::{self, JoinParameters, Spill, Summary};
 use crate::progress::Context;
-use crate::report::Summary;
 use crate::sample::Sampling;
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// Name of the file with the documents of each key, for methods whose keys stand for sets of duplicates.
@@ -56,14 +55,14 @@ pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Work
 /// Makes keys, pairs and clusters of a method, what of them is not there; returns what was counted.
 pub fn run(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<(Workspace, Summary)> {
     let mut workspace = keys(base, spec, context)?;
-    let question = Question {
+    let parameters = JoinParameters {
         sampling: Sampling::Full,
         plan: None,
         join: spec.method().join(),
         spill: Spill::Auto,
         fan_in: None,
     };
-    pipeline::join(&mut workspace, &question, context)?;
+    pipeline::join(&mut workspace, &parameters, context)?;
     let summary = pipeline::cluster(&mut workspace, context)?;
     if spec.method().sets() {
         write_sets(&mut workspace, context)?;

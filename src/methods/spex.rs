@@ -34,9 +34,9 @@ use super::Document;
 use super::document::fingerprint;
 use super::texts::Texts;
 use crate::Result;
-use crate::manifest::Workspace;
 use crate::parse::Tokens;
 use crate::progress::Context;
+use crate::workspace::Workspace;
 
 /// Name of the file that tells what the counters held after each pass (Figure 3).
 pub(super) const FILE: &str = "spex.tsv";

@@ -13,9 +13,9 @@ use super::document::{Document, Scratch};
 use super::extract::no_text;
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::{Catalogue, Column, DocumentReader, DocumentRecord, TextReader};
-use crate::manifest::{SegmentEntry, Workspace};
 use crate::progress::{Context, Unit, caught, joined_all};
 use crate::store::disk;
+use crate::workspace::{SegmentEntry, Workspace};
 use crate::{Error, Result};
 
 const DIRECTORY: &str = "collection";

@@ -10,10 +10,10 @@ use crate::Result;
 use crate::budget::ByteSize;
 use crate::collection::{Catalogue, Column, DocumentReader, SetReader};
 use crate::ids::Key;
-use crate::manifest::{SegmentEntry, Workspace};
 use crate::measure::{Criterion, Measure};
 use crate::progress::{Context, caught, joined_all};
 use crate::store::disk;
+use crate::workspace::{SegmentEntry, Workspace};
 
 /// What the allocator takes for a score and a docno, beside their bytes.
 const MATCH_BYTES: usize = 64;

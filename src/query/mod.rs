@@ -42,13 +42,13 @@ use serde::Serialize;
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
 use crate::ids::{FingerprintKind, Key, Threshold};
-use crate::manifest::Workspace;
 use crate::measure::{Criterion, Measure};
 use crate::methods::{self, Keyer, Spec};
 use crate::parse::{Parser, TokenKind};
 use crate::progress::{Context, Unit};
 use crate::read::{InputFile, Interpreted, RawDocument, ReadConfig, each_interpreted};
 use crate::shingle::Shingler;
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 use batch::{Asked, Batch};

@@ -27,10 +27,10 @@ use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::cluster::cell;
 use crate::collection::Catalogue;
 use crate::join::{Pairs, each_pair};
-use crate::manifest::{ResultFile, Workspace};
 use crate::progress::Context;
 use crate::sample::Sampled;
 use crate::store::disk::{self, AtomicFile};
+use crate::workspace::{ResultFile, Workspace};
 use crate::{Error, Result};
 
 const STAGE: &str = "graph";

@@ -9,15 +9,10 @@ mod graph;
 mod ledger;
 pub mod page;
 mod plan;
-mod process;
-mod summary;
-mod verify;
 mod wording;
+mod write;
 
 pub use graph::{GraphFormat, graph, write_graph};
-pub(crate) use ledger::count;
-pub use ledger::{cost_rows, ledger, ledger_rows, stage_line};
+pub use ledger::{cost_rows, ledger, ledger_rows};
 pub use plan::{plan, study};
-pub use process::{cpu_seconds, peak_bytes};
-pub use summary::{SUMMARY_FILE, Summary, first_reject, write_summary};
-pub use verify::{Verified, inspect, stages, verify};
+pub use write::{COMPARE_DIRECTORY, COMPARE_PAGE, write_comparison, write_page};

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::evaluate::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio};
-use crate::evaluate::study::{Spread, Study, StudyCost, comparison};
-use crate::manifest::Manifest;
+use crate::experiments::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio};
+use crate::experiments::study::{Spread, Study, StudyCost, comparison};
+use crate::workspace::Manifest;
 
 /// With less saved of a whole run, an exact answer is the better bargain.
 const WORTH_SAVING: f64 = 0.25;

@@ -1,8 +1,8 @@
 //! What is compared, and what it is to reach, in words.
 
-use super::Summary;
 use crate::ids::Threshold;
 use crate::measure::Measure;
+use crate::pipeline::Summary;
 
 /// The words for one directory's question.
 #[derive(Clone, Copy, Debug)]

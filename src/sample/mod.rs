@@ -24,7 +24,10 @@
 //! samples of the same size.
 
 mod config;
+pub mod plan;
+mod plan_file;
 mod stage;
 
-pub use config::{Levels, Rate, Sampling};
+pub use crate::rate::Rate;
+pub use config::{Levels, Sampling};
 pub use stage::{SampleStats, Sampled, run};

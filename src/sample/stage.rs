@@ -6,10 +6,10 @@ use super::{Levels, Rate, Sampling};
 use crate::budget::ByteSize;
 use crate::collection::{Catalogue, Column, SetReader, each_document};
 use crate::ids::Key;
-use crate::manifest::{SampleEntry, Workspace};
 use crate::measure::Measure;
 use crate::progress::{Context, Unit};
 use crate::store::{Header, Kind, PartWriter, VERSION};
+use crate::workspace::{SampleEntry, Workspace};
 use crate::{Error, Result};
 
 const STAGE: &str = "sample";

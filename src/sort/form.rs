@@ -13,10 +13,10 @@ use super::run::{Compression, RunWriter};
 use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{Catalogue, Column, SetReader};
 use crate::ids::Key;
-use crate::manifest::{RunsEntry, SegmentEntry, Workspace};
 use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::sample::{Rate, Sampled};
 use crate::store::{PartInfo, disk};
+use crate::workspace::{RunsEntry, SegmentEntry, Workspace};
 use crate::{Error, Result};
 
 const STAGE: &str = "sort";

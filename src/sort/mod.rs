@@ -36,11 +36,9 @@ mod buffer;
 mod distribute;
 mod form;
 mod run;
-mod small;
 
 pub use buffer::Buffer;
 pub use distribute::Distributor;
 pub(crate) use form::run_records;
 pub use form::{FormStats, RunEntry, run as form_runs};
 pub use run::{BLOCK_RECORDS, Compression, Record, RunCursor, RunFile, RunWriter};
-pub use small::{Tagged, sort_tagged};

@@ -18,6 +18,7 @@ mod map;
 pub mod meta;
 mod pack;
 mod part;
+mod small;
 
 pub use map::Mapped;
 pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
@@ -25,6 +26,7 @@ pub use part::{
     FOOTER_BYTES, Footer, HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartReader, PartWriter,
     VERSION, read_header, verify_part,
 };
+pub use small::{Tagged, sort_tagged};
 
 /// The checksum of blocks and parts: 64 bits of xxh3 (not cryptographic; it is there for accidents).
 #[must_use]

@@ -16,14 +16,15 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lookalike::Error;
-use lookalike::evaluate::plan::{self, PlanConfig, Subset, Target};
-use lookalike::evaluate::study::StudyConfig;
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
-use lookalike::manifest::Workspace;
-use lookalike::pipeline;
+use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
+use lookalike::experiments::study::{self, StudyConfig};
+use lookalike::inspect::{inspect, stages, verify};
+use lookalike::pipeline::{self, Summary};
 use lookalike::progress::{Progress, Silent, Stop, Unit};
 use lookalike::report::page::PageConfig;
-use lookalike::report::{Summary, inspect, ledger, stages, verify};
+use lookalike::report::{self, ledger};
+use lookalike::workspace::Workspace;
 use lookalike::{sample, sort};
 use tempfile::TempDir;
 
@@ -350,12 +351,12 @@ impl Subject {
             let watch = StopWhen { stop, stage, at: 2 };
             let mut workspace = Workspace::open(&subject.out).unwrap();
             let context = subject.run.context(&watch.stop, &watch);
-            let study = pipeline::study(&mut workspace, &study_config(), &context);
+            let study = study::run(&mut workspace, &study_config(), &context);
             assert!(matches!(study, Err(Error::Interrupted { .. })));
             let (stop, stage) = (Stop::default(), "plan");
             let watch = StopWhen { stop, stage, at: 2 };
             let context = subject.run.context(&watch.stop, &watch);
-            let plan = pipeline::plan(&mut workspace, &plan_config(true), &context);
+            let plan = plan::make(&mut workspace, &plan_config(true), &context);
             assert!(matches!(plan, Err(Error::Interrupted { .. })));
             drop(workspace);
             let subject = subject.alone();
@@ -416,7 +417,7 @@ impl Subject {
     }
 
     /// Whatever is asked now is answered rightly, or not at all. Says whether it was answered.
-    pub fn answers(&self, question: &Question, what: &str) -> bool {
+    pub fn answers(&self, question: &JoinParameters, what: &str) -> bool {
         STEPS.fetch_add(1, Ordering::Relaxed);
         let copy = tempfile::tempdir_in(self.home.path()).unwrap();
         copied(&self.out, copy.path());
@@ -440,12 +441,12 @@ impl Subject {
     }
 
     /// Questions, with what is answered while nothing is damaged.
-    pub fn questions(&self, which: &[Ask]) -> Vec<Question> {
+    pub fn questions(&self, which: &[Ask]) -> Vec<JoinParameters> {
         let question = |&(name, ask): &Ask| {
             let copy = tempfile::tempdir_in(self.home.path()).unwrap();
             copied(&self.out, copy.path());
             let expected = ask(self, copy.path()).ok();
-            Question {
+            JoinParameters {
                 name,
                 ask,
                 expected,
@@ -634,7 +635,7 @@ pub fn some<T: Copy>(from: &[T], count: usize) -> Vec<T> {
 pub type Ask = (&'static str, fn(&Subject, &Path) -> Result<Files, Error>);
 
 /// With the right answer, if there is one.
-pub struct Question {
+pub struct JoinParameters {
     pub name: &'static str,
     pub ask: fn(&Subject, &Path) -> Result<Files, Error>,
     pub expected: Option<Files>,
@@ -668,7 +669,7 @@ pub fn page_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
     let mut workspace = Workspace::open(out)?;
     let (stop, page) = (Stop::default(), out.join("report.html"));
     let context = subject.run.context(&stop, &Silent);
-    pipeline::report(&mut workspace, &PageConfig::default(), &page, &context)?;
+    report::write_page(&mut workspace, &PageConfig::default(), &page, &context)?;
     Ok(Files::from([("page".into(), fs::read(page).unwrap())]))
 }
 
@@ -676,9 +677,9 @@ pub fn plan_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
     let mut workspace = Workspace::open(out)?;
     let stop = Stop::default();
     let context = subject.run.context(&stop, &Silent);
-    let planned = pipeline::plan(&mut workspace, &plan_config(true), &context)?;
-    let path = out.join(pipeline::PLAN_FILE);
-    pipeline::keep_plan(&mut workspace, &path, &planned.plan)?;
+    let planned = plan::make(&mut workspace, &plan_config(true), &context)?;
+    let path = out.join(plan::PLAN_FILE);
+    plan::keep(&mut workspace, &path, &planned.plan)?;
     assert_eq!(plan::read(&path)?.groups.len(), planned.plan.groups.len());
     Ok(Files::from([("plan".into(), fs::read(path).unwrap())]))
 }
@@ -687,7 +688,7 @@ pub fn study_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
     let mut workspace = Workspace::open(out)?;
     let stop = Stop::default();
     let context = subject.run.context(&stop, &Silent);
-    pipeline::study(&mut workspace, &study_config(), &context)?;
+    study::run(&mut workspace, &study_config(), &context)?;
     let entries = fs::read_dir(out.join("study")).unwrap();
     let files = entries.map(|entry| entry.unwrap().path());
     // What it took is not the same each time.

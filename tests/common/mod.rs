@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use lookalike::Error;
 use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::{CollectionConfig, SizeGroups};
+use lookalike::experiments::plan::{self, PlanConfig};
 use lookalike::join::JoinConfig;
-use lookalike::manifest::{Manifest, Workspace};
-use lookalike::pipeline::{self, Question, Spill};
+use lookalike::pipeline::{self, JoinParameters, Spill, Summary};
 use lookalike::progress::{Context, Progress, Silent, Stop};
 use lookalike::read::ReadConfig;
-use lookalike::report::Summary;
 use lookalike::shingle::ShingleConfig;
+use lookalike::workspace::{Manifest, Workspace};
 
 /// The files that a run makes for people, which must be the same bytes however they were made.
 pub const RESULTS: [&str; 5] = [
@@ -34,7 +34,9 @@ pub const RESULTS: [&str; 5] = [
 #[derive(Clone, Debug)]
 pub struct Run {
     pub collection: CollectionConfig,
-    pub question: Question,
+    pub question: JoinParameters,
+    /// A plan is made with this, and used.
+    pub planning: Option<PlanConfig>,
     pub memory: ByteSize,
     pub threads: usize,
     pub disk: Disk,
@@ -55,7 +57,8 @@ impl Default for Run {
                 segment_size: ByteSize::mib(64),
                 text: false,
             },
-            question: Question {
+            planning: None,
+            question: JoinParameters {
                 sampling: "full".parse().unwrap(),
                 plan: None,
                 join: JoinConfig {
@@ -179,7 +182,16 @@ impl Run {
         let inputs = pipeline::inputs(&arguments, out)?;
         let (collection, question) = (&self.collection, &self.question);
         let context = self.context(stop, progress);
-        pipeline::run(&inputs, out, collection, question, self.strict, &context)
+        match &self.planning {
+            None => pipeline::run(&inputs, out, collection, question, self.strict, &context),
+            Some(planning) => plan::run_with_plan(
+                (&inputs, out),
+                collection,
+                (planning, question),
+                self.strict,
+                &context,
+            ),
+        }
     }
 
     /// Reads the inputs into a collection, and no more.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use lookalike::manifest::Workspace;
+use lookalike::workspace::Workspace;
 
 use crate::common::corpus::Random;
 use crate::common::paths;
@@ -17,7 +17,7 @@ pub fn garble(out: &Path, random: &mut Random) {
     }
     let mut named: BTreeSet<String> = ["manifest.json", "lock"].map(String::from).into();
     if let Ok(manifest) = Workspace::look(out) {
-        let parts = lookalike::manifest::parts_of(&manifest);
+        let parts = lookalike::workspace::parts_of(&manifest);
         named.extend(
             parts
                 .iter()

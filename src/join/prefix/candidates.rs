@@ -9,16 +9,16 @@ use super::cutoff::{Cutoffs, Level};
 use super::verify::Verifier;
 use super::{Joining, Place, PrefixStats, start_pass};
 use crate::Result;
-use crate::cluster::SharedUnionFind;
 use crate::collection::MappedSets;
 use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE};
-use crate::manifest::Workspace;
 use crate::merge::profile::{below, class};
 use crate::merge::{PackedBlock, PostingsDecoder, PostingsReader};
 use crate::progress::joined_all;
 use crate::sort::{Record, RunEntry, RunWriter};
 use crate::store::{PartInfo, disk};
+use crate::union_find::SharedUnionFind;
+use crate::workspace::Workspace;
 
 /// Candidates that a thread holds at least and at most before it writes them out; and for each document
 /// of the collection: what is sorted in cache is sorted faster.

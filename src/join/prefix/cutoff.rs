@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Joining, STAGE};
 use crate::ids::Key;
-use crate::manifest::Workspace;
 use crate::merge::profile::{Base, CLASSES, Profile, each_committed, each_profile, typical};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// Times that frequencies are counted again at most.

@@ -57,10 +57,10 @@ use super::{JoinConfig, STAGE, list};
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::{Catalogue, MappedSets};
 use crate::ids::Key;
-use crate::manifest::Workspace;
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
 use crate::sort::RunEntry;
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 pub use cutoff::Round;

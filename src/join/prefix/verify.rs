@@ -2,18 +2,18 @@
 
 use super::{Joining, Place};
 use crate::Result;
-use crate::cluster::SharedUnionFind;
 use crate::collection::{MappedSets, position};
 use crate::error::Error;
 use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE, commit, list};
-use crate::manifest::Workspace;
 use crate::measure::Measure;
 use crate::merge::LoserTree;
 use crate::progress::{Unit, caught, joined_all};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
 use crate::store::{Kind, disk};
+use crate::union_find::SharedUnionFind;
+use crate::workspace::Workspace;
 
 /// Candidates that threads share at once.
 const WINDOW: usize = 64 << 10;

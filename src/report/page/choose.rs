@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use crate::Result;
-use crate::cluster::UnionFind;
 use crate::collection::{Catalogue, Column, DocumentRecord, each_document};
 use crate::join::{Pair, Pairs, each_pair};
-use crate::manifest::Workspace;
 use crate::measure::Measure;
 use crate::progress::Context;
 use crate::sample::Sampled;
+use crate::union_find::UnionFind;
+use crate::workspace::Workspace;
 
 use super::{MEMBERS_SHOWN, PageConfig, STAGE};
 

@@ -3,9 +3,9 @@
 use super::html::Html;
 use super::study::CheckedSvg;
 use crate::budget::ByteSize;
-use crate::compare::{Comparison, Families, TableFile};
+use crate::experiments::compare::{Comparison, Families, TableFile};
 use crate::methods::Spec;
-use crate::report::count;
+use crate::numbers::count;
 
 /// Families shown with a row each.
 const FAMILIES_SHOWN: usize = 50;

@@ -51,12 +51,12 @@ use std::path::Path;
 
 use crate::budget::ByteSize;
 use crate::collection::Catalogue;
-use crate::manifest::Workspace;
+use crate::pipeline::Summary;
 use crate::progress::{Context, Unit};
 use crate::store::disk::{self, AtomicFile};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
-use super::Summary;
 use super::wording::Wording;
 use html::Html;
 use sections::Which;

@@ -10,12 +10,13 @@ use super::study::Figure;
 use super::texts::{Text, Words};
 use super::{MEMBERS_SHOWN, PageConfig, WORDS_COMPARED};
 use crate::collection::GroupStats;
-use crate::evaluate::study::{Comparison, Spread};
+use crate::experiments::study::{Comparison, Spread};
 use crate::ids::Threshold;
 use crate::measure::Measure;
+use crate::numbers::count;
 use crate::parse::TokenKind;
-use crate::report::Summary;
-use crate::report::ledger::{bytes, cost_rows, count, ledger_rows, share};
+use crate::pipeline::Summary;
+use crate::report::ledger::{bytes, cost_rows, ledger_rows, share};
 use crate::report::wording::Wording;
 use crate::sample::Sampling;
 

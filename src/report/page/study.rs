@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::evaluate::study::{COST_FILE, Comparison, DIRECTORY, FORMAT};
+use crate::experiments::study::{COST_FILE, Comparison, DIRECTORY, FORMAT};
 use crate::store::disk;
 use crate::{Error, Result};
 

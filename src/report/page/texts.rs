@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::ids::FingerprintKind;
-use crate::manifest::{InputEntry, InputList, Workspace};
 use crate::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens, token_spans};
 use crate::progress::Context;
 use crate::read::{
@@ -12,6 +11,7 @@ use crate::read::{
 };
 use crate::shingle::{ShingleConfig, Shingler};
 use crate::store::disk;
+use crate::workspace::{InputEntry, InputList, Workspace};
 use crate::{Error, Result};
 
 use super::choose::ShownDocument;

@@ -550,12 +550,6 @@ pub fn lock(path: &Path, text: &str) -> Result<Locked> {
     Ok(Locked::Ours(file))
 }
 
-/// A file of the kernel's, that says something about this process or machine; empty where it does not.
-#[must_use]
-pub fn kernel_says(path: impl AsRef<Path>) -> String {
-    fs::read_to_string(path).unwrap_or_default()
-}
-
 /// Reads a file again: has it the size and checksum (16 hexadecimal digits) that are stated?
 pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
     let mut file = open(path)?;

@@ -1,0 +1,121 @@
+//! Sizes in bytes, as flags and messages write them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A number of bytes. Reads `67108864`, `64MiB`, `64M`, `2G`, `1.5GiB`; units are powers of 1,024.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct ByteSize(pub u64);
+
+const UNITS: [(&str, u32); 5] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10), ("B", 0)];
+
+impl ByteSize {
+    /// `n` mebibytes.
+    #[must_use]
+    pub const fn mib(n: u64) -> Self {
+        ByteSize(n << 20)
+    }
+
+    /// The next whole mebibyte: a limit that is told must do when it is given.
+    #[must_use]
+    pub fn round_up(self) -> Self {
+        ByteSize(self.0.div_ceil(1 << 20) << 20)
+    }
+
+    /// All of it, in the largest unit that divides it: what is told so can be given back.
+    #[must_use]
+    pub fn exact(self) -> String {
+        let divides = |shift: &u32| self.0 != 0 && self.0.is_multiple_of(1 << shift);
+        let unit = UNITS.iter().find(|(_, shift)| divides(shift));
+        unit.map_or("0B".into(), |(name, shift)| {
+            format!("{}{name}", self.0 >> shift)
+        })
+    }
+
+    /// As a buffer length; saturates where addresses are narrower than 64 bits.
+    #[must_use]
+    pub fn as_len(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
+impl fmt::Display for ByteSize {
+    /// Exact where a unit divides it (`64MiB`), otherwise two digits (`1.27GiB`).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, shift) in UNITS {
+            let unit = 1u64 << shift;
+            if self.0 >= unit || shift == 0 {
+                if self.0.is_multiple_of(unit) {
+                    return write!(f, "{}{name}", self.0 >> shift);
+                }
+                return write!(f, "{:.2}{name}", self.0 as f64 / unit as f64);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for ByteSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits = text
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(text.len());
+        let (number, unit) = (&text[..digits], text[digits..].trim());
+        let shift = match unit.to_ascii_lowercase().as_str() {
+            "" | "b" => 0,
+            "k" | "kb" | "kib" => 10,
+            "m" | "mb" | "mib" => 20,
+            "g" | "gb" | "gib" => 30,
+            "t" | "tb" | "tib" => 40,
+            _ => {
+                return Err(format!(
+                    "unknown unit `{unit}`; use B, KiB, MiB, GiB or TiB"
+                ));
+            }
+        };
+        let wrong = || format!("`{text}` is not a size; write 64MiB, 2G or a number of bytes");
+        let bytes = if let Ok(whole) = number.parse::<u64>() {
+            whole.checked_mul(1 << shift)
+        } else {
+            let value: f64 = number.parse().map_err(|_| wrong())?;
+            let bytes = value * (1u64 << shift) as f64;
+            (bytes.is_finite() && bytes < u64::MAX as f64).then_some(bytes as u64)
+        };
+        bytes
+            .map(ByteSize)
+            .ok_or_else(|| format!("`{text}` is more than 64 bits can count"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_and_print() {
+        for (text, bytes) in [
+            ("0", 0),
+            ("17", 17),
+            ("64MiB", 64 << 20),
+            ("64m", 64 << 20),
+            ("2G", 2 << 30),
+            ("1.5GiB", 3 << 29),
+            ("1 KiB", 1024),
+        ] {
+            assert_eq!(text.parse::<ByteSize>().unwrap(), ByteSize(bytes), "{text}");
+        }
+        for text in ["", "MiB", "64X", "-1", "1e3", "99999999999TiB", "1.2.3M"] {
+            assert!(text.parse::<ByteSize>().is_err(), "{text}");
+        }
+        assert_eq!(ByteSize(64 << 20).to_string(), "64MiB");
+        assert_eq!(ByteSize((1 << 30) + (1 << 28)).to_string(), "1.25GiB");
+        assert_eq!(ByteSize(0).to_string(), "0B");
+    }
+}

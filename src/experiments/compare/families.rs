@@ -1,0 +1,286 @@
+//! What methods make of documents and their edited copies.
+//!
+//! # Source
+//! Found ratio and clusters: Chowdhury et al. 2002, section 4.3, Tables III and IV. An original and its copies
+//! are a family; a document of it is found if its cluster has another of the family, and the clusters of a
+//! family are those that its documents are in, one that is in none being one by itself (11 copies of which none
+//! is found are 11 clusters; Table III's 36.4 % are 4 of 11, in Table IV's 9 clusters).
+//!
+//! Curves: Cherkasova et al. 2009, section 3: the similarity of original and copy by a method, on average over
+//! all copies with as many edits; and, for pairs of different originals, its distribution.
+//!
+//! # Where we depart from the source
+//! A method that asks for a number of keys in common, or scores them by the documents' lengths, is shown by
+//! the resemblance of the two sets of keys.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::BufRead;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CompareConfig, STAGE};
+use crate::budget::ByteSize;
+use crate::collection::{Catalogue, MappedSets, each_document};
+use crate::ids::Key;
+use crate::join::each_pair;
+use crate::measure::Measure;
+use crate::progress::Context;
+use crate::store::disk;
+use crate::union_find::UnionFind;
+use crate::workspace::Workspace;
+use crate::{Error, Result};
+
+/// Originals of which every two are compared at most: 124,750 pairs.
+const MOST_ORIGINALS: usize = 500;
+/// Bytes of mapped sets kept in memory.
+const RESIDENT: u64 = 64 << 20;
+/// Bytes that a copy takes, its docno twice included.
+const COPY_BYTES: u64 = 600;
+
+/// What methods make of edited copies.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Families {
+    /// Originals that have copies.
+    pub originals: u64,
+    /// Copies.
+    pub copies: u64,
+    /// Copies or originals of the edit list that the collection does not have.
+    pub unknown: u64,
+    /// One row a family: originals in the order of the edit list.
+    pub rows: Vec<FamilyRow>,
+    /// One curve a method.
+    pub curves: Vec<Curve>,
+    /// One distribution a method.
+    pub distributions: Vec<Distribution>,
+}
+
+/// A family, by each method.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FamilyRow {
+    /// Docno of the original.
+    pub original: String,
+    /// Documents of the family.
+    pub documents: u64,
+    /// Of these, found by each method.
+    pub found: Vec<u64>,
+    /// Clusters that they are in.
+    pub clusters: Vec<u64>,
+}
+
+/// Average similarity of original and copy, by number of edits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Curve {
+    /// The method.
+    pub method: String,
+    /// Edits, copies, mean of the similarity, least.
+    pub points: Vec<(u64, u64, f64, f64)>,
+}
+
+/// Similarity of every two originals.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Distribution {
+    /// The method.
+    pub method: String,
+    /// Pairs looked at.
+    pub pairs: u64,
+    /// The similarities above 0, rising.
+    pub similar: Vec<f64>,
+}
+
+/// A line of the edit list.
+#[derive(Deserialize)]
+struct Line {
+    copy: String,
+    original: String,
+    edits: Vec<serde::de::IgnoredAny>,
+}
+
+struct Copy {
+    original: u32,
+    copy: u32,
+    edits: u64,
+}
+
+pub(super) fn run(
+    base: &Workspace,
+    workspaces: &[Workspace],
+    config: &CompareConfig,
+    edits: &Path,
+    context: &Context<'_>,
+) -> Result<Families> {
+    let (names, lines, unknown) = read(base, edits, context)?;
+    let mut families: Vec<(u32, Vec<u32>)> = Vec::new();
+    let mut place: HashMap<u32, usize> = HashMap::new();
+    for line in &lines {
+        let at = *place.entry(line.original).or_insert_with(|| {
+            families.push((line.original, vec![line.original]));
+            families.len() - 1
+        });
+        families[at].1.push(line.copy);
+    }
+    let documents = Catalogue::stats(base)?.documents;
+    let held = lines.len() as u64 * COPY_BYTES + documents * 8;
+    let least = ByteSize(crate::budget::PROCESS_BYTES + held + RESIDENT);
+    let what = || format!("comparing {} copies of {documents} documents", lines.len());
+    context.budget.require(least, what)?;
+    let mut rows: Vec<FamilyRow> = families
+        .iter()
+        .map(|(original, members)| FamilyRow {
+            original: names.get(original).cloned().unwrap_or_default(),
+            documents: members.len() as u64,
+            found: Vec::new(),
+            clusters: Vec::new(),
+        })
+        .collect();
+    let (mut curves, mut distributions) = (Vec::new(), Vec::new());
+    for (workspace, spec) in workspaces.iter().zip(&config.methods) {
+        context.stop.check(STAGE)?;
+        let representatives = Catalogue::representatives(workspace)?.0;
+        let mut sets = UnionFind::new(documents as u32);
+        each_pair(workspace, |pair| {
+            sets.union(pair.a, pair.b);
+            Ok(())
+        })?;
+        for (document, &first) in representatives.iter().enumerate() {
+            sets.union(first, document as u32);
+        }
+        for ((_, members), row) in families.iter().zip(&mut rows) {
+            let mut roots: BTreeMap<u32, u64> = BTreeMap::new();
+            for &member in members {
+                *roots.entry(sets.find(member)).or_default() += 1;
+            }
+            row.found.push(roots.values().filter(|&&n| n > 1).sum());
+            row.clusters.push(roots.len() as u64);
+        }
+        let similar = Similar {
+            sets: MappedSets::open::<u64>(workspace, RESIDENT)?,
+            representatives: &representatives,
+            measure: spec.method().join().measure,
+        };
+        let mut points: BTreeMap<u64, (u64, f64, f64)> = BTreeMap::new();
+        for line in &lines {
+            let similarity = similar.of(line.original, line.copy)?;
+            let point = points.entry(line.edits).or_insert((0, 0.0, f64::INFINITY));
+            *point = (point.0 + 1, point.1 + similarity, point.2.min(similarity));
+        }
+        curves.push(Curve {
+            method: spec.to_string(),
+            points: points
+                .into_iter()
+                .map(|(edits, (n, sum, least))| (edits, n, sum / n as f64, least))
+                .collect(),
+        });
+        let originals: Vec<u32> = families.iter().map(|f| f.0).take(MOST_ORIGINALS).collect();
+        let (mut found, mut pairs) = (Vec::new(), 0);
+        for (n, &a) in originals.iter().enumerate() {
+            context.stop.check(STAGE)?;
+            for &b in &originals[..n] {
+                pairs += 1;
+                let similarity = similar.of(a, b)?;
+                if similarity > 0.0 {
+                    found.push(similarity);
+                }
+            }
+        }
+        found.sort_by(f64::total_cmp);
+        distributions.push(Distribution {
+            method: spec.to_string(),
+            pairs,
+            similar: found,
+        });
+    }
+    Ok(Families {
+        originals: families.len() as u64,
+        copies: lines.len() as u64,
+        unknown,
+        rows,
+        curves,
+        distributions,
+    })
+}
+
+/// How similar two documents are by a method.
+struct Similar<'a> {
+    sets: MappedSets,
+    representatives: &'a [u32],
+    measure: Measure,
+}
+
+impl Similar<'_> {
+    fn of(&self, a: u32, b: u32) -> Result<f64> {
+        let first = |document: u32| self.representatives.get(document as usize).copied();
+        let (a, b) = (first(a).unwrap_or(a), first(b).unwrap_or(b));
+        if a == b {
+            return Ok(1.0);
+        }
+        let (left, right) = (self.sets.get(a)?, self.sets.get(b)?);
+        let size = |set: &[u8]| (set.len() / u64::BYTES) as u64;
+        let shared = match self.measure {
+            Measure::Smallest(n) => u64::shared_smallest_le(left, right, n.into()),
+            _ => u64::shared_le(left, right, 0).unwrap_or(0),
+        };
+        let measure = match self.measure {
+            Measure::Shared(_) | Measure::S2 | Measure::S3 | Measure::S4 => Measure::Resemblance,
+            other => other,
+        };
+        Ok(measure.value(shared, size(left), size(right)))
+    }
+}
+
+type Read = (HashMap<u32, String>, Vec<Copy>, u64);
+
+/// Reads the edit list, and numbers its documents.
+fn read(base: &Workspace, edits: &Path, context: &Context<'_>) -> Result<Read> {
+    let mut lines = Vec::new();
+    let mut reader = std::io::BufReader::new(disk::open(edits)?);
+    let (mut text, mut number) = (String::new(), 0u64);
+    loop {
+        text.clear();
+        let read = reader.read_line(&mut text);
+        if read.map_err(Error::io("read", edits))? == 0 {
+            break;
+        }
+        number += 1;
+        let line: Line = serde_json::from_str(&text).map_err(|e| Error::BadLine {
+            path: edits.into(),
+            line: number,
+            expected: "JSON with `copy`, `original` and `edits`".into(),
+            found: e.to_string(),
+        })?;
+        lines.push((line.original, line.copy, line.edits.len() as u64));
+        let held = lines.len() as u64 * COPY_BYTES;
+        let least = ByteSize(crate::budget::PROCESS_BYTES + held);
+        let what = || format!("{} copies of an edit list", lines.len());
+        context.budget.require(least, what)?;
+    }
+    let docnos = lines
+        .iter()
+        .flat_map(|(original, copy, _)| [original, copy]);
+    let mut numbers: HashMap<&str, Option<u32>> =
+        docnos.map(|docno| (docno.as_str(), None)).collect();
+    each_document(base, |number, document| {
+        if number.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        if let Some(place) = numbers.get_mut(document.docno.as_str()) {
+            place.get_or_insert(number);
+        }
+        Ok(())
+    })?;
+    let unknown = numbers.values().filter(|number| number.is_none()).count();
+    let find = |docno: &str| numbers.get(docno).copied().flatten();
+    let mut names = HashMap::new();
+    let mut copies = Vec::with_capacity(lines.len());
+    for (original, copy, edits) in &lines {
+        if let (Some(from), Some(to)) = (find(original), find(copy)) {
+            names.insert(from, original.clone());
+            copies.push(Copy {
+                original: from,
+                copy: to,
+                edits: *edits,
+            });
+        }
+    }
+    Ok((names, copies, unknown as u64))
+}

@@ -1,0 +1,123 @@
+//! The figures of a comparison: similarity against edits, and similarity of distinct documents.
+
+use super::{Comparison, TableFile};
+use crate::Result;
+use crate::experiments::study::figures::chart::{Axis, Chart, Line, Look, Panel, Ticks};
+use crate::measure::Measure;
+use crate::methods::Spec;
+
+/// Lines of a figure at most: more cannot be told apart.
+const MOST_LINES: usize = 16;
+
+/// The methods that a figure shows: first those that have a similarity, and not a number of keys in common.
+fn shown(comparison: &Comparison) -> Vec<usize> {
+    let counts = |n: &usize| {
+        let spec = comparison
+            .methods
+            .get(*n)
+            .map(|row| Spec::read(&row.method));
+        let join = spec.and_then(|spec| Some(spec.ok()?.method().join()));
+        join.is_none_or(|join| matches!(join.measure, Measure::Shared(_)))
+    };
+    let mut shown: Vec<usize> = (0..comparison.methods.len()).collect();
+    shown.sort_by_key(counts);
+    shown.truncate(MOST_LINES);
+    shown
+}
+
+/// All figures as SVG; none where no edits are known.
+pub(crate) fn figures(comparison: &Comparison) -> Result<Vec<TableFile>> {
+    let Some(families) = &comparison.families else {
+        return Ok(Vec::new());
+    };
+    let shown = shown(comparison);
+    let look = |place: usize| Look::ordered(place, shown.len());
+    let curves = shown.iter().filter_map(|&n| families.curves.get(n));
+    let curves = curves.enumerate();
+    let curves = curves.map(|(place, curve)| Line {
+        label: curve.method.clone(),
+        look: look(place),
+        points: curve
+            .points
+            .iter()
+            .map(|&(edits, _, mean, _)| (edits as f64, Some(mean)))
+            .collect(),
+    });
+    let lines: Vec<Line> = curves.collect();
+    let most = lines.iter().flat_map(|line| &line.points);
+    let most = most.map(|(edits, _)| *edits).fold(1.0, f64::max);
+    let by_edits = chart(
+        "Similarity of documents and edited copies",
+        Axis {
+            title: "Edits".into(),
+            low: 0.0,
+            high: most,
+            logarithmic: false,
+            ticks: whole_ticks(most),
+        },
+        "Mean similarity",
+        lines,
+        families.curves.iter().all(|curve| curve.points.is_empty()),
+    );
+    let distributions = shown.iter().filter_map(|&n| families.distributions.get(n));
+    let distributions = distributions.enumerate();
+    let distributions = distributions.map(|(place, of)| {
+        let whole = of.pairs.max(1) as f64;
+        let dissimilar = of.pairs - of.similar.len() as u64;
+        let mut points = vec![(0.0, Some(dissimilar as f64 / whole))];
+        for (n, &similarity) in of.similar.iter().enumerate() {
+            let share = (dissimilar + n as u64 + 1) as f64 / whole;
+            points.push((similarity, Some(share)));
+        }
+        points.push((1.0, Some(1.0)));
+        Line {
+            label: of.method.clone(),
+            look: look(place).unmarked(),
+            points,
+        }
+    });
+    let lines: Vec<Line> = distributions.collect();
+    let of_distinct = chart(
+        "Similarity of every two originals",
+        Axis::linear("Similarity", 0.0, 1.0, Ticks::Ten),
+        "Share of the pairs at most so similar",
+        lines,
+        families.distributions.iter().all(|of| of.pairs == 0),
+    );
+    let mut files = Vec::new();
+    for (name, chart) in [
+        ("similarity-by-edits.svg", by_edits),
+        ("similarity-of-distinct.svg", of_distinct),
+    ] {
+        let text = chart.svg(name)?;
+        files.push(TableFile { name, text });
+    }
+    Ok(files)
+}
+
+/// Some ten whole numbers from 0 to `most`.
+fn whole_ticks(most: f64) -> Vec<(f64, String)> {
+    let steps = [1u64, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000];
+    let step = steps.into_iter().find(|step| most / *step as f64 <= 10.5);
+    let step = step.unwrap_or((most / 10.0) as u64).max(1);
+    let ticks = (0..).map(|n| n * step).take_while(|&n| n as f64 <= most);
+    ticks.map(|n| (n as f64, n.to_string())).collect()
+}
+
+fn chart(title: &str, x: Axis, y: &str, lines: Vec<Line>, nothing: bool) -> Chart {
+    let values = lines.iter().flat_map(|line| &line.points);
+    let least = values.filter_map(|(_, y)| *y).fold(1.0, f64::min);
+    let floor = ((least * 10.0).floor() / 10.0).clamp(0.0, 0.9);
+    Chart {
+        title: title.into(),
+        panels: vec![Panel {
+            title: String::new(),
+            x,
+            y: Axis::linear(y, floor, 1.0, Ticks::Ten),
+            lines,
+            ranges: Vec::new(),
+        }],
+        legend_title: "Method".into(),
+        nothing: nothing.then(|| "There is nothing to show.".into()),
+    }
+}

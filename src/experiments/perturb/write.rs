@@ -1,0 +1,234 @@
+//! The files of a controlled corpus.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::PerturbReport;
+use super::edits::Edit;
+use super::words::each_piece;
+use crate::cluster::cell;
+use crate::parse::Parser;
+use crate::read::RawDocument;
+use crate::store::disk::{self, AtomicFile};
+use crate::workspace::{LOCK_FILE, Lock};
+use crate::{Error, Result};
+
+/// The documents that were copied.
+pub const ORIGINALS: &str = "originals.jsonl";
+/// Their copies.
+pub const COPIES: &str = "copies.jsonl";
+/// All other documents.
+pub const BACKGROUND: &str = "background.jsonl";
+/// The edits of each copy.
+pub const EDITS: &str = "edits.jsonl";
+/// The pairs that are true.
+pub const TRUTH: &str = "truth.tsv";
+/// Parameters, counts, checksums. Written last, so where it is the others are whole.
+pub const REPORT: &str = "perturb.json";
+
+const ALL: [&str; 6] = [ORIGINALS, COPIES, BACKGROUND, EDITS, TRUTH, REPORT];
+
+/// Bytes of a text that are written as JSON at a time.
+const TEXT_BYTES: usize = 64 << 10;
+
+/// A file that was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FileSum {
+    /// Its size.
+    pub bytes: u64,
+    /// Its checksum, hexadecimal.
+    pub xxh3: String,
+}
+
+/// The files while they are written.
+pub(super) struct Output {
+    directory: PathBuf,
+    _lock: Lock,
+    originals: AtomicFile,
+    copies: AtomicFile,
+    background: Option<AtomicFile>,
+    edits: AtomicFile,
+    truth: AtomicFile,
+}
+
+/// A line of [`EDITS`].
+#[derive(Serialize)]
+struct EditsLine<'a> {
+    copy: &'a str,
+    original: &'a str,
+    /// Hexadecimal: not all that read JSON have 64-bit integers.
+    seed: String,
+    edits: &'a [Edit],
+}
+
+impl Output {
+    /// Refuses a directory with files that are not ours, or that another process works in.
+    pub fn look_whether_free(directory: &Path) -> Result<()> {
+        if !disk::exists(directory)? {
+            return Ok(());
+        }
+        Lock::look_whether_free(directory)?;
+        let entries = disk::entries(directory).map_err(Error::io("list", directory))?;
+        for entry in entries {
+            let name = entry.map_err(Error::io("list", directory))?.file_name();
+            let known = name.to_str().is_some_and(|name| {
+                let whole = name.strip_suffix(".tmp").unwrap_or(name);
+                name == LOCK_FILE || ALL.contains(&whole)
+            });
+            if !known {
+                return Err(Error::BadParameter {
+                    name: "output",
+                    given: directory.display().to_string(),
+                    limit: format!(
+                        "it holds {}; use a new directory, or one of an earlier perturb",
+                        name.display()
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the files. What an earlier command left goes when it is replaced; its report first.
+    pub fn create(directory: &Path, background: bool) -> Result<Output> {
+        disk::create_lasting_directory(directory)?;
+        let lock = Lock::take(directory)?;
+        disk::remove(&directory.join(REPORT))?;
+        disk::remove(&directory.join(BACKGROUND))?;
+        disk::sync_directory(directory)?;
+        let create = |name: &str| AtomicFile::create(&directory.join(name));
+        let mut output = Output {
+            directory: directory.into(),
+            _lock: lock,
+            originals: create(ORIGINALS)?,
+            copies: create(COPIES)?,
+            background: background.then(|| create(BACKGROUND)).transpose()?,
+            edits: create(EDITS)?,
+            truth: create(TRUTH)?,
+        };
+        output.truth.put(b"docno_a\tdocno_b\n")?;
+        Ok(output)
+    }
+
+    pub fn original(&mut self, docno: &str, text: &str) -> Result<()> {
+        put_document(&mut self.originals, docno, text)
+    }
+
+    /// A document that is not copied, written as it is parsed.
+    pub fn background(&mut self, document: &RawDocument<'_>, parser: &mut Parser) -> Result<()> {
+        let Some(file) = &mut self.background else {
+            return Ok(());
+        };
+        begin(file, &document.docno)?;
+        let mut written = Ok(());
+        each_piece(document, parser, |piece| {
+            if written.is_ok() {
+                written = file.put(piece.gap);
+            }
+            if written.is_ok() {
+                written = put_text(file, &String::from_utf8_lossy(piece.bytes));
+            }
+        });
+        written?;
+        file.put(b"\"}\n")
+    }
+
+    pub fn copy(
+        &mut self,
+        copy: &str,
+        original: &str,
+        seed: u64,
+        edits: &[Edit],
+        text: &str,
+    ) -> Result<()> {
+        put_document(&mut self.copies, copy, text)?;
+        let line = EditsLine {
+            copy,
+            original,
+            seed: format!("{seed:016x}"),
+            edits,
+        };
+        let mut line = serde_json::to_vec(&line).map_err(|e| Error::Io {
+            operation: "encode",
+            path: self.directory.join(EDITS),
+            source: e.into(),
+        })?;
+        line.push(b'\n');
+        self.edits.put(&line)
+    }
+
+    /// Every two of a family, an original and its copies, are a true pair; how many there are.
+    pub fn pairs(&mut self, family: &[String]) -> Result<u64> {
+        let mut pairs = 0;
+        let mut rest = family;
+        while let Some((a, others)) = rest.split_first() {
+            for b in others {
+                self.truth
+                    .put(format!("{}\t{}\n", cell(a), cell(b)).as_bytes())?;
+                pairs += 1;
+            }
+            rest = others;
+        }
+        Ok(pairs)
+    }
+
+    /// Makes the files whole, and writes the report of them.
+    pub fn finish(self, report: &mut PerturbReport) -> Result<()> {
+        let files = [
+            (ORIGINALS, Some(self.originals)),
+            (COPIES, Some(self.copies)),
+            (BACKGROUND, self.background),
+            (EDITS, Some(self.edits)),
+            (TRUTH, Some(self.truth)),
+        ];
+        for (name, file) in files {
+            if let Some(file) = file {
+                let (bytes, sum) = file.finish()?;
+                let xxh3 = format!("{sum:016x}");
+                report.files.insert(name, FileSum { bytes, xxh3 });
+            }
+        }
+        let path = self.directory.join(REPORT);
+        let mut text = serde_json::to_vec_pretty(report).map_err(|e| Error::Io {
+            operation: "encode",
+            path: path.clone(),
+            source: e.into(),
+        })?;
+        text.push(b'\n');
+        disk::sync_directory(&self.directory)?;
+        let mut file = AtomicFile::create(&path)?;
+        file.put(&text)?;
+        file.finish()?;
+        disk::sync_directory(&self.directory)
+    }
+}
+
+fn put_document(file: &mut AtomicFile, docno: &str, text: &str) -> Result<()> {
+    begin(file, docno)?;
+    put_text(file, text)?;
+    file.put(b"\"}\n")
+}
+
+fn begin(file: &mut AtomicFile, docno: &str) -> Result<()> {
+    file.put(b"{\"id\":\"")?;
+    put_text(file, docno)?;
+    file.put(b"\",\"text\":\"")
+}
+
+/// The inside of a JSON string.
+fn put_text(file: &mut AtomicFile, mut text: &str) -> Result<()> {
+    while !text.is_empty() {
+        let mut end = text.len().min(TEXT_BYTES);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let (piece, rest) = text.split_at(end);
+        let quoted = serde_json::Value::from(piece).to_string();
+        // What stands between the quotation marks.
+        let inside = quoted.get(1..quoted.len().saturating_sub(1));
+        file.put(inside.unwrap_or_default().as_bytes())?;
+        text = rest;
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! Pairs of a collection by ratio, size groups, and document.
+
+use std::collections::BTreeMap;
+
+use super::Estimate;
+use super::estimate::{Sums, estimate};
+
+/// The pairs of one document at one ratio, of two size groups.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Cell {
+    /// Number of the ratio; size group of the smaller document; of the larger; document.
+    key: (u8, u8, u8, u32),
+    /// Pairs that were found; that are true; that are both.
+    found: u32,
+    truth: u32,
+    correct: u32,
+}
+
+/// All of them, each pair once for either document. Memory: 20 bytes for each document and two size groups at
+/// each ratio, and twice as much again while they are gathered.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    cells: Vec<Cell>,
+    /// Cells that are sums already.
+    summed: usize,
+    /// Where the cells of a ratio and two groups begin and end; after [`Cells::settle`].
+    starts: BTreeMap<(u8, u8, u8), (usize, usize)>,
+}
+
+/// Fewer new cells are not worth a sort.
+const LEAST_NEW: usize = 1 << 16;
+
+impl Cells {
+    /// Counts a pair for one of its documents.
+    pub(crate) fn count(&mut self, key: (u8, u8, u8, u32), found: bool, truth: bool) {
+        self.cells.push(Cell {
+            key,
+            found: found.into(),
+            truth: truth.into(),
+            correct: (found && truth).into(),
+        });
+        if self.cells.len() > LEAST_NEW.max(self.summed * 2) {
+            self.sum();
+        }
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.cells.capacity() * size_of::<Cell>()) as u64
+    }
+
+    /// Adds cells of equal keys.
+    fn sum(&mut self) {
+        self.cells.sort_unstable_by_key(|cell| cell.key);
+        self.cells.dedup_by(|cell, into| {
+            let same = cell.key == into.key;
+            if same {
+                into.found += cell.found;
+                into.truth += cell.truth;
+                into.correct += cell.correct;
+            }
+            same
+        });
+        self.summed = self.cells.len();
+    }
+
+    /// All pairs are counted.
+    pub(crate) fn settle(&mut self) {
+        self.sum();
+        for (at, cell) in self.cells.iter().enumerate() {
+            let (ratio, smaller, larger, _) = cell.key;
+            let place = self
+                .starts
+                .entry((ratio, smaller, larger))
+                .or_insert((at, at));
+            place.1 = at + 1;
+        }
+    }
+
+    /// Pairs found wrongly, and pairs missed, in a cell of all documents; each is counted twice.
+    pub(crate) fn errors(&self, ratio: u8, smaller: u8, larger: u8) -> (u64, u64) {
+        let cells = self.of(ratio, smaller, larger).iter();
+        cells.fold((0, 0), |(wrong, missed), cell| {
+            let (found, truth) = (cell.found - cell.correct, cell.truth - cell.correct);
+            (wrong + u64::from(found), missed + u64::from(truth))
+        })
+    }
+
+    fn of(&self, ratio: u8, smaller: u8, larger: u8) -> &[Cell] {
+        let (start, end) = self
+            .starts
+            .get(&(ratio, smaller, larger))
+            .copied()
+            .unwrap_or_default();
+        &self.cells[start..end]
+    }
+
+    /// Precision and recall over the pairs of some (ratio, smaller group, larger group).
+    pub(crate) fn estimates(&self, of: &[(u8, u8, u8)]) -> (Option<Estimate>, Option<Estimate>) {
+        let mut documents: BTreeMap<u32, (Sums, Sums)> = BTreeMap::new();
+        for &(ratio, smaller, larger) in of {
+            for cell in self.of(ratio, smaller, larger) {
+                let (found, truth) = documents.entry(cell.key.3).or_default();
+                let correct = u64::from(cell.correct);
+                found.whole += u64::from(cell.found);
+                found.part += correct;
+                truth.whole += u64::from(cell.truth);
+                truth.part += correct;
+            }
+        }
+        (
+            estimate(documents.values().map(|sums| sums.0)),
+            estimate(documents.values().map(|sums| sums.1)),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_sums_whenever_they_are_summed() {
+        // More new cells than are kept without a sort, of few keys.
+        let mut cells = Cells::default();
+        for i in 0..3 * LEAST_NEW as u32 {
+            let (found, truth) = (!i.is_multiple_of(3), i.is_multiple_of(2));
+            cells.count((1, 0, (i % 2) as u8, i % 10), found, truth);
+        }
+        assert!(cells.cells.len() <= LEAST_NEW + 1);
+        cells.settle();
+        assert_eq!(cells.cells.len(), 10);
+        let n = LEAST_NEW as u64;
+        // Even: all are true, two in three found. Odd: none is true, two in three found.
+        let (precision, recall) = cells.estimates(&[(1, 0, 0), (1, 0, 1)]);
+        let (precision, recall) = (precision.unwrap(), recall.unwrap());
+        assert_eq!(precision.pairs, n);
+        assert!((precision.value - 0.5).abs() < 1e-12, "{precision:?}");
+        assert_eq!(recall.pairs, 3 * n / 4);
+        assert!((recall.value - 2.0 / 3.0).abs() < 1e-12, "{recall:?}");
+        assert_eq!(cells.errors(1, 0, 0), (0, n / 2));
+        assert_eq!(cells.errors(1, 0, 1), (n, 0));
+        assert_eq!(cells.errors(2, 0, 0), (0, 0));
+    }
+}

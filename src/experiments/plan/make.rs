@@ -1,0 +1,99 @@
+//! Makes plans for collections, keeps them in their directories, and runs with them.
+
+use std::path::Path;
+
+use super::{PLAN_FILE, Plan, PlanConfig, Planned, run, write};
+use crate::Result;
+use crate::collection::CollectionConfig;
+use crate::pipeline::{self, AppliedPlan, JoinParameters, Summary};
+use crate::progress::Context;
+use crate::read::InputFile;
+use crate::store::disk;
+use crate::workspace::Workspace;
+
+/// Makes a sampling plan for a collection.
+pub fn make(
+    workspace: &mut Workspace,
+    config: &PlanConfig,
+    context: &Context<'_>,
+) -> Result<Planned> {
+    pipeline::catalogue(workspace, context)?;
+    let planned = run(workspace, config, context)?;
+    let (share, seconds) = (planned.plan.share * 100.0, planned.cost.wall_seconds);
+    let line = format!("plan: {share:.2} % of the shingles ({seconds:.1} s)");
+    context.progress.end(&line);
+    Ok(planned)
+}
+
+/// The plan that the program made for a collection with these parameters; made now, unless it is the last
+/// one that was made. It is in [`PLAN_FILE`] then.
+pub fn for_collection(
+    workspace: &mut Workspace,
+    config: &PlanConfig,
+    context: &Context<'_>,
+) -> Result<AppliedPlan> {
+    pipeline::catalogue(workspace, context)?;
+    let given = workspace.manifest.plan_given;
+    let last = workspace.manifest.plan.take();
+    let last = last.filter(|plan| plan.config == *config && !given);
+    let made = last.is_none();
+    let plan = match last {
+        Some(plan) => plan,
+        None => {
+            workspace.manifest.costs.remove("plan");
+            pipeline::stage(workspace, "plan", context, |w| {
+                let plan = run(w, config, context)?.plan;
+                w.manifest.plan = Some(plan.clone());
+                Ok(plan)
+            })?
+        }
+    };
+    // Somebody may have written another one there since, or it may be damaged.
+    let text = write(&plan);
+    let file = workspace.directory().join(PLAN_FILE);
+    let same = workspace.is_whole(PLAN_FILE) && disk::read_all(&file)? == text.as_bytes();
+    if !same {
+        workspace.put_other(PLAN_FILE, text.as_bytes())?;
+    }
+    workspace.manifest.plan = Some(plan.clone());
+    workspace.manifest.plan_given = false;
+    if made {
+        workspace.commit(&[])?;
+    }
+    Ok(AppliedPlan { plan, given: false })
+}
+
+/// The whole job ([`pipeline::run`]) with a plan made for the collection.
+pub fn run_with_plan(
+    (inputs, out): (&[InputFile], &Path),
+    config: &CollectionConfig,
+    (planning, parameters): (&PlanConfig, &JoinParameters),
+    strict: bool,
+    context: &Context<'_>,
+) -> Result<Summary> {
+    pipeline::some_input(inputs)?;
+    let parameters_ = Some(parameters);
+    let mut workspace = pipeline::ingest_for(inputs, out, config, parameters_, strict, context)?;
+    let parameters = JoinParameters {
+        plan: Some(for_collection(&mut workspace, planning, context)?),
+        ..parameters.clone()
+    };
+    pipeline::join(&mut workspace, &parameters, context)?;
+    pipeline::cluster(&mut workspace, context)
+}
+
+/// Writes a plan file.
+pub fn write_file(path: &Path, plan: &Plan) -> Result<()> {
+    let mut file = disk::AtomicFile::create(path)?;
+    file.put(write(plan).as_bytes())?;
+    file.finish()?;
+    disk::sync_parent(path)
+}
+
+/// Writes the file of a plan that was made for a directory; one that lies in it is named in its manifest.
+pub fn keep(workspace: &mut Workspace, path: &Path, plan: &Plan) -> Result<()> {
+    match workspace.other_name(path) {
+        Some(name) => workspace.put_other(&name, write(plan).as_bytes()),
+        None => write_file(path, plan),
+    }
+}

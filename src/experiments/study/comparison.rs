@@ -1,0 +1,206 @@
+//! Exact, sampled, verified and planned runs side by side.
+
+use serde::{Deserialize, Serialize};
+
+use super::results::{Study, Trial};
+use super::run::StudyCost;
+use crate::ids::Threshold;
+use crate::precision::Counts;
+
+/// With less saved of a whole run, an exact answer is the better bargain.
+const WORTH_SAVING: f64 = 0.25;
+
+/// Mean, least and greatest over the classes of a ratio.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Their mean,
+    pub mean: f64,
+    /// the least,
+    pub least: f64,
+    /// and the greatest.
+    pub greatest: f64,
+}
+
+impl Spread {
+    fn of(values: impl Iterator<Item = Option<f64>>) -> Option<Spread> {
+        let values: Vec<f64> = values.flatten().collect();
+        if values.is_empty() {
+            return None;
+        }
+        Some(Spread {
+            mean: values.iter().sum::<f64>() / values.len() as f64,
+            least: values.iter().copied().fold(f64::INFINITY, f64::min),
+            greatest: values.iter().copied().fold(0.0, f64::max),
+        })
+    }
+}
+
+/// One way to the pairs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// What it is, for people.
+    pub name: String,
+    /// Share of all shingles that are sorted.
+    pub share: f64,
+    /// Precision over all pairs; `None` where nothing was found.
+    pub precision: Option<Spread>,
+    /// Recall over all pairs; `None` where nothing is true.
+    pub recall: Option<Spread>,
+    /// Pairs found, on average,
+    pub found: f64,
+    /// and of these, what is looked up in the full sets.
+    pub looked_up: f64,
+    /// Documents of which nothing is sampled, on average.
+    pub nothing_sampled: f64,
+    /// CPU seconds from the collection to the pairs at the lowest threshold, on average; `None` where no run
+    /// of its own was made.
+    pub cpu_seconds: Option<f64>,
+}
+
+/// What can be chosen from, and what to choose.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The threshold at which precision and recall are told: the one nearest 0.85.
+    pub threshold: Threshold,
+    /// The lowest threshold, of the times.
+    pub lowest: Threshold,
+    /// CPU seconds of reading, before any of them.
+    pub reading_seconds: f64,
+    /// The ways.
+    pub rows: Vec<Row>,
+    /// What to choose, in a sentence or two.
+    pub verdict: String,
+}
+
+/// Pairs of all groups, found where the estimate reaches threshold number `from`, true from `at` on.
+fn counts(trial: &Trial, from: usize, at: usize) -> Counts {
+    let tables = trial
+        .groups
+        .iter()
+        .flat_map(|group| [&group.same, &group.cross]);
+    tables.fold(Counts::default(), |sum, table| sum + table.counts(from, at))
+}
+
+/// Puts the runs of a study side by side.
+#[must_use]
+pub fn comparison(study: &Study, cost: &StudyCost) -> Comparison {
+    let thresholds = &study.config.thresholds;
+    let at = study.config.nearest();
+    let shingles = |trial: &Trial| trial.groups.iter().map(|group| group.shingles).sum::<u64>();
+    let all = study.trials.first().map_or(0, shingles).max(1) as f64;
+    let mut rows = Vec::new();
+    for n in std::iter::once(1).chain(study.config.ratios.iter().copied()) {
+        let trials: Vec<&Trial> = study.trials.iter().filter(|trial| trial.n == n).collect();
+        let number = trials.len().max(1) as f64;
+        let groups = || trials.iter().flat_map(|trial| &trial.groups);
+        let share = groups().map(|group| group.sampled as f64).sum::<f64>() / number / all;
+        let nothing_sampled = groups()
+            .map(|group| group.nothing_sampled as f64)
+            .sum::<f64>()
+            / number;
+        let of = |from: usize| -> Vec<Counts> {
+            trials.iter().map(|trial| counts(trial, from, at)).collect()
+        };
+        let found = |counts: &[Counts]| {
+            counts
+                .iter()
+                .map(|counts| counts.found() as f64)
+                .sum::<f64>()
+                / number
+        };
+        let plain = of(at);
+        let row = Row {
+            name: if n == 1 {
+                "exact".into()
+            } else {
+                format!("1/{n}")
+            },
+            share,
+            precision: Spread::of(plain.iter().map(|counts| counts.precision())),
+            recall: Spread::of(plain.iter().map(|counts| counts.recall())),
+            found: found(&plain),
+            looked_up: 0.0,
+            nothing_sampled,
+            cpu_seconds: if n == 1 {
+                Some(cost.exact.cpu_seconds)
+            } else {
+                cost.trials.get(&n).map(|cost| cost.cpu_seconds)
+            },
+        };
+        rows.push(row.clone());
+        if n == 1 {
+            continue;
+        }
+        // Verified, from the threshold itself and from the one that is three steps lower.
+        let lower = at.saturating_sub(3);
+        for from in if lower == at {
+            vec![at]
+        } else {
+            vec![at, lower]
+        } {
+            let verified = of(from);
+            rows.push(Row {
+                name: format!("1/{n}, verified from {}", thresholds[from]),
+                precision: Spread::of(verified.iter().map(|c| (c.correct > 0).then_some(1.0))),
+                recall: Spread::of(verified.iter().map(|counts| counts.recall())),
+                found: verified
+                    .iter()
+                    .map(|counts| counts.correct as f64)
+                    .sum::<f64>()
+                    / number,
+                looked_up: found(&verified),
+                cpu_seconds: None,
+                ..row.clone()
+            });
+        }
+    }
+    for planned in &cost.planned {
+        let one = |value: Option<f64>| Spread::of(std::iter::once(value));
+        rows.push(Row {
+            name: format!(
+                "plan for precision {}",
+                planned.plan.config.target.precision
+            ),
+            share: planned.cost.records as f64 / all,
+            precision: one(planned.counts.precision()),
+            recall: one(planned.counts.recall()),
+            found: planned.counts.found() as f64,
+            looked_up: 0.0,
+            nothing_sampled: planned.nothing_sampled as f64,
+            cpu_seconds: Some(planned.cost.cpu_seconds),
+        });
+    }
+    let verdict = verdict(cost);
+    Comparison {
+        threshold: thresholds[at],
+        lowest: thresholds[0],
+        reading_seconds: cost.reading.cpu_seconds,
+        rows,
+        verdict,
+    }
+}
+
+/// Does sampling pay?
+fn verdict(cost: &StudyCost) -> String {
+    let (reading, exact) = (cost.reading.cpu_seconds, cost.exact.cpu_seconds);
+    let Some(planned) = cost.planned.first() else {
+        return format!(
+            "An exact run takes {exact:.1} CPU seconds after {reading:.1} of reading. No plans were tried: \
+             they need ratios that divide one another."
+        );
+    };
+    let precision = planned.plan.config.target.precision;
+    let sampled = planned.cost.cpu_seconds;
+    let saved = ((exact - sampled) / (reading + exact).max(f64::MIN_POSITIVE)).max(0.0);
+    let advice = if saved < WORTH_SAVING {
+        "Run exactly: no pair is missed then, none is false, and it costs little more."
+    } else {
+        "Where the answer may be a little wrong, the plan is worth it; where it may not, run exactly."
+    };
+    format!(
+        "Reading the collection took {reading:.1} CPU seconds, and every run has to do that. From there an exact run \
+         takes {exact:.1}; with the plan for precision {precision} it is {sampled:.1}, which saves {:.0} % of the \
+         whole. {advice}",
+        saved * 100.0
+    )
+}

@@ -1,0 +1,455 @@
+//! A study by ratio, threshold and size group: what the tables and the charts ask for.
+
+use std::collections::BTreeMap;
+
+use crate::experiments::study::{Study, Trial};
+use crate::ids::Threshold;
+use crate::precision::{Counts, PairTable};
+use crate::{Error, Result};
+
+/// A size group by its number, or the whole collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    Group(usize),
+    All,
+}
+
+/// Which pairs of a [`Scope`] are meant. In a group: of two of its documents, or of one of them and a
+/// larger document of another group. In the whole collection: the groups' added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pairs {
+    Same,
+    Cross,
+    All,
+}
+
+impl Pairs {
+    pub(super) const EACH: [Pairs; 3] = [Pairs::Same, Pairs::Cross, Pairs::All];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Pairs::Same => "same",
+            Pairs::Cross => "cross",
+            Pairs::All => "all",
+        }
+    }
+}
+
+/// What a trial is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    Precision,
+    Recall,
+}
+
+impl Measure {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Measure::Precision => "precision",
+            Measure::Recall => "recall",
+        }
+    }
+
+    pub(super) fn of(self, counts: Counts) -> Option<f64> {
+        match self {
+            Measure::Precision => counts.precision(),
+            Measure::Recall => counts.recall(),
+        }
+    }
+}
+
+/// Documents and shingles of a scope in a trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sizes {
+    pub documents: u64,
+    pub nothing_sampled: u64,
+    pub shingles: u64,
+    pub sampled: u64,
+}
+
+/// Some numbers over the trials of a ratio. Those that are undefined are left out and counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Spread {
+    pub defined: usize,
+    pub undefined: usize,
+    /// `None` where all are undefined.
+    pub moments: Option<Moments>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Moments {
+    pub mean: f64,
+    /// Of the population: the classes tried are all there are, no sample of them.
+    pub deviation: f64,
+    pub least: f64,
+    pub greatest: f64,
+}
+
+impl Spread {
+    pub(super) fn of(values: impl IntoIterator<Item = Option<f64>>) -> Spread {
+        let mut defined = Vec::new();
+        let mut undefined = 0;
+        for value in values {
+            match value {
+                Some(value) => defined.push(value),
+                None => undefined += 1,
+            }
+        }
+        Spread {
+            defined: defined.len(),
+            undefined,
+            moments: Moments::of(&defined),
+        }
+    }
+
+    pub(super) fn mean(&self) -> Option<f64> {
+        self.moments.map(|m| m.mean)
+    }
+}
+
+impl Moments {
+    fn of(values: &[f64]) -> Option<Moments> {
+        let count = values.len() as f64;
+        let (mut least, mut greatest) = (*values.first()?, *values.first()?);
+        let mut sum = 0.0;
+        for &value in values {
+            sum += value;
+            least = least.min(value);
+            greatest = greatest.max(value);
+        }
+        let mean = sum / count;
+        let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+        Some(Moments {
+            mean,
+            deviation: (squares / count).sqrt(),
+            least,
+            greatest,
+        })
+    }
+}
+
+/// Mean of counts; `None` of no trials.
+pub(super) fn mean(values: impl IntoIterator<Item = u64>) -> Option<f64> {
+    Spread::of(values.into_iter().map(|v| Some(v as f64))).mean()
+}
+
+/// A trial with its counts at every threshold.
+pub(super) struct Tried<'a> {
+    pub trial: &'a Trial,
+    /// By scope (the groups, then all), by kind of pairs, by threshold.
+    counts: Vec<[Vec<Counts>; 3]>,
+    /// All pairs of the collection, summed from above.
+    all: Sums,
+}
+
+impl Tried<'_> {
+    /// Counts with one threshold for estimates and for truth.
+    pub(super) fn counts(&self, scope: Scope, pairs: Pairs, threshold: usize) -> Counts {
+        let place = match scope {
+            Scope::Group(group) => group,
+            Scope::All => self.trial.groups.len(),
+        };
+        let of_scope = self.counts.get(place).map(|kinds| match pairs {
+            Pairs::Same => &kinds[0],
+            Pairs::Cross => &kinds[1],
+            Pairs::All => &kinds[2],
+        });
+        of_scope
+            .and_then(|by_threshold| by_threshold.get(threshold))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// All pairs of the collection: estimates held to one threshold, truth to another.
+    pub(super) fn verified(&self, estimated: usize, truth: usize) -> Counts {
+        self.all.counts(estimated, truth)
+    }
+
+    pub(super) fn sizes(&self, scope: Scope) -> Sizes {
+        let groups = self.trial.groups.iter().enumerate();
+        let chosen = groups.filter(|&(group, _)| match scope {
+            Scope::Group(wanted) => wanted == group,
+            Scope::All => true,
+        });
+        chosen.fold(Sizes::default(), |sum, (_, group)| Sizes {
+            documents: sum.documents + group.documents,
+            nothing_sampled: sum.nothing_sampled + group.nothing_sampled,
+            shingles: sum.shingles + group.shingles,
+            sampled: sum.sampled + group.sampled,
+        })
+    }
+}
+
+/// A table summed from its far corner: cell (i, j) holds all pairs whose levels are at least i and j.
+/// Every count is three look-ups in it, where the table itself is walked for each.
+struct Sums {
+    cells: Vec<u64>,
+    side: usize,
+}
+
+impl Sums {
+    fn of(table: &PairTable) -> Sums {
+        let side = table.thresholds + 1;
+        let mut sums = Sums {
+            cells: table.cells.clone(),
+            side,
+        };
+        for i in (0..side).rev() {
+            let mut row = 0;
+            for j in (0..side).rev() {
+                row += sums.at(i, j);
+                let above = sums.at(i + 1, j);
+                if let Some(cell) = sums.cells.get_mut(i * side + j) {
+                    *cell = row + above;
+                }
+            }
+        }
+        sums
+    }
+
+    /// 0 past the edges.
+    fn at(&self, i: usize, j: usize) -> u64 {
+        if j >= self.side {
+            return 0;
+        }
+        self.cells.get(i * self.side + j).copied().unwrap_or(0)
+    }
+
+    fn counts(&self, estimated: usize, truth: usize) -> Counts {
+        let correct = self.at(estimated + 1, truth + 1);
+        Counts {
+            correct,
+            wrong: self.at(estimated + 1, 0) - correct,
+            missed: self.at(0, truth + 1) - correct,
+        }
+    }
+}
+
+/// All classes of a ratio.
+pub(super) struct Ratio<'a> {
+    /// The n of 1/n.
+    pub n: u32,
+    /// In the study's order.
+    pub trials: Vec<Tried<'a>>,
+}
+
+impl Ratio<'_> {
+    /// `1/16`, or `full`.
+    pub(super) fn name(&self) -> String {
+        ratio_name(self.n)
+    }
+
+    /// A measure over the classes.
+    pub(super) fn spread(
+        &self,
+        measure: Measure,
+        scope: Scope,
+        pairs: Pairs,
+        threshold: usize,
+    ) -> Spread {
+        let trials = self.trials.iter();
+        Spread::of(trials.map(|t| measure.of(t.counts(scope, pairs, threshold))))
+    }
+
+    pub(super) fn precision(&self, scope: Scope, pairs: Pairs, threshold: usize) -> Spread {
+        self.spread(Measure::Precision, scope, pairs, threshold)
+    }
+
+    /// Mean number of shingles sampled.
+    pub(super) fn sampled(&self, scope: Scope) -> Option<f64> {
+        mean(self.trials.iter().map(|t| t.sizes(scope).sampled))
+    }
+}
+
+/// The ratio 1/n as the project writes it.
+pub(super) fn ratio_name(n: u32) -> String {
+    if n == 1 {
+        "full".into()
+    } else {
+        format!("1/{n}")
+    }
+}
+
+/// A study, ready to be asked.
+pub(super) struct View<'a> {
+    pub study: &'a Study,
+    /// By n, rising; the exact run, where there is one, is the first.
+    pub ratios: Vec<Ratio<'a>>,
+}
+
+impl<'a> View<'a> {
+    /// Checks that every trial has the groups and thresholds that the study names.
+    pub(super) fn new(study: &'a Study) -> Result<View<'a>> {
+        let mut by_n: BTreeMap<u32, Vec<Tried>> = BTreeMap::new();
+        for trial in &study.trials {
+            by_n.entry(trial.n).or_default().push(tried(study, trial)?);
+        }
+        let ratios = by_n
+            .into_iter()
+            .map(|(n, trials)| Ratio { n, trials })
+            .collect();
+        Ok(View { study, ratios })
+    }
+
+    /// Ratios that leave something out.
+    pub(super) fn sampled_ratios(&self) -> impl DoubleEndedIterator<Item = &Ratio<'a>> {
+        self.ratios.iter().filter(|ratio| ratio.n > 1)
+    }
+
+    /// The groups, then all.
+    pub(super) fn scopes(&self) -> impl Iterator<Item = Scope> {
+        (0..self.study.groups.len())
+            .map(Scope::Group)
+            .chain([Scope::All])
+    }
+
+    /// `0` and so on, or `all`.
+    pub(super) fn group_name(&self, scope: Scope) -> String {
+        match scope {
+            Scope::Group(group) => group.to_string(),
+            Scope::All => "all".into(),
+        }
+    }
+
+    /// The words of its documents, as `0-499`; `all` of the whole.
+    pub(super) fn words(&self, scope: Scope) -> &str {
+        match scope {
+            Scope::Group(group) => self.study.groups.get(group).map_or("", String::as_str),
+            Scope::All => "all",
+        }
+    }
+
+    /// Documents and shingles, which no class changes.
+    pub(super) fn whole(&self, scope: Scope) -> Sizes {
+        let trial = self.ratios.iter().flat_map(|ratio| &ratio.trials).next();
+        trial.map(|trial| trial.sizes(scope)).unwrap_or_default()
+    }
+
+    pub(super) fn thresholds(&self) -> &[Threshold] {
+        &self.study.config.thresholds
+    }
+
+    /// The number of the threshold nearest to a value, the lower of two.
+    pub(super) fn nearest_threshold(&self, wanted: f64) -> Option<usize> {
+        let distance = |t: &Threshold| (value(*t) - wanted).abs();
+        let all = self.thresholds().iter().enumerate();
+        all.min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)))
+            .map(|(place, _)| place)
+    }
+}
+
+/// A threshold as a number to draw.
+pub(super) fn value(threshold: Threshold) -> f64 {
+    threshold.numerator() as f64 / threshold.denominator() as f64
+}
+
+/// First and last number of words of a group called `500-999` or `9000-`.
+pub(super) fn bounds(words: &str) -> Option<(u64, Option<u64>)> {
+    let (low, high) = words.split_once('-')?;
+    let high = if high.is_empty() {
+        None
+    } else {
+        Some(high.parse().ok()?)
+    };
+    Some((low.parse().ok()?, high))
+}
+
+fn tried<'a>(study: &Study, trial: &'a Trial) -> Result<Tried<'a>> {
+    let bad = |what: &str, expected: usize, found: usize| Error::BadStudy {
+        n: trial.n,
+        class: trial.class,
+        what: what.into(),
+        expected: expected as u64,
+        found: found as u64,
+    };
+    if trial.groups.len() != study.groups.len() {
+        let found = trial.groups.len();
+        return Err(bad("size groups", study.groups.len(), found));
+    }
+    // They are counts of one collection, and summed below in every way; a trial is read from a file.
+    let numbers = trial.groups.iter().flat_map(|group| {
+        let sizes = [
+            group.documents,
+            group.nothing_sampled,
+            group.shingles,
+            group.sampled,
+        ];
+        let cells = group.same.cells.iter().chain(&group.cross.cells);
+        sizes.into_iter().chain(cells.copied())
+    });
+    let sum = numbers.fold(0, u64::saturating_add);
+    if sum == u64::MAX {
+        return Err(bad("counts, all together", usize::MAX - 1, usize::MAX));
+    }
+    let thresholds = study.config.thresholds.len();
+    let mut whole = [const { None }; 3];
+    let mut counts = Vec::with_capacity(trial.groups.len() + 1);
+    for group in &trial.groups {
+        for table in [&group.same, &group.cross] {
+            if table.thresholds != thresholds {
+                return Err(bad("thresholds in a table", thresholds, table.thresholds));
+            }
+            let cells = (thresholds + 1) * (thresholds + 1);
+            if table.cells.len() != cells {
+                return Err(bad("cells in a table", cells, table.cells.len()));
+            }
+        }
+        let mut both = group.same.clone();
+        both.add(&group.cross);
+        for (sum, table) in whole.iter_mut().zip([&group.same, &group.cross, &both]) {
+            sum.get_or_insert_with(|| PairTable::new(thresholds))
+                .add(table);
+        }
+        counts.push([&group.same, &group.cross, &both].map(diagonal));
+    }
+    let whole = whole.map(|sum| sum.unwrap_or_else(|| PairTable::new(thresholds)));
+    let [_, _, all] = &whole;
+    let all = Sums::of(all);
+    counts.push(whole.each_ref().map(diagonal));
+    Ok(Tried { trial, counts, all })
+}
+
+/// Counts by threshold.
+fn diagonal(table: &PairTable) -> Vec<Counts> {
+    let sums = Sums::of(table);
+    (0..table.thresholds).map(|t| sums.counts(t, t)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_give_what_the_table_gives() {
+        let mut table = PairTable::new(3);
+        for (place, cell) in table.cells.iter_mut().enumerate() {
+            *cell = (place * place) as u64 % 7;
+        }
+        let sums = Sums::of(&table);
+        for estimated in 0..3 {
+            for truth in 0..3 {
+                let expected = table.counts(estimated, truth);
+                assert_eq!(sums.counts(estimated, truth), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_spread_leaves_out_what_is_undefined() {
+        let spread = Spread::of([Some(0.25), None, Some(0.75), Some(0.5)]);
+        assert_eq!((spread.defined, spread.undefined), (3, 1));
+        let moments = spread.moments.unwrap();
+        assert_eq!((moments.least, moments.greatest), (0.25, 0.75));
+        assert_eq!(moments.mean, 0.5);
+        // Of the population: (0.0625 + 0 + 0.0625) / 3.
+        assert!((moments.deviation - (0.125f64 / 3.0).sqrt()).abs() < 1e-15);
+        assert_eq!(Spread::of([None]).moments, None);
+    }
+
+    #[test]
+    fn names_of_groups_have_bounds() {
+        assert_eq!(bounds("500-999"), Some((500, Some(999))));
+        assert_eq!(bounds("9000-"), Some((9000, None)));
+        assert_eq!(bounds("long"), None);
+    }
+}

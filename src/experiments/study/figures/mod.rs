@@ -1,0 +1,202 @@
+//! Tables and figures of a study.
+//!
+//! # Source
+//! Ye, Wen & Ma 2008: Table 3, Figures 1 to 4 and what sections 4 to 6 say of them.
+//!
+//! # In and out
+//! In: a [`Study`]. Out: CSV tables, SVG charts, and `figures.json` with a title, what the paper saw and
+//! what this study shows for each chart and for Table 3. Nothing is read or written here.
+//!
+//! | file | what it holds |
+//! | --- | --- |
+//! | `trials.csv` | counts, precision and recall of every trial, by threshold, size group and kind of pairs |
+//! | `summary.csv` | the same over the classes of each ratio: mean, standard deviation, least, greatest |
+//! | `verified.csv` | pairs whose estimate reaches c, checked exactly against t: how many are looked up, and recall |
+//! | `table3.csv` | documents and shingles by size group, beside those of .GOV |
+//! | `figure1.csv`, `.svg` | words against rank |
+//! | `figure2-N.csv`, `.svg` | precision against the threshold at 1/N |
+//! | `figure3-N.csv`, `.svg` | recall against the threshold at 1/N |
+//! | `figure4.csv`, `.svg` | shingles to process for a required precision |
+//! | `spread.csv`, `.svg` | precision over the classes of each ratio, at the threshold nearest 0.85 |
+//!
+//! # Algorithm
+//! Means are over the classes of a ratio, each class one value; a class in which precision or recall is
+//! undefined (nothing found, nothing true) is left out and counted. Standard deviations are those of the
+//! population: the classes tried are all that are spoken of. Figures show for a group the pairs of two of its
+//! documents, as the paper ran each group by itself, and for the whole collection all its pairs.
+//!
+//! Figure 4: each group takes the coarsest ratio whose mean precision meets the target, or everything
+//! where none does. A group without any pair, true or found, takes the coarsest and is counted. One ratio for
+//! all is held to the mean precision over all pairs, those between groups included.
+//!
+//! # Invariants
+//! - The same study gives the same bytes.
+//! - Verified pairs are all true, so their precision is 1 and not stated.
+//!
+//! # Cost
+//! For each trial, size group and kind of pairs, one pass over its table of (thresholds + 1)^2 cells;
+//! `verified.csv` has thresholds^2 lines for each ratio.
+//!
+//! # Where we depart from the source
+//! The paper shows means only; the spread over classes, verification, and the one ratio that would do for
+//! all are ours. It takes 1/16 for the coarsest ratio; here it is the coarsest that was tried. Shares of
+//! shingles are those truly sampled.
+//!
+//! # Errors
+//! `BadStudy` where a trial's tables do not have the study's groups and thresholds; `Figure` where the
+//! drawing library fails.
+
+pub(crate) mod chart;
+mod charts;
+mod fit;
+mod measure;
+mod plan;
+mod remarks;
+mod tables;
+
+use serde::Serialize;
+
+use self::measure::{Measure, View};
+use crate::experiments::study::Study;
+use crate::{Error, Result};
+
+/// A file to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StudyFile {
+    /// Its name, without a directory.
+    pub name: String,
+    /// Its bytes, UTF-8.
+    pub content: Vec<u8>,
+}
+
+/// A line of `figures.json`.
+#[derive(Serialize)]
+struct Remark {
+    file: String,
+    title: String,
+    paper: String,
+    here: String,
+}
+
+/// All tables and figures, each table before its figure, `figures.json` last.
+///
+/// # Errors
+/// Where the study's tables do not fit what it says was tried, or nothing can be drawn.
+pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
+    let view = View::new(study)?;
+    let mut made = Made::default();
+    made.table("trials", tables::trials(&view));
+    made.table("summary", tables::summary(&view));
+    made.table("verified", tables::verified(&view));
+    let title = "Documents and shingles by size group";
+    made.table("table3", tables::table3(&view));
+    made.remark(
+        "table3.csv",
+        title,
+        remarks::TABLE3_PAPER,
+        remarks::table3(&view),
+    );
+
+    let title = "Sizes of documents by rank";
+    made.table("figure1", tables::figure1(&view));
+    let chart = charts::figure1(&view, title);
+    made.chart(
+        "figure1",
+        &chart,
+        remarks::FIGURE1_PAPER,
+        remarks::figure1(&view),
+    )?;
+
+    for (figure, measure) in [(2, Measure::Precision), (3, Measure::Recall)] {
+        let floor = charts::floor(&view, measure);
+        for ratio in view.sampled_ratios() {
+            let name = format!("figure{figure}-{}", ratio.n);
+            let (title, paper, here) = match measure {
+                Measure::Precision => (
+                    "Precision",
+                    remarks::precision_paper(ratio.n),
+                    remarks::precision(&view, ratio),
+                ),
+                Measure::Recall => (
+                    "Recall",
+                    remarks::recall_paper(ratio.n),
+                    remarks::recall(&view, ratio),
+                ),
+            };
+            let title = format!("{title} at sampling ratio {}", ratio.name());
+            made.table(&name, tables::by_threshold(&view, ratio, measure));
+            let chart = charts::by_threshold(&view, ratio, measure, floor, &title);
+            made.chart(&name, &chart, paper, here)?;
+        }
+    }
+
+    let title = "Shingles to process for a required precision";
+    let plans = plan::plans(&view);
+    made.table("figure4", tables::figure4(&view, &plans));
+    let chart = charts::figure4(&view, &plans, title);
+    made.chart(
+        "figure4",
+        &chart,
+        remarks::FIGURE4_PAPER,
+        remarks::figure4(&view),
+    )?;
+
+    // The paper's threshold for what it says in numbers.
+    if let Some(threshold) = view.nearest_threshold(0.85) {
+        let at = study.config.thresholds.get(threshold);
+        let at = at.map_or_else(String::new, ToString::to_string);
+        let title = format!("Precision of each class, at threshold {at}");
+        made.table("spread", tables::spread(&view, threshold));
+        let chart = charts::spread(&view, threshold, &title);
+        let here = remarks::spread(&view, threshold);
+        made.chart("spread", &chart, remarks::SPREAD_PAPER, here)?;
+    }
+    made.finish()
+}
+
+/// What has been made so far.
+#[derive(Default)]
+struct Made {
+    files: Vec<StudyFile>,
+    remarks: Vec<Remark>,
+}
+
+impl Made {
+    fn file(&mut self, name: String, content: String) {
+        self.files.push(StudyFile {
+            name,
+            content: content.into_bytes(),
+        });
+    }
+
+    fn table(&mut self, name: &str, content: String) {
+        self.file(format!("{name}.csv"), content);
+    }
+
+    fn remark(&mut self, file: &str, title: &str, paper: &str, here: String) {
+        self.remarks.push(Remark {
+            file: file.into(),
+            title: title.into(),
+            paper: paper.into(),
+            here,
+        });
+    }
+
+    fn chart(&mut self, name: &str, chart: &chart::Chart, paper: &str, here: String) -> Result<()> {
+        let file = format!("{name}.svg");
+        let svg = chart.svg(&file)?;
+        self.remark(&file, &chart.title, paper, here);
+        self.file(file, svg);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<StudyFile>> {
+        let name = "figures.json";
+        let json = serde_json::to_string_pretty(&self.remarks).map_err(|error| Error::Figure {
+            figure: name.into(),
+            message: error.to_string(),
+        })?;
+        self.file(name.into(), json + "\n");
+        Ok(self.files)
+    }
+}

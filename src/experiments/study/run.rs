@@ -1,0 +1,570 @@
+//! The trials, one after the other.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+
+use super::comparison::comparison;
+use super::figures;
+use super::results::{Study, StudyConfig, Trial, TrialGroup};
+use crate::budget::ByteSize;
+use crate::collection::{Catalogue, each_document};
+use crate::experiments::plan::{self, Plan, PlanConfig, Target};
+use crate::experiments::trial::{self, Cost, Documents};
+use crate::ids::Threshold;
+use crate::pipeline;
+use crate::precision::{Counts, PairTable};
+use crate::process::peak_bytes;
+use crate::progress::{Context, Unit};
+use crate::sample::{Rate, Sampled, Sampling};
+use crate::store::{self, disk};
+use crate::workspace::{Workspace, put_file};
+use crate::{Error, Result};
+
+/// What the stage is called in progress and messages.
+pub const STAGE: &str = "study";
+/// Subdirectory of an output directory that a study writes to.
+pub const DIRECTORY: &str = "study";
+/// Readers of pair lists and writers of small files.
+const FIXED_BYTES: u64 = 32 << 20;
+/// Ranks for each power of ten that are kept of the sizes of documents, beyond the first hundred.
+const RANKS: u64 = 100;
+
+impl Default for StudyConfig {
+    /// The ratios and the thresholds of Ye, Wen & Ma 2008, sections 5 and 6.
+    fn default() -> Self {
+        StudyConfig {
+            ratios: vec![2, 4, 8, 16],
+            thresholds: (10..=19).filter_map(|n| Threshold::new(n, 20)).collect(),
+        }
+    }
+}
+
+impl StudyConfig {
+    /// Refuses what is not in order.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |name, given: String, limit: &str| {
+            let limit = limit.into();
+            Err(Error::BadParameter { name, given, limit })
+        };
+        let ratios: Vec<String> = self.ratios.iter().map(|n| format!("1/{n}")).collect();
+        let rising = self.ratios.windows(2).all(|pair| pair[0] < pair[1]);
+        if self.ratios.is_empty()
+            || !rising
+            || self.ratios[0] < 2
+            || self.ratios.iter().any(|&n| n > 1024)
+        {
+            let limit = "give each once, 1/2 to 1/1024: every class of each is a trial";
+            return refuse("ratios", ratios.join(","), limit);
+        }
+        let order = |pair: &[Threshold]| {
+            let (a, b) = (pair[0], pair[1]);
+            u128::from(a.numerator()) * u128::from(b.denominator())
+                < u128::from(b.numerator()) * u128::from(a.denominator())
+        };
+        if self.thresholds.is_empty() || !self.thresholds.windows(2).all(order) {
+            let given: Vec<String> = self.thresholds.iter().map(Threshold::to_string).collect();
+            return refuse(
+                "thresholds",
+                given.join(","),
+                "give each once, the lowest first",
+            );
+        }
+        Ok(())
+    }
+
+    /// The threshold nearest 0.85, the paper's.
+    #[must_use]
+    pub fn nearest(&self) -> usize {
+        let away = |at: usize| {
+            let threshold = self.thresholds[at];
+            (threshold.numerator() as f64 / threshold.denominator() as f64 - 0.85).abs()
+        };
+        (0..self.thresholds.len())
+            .min_by(|&a, &b| away(a).total_cmp(&away(b)))
+            .unwrap_or(0)
+    }
+
+    /// Bytes of the tables of all trials.
+    fn bytes(&self, base: &Workspace) -> u64 {
+        let groups = base.manifest.collection.size_groups.count() as u64;
+        let side = self.thresholds.len() as u64 + 1;
+        (self.trials() + 1) * groups * 2 * side * side * size_of::<u64>() as u64
+    }
+
+    /// Classes of all ratios.
+    #[must_use]
+    pub fn trials(&self) -> u64 {
+        self.ratios.iter().map(|&n| u64::from(n)).sum()
+    }
+}
+
+/// What a study took, beside what it found; not the same from one time to the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StudyCost {
+    /// Reading the inputs, as the run counted it.
+    pub reading: Cost,
+    /// The exact run at the lowest threshold, from the collection to its pairs,
+    pub exact: Cost,
+    /// and of the postings that it looked at, the share in prefixes; `None` where it counted.
+    pub prefix_share: Option<f64>,
+    /// The mean trial of each ratio 1/n, by n.
+    pub trials: BTreeMap<u32, Cost>,
+    /// Runs with plans, made on the whole collection for the threshold nearest 0.85.
+    pub planned: Vec<PlannedTrial>,
+    /// Wall seconds of the exact run and all trials.
+    pub wall_seconds: f64,
+    /// CPU seconds of them.
+    pub cpu_seconds: f64,
+    /// Trials.
+    pub count: u64,
+    /// Peak resident bytes of the process.
+    pub peak_bytes: u64,
+}
+
+/// A run with a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedTrial {
+    /// The plan.
+    pub plan: Plan,
+    /// What it found at the plan's threshold,
+    pub counts: Counts,
+    /// by size group of the smaller document,
+    pub groups: Vec<Counts>,
+    /// Documents of which nothing is sampled.
+    pub nothing_sampled: u64,
+    /// What it took, at the lowest threshold as the trials.
+    pub cost: Cost,
+}
+
+/// Precisions that plans are made for.
+const PLANNED: [(u64, u64); 3] = [(4, 5), (9, 10), (19, 20)];
+
+/// Makes plans and runs them.
+fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> {
+    let at = study.config.nearest();
+    let Some(&threshold) = study.config.thresholds.get(at) else {
+        return Ok(Vec::new());
+    };
+    let nest = study
+        .config
+        .ratios
+        .windows(2)
+        .all(|pair| pair[1].is_multiple_of(pair[0]));
+    if !nest {
+        // Documents of two ratios could not be compared.
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::new();
+    let made = PLANNED.iter().filter_map(|&(p, q)| Threshold::new(p, q));
+    let config = |precision| PlanConfig {
+        target: Target {
+            threshold,
+            precision,
+            recall: None,
+        },
+        ratios: study.config.ratios.clone(),
+        subset: None,
+    };
+    let configs: Vec<PlanConfig> = made.map(config).collect();
+    let held = trials.held()?;
+    let plans = plan::run_all(trials.base, &configs, &trial::within(trials.context, held))
+        .map_err(|error| trial::refused(error, trials.context, held))?;
+    for plan in plans {
+        let place = trials.place("trial");
+        let lowest = study.config.thresholds[0];
+        let (workspace, cost) = trial::ask(
+            trials.base,
+            &place,
+            &plan.sampling(),
+            lowest,
+            (held, trials.context),
+        )?;
+        trials.truth()?;
+        let (Some(truth), Some(documents)) = (&trials.truth, trials.documents()?) else {
+            break;
+        };
+        let trial = trials.compare(Rate::FULL, truth, &workspace, &documents)?;
+        let groups: Vec<Counts> = trial
+            .groups
+            .iter()
+            .map(|group| group.same.at(at) + group.cross.at(at))
+            .collect();
+        let counts = groups
+            .iter()
+            .fold(Counts::default(), |sum, &group| sum + group);
+        all.push(PlannedTrial {
+            plan,
+            counts,
+            groups,
+            nothing_sampled: trial.groups.iter().map(|group| group.nothing_sampled).sum(),
+            cost,
+        });
+    }
+    Ok(all)
+}
+
+/// Writes tables, figures, and what it took; removes those of an earlier study that this one has not.
+fn write(base: &mut Workspace, study: &Study, cost: &StudyCost) -> Result<()> {
+    let of_study = format!("{DIRECTORY}/");
+    let kept = format!("{DIRECTORY}/{TRIALS}/");
+    let earlier =
+        base.forget_others(|name| name.starts_with(&of_study) && !name.starts_with(&kept))?;
+    let mut files = Vec::new();
+    let mut put = |name: &str, content: &[u8]| -> Result<()> {
+        let name = format!("{of_study}{name}");
+        files.push(put_file(base.directory(), &name, content)?);
+        Ok(())
+    };
+    for file in figures::files(study)? {
+        put(&file.name, &file.content)?;
+    }
+    let json = serde_json::json!({
+        "format": FORMAT,
+        "program": concat!("lookalike ", env!("CARGO_PKG_VERSION")),
+        "config": study.config,
+        "cost": cost,
+        "comparison": comparison(study, cost),
+    });
+    put(COST_FILE, format!("{json:#}\n").as_bytes())?;
+    for name in &earlier {
+        if files.iter().all(|file| file.name != *name) {
+            disk::remove(&base.directory().join(name))?;
+        }
+    }
+    base.name_others(files)
+}
+
+/// Subdirectory of a study's for finished trials.
+const TRIALS: &str = "trials";
+/// The file with what a study took, and the plans it tried.
+pub const COST_FILE: &str = "study.json";
+
+/// The version of `study.json` and of the files of trials.
+pub const FORMAT: u32 = 1;
+
+/// A finished trial on disk.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// Of [`FORMAT`]; a trial of another one is run again.
+    format: u32,
+    /// Of everything that it depends on.
+    digest: String,
+    trial: Trial,
+    cost: Cost,
+    /// Of the exact run: share of the postings in prefixes.
+    #[serde(default)]
+    prefix_share: Option<f64>,
+}
+
+/// Runs the trials of a study that are still to be run; returns what all of them counted.
+pub fn run(
+    base: &mut Workspace,
+    config: &StudyConfig,
+    context: &Context<'_>,
+) -> Result<(Study, StudyCost)> {
+    config.check()?;
+    pipeline::catalogue(base, context)?;
+    let documents = Catalogue::stats(base)?.documents;
+    let least = ByteSize(
+        FIXED_BYTES
+            + config.bytes(base)
+            + Documents::bytes(documents)
+            + Sampled::bytes(1, documents)
+            + documents * 8,
+    );
+    context
+        .budget
+        .require(least, || format!("a study of {documents} documents"))?;
+    let directory = base.directory().join(DIRECTORY);
+    disk::create_lasting_directory(&directory.join(TRIALS))?;
+    let groups = &base.manifest.collection.size_groups;
+    let groups = (0..groups.count())
+        .map(|group| groups.describe(group))
+        .collect();
+    let sizes = sizes(base)?;
+    context
+        .progress
+        .start(STAGE, Unit::Count("trials"), Some(config.trials() + 1));
+    let mut study = Study {
+        config: config.clone(),
+        groups,
+        sizes,
+        trials: Vec::new(),
+    };
+    let mut trials = Trials {
+        base,
+        config,
+        directory: &directory,
+        context,
+        truth: None,
+        documents: OnceCell::new(),
+    };
+    let mut cost = StudyCost::default();
+    // Ratio 1/1 is the exact run.
+    for n in std::iter::once(1).chain(config.ratios.iter().copied()) {
+        for class in 0..n {
+            context.progress.at(cost.count);
+            let Kept {
+                trial,
+                cost: one,
+                prefix_share,
+                ..
+            } = trials.trial(n, class)?;
+            cost.wall_seconds += one.wall_seconds;
+            cost.cpu_seconds += one.cpu_seconds;
+            cost.count += 1;
+            if n == 1 {
+                cost.exact = one;
+                cost.prefix_share = prefix_share;
+            } else {
+                let mean = cost.trials.entry(n).or_default();
+                mean.wall_seconds += one.wall_seconds / f64::from(n);
+                mean.cpu_seconds += one.cpu_seconds / f64::from(n);
+                mean.records += one.records;
+                mean.spilled_bytes += one.spilled_bytes;
+            }
+            study.trials.push(trial);
+        }
+        if let Some(mean) = cost.trials.get_mut(&n) {
+            mean.records /= u64::from(n);
+            mean.spilled_bytes /= u64::from(n);
+        }
+    }
+    cost.planned = planned(&mut trials, &study)?;
+    trials.discard()?;
+    for stage in ["ingest", "catalogue"] {
+        if let Some(stage) = base.manifest.costs.get(stage) {
+            cost.reading.wall_seconds += stage.wall_seconds;
+            cost.reading.cpu_seconds += stage.cpu_seconds;
+        }
+    }
+    cost.peak_bytes = peak_bytes();
+    write(base, &study, &cost)?;
+    let line = format!(
+        "{STAGE}: {} trials, {:.1} s, {:.1} CPU s",
+        cost.count, cost.wall_seconds, cost.cpu_seconds
+    );
+    context.progress.end(&line);
+    Ok((study, cost))
+}
+
+/// Words of representatives by rank, for the figure of document sizes.
+fn sizes(base: &Workspace) -> Result<Vec<(u64, u64)>> {
+    let representatives = Catalogue::representatives(base)?;
+    let mut words = Vec::new();
+    each_document(base, |number, document| {
+        if representatives.0.get(number as usize) == Some(&number) {
+            words.push(document.words);
+        }
+        Ok(())
+    })?;
+    words.sort_unstable_by(|a, b| b.cmp(a));
+    let mut kept = Vec::new();
+    let mut rank = 1;
+    while let Some(&words) = words.get(rank as usize - 1) {
+        kept.push((rank, words));
+        rank += (rank / RANKS).max(1);
+    }
+    // The smallest is always there.
+    if let Some(&least) = words.last()
+        && kept
+            .last()
+            .is_some_and(|&(rank, _)| rank < words.len() as u64)
+    {
+        kept.push((words.len() as u64, least));
+    }
+    Ok(kept)
+}
+
+struct Trials<'a> {
+    base: &'a mut Workspace,
+    config: &'a StudyConfig,
+    directory: &'a Path,
+    context: &'a Context<'a>,
+    truth: Option<Workspace>,
+    documents: OnceCell<Rc<Documents>>,
+}
+
+impl Trials<'_> {
+    /// A trial, from the disk if it is there.
+    fn trial(&mut self, n: u32, class: u32) -> Result<Kept> {
+        self.context.stop.check(STAGE)?;
+        let thresholds: Vec<String> = self
+            .config
+            .thresholds
+            .iter()
+            .map(Threshold::to_string)
+            .collect();
+        let manifest = &self.base.manifest;
+        let stands_on = serde_json::to_vec(&(
+            &manifest.inputs,
+            &manifest.collection_digest,
+            &manifest.segments,
+        ));
+        let collection = store::digest(&stands_on.unwrap_or_default());
+        let digest = format!("{collection}\n{n}\n{class}\n{}", thresholds.join(","));
+        let digest = store::digest(digest.as_bytes());
+        let name = format!("{DIRECTORY}/{TRIALS}/1-{n}-{class}.json");
+        let path = self.base.directory().join(&name);
+        // One that is damaged is made again.
+        if self.base.is_whole(&name)
+            && let Ok(kept) = serde_json::from_slice::<Kept>(&disk::read_all(&path)?)
+            && kept.format == FORMAT
+            && kept.digest == digest
+        {
+            return Ok(kept);
+        }
+        let (trial, cost) = self.run(n, class)?;
+        let prefix_share = self.prefix_share().filter(|_| n == 1);
+        let kept = Kept {
+            format: FORMAT,
+            digest,
+            trial,
+            cost,
+            prefix_share,
+        };
+        let json = serde_json::to_vec(&kept).map_err(|e| Error::Io {
+            operation: "encode",
+            path,
+            source: e.into(),
+        })?;
+        self.base.put_other(&name, &json)?;
+        Ok(kept)
+    }
+
+    /// Makes the true pairs, if they are not there.
+    fn truth(&mut self) -> Result<Cost> {
+        if self.truth.is_some() {
+            return Ok(Cost::default());
+        }
+        let (path, threshold) = (self.place("truth"), self.config.thresholds[0]);
+        let context = (0, self.context);
+        let (truth, cost) = trial::ask(self.base, &path, &Sampling::Full, threshold, context)?;
+        self.truth = Some(truth);
+        Ok(cost)
+    }
+
+    /// Bytes held while a trial runs.
+    fn held(&self) -> Result<u64> {
+        Ok(Documents::bytes(Catalogue::stats(self.base)?.documents) + self.config.bytes(self.base))
+    }
+
+    /// What must be known of documents, read once.
+    fn documents(&self) -> Result<Option<Rc<Documents>>> {
+        if self.documents.get().is_none() {
+            let _ = self.documents.set(Rc::new(Documents::load(self.base)?));
+        }
+        Ok(self.documents.get().cloned())
+    }
+
+    fn place(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    fn run(&mut self, n: u32, class: u32) -> Result<(Trial, Cost)> {
+        let exact = self.truth()?;
+        let (Some(truth), Some(documents)) = (&self.truth, self.documents()?) else {
+            return Err(Error::StageMissing {
+                path: self.directory.into(),
+                stage: STAGE,
+            });
+        };
+        let rate = Rate::new(n, class).unwrap_or(Rate::FULL);
+        if n == 1 {
+            let trial = self.compare(rate, truth, truth, &documents)?;
+            return Ok((trial, exact));
+        }
+        let sampling = Sampling::Uniform(rate);
+        let (held, place) = (self.held()?, self.place("trial"));
+        let (workspace, cost) = trial::ask(
+            self.base,
+            &place,
+            &sampling,
+            self.config.thresholds[0],
+            (held, self.context),
+        )?;
+        let trial = self.compare(rate, truth, &workspace, &documents)?;
+        Ok((trial, cost))
+    }
+
+    /// Counts pairs and sizes of a trial.
+    fn compare(
+        &self,
+        rate: Rate,
+        truth: &Workspace,
+        workspace: &Workspace,
+        documents: &Documents,
+    ) -> Result<Trial> {
+        let thresholds = &self.config.thresholds;
+        let sampled = Sampled::load(workspace)?;
+        let empty = TrialGroup {
+            same: PairTable::new(thresholds.len()),
+            cross: PairTable::new(thresholds.len()),
+            ..TrialGroup::default()
+        };
+        let mut groups = vec![empty; self.base.manifest.collection.size_groups.count()];
+        for (document, (&group, &size)) in documents.group.iter().zip(&documents.size.0).enumerate()
+        {
+            if size == 0 {
+                continue;
+            }
+            let group = &mut groups[usize::from(group)];
+            let own = sampled.own(document as u32);
+            group.documents += 1;
+            group.shingles += u64::from(size);
+            group.sampled += u64::from(own);
+            group.nothing_sampled += u64::from(own == 0);
+        }
+        trial::each_compared(truth, workspace, (STAGE, self.context), |pair| {
+            let (a, b) = (pair.a, pair.b);
+            let truth = pair.truth.map_or(0, |shared| {
+                trial::reached(thresholds, shared, documents.sizes(a, b))
+            });
+            let found = pair.found.map_or(0, |shared| {
+                trial::reached(thresholds, shared, trial::sampled_sizes(&sampled, a, b))
+            });
+            let (smaller, larger) = documents.groups(a, b);
+            let group = &mut groups[usize::from(smaller)];
+            let table = if smaller == larger {
+                &mut group.same
+            } else {
+                &mut group.cross
+            };
+            table.count(found, truth);
+            Ok(())
+        })?;
+        Ok(Trial {
+            n: rate.n(),
+            class: rate.class(),
+            groups,
+        })
+    }
+
+    /// Share of the postings that the exact join looked at.
+    fn prefix_share(&self) -> Option<f64> {
+        let pairs = self.truth.as_ref()?.manifest.pairs.as_ref()?;
+        let prefix = pairs
+            .stats
+            .prefix
+            .as_ref()
+            .filter(|prefix| prefix.entries > 0)?;
+        Some(prefix.prefix_postings as f64 / prefix.entries as f64)
+    }
+
+    /// Removes what the trials needed, now or before a stop.
+    fn discard(mut self) -> Result<()> {
+        if let Some(truth) = self.truth.take() {
+            truth.discard()?;
+        }
+        for path in ["truth", "trial"].map(|name| self.place(name)) {
+            if disk::exists(&path)? {
+                Workspace::beside(self.base, &path, "")?.discard()?;
+            }
+        }
+        Ok(())
+    }
+}

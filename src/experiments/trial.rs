@@ -1,0 +1,223 @@
+//! One question asked beside a run, and its pairs held against the true ones.
+
+use std::path::Path;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::{Budget, ByteSize};
+use crate::collection::{Catalogue, Column, each_document};
+use crate::ids::Threshold;
+use crate::join::{Join, JoinConfig, Pair, Pairs, open_pairs};
+use crate::measure::Measure;
+use crate::pipeline::{self, JoinParameters, Spill};
+use crate::process::cpu_seconds;
+use crate::progress::{Context, Silent};
+use crate::sample::{Sampled, Sampling};
+use crate::workspace::Workspace;
+use crate::{Error, Result};
+
+/// What it took to get from the collection to the pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Seconds of wall time.
+    pub wall_seconds: f64,
+    /// Seconds of CPU time, user and system, all threads.
+    pub cpu_seconds: f64,
+    /// Records sorted: the sampled shingles.
+    pub records: u64,
+    /// Bytes of runs, and of runs of pairs.
+    pub spilled_bytes: u64,
+}
+
+/// What is left of the means where the caller holds so many bytes; its stages are not the caller's.
+pub(crate) fn within<'a>(context: &Context<'a>, held: u64) -> Context<'a> {
+    Context {
+        progress: &Silent,
+        budget: Budget {
+            memory: ByteSize(context.budget.memory.0.saturating_sub(held)),
+            ..context.budget
+        },
+        ..*context
+    }
+}
+
+/// A refusal of what was left, told of all that was given.
+pub(crate) fn refused(error: Error, context: &Context<'_>, held: u64) -> Error {
+    match error {
+        Error::BudgetTooSmall { least, what, .. } => Error::BudgetTooSmall {
+            given: context.budget.memory,
+            least: ByteSize(least.0 + held).round_up(),
+            what,
+        },
+        other => other,
+    }
+}
+
+/// Asks for all pairs of a collection with this sampling, in a directory of its own. The caller holds `held`
+/// bytes of the budget meanwhile.
+pub(crate) fn ask(
+    base: &Workspace,
+    directory: &Path,
+    sampling: &Sampling,
+    threshold: Threshold,
+    (held, context): (u64, &Context<'_>),
+) -> Result<(Workspace, Cost)> {
+    let mut workspace = Workspace::over(base, directory, sampling)?;
+    let parameters = JoinParameters {
+        sampling: sampling.clone(),
+        plan: None,
+        join: JoinConfig {
+            join: Join::Auto,
+            threshold,
+            measure: Measure::default(),
+            max_postings: None,
+            pairs: Pairs::All,
+            candidates: None,
+        },
+        spill: Spill::Auto,
+        fan_in: None,
+    };
+    // The stages of a trial are not the caller's.
+    let silent = within(context, held);
+    let (wall, cpu) = (Instant::now(), cpu_seconds());
+    let joined = pipeline::join(&mut workspace, &parameters, &silent);
+    joined.map_err(|error| refused(error, context, held))?;
+    let manifest = &workspace.manifest;
+    let sample = manifest.sample.as_ref();
+    let runs = manifest.runs.as_ref();
+    let pairs = manifest.pairs.as_ref();
+    let mut cost = Cost {
+        wall_seconds: wall.elapsed().as_secs_f64(),
+        cpu_seconds: cpu_seconds() - cpu,
+        records: sample.map_or(0, |sample| sample.stats.sampled),
+        spilled_bytes: runs.map_or(0, |runs| runs.stats.bytes)
+            + pairs.map_or(0, |pairs| pairs.stats.spilled_bytes),
+    };
+    if workspace.path("postings") == base.path("postings") {
+        // What the run before it took to sort is part of the price.
+        for stage in ["sample", "sort", "merge"] {
+            if let Some(stage) = base.manifest.costs.get(stage) {
+                cost.wall_seconds += stage.wall_seconds;
+                cost.cpu_seconds += stage.cpu_seconds;
+            }
+        }
+        let runs = base.manifest.runs.as_ref();
+        cost.spilled_bytes += runs.map_or(0, |runs| runs.stats.bytes);
+    }
+    Ok((workspace, cost))
+}
+
+/// Two documents that are a pair in truth, in a trial, or in both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Compared {
+    pub a: u32,
+    pub b: u32,
+    /// Fingerprints they share, if that is enough for the truth's threshold.
+    pub truth: Option<u32>,
+    /// Sampled fingerprints they share, if that is enough for the trial's.
+    pub found: Option<u32>,
+}
+
+/// Calls `each` with every pair of either list, in order.
+pub(crate) fn each_compared(
+    truth: &Workspace,
+    trial: &Workspace,
+    (stage, context): (&'static str, &Context<'_>),
+    mut each: impl FnMut(Compared) -> Result<()>,
+) -> Result<()> {
+    let documents = Catalogue::stats(truth)?.documents;
+    let (truths, founds) = (open_pairs(truth)?, open_pairs(trial)?);
+    let (mut truths, mut founds) = (truths.range(0, u64::MAX)?, founds.range(0, u64::MAX)?);
+    let mut pairs = 0u64;
+    loop {
+        let (left, right) = (truths.head(), founds.head());
+        let Some(key) = left.iter().chain(&right).map(|record| record.key).min() else {
+            return Ok(());
+        };
+        if pairs.is_multiple_of(1 << 16) {
+            context.stop.check(stage)?;
+        }
+        pairs += 1;
+        let (a, b) = Pair::of_key(key);
+        if u64::from(a.max(b)) >= documents {
+            return Err(Error::Corrupt {
+                path: trial.path("pairs"),
+                offset_bytes: 0,
+                what: "a document of a pair".into(),
+                expected: format!("a number below {documents}"),
+                found: a.max(b).to_string(),
+            });
+        }
+        let value = |record: Option<crate::sort::Record<u64>>| {
+            record
+                .filter(|record| record.key == key)
+                .map(|record| record.value)
+        };
+        let (truth, found) = (value(left), value(right));
+        each(Compared { a, b, truth, found })?;
+        if truth.is_some() {
+            truths.advance()?;
+        }
+        if found.is_some() {
+            founds.advance()?;
+        }
+    }
+}
+
+/// What must be known of documents to place their pairs.
+#[derive(Debug)]
+pub(crate) struct Documents {
+    /// Size group of each.
+    pub group: Vec<u8>,
+    /// Distinct fingerprints of each representative; 0 of other documents.
+    pub size: Column,
+}
+
+impl Documents {
+    /// Bytes of memory for so many.
+    pub(crate) fn bytes(documents: u64) -> u64 {
+        documents * 9
+    }
+
+    pub(crate) fn load(workspace: &Workspace) -> Result<Documents> {
+        let mut group = Vec::new();
+        each_document(workspace, |_, document| {
+            group.push(document.group);
+            Ok(())
+        })?;
+        let mut size = Catalogue::stored(workspace)?;
+        let representatives = Catalogue::representatives(workspace)?;
+        for (document, (size, &first)) in size.0.iter_mut().zip(&representatives.0).enumerate() {
+            if first as usize != document {
+                *size = 0;
+            }
+        }
+        Ok(Documents { group, size })
+    }
+
+    /// Groups of a pair: of the smaller document, of the larger.
+    pub(crate) fn groups(&self, a: u32, b: u32) -> (u8, u8) {
+        let (a, b) = (self.group[a as usize], self.group[b as usize]);
+        (a.min(b), a.max(b))
+    }
+
+    /// Sizes of two sets.
+    pub(crate) fn sizes(&self, a: u32, b: u32) -> (u64, u64) {
+        (
+            self.size.0[a as usize].into(),
+            self.size.0[b as usize].into(),
+        )
+    }
+}
+
+/// How many of rising thresholds are reached by two sets that share so much.
+pub(crate) fn reached(thresholds: &[Threshold], shared: u32, sizes: (u64, u64)) -> usize {
+    thresholds.partition_point(|threshold| threshold.reached(shared.into(), sizes.0, sizes.1))
+}
+
+/// The sizes of two samples, as numbers.
+pub(crate) fn sampled_sizes(sampled: &Sampled, a: u32, b: u32) -> (u64, u64) {
+    let (a, b) = sampled.sizes(a, b);
+    (a.into(), b.into())
+}

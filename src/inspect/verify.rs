@@ -1,0 +1,498 @@
+//! Reading everything again, and printing any of it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::collection::{DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader};
+use crate::ids::Key;
+use crate::merge::PostingsReader;
+use crate::sort::RunFile;
+use crate::store::{
+    HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
+};
+use crate::workspace::{Manifest, Workspace, check_file, parts_of};
+use crate::{Error, Result};
+
+/// What [`verify`] found.
+#[derive(Debug, Default)]
+pub struct Verified {
+    /// Files checked.
+    pub files: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// What is wrong, file by file.
+    pub errors: Vec<Error>,
+}
+
+/// Reads every committed file of a directory and checks size, header, checksums and structure: parts,
+/// results, and what the manifest names beside them. Directories that a stopped study or plan left in it
+/// are looked through like it.
+///
+/// Of `lock` nothing is read, and of what no manifest names nothing is known.
+pub fn verify(directory: &Path) -> Result<Verified> {
+    let manifest = Workspace::look(directory)?;
+    let mut found = Verified::default();
+    let mut theirs = BTreeSet::new();
+    look_through(directory, &manifest, &theirs, &mut found);
+    theirs.extend(own(&manifest));
+    for place in TRIALS {
+        let directory = directory.join(place);
+        match Workspace::look(&directory) {
+            Ok(manifest) => {
+                // A subset's collection is its own, others stand on that of the directory or of the subset.
+                let borrowed = if place == SUBSET {
+                    &BTreeSet::new()
+                } else {
+                    &theirs
+                };
+                look_through(&directory, &manifest, borrowed, &mut found);
+                theirs.extend(own(&manifest));
+            }
+            // None is there, or it was stopped before it had anything.
+            Err(Error::StageMissing { .. }) => {}
+            Err(error) => {
+                found.files += 1;
+                found.errors.push(error);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Where studies and plans have trials, after that which others stand on.
+const TRIALS: [&str; 5] = [
+    SUBSET,
+    "plan/truth",
+    "plan/trial",
+    "study/truth",
+    "study/trial",
+];
+
+/// Where a plan has a collection of some documents.
+const SUBSET: &str = "plan/subset";
+
+/// A part by subdirectory, name and checksum.
+type Named = (&'static str, String, String);
+
+fn named(place: &'static str, info: &PartInfo) -> Named {
+    (place, info.name.clone(), info.checksum.clone())
+}
+
+/// The parts of a manifest, as another manifest that stands on it names them.
+fn own(manifest: &Manifest) -> impl Iterator<Item = Named> {
+    let parts = parts_of(manifest).into_iter();
+    parts.map(|(place, _, info)| named(place, info))
+}
+
+/// Checks what a manifest names, but for parts of the directories that it stands on, `theirs`.
+fn look_through(
+    directory: &Path,
+    manifest: &Manifest,
+    theirs: &BTreeSet<Named>,
+    found: &mut Verified,
+) {
+    let parameters = u128::from_str_radix(&manifest.collection_digest, 16).unwrap_or(0);
+    for (place, kind, info) in parts_of(manifest) {
+        let path = directory.join(place).join(&info.name);
+        let borrowed = theirs.contains(&named(place, info));
+        if borrowed && matches!(disk::is_gone(&path), Ok(true)) {
+            continue;
+        }
+        found.files += 1;
+        found.bytes += info.bytes;
+        let checked = verify_part(&path, kind, Some(info))
+            .and_then(|_| read_whole(&path, kind, Some(parameters), info));
+        found.errors.extend(checked.err());
+    }
+    let results = manifest.results.iter().flat_map(|r| &r.files);
+    // The inputs of a trial are those of what it stands on.
+    let list = Some(&manifest.inputs.list).filter(|_| manifest.origin.is_none());
+    for file in results.chain(&manifest.others).chain(list) {
+        found.files += 1;
+        found.bytes += file.bytes;
+        found.errors.extend(check_file(directory, file).err());
+    }
+}
+
+/// Decodes a part from end to end.
+fn read_whole(path: &Path, kind: Kind, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
+    let wide = read_header(path)?.key_bytes == 16;
+    match kind {
+        Kind::Documents => {
+            let mut reader = DocumentReader::open(path, parameters, Some(info))?;
+            while reader.next()?.is_some() {}
+            reader.finish()
+        }
+        Kind::Rejects => {
+            let mut reader = RejectReader::open(path, parameters, Some(info))?;
+            while reader.next()?.is_some() {}
+            reader.finish()
+        }
+        Kind::Run | Kind::Pairs if wide => read_run::<u128>(path, kind, parameters, info),
+        Kind::Run | Kind::Pairs => read_run::<u64>(path, kind, parameters, info),
+        Kind::Postings if wide => read_postings::<u128>(path, parameters, info),
+        Kind::Postings => read_postings::<u64>(path, parameters, info),
+        Kind::Fingerprints | Kind::Column => {
+            let part = PartFile::open(path, kind, parameters, Some(info))?;
+            numbers(&part).map(|_| ())
+        }
+        Kind::Names => PartFile::open(path, kind, parameters, Some(info)).map(|_| ()),
+        Kind::Text => read_texts(path, parameters, info),
+    }
+}
+
+/// Bytes of each number in a part that is nothing but numbers.
+fn numbers(part: &PartFile) -> Result<usize> {
+    let width = part.header.key_bytes as usize;
+    if !matches!(width, 4 | 8 | 16) {
+        return Err(part.corrupt(40, "key size", "4, 8 or 16", width));
+    }
+    let mut expected = part.footer.records.saturating_mul(width as u64);
+    if part.header.kind == Kind::Fingerprints {
+        // A checksum of every block follows.
+        let index = (HEADER_BYTES as u64).saturating_add(expected);
+        if part.footer.index_offset != index {
+            let at = part.payload_end() + 16;
+            return Err(part.corrupt(
+                at,
+                "offset of the checksums",
+                index,
+                part.footer.index_offset,
+            ));
+        }
+        expected = expected.saturating_add(expected.div_ceil(SET_BLOCK_BYTES as u64) * 8);
+    }
+    if part.footer.payload_bytes != expected {
+        let (at, found) = (part.payload_end(), part.footer.payload_bytes);
+        return Err(part.corrupt(at, "bytes of payload", expected, found));
+    }
+    Ok(width)
+}
+
+fn out_of_order(path: &Path, at: u64) -> Error {
+    Error::Corrupt {
+        path: path.into(),
+        offset_bytes: 0,
+        what: format!("order of record {at}"),
+        expected: "not less than the one before".into(),
+        found: "less".into(),
+    }
+}
+
+fn read_run<K: Key>(
+    path: &Path,
+    kind: Kind,
+    parameters: Option<u128>,
+    info: &PartInfo,
+) -> Result<()> {
+    let run = RunFile::<K>::open_kind(kind, path, parameters, Some(info))?;
+    let mut cursor = run.range(K::default(), K::MAX)?;
+    let mut records = 0;
+    let mut before = None;
+    while let Some(record) = cursor.head() {
+        if before > Some(record) {
+            return Err(out_of_order(path, records));
+        }
+        before = Some(record);
+        records += 1;
+        cursor.advance()?;
+    }
+    counted(path, info.records, records)
+}
+
+fn read_postings<K: Key>(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
+    let mut reader = PostingsReader::<K>::open(path, parameters, Some(info))?;
+    let mut lists = 0;
+    let mut before = None;
+    while let Some(block) = reader.next()? {
+        let mut rest = &block.documents[..];
+        for (&key, &length) in block.keys.iter().zip(&block.lengths) {
+            let (list, after) = rest.split_at(length as usize);
+            rest = after;
+            if before >= Some(key) || list.windows(2).any(|pair| pair[0] >= pair[1]) {
+                return Err(out_of_order(path, lists));
+            }
+            before = Some(key);
+            lists += 1;
+        }
+    }
+    reader.finish()?;
+    counted(path, info.records, lists)
+}
+
+/// Texts are whole characters, though their pieces are not.
+fn read_texts(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
+    let mut reader = TextReader::open(path, parameters, Some(info))?;
+    let mut texts = 0;
+    while reader.next_length()?.is_some() {
+        let mut valid = Utf8::default();
+        while let Some(piece) = reader.piece()? {
+            valid.push(piece);
+        }
+        if !valid.finish() {
+            return Err(Error::Corrupt {
+                path: path.into(),
+                offset_bytes: 0,
+                what: format!("text {texts}"),
+                expected: "UTF-8".into(),
+                found: "bytes that are none".into(),
+            });
+        }
+        texts += 1;
+    }
+    reader.finish()
+}
+
+/// Are bytes UTF-8, that come in pieces?
+#[derive(Default)]
+struct Utf8 {
+    wrong: bool,
+    /// The beginning of a character at the end of a piece.
+    cut: Vec<u8>,
+}
+
+impl Utf8 {
+    fn push(&mut self, mut piece: &[u8]) {
+        while !self.cut.is_empty() && !self.wrong {
+            let Some((&byte, rest)) = piece.split_first() else {
+                return;
+            };
+            piece = rest;
+            self.cut.push(byte);
+            match std::str::from_utf8(&self.cut) {
+                Ok(_) => self.cut.clear(),
+                Err(error) => self.wrong = error.error_len().is_some(),
+            }
+        }
+        if let Err(error) = std::str::from_utf8(piece) {
+            self.wrong |= error.error_len().is_some();
+            self.cut = piece[error.valid_up_to()..].to_vec();
+        }
+    }
+
+    fn finish(&self) -> bool {
+        !self.wrong && self.cut.is_empty()
+    }
+}
+
+fn counted(path: &Path, expected: u64, found: u64) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Error::Corrupt {
+        path: path.into(),
+        offset_bytes: 0,
+        what: "records".into(),
+        expected: expected.to_string(),
+        found: found.to_string(),
+    })
+}
+
+/// Bytes of a text that are printed.
+const SHOWN_BYTES: usize = 1 << 20;
+
+/// Prints header, footer and up to `most` records of any part; `line` says whether to go on.
+pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bool>) -> Result<()> {
+    let header = read_header(path)?;
+    let part = PartFile::open(path, header.kind, None, None)?;
+    let footer = part.footer;
+    let kind = format!("{:?}", header.kind).to_lowercase();
+    let first = format!(
+        "# {kind} part {}, format {}, parameters {:032x}, key bytes {}",
+        header.number, header.version, header.parameters, header.key_bytes
+    );
+    let second = format!(
+        "# {} records, {} bytes of payload, index at {}, extra {}, checksum {:016x}",
+        footer.records, footer.payload_bytes, footer.index_offset, footer.extra, footer.checksum
+    );
+    if !(line(first)? && line(second)?) {
+        return Ok(());
+    }
+    let mut left = most;
+    let mut show = |text: String| -> Result<bool> {
+        if left == 0 {
+            return Ok(false);
+        }
+        left -= 1;
+        line(text)
+    };
+    let wide = header.key_bytes == 16;
+    match header.kind {
+        Kind::Documents => {
+            let mut reader = DocumentReader::open(path, None, None)?;
+            while let Some(document) = reader.next()? {
+                if !show(json(path, &document)?)? {
+                    break;
+                }
+            }
+        }
+        Kind::Rejects => {
+            let mut reader = RejectReader::open(path, None, None)?;
+            while let Some(reject) = reader.next_record()? {
+                if !show(json(path, &reject)?)? {
+                    break;
+                }
+            }
+        }
+        Kind::Run | Kind::Pairs if wide => inspect_run::<u128>(path, header.kind, &mut show)?,
+        Kind::Run | Kind::Pairs => inspect_run::<u64>(path, header.kind, &mut show)?,
+        Kind::Postings if wide => inspect_postings::<u128>(path, &mut show)?,
+        Kind::Postings => inspect_postings::<u64>(path, &mut show)?,
+        Kind::Fingerprints | Kind::Column => {
+            let width = numbers(&part)?;
+            let mut reader = PartReader::open(path, header.kind, None, None)?;
+            for _ in 0..footer.records {
+                let mut bytes = [0; 16];
+                bytes[..width].copy_from_slice(reader.take(width)?);
+                let value = u128::from_le_bytes(bytes);
+                let text = if header.kind == Kind::Column {
+                    value.to_string()
+                } else {
+                    format!("{value:0digits$x}", digits = width * 2)
+                };
+                if !show(text)? {
+                    break;
+                }
+            }
+        }
+        Kind::Names => {
+            let mut reader = PartReader::open(path, header.kind, None, None)?;
+            let n = reader.remaining().min(most.saturating_mul(80)).min(1 << 20) as usize;
+            let text = String::from_utf8_lossy(reader.take(n)?).into_owned();
+            show(json(path, &text)?)?;
+        }
+        Kind::Text => {
+            let mut reader = TextReader::open(path, None, None)?;
+            let mut bytes = Vec::new();
+            while let Some(length) = reader.next_length()? {
+                bytes.clear();
+                while bytes.len() < SHOWN_BYTES
+                    && let Some(piece) = reader.piece()?
+                {
+                    bytes.extend_from_slice(piece);
+                }
+                // One that is too long to be shown whole is shown up to a character's end.
+                let mut shown = bytes.len().min(SHOWN_BYTES);
+                while shown < bytes.len() && bytes[shown] & 0xc0 == 0x80 && shown > 0 {
+                    shown -= 1;
+                }
+                let text = json(path, &String::from_utf8_lossy(&bytes[..shown]))?;
+                let text = match length - shown as u64 {
+                    0 => text,
+                    more => format!("{text} and {more} bytes more"),
+                };
+                if !show(text)? {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn json<T: serde::Serialize>(path: &Path, value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(|e| Error::Io {
+        operation: "print",
+        path: path.into(),
+        source: e.into(),
+    })
+}
+
+fn inspect_run<K: Key>(
+    path: &Path,
+    kind: Kind,
+    show: &mut dyn FnMut(String) -> Result<bool>,
+) -> Result<()> {
+    let run = RunFile::<K>::open_kind(kind, path, None, None)?;
+    let mut cursor = run.range(K::default(), K::MAX)?;
+    let digits = K::BYTES * 2;
+    while let Some(record) = cursor.head() {
+        let text = if kind == Kind::Pairs {
+            let key = record.key.to_u128();
+            format!(
+                "{} {} {}",
+                key >> 32,
+                key & u128::from(u32::MAX),
+                record.value
+            )
+        } else {
+            format!("{:0digits$x} {}", record.key, record.value)
+        };
+        if !show(text)? {
+            break;
+        }
+        cursor.advance()?;
+    }
+    Ok(())
+}
+
+fn inspect_postings<K: Key>(
+    path: &Path,
+    show: &mut dyn FnMut(String) -> Result<bool>,
+) -> Result<()> {
+    let mut reader = PostingsReader::<K>::open(path, None, None)?;
+    let digits = K::BYTES * 2;
+    while let Some(block) = reader.next()? {
+        let mut rest = &block.documents[..];
+        for (key, &length) in block.keys.iter().zip(&block.lengths) {
+            let (list, after) = rest.split_at(length as usize);
+            rest = after;
+            if !show(format!("{key:0digits$x} {list:?}"))? {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each stage and what there is of it.
+#[must_use]
+pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
+    let done = |yes: bool, doing: String| if yes { "done".to_string() } else { doing };
+    let waiting = || "not begun".to_string();
+    let mut out = Vec::new();
+    let segments = manifest.segments.len();
+    let place = manifest.segments.last().map_or(0, |s| s.next.file);
+    let reading = format!(
+        "{segments} segments committed, in file {place} of {}",
+        manifest.inputs.files
+    );
+    out.push(("ingest", done(manifest.ingested, reading)));
+    out.push(("catalogue", done(manifest.catalogue.is_some(), waiting())));
+    let sample = manifest.sample.as_ref();
+    out.push((
+        "sample",
+        sample.map_or_else(waiting, |s| format!("done ({})", s.sampling)),
+    ));
+    let sort = manifest.runs.as_ref().map_or_else(waiting, |runs| {
+        done(
+            runs.complete,
+            format!("{} runs, {} records", runs.stats.runs, runs.stats.records),
+        )
+    });
+    out.push(("sort", sort));
+    let merge = manifest.postings.as_ref().map_or_else(waiting, |postings| {
+        done(
+            postings.complete,
+            format!("{} of {} ranges", postings.parts.len(), postings.ranges),
+        )
+    });
+    out.push(("merge", merge));
+    let join = match (&manifest.pairs, &manifest.joining) {
+        (Some(pairs), _) => format!("done (threshold {})", pairs.config.threshold),
+        (None, Some(joining)) => match (&joining.stats.count, &joining.stats.prefix) {
+            (Some(stats), _) => format!("{} pair tokens counted", stats.pair_tokens),
+            (_, Some(stats)) if joining.prefix.is_some() => {
+                format!(
+                    "{} of {} candidates looked at",
+                    stats.candidates, stats.spilled
+                )
+            }
+            _ => "begun".into(),
+        },
+        (None, None) => waiting(),
+    };
+    out.push(("join", join));
+    out.push(("cluster", done(manifest.results.is_some(), waiting())));
+    out
+}

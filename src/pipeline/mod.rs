@@ -1,0 +1,346 @@
+//! Runs stages 1 to 9 in order over an output directory, and skips what is there already.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::cluster;
+use crate::collection::{self, CollectionConfig};
+use crate::ids::FingerprintKind;
+use crate::join;
+use crate::merge;
+use crate::process;
+use crate::progress::Context;
+use crate::read::{InputFile, lasting, list_inputs};
+use crate::sample::{self, Sampling};
+use crate::sort;
+use crate::store::disk;
+use crate::workspace::{Cost, Workspace};
+use crate::{Error, Result};
+
+mod lines;
+mod parameters;
+pub mod preflight;
+mod summary;
+
+pub use parameters::{AppliedPlan, JoinParameters, Spill};
+pub use summary::{SUMMARY_FILE, Summary, first_reject, write_summary};
+
+/// Lists the inputs. The output directory may lie below one of them; its files are no inputs.
+pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<InputFile>> {
+    let mut inputs = list_inputs(arguments)?;
+    let real = match disk::canonical(out) {
+        Ok(real) => real,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(inputs),
+        Err(e) => return Err(e).map_err(Error::io("inspect", out)),
+    };
+    let mut failed = None;
+    inputs.retain(|input| match disk::canonical(&input.path) {
+        Ok(path) => !path.starts_with(&real),
+        Err(e) if !lasting(&e) => {
+            failed.get_or_insert_with(|| Error::io("inspect", &input.path)(e));
+            true
+        }
+        Err(_) => true,
+    });
+    failed.map_or(Ok(inputs), Err)
+}
+
+/// Runs a stage and books its cost.
+pub(crate) fn stage<T>(
+    workspace: &mut Workspace,
+    name: &'static str,
+    context: &Context<'_>,
+    run: impl FnOnce(&mut Workspace) -> Result<T>,
+) -> Result<T> {
+    let (wall, cpu) = (Instant::now(), process::cpu_seconds());
+    let result = run(workspace);
+    let wall_seconds = wall.elapsed().as_secs_f64();
+    let cost = workspace
+        .manifest
+        .costs
+        .entry(name.to_string())
+        .or_default();
+    let ran = wall_seconds >= 0.01 || cost.wall_seconds == 0.0;
+    if ran {
+        cost.wall_seconds += wall_seconds;
+        cost.cpu_seconds += process::cpu_seconds() - cpu;
+        cost.peak_bytes = cost.peak_bytes.max(process::peak_bytes());
+    }
+    let Cost { wall_seconds, .. } = *cost;
+    match &result {
+        Ok(_) => context
+            .progress
+            .end(&format!("{name}: {}", lines::stage_line(workspace, name))),
+        Err(_) => context
+            .progress
+            .end(&format!("{name}: stopped after {wall_seconds:.1} s")),
+    }
+    result
+}
+
+/// Reads the inputs into the collection of `out`, or goes on reading.
+pub fn ingest(
+    inputs: &[InputFile],
+    out: &Path,
+    config: &CollectionConfig,
+    strict: bool,
+    context: &Context<'_>,
+) -> Result<Workspace> {
+    ingest_for(inputs, out, config, None, strict, context)
+}
+
+/// The same; with the parameters of the join that is to follow, the disk space is checked for that too.
+pub(crate) fn ingest_for(
+    inputs: &[InputFile],
+    out: &Path,
+    config: &CollectionConfig,
+    parameters: Option<&JoinParameters>,
+    strict: bool,
+    context: &Context<'_>,
+) -> Result<Workspace> {
+    preflight::before_ingest(inputs, out, config, parameters, context)?;
+    let mut workspace = Workspace::open_or_create(out, config, inputs)?;
+    let piped = inputs.iter().any(|input| input.path == Path::new("-"));
+    if piped && workspace.manifest.ingested {
+        return Err(Error::BadParameter {
+            name: "INPUT",
+            given: "-".into(),
+            limit: format!(
+                "standard input cannot be compared with what {} was made from; use `lookalike join \
+                 {0}` to ask it something else, or a new directory",
+                out.display()
+            ),
+        });
+    }
+    note_lost(&mut workspace, context);
+    let workspace_ = &mut workspace;
+    if !workspace_.manifest.ingested {
+        stage(workspace_, "ingest", context, |w| {
+            match config.shingle.fingerprint {
+                FingerprintKind::Xxh3 => collection::ingest::<u64>(w, inputs, context),
+                FingerprintKind::Md5 => collection::ingest::<u128>(w, inputs, context),
+            }
+        })?;
+    }
+    if workspace_.manifest.catalogue.is_none() {
+        stage(workspace_, "catalogue", context, |w| {
+            collection::catalogue(w, context)
+        })?;
+    }
+    if strict && let Some(error) = first_reject(&workspace)? {
+        // What was rejected is to be read, although the run ends here.
+        cluster::write_rejects(&workspace, &mut Default::default())?;
+        return Err(error);
+    }
+    Ok(workspace)
+}
+
+/// Reports which files were gone and are made again.
+pub(crate) fn note_lost(workspace: &mut Workspace, context: &Context<'_>) {
+    for path in workspace.take_lost() {
+        let line = format!(
+            "{} is gone; it is made again where it is needed",
+            path.display()
+        );
+        context.progress.note(&line);
+    }
+}
+
+/// Makes the catalogue of a collection, if it is not there, and commits it.
+pub fn catalogued(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    catalogue(workspace, context)?;
+    workspace.commit(&[])
+}
+
+/// Makes the catalogue, if it is not there.
+pub(crate) fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    note_lost(workspace, context);
+    if workspace.manifest.ingested && workspace.manifest.catalogue.is_none() {
+        stage(workspace, "catalogue", context, |w| {
+            collection::catalogue(w, context)
+        })?;
+    }
+    Ok(())
+}
+
+/// Makes a collection's keys by a method, as `make` does it, and its catalogue, unless they are there.
+pub fn keys(
+    workspace: &mut Workspace,
+    context: &Context<'_>,
+    make: impl FnOnce(&mut Workspace) -> Result<()>,
+) -> Result<()> {
+    if !workspace.manifest.ingested {
+        stage(workspace, "keys", context, make)?;
+    }
+    catalogue(workspace, context)
+}
+
+/// Makes the pair list of a collection.
+pub fn join(
+    workspace: &mut Workspace,
+    parameters: &JoinParameters,
+    context: &Context<'_>,
+) -> Result<()> {
+    catalogue(workspace, context)?;
+    let applied = parameters.plan.as_ref();
+    workspace.manifest.plan_given = applied.is_some_and(|applied| applied.given);
+    if applied.is_none_or(|applied| applied.given) {
+        workspace.manifest.costs.remove("plan");
+    }
+    workspace.manifest.plan = applied.map(|applied| applied.plan.clone());
+    let sampling = parameters.sampling();
+    match workspace.manifest.collection.shingle.fingerprint {
+        FingerprintKind::Xxh3 => join_keys::<u64>(workspace, parameters, &sampling, context),
+        FingerprintKind::Md5 => join_keys::<u128>(workspace, parameters, &sampling, context),
+    }
+}
+
+/// The merge without runs, as [`stage`] wants it.
+fn merge_direct<K: crate::ids::Key>(
+    context: &Context<'_>,
+) -> impl FnOnce(&mut Workspace) -> Result<bool> {
+    move |workspace| merge::direct::run::<K>(workspace, context)
+}
+
+/// Makes the shared postings of all keys of a collection, unless they are there, and no pairs.
+pub fn postings(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    catalogue(workspace, context)?;
+    let (sampling, spill) = (&Sampling::Full, Spill::Auto);
+    match workspace.manifest.collection.shingle.fingerprint {
+        FingerprintKind::Xxh3 => merge_keys::<u64>(workspace, sampling, spill, None, context),
+        FingerprintKind::Md5 => merge_keys::<u128>(workspace, sampling, spill, None, context),
+    }
+}
+
+fn merge_keys<K: crate::ids::Key>(
+    workspace: &mut Workspace,
+    sampling: &Sampling,
+    spill: Spill,
+    fan_in: Option<usize>,
+    context: &Context<'_>,
+) -> Result<()> {
+    let digest = workspace.sample_digest(sampling);
+    if workspace
+        .manifest
+        .sample
+        .as_ref()
+        .is_none_or(|s| s.digest != digest)
+    {
+        for name in ["sample", "sort", "merge", "join", "cluster"] {
+            workspace.manifest.costs.remove(name);
+        }
+        stage(workspace, "sample", context, |w| {
+            sample::run::<K>(w, sampling, context)
+        })?;
+    }
+    if workspace
+        .manifest
+        .postings
+        .as_ref()
+        .is_none_or(|p| !p.complete)
+    {
+        let direct = spill == Spill::Auto && merge::direct::wanted::<K>(workspace, &context.budget);
+        if !direct
+            && workspace
+                .manifest
+                .postings
+                .as_ref()
+                .is_some_and(|p| p.direct)
+        {
+            // Begun with more memory than there is now.
+            merge::direct::discard(workspace)?;
+        }
+        preflight::before_sort::<K>(workspace, direct, fan_in, context)?;
+        let made = direct && stage(workspace, "merge", context, merge_direct::<K>(context))?;
+        if !made {
+            stage(workspace, "sort", context, |w| {
+                sort::form_runs::<K>(w, context)
+            })?;
+            stage(workspace, "merge", context, |w| {
+                merge::run::<K>(w, fan_in, context)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn join_keys<K: crate::ids::Key>(
+    workspace: &mut Workspace,
+    parameters: &JoinParameters,
+    sampling: &Sampling,
+    context: &Context<'_>,
+) -> Result<()> {
+    let (config, fan_in) = (&parameters.join, parameters.fan_in);
+    merge_keys::<K>(workspace, sampling, parameters.spill, fan_in, context)?;
+    let digest = join::digest(&workspace.sample_digest(sampling), config);
+    if workspace
+        .manifest
+        .pairs
+        .as_ref()
+        .is_none_or(|p| p.digest != digest)
+    {
+        if workspace
+            .manifest
+            .joining
+            .as_ref()
+            .is_none_or(|j| j.digest != digest)
+        {
+            for name in ["join", "cluster"] {
+                workspace.manifest.costs.remove(name);
+            }
+        }
+        stage(workspace, "join", context, |w| {
+            join::run::<K>(w, config, fan_in, context)
+        })?;
+    }
+    remove_stale(workspace)
+}
+
+/// Result files of other pairs than those that are committed now would mislead who reads them.
+fn remove_stale(workspace: &mut Workspace) -> Result<()> {
+    if workspace.manifest.results.is_none() {
+        let derived = cluster::DERIVED_FILES.into_iter().chain([SUMMARY_FILE]);
+        let derived: Vec<&str> = derived.collect();
+        workspace.forget_others(|name| derived.contains(&name))?;
+        for name in cluster::RESULT_FILES.into_iter().chain(derived) {
+            disk::remove(&workspace.directory().join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes clusters and the files for people, and the summary of all.
+pub fn cluster(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summary> {
+    catalogue(workspace, context)?;
+    stage(workspace, "cluster", context, |w| cluster::run(w, context))?;
+    let summary = Summary::of(&workspace.manifest);
+    write_summary(workspace, &summary)?;
+    Ok(summary)
+}
+
+/// Refuses an empty list of inputs.
+pub(crate) fn some_input(inputs: &[InputFile]) -> Result<()> {
+    if inputs.is_empty() {
+        return Err(Error::BadParameter {
+            name: "INPUT",
+            given: "nothing".into(),
+            limit: "give at least one file or directory with files".into(),
+        });
+    }
+    Ok(())
+}
+
+/// The whole job.
+pub fn run(
+    inputs: &[InputFile],
+    out: &Path,
+    config: &CollectionConfig,
+    parameters: &JoinParameters,
+    strict: bool,
+    context: &Context<'_>,
+) -> Result<Summary> {
+    some_input(inputs)?;
+    let mut workspace = ingest_for(inputs, out, config, Some(parameters), strict, context)?;
+    join(&mut workspace, parameters, context)?;
+    cluster(&mut workspace, context)
+}

@@ -1,0 +1,173 @@
+//! Precision and recall: pairs found, compared with the true pairs.
+
+use std::ops::{Add, AddAssign};
+
+use serde::{Deserialize, Serialize};
+
+/// How many pairs were found rightly, found wrongly, and not found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Found and true (true positives).
+    pub correct: u64,
+    /// Found and not true (false positives).
+    pub wrong: u64,
+    /// True and not found (misses, false negatives).
+    pub missed: u64,
+}
+
+impl Counts {
+    /// Pairs found.
+    #[must_use]
+    pub fn found(self) -> u64 {
+        self.correct + self.wrong
+    }
+
+    /// Pairs that are true.
+    #[must_use]
+    pub fn true_pairs(self) -> u64 {
+        self.correct + self.missed
+    }
+
+    /// Correct / found (Ye, Wen & Ma 2008, equation 2); `None` where nothing was found.
+    #[must_use]
+    pub fn precision(self) -> Option<f64> {
+        share(self.correct, self.found())
+    }
+
+    /// Correct / true (Ye, Wen & Ma 2008, equation 3); `None` where nothing is true.
+    #[must_use]
+    pub fn recall(self) -> Option<f64> {
+        share(self.correct, self.true_pairs())
+    }
+
+    /// Harmonic mean of precision and recall, 2 correct / (found + true); `None` where nothing was found
+    /// and nothing is true.
+    #[must_use]
+    pub fn f1(self) -> Option<f64> {
+        share(2 * self.correct, self.found() + self.true_pairs())
+    }
+}
+
+/// part / whole; `None` of nothing.
+pub(crate) fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+impl Add for Counts {
+    type Output = Counts;
+    fn add(self, other: Counts) -> Counts {
+        Counts {
+            correct: self.correct + other.correct,
+            wrong: self.wrong + other.wrong,
+            missed: self.missed + other.missed,
+        }
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        *self = *self + other;
+    }
+}
+
+/// How many of the thresholds a resemblance reaches, the lowest first: 0 for a pair below all of them.
+pub type Levels = usize;
+
+/// Pairs of documents by the thresholds that their estimated resemblance reaches (rows), and their true
+/// one (columns). Pairs that reach none in both are not counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairTable {
+    /// Rows of `thresholds + 1` cells, one after the other.
+    pub cells: Vec<u64>,
+    /// Thresholds.
+    pub thresholds: usize,
+}
+
+impl PairTable {
+    /// An empty table for so many thresholds.
+    #[must_use]
+    pub fn new(thresholds: usize) -> PairTable {
+        PairTable {
+            cells: vec![0; (thresholds + 1) * (thresholds + 1)],
+            thresholds,
+        }
+    }
+
+    /// Counts a pair.
+    pub fn count(&mut self, estimated: Levels, truth: Levels) {
+        self.cells[estimated * (self.thresholds + 1) + truth] += 1;
+    }
+
+    /// Adds another table of the same thresholds.
+    pub fn add(&mut self, other: &PairTable) {
+        for (sum, n) in self.cells.iter_mut().zip(&other.cells) {
+            *sum += n;
+        }
+    }
+
+    /// Pairs that are found when the estimate has to reach threshold number `estimated` (from 0), held
+    /// against the pairs that truly reach threshold number `truth`.
+    #[must_use]
+    pub fn counts(&self, estimated: usize, truth: usize) -> Counts {
+        let mut counts = Counts::default();
+        for (row, cells) in self.cells.chunks(self.thresholds + 1).enumerate() {
+            for (column, &n) in cells.iter().enumerate() {
+                match (row > estimated, column > truth) {
+                    (true, true) => counts.correct += n,
+                    (true, false) => counts.wrong += n,
+                    (false, true) => counts.missed += n,
+                    (false, false) => {}
+                }
+            }
+        }
+        counts
+    }
+
+    /// The same with one threshold for both, as in the paper.
+    #[must_use]
+    pub fn at(&self, threshold: usize) -> Counts {
+        self.counts(threshold, threshold)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_nothing_are_undefined() {
+        let nothing = Counts::default();
+        assert_eq!(nothing.precision(), None);
+        assert_eq!(nothing.recall(), None);
+        assert_eq!(nothing.f1(), None);
+        let counts = Counts {
+            correct: 3,
+            wrong: 1,
+            missed: 2,
+        };
+        assert_eq!(counts.precision(), Some(0.75));
+        assert_eq!(counts.recall(), Some(0.6));
+        assert_eq!(counts.f1(), Some(6.0 / 9.0));
+    }
+
+    #[test]
+    fn tables_give_counts_at_any_two_thresholds() {
+        // Two thresholds. (estimated, truth): both high; high but low; low but none; none but high.
+        let mut table = PairTable::new(2);
+        for (estimated, truth) in [(2, 2), (2, 1), (1, 0), (0, 2), (1, 2)] {
+            table.count(estimated, truth);
+        }
+        let counts = |correct, wrong, missed| Counts {
+            correct,
+            wrong,
+            missed,
+        };
+        assert_eq!(table.at(0), counts(3, 1, 1));
+        assert_eq!(table.at(1), counts(1, 1, 2));
+        // Estimates from the lower threshold on, held against the higher.
+        assert_eq!(table.counts(0, 1), counts(2, 2, 1));
+        let mut twice = table.clone();
+        twice.add(&table);
+        assert_eq!(twice.at(0), counts(6, 2, 2));
+    }
+}

@@ -1,0 +1,68 @@
+//! Writes pages into directories, and names them in the manifests there.
+
+use std::path::Path;
+
+use super::page::{self, PageConfig, PageStats};
+use crate::experiments::compare::{self, CompareConfig, Comparison, TableFile};
+use crate::pipeline;
+use crate::progress::Context;
+use crate::store::disk;
+use crate::workspace::{ResultFile, Workspace};
+use crate::{Error, Result};
+
+/// Subdirectory of an output directory with the tables of a comparison.
+pub const COMPARE_DIRECTORY: &str = "compare";
+
+/// Name of the page of a comparison, in [`COMPARE_DIRECTORY`].
+pub const COMPARE_PAGE: &str = "compare.html";
+
+/// Writes the page of a directory; one that lies in it is named in its manifest.
+pub fn write_page(
+    workspace: &mut Workspace,
+    config: &PageConfig,
+    output: &Path,
+    context: &Context<'_>,
+) -> Result<PageStats> {
+    pipeline::note_lost(workspace, context);
+    let name = workspace.other_name(output);
+    if let Some(name) = &name {
+        workspace.forget_others(|other| other == name)?;
+    }
+    let stats = page::write(workspace, config, output, context)?;
+    if let Some(name) = &name {
+        let file = ResultFile::new(name, (stats.bytes, stats.checksum));
+        workspace.name_others(vec![file])?;
+    }
+    Ok(stats)
+}
+
+/// Compares methods that were run on a collection, and writes tables and a page to its directory.
+pub fn write_comparison(
+    workspace: &mut Workspace,
+    config: &CompareConfig,
+    context: &Context<'_>,
+) -> Result<Comparison> {
+    pipeline::catalogued(workspace, context)?;
+    let comparison = compare::run(workspace, config, context)?;
+    disk::create_lasting_directory(&workspace.directory().join(COMPARE_DIRECTORY))?;
+    let json = serde_json::to_string_pretty(&comparison).map_err(|e| Error::Io {
+        operation: "encode",
+        path: COMPARE_DIRECTORY.into(),
+        source: e.into(),
+    })?;
+    let of = format!("{COMPARE_DIRECTORY}/");
+    workspace.forget_others(|name| name.starts_with(&of))?;
+    let figures = compare::figures(&comparison)?;
+    let page = page::compare::page(&comparison, &config.methods, &figures);
+    let mut files = compare::files(&comparison);
+    files.extend(figures);
+    files.push(TableFile {
+        name: "compare.json",
+        text: json + "\n",
+    });
+    for file in files {
+        workspace.put_other(&format!("{of}{}", file.name), file.text.as_bytes())?;
+    }
+    workspace.put_other(&format!("{of}{COMPARE_PAGE}"), &page)?;
+    Ok(comparison)
+}
