@@ -1,6 +1,8 @@
 //! Stages 6 to 8 on disk: runs, their merge, postings, the count join. Each bench checks the number
 //! that came out; bytes per record are printed once.
 
+use lookalike::join::PairsEntry;
+use lookalike::merge::PostingsEntry;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -248,18 +250,23 @@ fn joins(c: &mut Criterion) {
     let pairs = (FAMILIES * MEMBERS * (MEMBERS - 1) / 2) as u64;
     let mut group = c.benchmark_group("join");
     group.sampling_mode(SamplingMode::Flat);
-    let entries = workspace.manifest.postings.as_ref().unwrap().stats.entries;
+    let entries = workspace
+        .manifest
+        .get::<PostingsEntry>()
+        .unwrap()
+        .stats
+        .entries;
     group.throughput(Throughput::Elements(entries));
     for join in [Join::Count, Join::Prefix] {
         group.bench_function(join.to_string(), |b| {
             b.iter(|| {
-                workspace.manifest.pairs = None;
+                workspace.manifest.remove::<PairsEntry>();
                 let config = JoinConfig {
                     join,
                     ..question.join
                 };
                 join::run::<u64>(&mut workspace, &config, None, &context).unwrap();
-                let found = &workspace.manifest.pairs.as_ref().unwrap().stats;
+                let found = &workspace.manifest.get::<PairsEntry>().unwrap().stats;
                 assert_eq!(found.pairs, pairs);
             });
         });

@@ -53,6 +53,13 @@ impl Random {
     }
 }
 
+/// A permutation of 64-bit numbers: every bit of the result depends on every bit of the argument.
+#[inline]
+#[must_use]
+pub(crate) fn mix_key(key: u64) -> u64 {
+    mix(key.wrapping_add(STEP), 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

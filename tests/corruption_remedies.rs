@@ -5,6 +5,9 @@ mod common;
 #[path = "common/damage.rs"]
 mod damage;
 
+use lookalike::cluster::ResultsEntry;
+use lookalike::collection;
+use lookalike::pipeline;
 use std::fs;
 use std::path::Path;
 
@@ -12,7 +15,6 @@ use common::{assert_same_files, tree};
 use damage::{Files, Subject, Variant, clear, flipped, page_made, plan_made, study_made, watch};
 use lookalike::Error;
 use lookalike::inspect::verify;
-use lookalike::workspace::Workspace;
 
 /// All files but those that say what was spent.
 fn lasting(out: &Path) -> Files {
@@ -148,8 +150,8 @@ fn a_collection_is_not_made_again_without_its_inputs() {
         "{error}"
     );
     assert!(error.help().unwrap().contains("lookalike run INPUT..."));
-    let manifest = Workspace::look(&subject.out).unwrap();
-    assert!(manifest.ingested && manifest.results.is_some());
+    let manifest = pipeline::look(&subject.out).unwrap();
+    assert!(collection::ingested(&manifest) && manifest.has::<ResultsEntry>());
 }
 
 /// Results of the right size were taken for whole, whatever was in them.

@@ -3,6 +3,7 @@
 
 mod common;
 
+use lookalike::join::PairsEntry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,12 +11,11 @@ use std::path::{Path, PathBuf};
 use common::corpus::Random;
 use common::stopped::{StopAt, stage_of};
 use common::{Run, assert_same_files, lasting, least_memory, rows_of, sample_corpora, tree};
-use lookalike::collection::{DocumentReader, SetReader};
+use lookalike::collection::{self, DocumentReader, SetReader};
 use lookalike::methods::{self, Spec};
 use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
 use lookalike::report::{GraphFormat, graph, write_graph};
-use lookalike::workspace::Workspace;
 use xxhash_rust::xxh3::xxh3_64;
 
 type Texts = Vec<Vec<String>>;
@@ -74,7 +74,7 @@ fn catalogued(run: &Run, inputs: &[&Path], out: &Path) {
 
 /// Results of a method; its directory.
 fn method(run: &Run, out: &Path, spec: &str) -> PathBuf {
-    let base = Workspace::open(out).unwrap();
+    let base = pipeline::open(out).unwrap();
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);
     let spec = Spec::read(spec).unwrap();
@@ -84,9 +84,9 @@ fn method(run: &Run, out: &Path, spec: &str) -> PathBuf {
 
 /// The keys of each document.
 fn keys(directory: &Path) -> Vec<Vec<u64>> {
-    let workspace = Workspace::open(directory).unwrap();
+    let workspace = pipeline::open(directory).unwrap();
     let mut all = Vec::new();
-    for segment in &workspace.manifest.segments {
+    for segment in collection::segments(&workspace.manifest) {
         let path = workspace.path("collection").join(&segment.documents.name);
         let mut documents = DocumentReader::open(&path, None, None).unwrap();
         let mut sets = SetReader::<u64>::of(&workspace, segment).unwrap();
@@ -460,11 +460,16 @@ fn pairs_are_the_same_in_little_memory() {
             again.run(&[&input], &out).unwrap();
             let (_, stats) = least_memory(|memory| {
                 let asked = run(score, threshold, join).memory(memory).threads(1);
-                let mut workspace = Workspace::open(&out).unwrap();
+                let mut workspace = pipeline::open(&out).unwrap();
                 let stop = Stop::default();
                 let context = asked.context(&stop, &Silent);
                 pipeline::join(&mut workspace, &asked.question, &context)?;
-                Ok(workspace.manifest.pairs.clone().unwrap().stats)
+                Ok(workspace
+                    .manifest
+                    .get::<PairsEntry>()
+                    .cloned()
+                    .unwrap()
+                    .stats)
             });
             run(score, threshold, join).run(&[&input], &out).unwrap();
             assert!(tree(&out)["pairs.tsv"] == expected, "{score} {join}");
@@ -531,7 +536,7 @@ fn bytes_depend_on_collection_and_specification_alone() {
         let mut after = 1;
         loop {
             let at = StopAt::call(after);
-            let base = Workspace::open(&out).unwrap();
+            let base = pipeline::open(&out).unwrap();
             let run = Run::default();
             let context = run.context(&at.stop, &at);
             match methods::run(&base, &Spec::read(spec).unwrap(), &context) {
@@ -575,7 +580,7 @@ fn graphs_hold_any_docno() {
     fs::write(&input, lines).unwrap();
     let run = Run::default().shingle_size(2).threshold("0.5");
     run.run(&[&input], &out).unwrap();
-    let mut workspace = Workspace::open(&out).unwrap();
+    let mut workspace = pipeline::open(&out).unwrap();
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);
     // What is in the table of pairs.

@@ -122,7 +122,7 @@ impl Collection {
     /// Does each stage after the collection with the least memory that it does with, and compares.
     fn each_stage_with_the_least<K: Key>(&self, threads: usize, fan_in: usize) -> Least {
         let copy = self.copy();
-        let mut workspace = Workspace::open(copy.path()).unwrap();
+        let mut workspace = pipeline::open(copy.path()).unwrap();
         let stop = Stop::default();
         let mut with_least = |stage: &dyn Fn(&mut Workspace, &Run) -> lookalike::Result<()>| {
             let attempt = |memory| {
@@ -281,7 +281,7 @@ fn documents_larger_than_memory_change_nothing() {
             .memory(least)
             .ingest(&[&input], copy.path())
             .unwrap();
-        let mut workspace = Workspace::open(copy.path()).unwrap();
+        let mut workspace = pipeline::open(copy.path()).unwrap();
         let stop = Stop::default();
         let (memory, ()) = least_memory(|memory| {
             let run = run.clone().memory(memory);

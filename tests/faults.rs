@@ -6,6 +6,10 @@
 
 mod common;
 
+use lookalike::join::PairsEntry;
+use lookalike::merge::PostingsEntry;
+use lookalike::sample::SampleEntry;
+use lookalike::sort::RunsEntry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -589,7 +593,7 @@ fn generations(name: &'static str, join: &str) -> Subject {
         }
     };
     let mut memories = Vec::new();
-    let mut workspace = Workspace::open(&out).unwrap();
+    let mut workspace = pipeline::open(&out).unwrap();
     for number in 0..5 {
         let (memory, ()) =
             least_memory(|memory| stage(number, &mut workspace, &run.clone().memory(memory)));
@@ -597,8 +601,7 @@ fn generations(name: &'static str, join: &str) -> Subject {
     }
     let merged = workspace
         .manifest
-        .postings
-        .as_ref()
+        .get::<PostingsEntry>()
         .unwrap()
         .stats
         .generations;
@@ -608,18 +611,20 @@ fn generations(name: &'static str, join: &str) -> Subject {
         name,
         root,
         act: Box::new(move |root| {
-            let mut workspace = Workspace::open(&root.join("out"))?;
+            let mut workspace = pipeline::open(&root.join("out"))?;
             for (number, &memory) in memories.iter().enumerate() {
                 // Only what is not there yet, as the pipeline does.
                 let manifest = &workspace.manifest;
                 let there = match number {
-                    0 => manifest.sample.is_some(),
+                    0 => manifest.has::<SampleEntry>(),
                     1 => {
-                        manifest.runs.as_ref().is_some_and(|runs| runs.complete)
-                            || manifest.postings.is_some()
+                        manifest
+                            .get::<RunsEntry>()
+                            .is_some_and(|runs| runs.complete)
+                            || manifest.has::<PostingsEntry>()
                     }
-                    2 => manifest.postings.as_ref().is_some_and(|p| p.complete),
-                    3 => manifest.pairs.is_some(),
+                    2 => manifest.get::<PostingsEntry>().is_some_and(|p| p.complete),
+                    3 => manifest.has::<PairsEntry>(),
                     _ => false,
                 };
                 if !there {
@@ -671,7 +676,7 @@ fn subjects() -> Vec<Subject> {
     let mut sampled = small().sampling("1/2");
     sampled.question.join.candidates = Some("0.2".parse().unwrap());
     let context_of = |root: &Path, act: &dyn Fn(&mut Workspace) -> Result<String, Error>| {
-        act(&mut Workspace::open(&root.join("out"))?)
+        act(&mut pipeline::open(&root.join("out"))?)
     };
     let evaluated = small();
     let evaluation = onwards(
@@ -774,7 +779,7 @@ fn subjects() -> Vec<Subject> {
                 let stop = Stop::default();
                 let run = small();
                 let context = run.context(&stop, &Silent);
-                let base = Workspace::open(&root.join("out"))?;
+                let base = pipeline::open(&root.join("out"))?;
                 let inputs = pipeline::inputs(&[root.join("in")], &root.join("out"))?;
                 let config = QueryConfig {
                     criterion: Criterion {
@@ -826,7 +831,7 @@ fn methods_of_papers() -> Subject {
             let stop = Stop::default();
             let run = small();
             let context = run.context(&stop, &Silent);
-            let mut base = Workspace::open(&root.join("out"))?;
+            let mut base = pipeline::open(&root.join("out"))?;
             for spec in specs() {
                 methods::run(&base, &spec, &context)?;
             }

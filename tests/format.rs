@@ -8,6 +8,8 @@
 //! `LOOKALIKE_BLESS=1 cargo test --test format` rewrites the dumps and the texts, and adds fixtures
 //! that are not there yet. Read the difference before it is committed.
 
+use lookalike::join::PairsEntry;
+use lookalike::sort::RunsEntry;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +41,7 @@ use lookalike::sort::{Compression, Record, RunEntry, RunWriter};
 use lookalike::store::{
     FOOTER_BYTES, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, VERSION, checksum,
 };
-use lookalike::workspace::{MANIFEST_FILE, RunsEntry, Workspace};
+use lookalike::workspace::MANIFEST_FILE;
 
 /// The digest of parameters in every file made here.
 const PARAMETERS: u128 = 0x0123_4567_89ab_cdef_0011_2233_4455_6677;
@@ -683,7 +685,7 @@ fn every_json_field_is_described() {
 
 /// Makes the manifest of a finished run one of a run that stopped while merging and joining.
 fn interrupted(out: &Path) {
-    let mut workspace = Workspace::open(out).unwrap();
+    let mut workspace = pipeline::open(out).unwrap();
     let part = |name: &str| PartInfo {
         name: name.into(),
         bytes: 160,
@@ -695,7 +697,7 @@ fn interrupted(out: &Path) {
         generation,
         covers: covers.to_vec(),
     };
-    workspace.manifest.runs = Some(RunsEntry {
+    workspace.manifest.set(RunsEntry {
         runs: vec![
             run("000001.run", 0, &[(0, 2), (4, 9)]),
             run("000002.run", 1, &[(2, 4)]),
@@ -703,7 +705,7 @@ fn interrupted(out: &Path) {
         next_number: 3,
         ..RunsEntry::default()
     });
-    workspace.manifest.joining = Some(JoinProgress {
+    workspace.manifest.set(JoinProgress {
         digest: "0123456789abcdef0011223344556677".into(),
         runs: vec![run("000001.run", 0, &[])],
         next_number: 3,
@@ -976,7 +978,7 @@ fn manifests_are_read() {
         let place = tempfile::tempdir().unwrap();
         let out = tiny_run(place.path());
         interrupted(&out);
-        let mut workspace = Workspace::open(&out).unwrap();
+        let mut workspace = pipeline::open(&out).unwrap();
         // A path that is the same wherever the tests run.
         workspace.manifest.inputs.list.checksum = "0123456789abcdef".into();
         workspace.commit(&[]).unwrap();
@@ -986,7 +988,7 @@ fn manifests_are_read() {
     let mut read = 0;
     for version in fs::read_dir(&all).unwrap() {
         let directory = version.unwrap().path();
-        let manifest = Workspace::look(&directory).unwrap_or_else(|error| panic!("{error}"));
+        let manifest = pipeline::look(&directory).unwrap_or_else(|error| panic!("{error}"));
         // Nothing that it said is lost.
         let bytes = fs::read_to_string(directory.join(MANIFEST_FILE)).unwrap();
         let (body, sum) = bytes.trim_end().rsplit_once('\n').unwrap();
@@ -1079,7 +1081,7 @@ fn other_versions_are_refused_by_name() {
             1,
         ) + "\n";
         fs::write(&path, format!("{body}{:016x}\n", checksum(body.as_bytes()))).unwrap();
-        refused(&path, version, Workspace::look(place.path()).unwrap_err());
+        refused(&path, version, pipeline::look(place.path()).unwrap_err());
     }
     let old = fs::read_to_string(root().join("tests/fixtures/directory/v1/plan.toml")).unwrap();
     let path = place.path().join("plan.toml");
@@ -1113,7 +1115,7 @@ fn directories_are_read() {
         let place = tempfile::tempdir().unwrap();
         let out = tiny_run_of(place.path(), name == "v1-text");
         let context = context();
-        let mut workspace = Workspace::open(&out).unwrap();
+        let mut workspace = pipeline::open(&out).unwrap();
         if name == "v1-study" {
             study::run(&mut workspace, &study, &context).unwrap();
         }
@@ -1153,7 +1155,7 @@ fn directories_are_read() {
         for name in texts {
             fs::remove_file(out.join(name)).unwrap();
         }
-        let mut workspace = Workspace::open(&out).unwrap();
+        let mut workspace = pipeline::open(&out).unwrap();
         if version.join("study").exists() {
             // Its trials are not run again (what they cost would be another time), and its table is shown.
             study::run(&mut workspace, &study, &context).unwrap();
@@ -1174,7 +1176,7 @@ fn directories_are_read() {
             let text = |directory: &Path| fs::read_to_string(directory.join(name)).unwrap();
             assert_eq!(text(&out), text(&version), "{name}");
         }
-        let pairs = workspace.manifest.pairs.clone().unwrap();
+        let pairs = workspace.manifest.get::<PairsEntry>().cloned().unwrap();
         let question = JoinParameters {
             sampling: Sampling::Full,
             plan: None,
@@ -1187,7 +1189,7 @@ fn directories_are_read() {
         };
         pipeline::join(&mut workspace, &question, &context).unwrap();
         pipeline::cluster(&mut workspace, &context).unwrap();
-        assert!(workspace.manifest.pairs.as_ref().unwrap().stats.pairs >= pairs.stats.pairs);
+        assert!(workspace.manifest.get::<PairsEntry>().unwrap().stats.pairs >= pairs.stats.pairs);
         drop(workspace);
         let list = |path: &Path| ListFile {
             path: path.into(),
@@ -1217,7 +1219,7 @@ fn studies_of_other_versions_are_refused_by_name_and_their_trials_run_again() {
         let place = tempfile::tempdir().unwrap();
         let out = place.path().join("out");
         copy(&fixture, &out);
-        let mut workspace = Workspace::open(&out).unwrap();
+        let mut workspace = pipeline::open(&out).unwrap();
         let mut put = |name: &str, format: &str| {
             let old = fs::read_to_string(out.join(name)).unwrap();
             assert!(old.contains(format), "{name}");
@@ -1233,7 +1235,7 @@ fn studies_of_other_versions_are_refused_by_name_and_their_trials_run_again() {
                 pairs: 1,
                 seed: 0,
             };
-            let workspace = Workspace::open(&out).unwrap();
+            let workspace = pipeline::open(&out).unwrap();
             page::write(&workspace, &config, &out.join("report.html"), &context())
         };
         drop(workspace);
@@ -1242,7 +1244,7 @@ fn studies_of_other_versions_are_refused_by_name_and_their_trials_run_again() {
         assert!(
             matches!(&error, Error::Version { path: of, found, .. } if *of == path && *found == version)
         );
-        let mut workspace = Workspace::open(&out).unwrap();
+        let mut workspace = pipeline::open(&out).unwrap();
         let config = StudyConfig {
             ratios: vec![2],
             thresholds: vec!["0.5".parse().unwrap(), "0.8".parse().unwrap()],

@@ -7,21 +7,20 @@ use std::path::{Path, PathBuf};
 
 use common::{Run, assert_same_files, corpora, manifest, sample_corpora, tree};
 use lookalike::Error;
-use lookalike::collection::{DocumentReader, TextReader};
+use lookalike::collection::{self, DocumentReader, TextReader};
 use lookalike::inspect::verify;
-use lookalike::pipeline::Summary;
+use lookalike::pipeline::{self, Summary};
 use lookalike::read::{ContentKind, RawDocument};
 use lookalike::report::ledger;
 use lookalike::shingle::Shingler;
-use lookalike::workspace::Workspace;
 
 /// Every document of a collection whose set is stored: its text, parsed as plain text, has its MD5 and its
 /// words. Says how many there are.
 fn assert_texts(out: &Path) -> u64 {
-    let workspace = Workspace::open(out).unwrap();
-    let mut shingler = Shingler::<u64>::new(&workspace.manifest.collection.shingle);
+    let workspace = pipeline::open(out).unwrap();
+    let mut shingler = Shingler::<u64>::new(&collection::config(&workspace.manifest).shingle);
     let (mut set, mut text, mut texts, mut bytes) = (Vec::new(), Vec::new(), 0, 0);
-    for segment in &workspace.manifest.segments {
+    for segment in collection::segments(&workspace.manifest) {
         let path = workspace.path("collection").join(&segment.documents.name);
         let mut documents = DocumentReader::open(&path, None, Some(&segment.documents)).unwrap();
         let mut reader = TextReader::of(&workspace, segment).unwrap().unwrap();

@@ -14,7 +14,6 @@ use common::corpus::Random;
 use common::stopped::{corpus, names, uninterrupted};
 use common::{assert_same_files, lasting};
 use lookalike::Error;
-use lookalike::workspace::Workspace;
 
 /// The program, with the parameters of [`corpus`].
 fn program(input: &Path, out: &Path, threads: usize) -> Command {
@@ -165,7 +164,7 @@ fn two_processes_do_not_share_a_directory() {
         error => panic!("{error}"),
     }
     // Looking is allowed meanwhile.
-    assert!(Workspace::look(&out).unwrap().ingested);
+    assert!(common::manifest(&out).ingested);
     drop(workspace);
     wait_successfully(program(&input, &out, 1).spawn().unwrap());
 }

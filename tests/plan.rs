@@ -19,7 +19,6 @@ use lookalike::ids::Threshold;
 use lookalike::inspect::verify;
 use lookalike::pipeline::{self, AppliedPlan};
 use lookalike::sample::Sampling;
-use lookalike::workspace::Workspace;
 use lookalike::{Error, Result};
 
 const GROUPS: usize = 4;
@@ -87,7 +86,7 @@ fn make(run: &Run, out: &Path, config: &PlanConfig) -> Result<Plan> {
 }
 
 fn watched(run: &Run, out: &Path, config: &PlanConfig, watch: &StopAt) -> Result<Planned> {
-    let mut workspace = Workspace::open(out)?;
+    let mut workspace = pipeline::open(out)?;
     plan::make(&mut workspace, config, &run.context(&watch.stop, watch))
 }
 
@@ -375,7 +374,7 @@ fn plans_are_kept_by_runs_and_take_no_more_than_they_must() {
                 let mut question = run.question.clone();
                 question.join.threshold = share(threshold);
                 question.plan = Some(given(&plan));
-                let mut workspace = Workspace::open(&out).unwrap();
+                let mut workspace = pipeline::open(&out).unwrap();
                 let watch = StopAt::never();
                 let context = run.context(&watch.stop, &watch);
                 pipeline::join(&mut workspace, &question, &context).unwrap();
@@ -548,7 +547,7 @@ fn stopped_plans_are_made_all_the_same() {
                 std::thread::sleep(std::time::Duration::from_micros(micros));
                 asked.request();
             });
-            let mut workspace = Workspace::open(&out).unwrap();
+            let mut workspace = pipeline::open(&out).unwrap();
             let context = run.context(&stop, &lookalike::progress::Silent);
             plan::make(&mut workspace, &part, &context).map(drop)
         });

@@ -2,6 +2,9 @@
 
 mod common;
 
+use lookalike::join::PairsEntry;
+use lookalike::merge::PostingsEntry;
+use lookalike::sort::RunsEntry;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -212,15 +215,15 @@ fn a_join_is_refused_before_its_runs_are_written() {
     assert_eq!(bytes_of(&out, "runs"), 0);
     join(&with(&run, needed), &mut workspace).unwrap();
     let manifest = &workspace.manifest;
-    let sort = manifest.runs.as_ref().unwrap().stats;
-    let merge = manifest.postings.as_ref().unwrap().stats;
+    let sort = manifest.get::<RunsEntry>().unwrap().stats;
+    let merge = manifest.get::<PostingsEntry>().unwrap().stats;
     let written = sort.bytes + merge.bytes;
     assert!(
         needed >= written && needed <= FIXED + 2 * written,
         "{needed} for {written}"
     );
     // Postings that are there are joined again wherever it is.
-    workspace.manifest.pairs = None;
+    workspace.manifest.remove::<PairsEntry>();
     join(&with(&run, 0), &mut workspace).unwrap();
 }
 

@@ -14,11 +14,10 @@ use lookalike::pipeline;
 use lookalike::pipeline::Summary;
 use lookalike::progress::{Silent, Stop};
 use lookalike::report::page::{self, MEMBERS_SHOWN, PageConfig, PageStats};
-use lookalike::workspace::Workspace;
 
 /// Writes the page of a directory.
 fn report(run: &Run, out: &Path, config: &PageConfig) -> Result<(String, PageStats), Error> {
-    let workspace = Workspace::open(out)?;
+    let workspace = pipeline::open(out)?;
     let stop = Stop::default();
     let path = out.join("report.html");
     let stats = page::write(&workspace, config, &path, &run.context(&stop, &Silent))?;
@@ -406,7 +405,7 @@ fn other_scores_and_methods() {
         ("sketch", "a similarity of 0.7 or more", "0.7"),
     ] {
         let spec = Spec::read(spec).unwrap();
-        let base = Workspace::open(&out).unwrap();
+        let base = pipeline::open(&out).unwrap();
         let stop = Stop::default();
         let context = run.context(&stop, &Silent);
         let (made, summary) = methods::run(&base, &spec, &context).unwrap();
@@ -479,7 +478,7 @@ fn the_same_bytes_every_time() {
             pairs: 5,
             ..PageConfig::default()
         };
-        let mut workspace = Workspace::open(out).unwrap();
+        let mut workspace = pipeline::open(out).unwrap();
         // What it cost is the only thing that differs between two runs.
         workspace.manifest.costs.clear();
         let (stop, path) = (Stop::default(), out.join("page.html"));
@@ -604,7 +603,7 @@ fn what_is_not_there_is_named() {
         error.help().unwrap()
     };
     refused("join");
-    let mut workspace = Workspace::open(&corpus.out()).unwrap();
+    let mut workspace = pipeline::open(&corpus.out()).unwrap();
     pipeline::join(&mut workspace, &run.question, &run.context(&stop, &Silent)).unwrap();
     workspace.commit(&[]).unwrap();
     drop(workspace);

@@ -109,7 +109,7 @@ fn stopped_again_and_again(run: &Run, input: &Path, collection: &tempfile::TempD
         // The least memory, found in a copy.
         let trial = tempfile::tempdir().unwrap();
         copy_directory(out.path(), trial.path());
-        let mut workspace = Workspace::open(trial.path()).unwrap();
+        let mut workspace = pipeline::open(trial.path()).unwrap();
         let (memory, ()) = least_memory(|memory| {
             stage(
                 &mut workspace,
@@ -121,7 +121,7 @@ fn stopped_again_and_again(run: &Run, input: &Path, collection: &tempfile::TempD
         // A little later every few times, so that there is an end; workers may be done before they see a stop,
         // where the disk is fast.
         for attempt in 1.. {
-            let mut workspace = Workspace::open(out.path()).unwrap();
+            let mut workspace = pipeline::open(out.path()).unwrap();
             let watch = StopAt::call(1 + attempt / 8);
             match stage(&mut workspace, &run.clone().memory(memory), &watch) {
                 Ok(()) => break,
@@ -462,7 +462,7 @@ fn a_directory_of_others_is_refused() {
     fs::create_dir(&empty).unwrap();
     run.run(&[&input], &empty).unwrap();
     // Without a run, the later stages say what is missing.
-    let error = Workspace::open(&out).unwrap_err();
+    let error = pipeline::open(&out).unwrap_err();
     assert!(matches!(error, Error::StageMissing { .. }), "{error}");
     assert_eq!(names(&out), [PathBuf::from("thesis.tex")]);
 }

@@ -3,6 +3,7 @@
 
 mod common;
 
+use lookalike::pipeline;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -18,7 +19,6 @@ use lookalike::experiments::study::{
 };
 use lookalike::inspect::verify;
 use lookalike::progress::{Silent, Stop};
-use lookalike::workspace::Workspace;
 use serde_json::Value;
 
 type Fraction = (&'static str, u128, u128);
@@ -47,7 +47,7 @@ fn study(run: &Run, out: &Path, config: &StudyConfig) -> Result<Study, Error> {
 }
 
 fn watched(run: &Run, out: &Path, config: &StudyConfig, watch: &StopAt) -> Result<Study, Error> {
-    let mut workspace = Workspace::open(out)?;
+    let mut workspace = pipeline::open(out)?;
     let context = run.context(&watch.stop, watch);
     study::run(&mut workspace, config, &context).map(|(study, _)| study)
 }
@@ -474,7 +474,7 @@ fn studies_stopped_in_the_midst_of_a_trial_go_on() {
                 std::thread::sleep(std::time::Duration::from_micros(micros));
                 asked.request();
             });
-            let mut workspace = Workspace::open(&out).unwrap();
+            let mut workspace = pipeline::open(&out).unwrap();
             let context = run.context(&stop, &Silent);
             study::run(&mut workspace, &config, &context).map(drop)
         });
@@ -603,7 +603,7 @@ fn plans_of_a_study_are_what_runs_with_them_list() {
         rows_of(&out, "pairs.tsv").iter().map(docnos).collect()
     };
     let exact = listed(&run, "exact");
-    let mut workspace = Workspace::open(&directory.path().join("exact")).unwrap();
+    let mut workspace = pipeline::open(&directory.path().join("exact")).unwrap();
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);
     let (_, cost) = study::run(&mut workspace, &config(&[2, 4]), &context).unwrap();

@@ -3,6 +3,7 @@
 
 mod common;
 
+use lookalike::pipeline;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,6 @@ use common::{Run, assert_same_files, least_memory, results, rows_of, sample_corp
 use lookalike::Error;
 use lookalike::methods::{self, Spec};
 use lookalike::progress::{Silent, Stop};
-use lookalike::workspace::Workspace;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A collection that keeps its texts.
@@ -41,7 +41,7 @@ impl Collection {
     }
 
     fn try_method(&self, spec: &str, run: &Run) -> Result<PathBuf, Error> {
-        let base = Workspace::open(&self.out)?;
+        let base = pipeline::open(&self.out)?;
         let stop = Stop::default();
         let (made, _) = methods::run(&base, &Spec::read(spec)?, &run.context(&stop, &Silent))?;
         Ok(made.directory().to_path_buf())
@@ -747,7 +747,7 @@ fn stopped_at_any_call_and_made_again() {
         .threads(1);
     let fresh = || Collection::new(docs.clone(), run.clone());
     let watched = |collection: &Collection, watch: &StopAt| -> Result<(), Error> {
-        let base = Workspace::open(&collection.out)?;
+        let base = pipeline::open(&collection.out)?;
         let context = collection.run.context(&watch.stop, watch);
         methods::run(&base, &Spec::read(KOLCZ)?, &context).map(|_| ())
     };

@@ -13,7 +13,6 @@ use common::stopped::{StopAt, stage_of};
 use common::{RESULTS, assert_same_files, lasting, least_memory, results, rows_of};
 use lookalike::Error;
 use lookalike::pipeline;
-use lookalike::workspace::Workspace;
 
 const SAMPLINGS: [(&str, u128, u128, usize); 4] = [
     ("1/2", 2, 0, usize::MAX),
@@ -222,7 +221,7 @@ fn candidates_are_part_of_the_question() {
         let before: Vec<_> = RESULTS
             .map(|name| fs::metadata(out.join(name)).unwrap().modified().unwrap())
             .into();
-        let mut workspace = Workspace::open(&out).unwrap();
+        let mut workspace = pipeline::open(&out).unwrap();
         let (run, watch) = (spec.run(), StopAt::never());
         pipeline::join(
             &mut workspace,

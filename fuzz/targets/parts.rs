@@ -3,12 +3,14 @@
 //! Two ways. Either the input is a whole part, of which the checksums of header and footer (and of what is
 //! found of blocks) are put right; or it is the content of blocks, around which a part is made.
 
+use lookalike::collection::CatalogueEntry;
+use lookalike::pipeline;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use lookalike::collection::{
-    Catalogue, Column, DocumentReader, DocumentWriter, MappedSets, RejectReader, RejectWriter,
-    SET_BLOCK_BYTES, SetReader, TEXT_BLOCK_BYTES, TextReader,
+    self, Catalogue, Column, DocumentReader, DocumentWriter, MappedSets, RejectReader,
+    RejectWriter, SET_BLOCK_BYTES, SetReader, TEXT_BLOCK_BYTES, TextReader,
 };
 use lookalike::ids::Key;
 use lookalike::inspect::inspect;
@@ -70,7 +72,7 @@ fn out() -> &'static PathBuf {
 
 /// The run's workspace, to be changed in memory.
 fn workspace() -> Workspace {
-    Workspace::open(out()).expect("the run is opened")
+    pipeline::open(out()).expect("the run is opened")
 }
 
 fn header(kind: Kind, key_bytes: u32, parameters: u128) -> Vec<u8> {
@@ -616,7 +618,7 @@ fn names(mut controls: Controls<'_>) {
     let ends = ends.finish(&directory.join("fuzz.col"), [documents, 0, 0]);
     let names = names.finish(&directory.join("fuzz.names"), [documents, 0, 0]);
     read(&directory.join(&names.name), Kind::Names, Some(&names));
-    let Some(catalogue) = &mut workspace.manifest.catalogue else {
+    let Some(catalogue) = workspace.manifest.get_mut::<CatalogueEntry>() else {
         panic!("no catalogue");
     };
     (catalogue.names, catalogue.name_ends) = (names, ends);
@@ -670,12 +672,12 @@ fn sets(mut controls: Controls<'_>) {
         Kind::Fingerprints,
         Some(&info),
     );
-    let Some(catalogue) = &mut workspace.manifest.catalogue else {
+    let Some(catalogue) = workspace.manifest.get_mut::<CatalogueEntry>() else {
         panic!("no catalogue");
     };
     catalogue.stored = stored;
-    workspace.manifest.segments.truncate(1);
-    let Some(segment) = workspace.manifest.segments.first_mut() else {
+    collection::segments_mut(&mut workspace.manifest).truncate(1);
+    let Some(segment) = collection::segments_mut(&mut workspace.manifest).first_mut() else {
         panic!("no segment");
     };
     segment.fingerprints = info;

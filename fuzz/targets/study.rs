@@ -1,12 +1,12 @@
 //! What a study leaves: the counts of trials, and the figures and costs that the report page shows.
 
+use lookalike::pipeline;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use lookalike::budget::ByteSize;
 use lookalike::experiments::study::{Study, StudyCost, comparison, figures};
 use lookalike::report::page::{self, PageConfig};
-use lookalike::workspace::Workspace;
 
 use super::controls::Controls;
 use super::place;
@@ -67,7 +67,7 @@ fn on_the_page(place_of: u8, content: &[u8]) {
     }
     place::put(&study.join("figures.json"), figures);
     place::put(&study.join("figure1.svg"), svg);
-    let Ok(workspace) = Workspace::open(out) else {
+    let Ok(workspace) = pipeline::open(out) else {
         panic!("the run is damaged");
     };
     let page = out.join("report.html");

@@ -7,7 +7,6 @@ use std::time::Duration;
 use lookalike::experiments::compare::{self, CompareConfig};
 use lookalike::methods::{METHODS, Spec};
 use lookalike::progress::Context;
-use lookalike::workspace::Workspace;
 use lookalike::{Error, Result, pipeline, report};
 
 use super::args::CompareOptions;
@@ -43,7 +42,7 @@ pub fn run(options: &CompareOptions) -> Result<ExitCode> {
     with_context(&options.means, |context| {
         {
             // What every method needs is made once, and refused once.
-            let mut base = Workspace::open(&options.directory)?;
+            let mut base = pipeline::open(&options.directory)?;
             pipeline::catalogued(&mut base, context)?;
         }
         let count = methods.len();
@@ -58,7 +57,7 @@ pub fn run(options: &CompareOptions) -> Result<ExitCode> {
             edits: options.edits.clone(),
             cost: options.cost,
         };
-        let mut base = Workspace::open(&options.directory)?;
+        let mut base = pipeline::open(&options.directory)?;
         let comparison = report::write_comparison(&mut base, &config, context)?;
         if options.means.json {
             super::say(&super::json(&comparison)?)?;

@@ -1,10 +1,10 @@
 //! `graph`: the pairs of an output directory as a graph.
 
+use lookalike::pipeline;
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
 use lookalike::report::{graph, write_graph};
-use lookalike::workspace::Workspace;
 use lookalike::{Error, Result};
 
 use super::args::{GraphOptions, MeansOptions};
@@ -19,7 +19,7 @@ pub fn run(options: &GraphOptions) -> Result<ExitCode> {
         json: false,
     };
     with_context(&means, |context| {
-        let mut workspace = Workspace::open(&options.directory)?;
+        let mut workspace = pipeline::open(&options.directory)?;
         if let Some(output) = &options.output {
             write_graph(&mut workspace, options.format, output, context)?;
             return Ok(ExitCode::SUCCESS);

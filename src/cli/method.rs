@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use lookalike::methods::{self, Entry, METHODS, Spec};
 use lookalike::report::{GraphFormat, write_graph};
-use lookalike::workspace::Workspace;
 use lookalike::{Result, pipeline};
 
 use super::args::MethodOptions;
@@ -26,7 +25,7 @@ pub fn run(options: &MethodOptions) -> Result<ExitCode> {
         super::signals::end_with_parent();
     }
     with_context(&options.means, |context| {
-        let mut base = Workspace::open(directory)?;
+        let mut base = pipeline::open(directory)?;
         pipeline::catalogued(&mut base, context)?;
         let (mut made, summary) = methods::run(&base, &spec, context)?;
         if options.graph {

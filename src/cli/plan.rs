@@ -1,9 +1,9 @@
 //! `plan`: a sampling ratio for each size group.
 
+use lookalike::pipeline;
 use std::process::ExitCode;
 
 use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
-use lookalike::workspace::Workspace;
 use lookalike::{Error, Result, report};
 
 use super::args::PlanOptions;
@@ -24,7 +24,7 @@ pub fn run(options: &PlanOptions) -> Result<ExitCode> {
     };
     config.check()?;
     with_context(&options.means, |context| {
-        let mut workspace = Workspace::open(&options.directory)?;
+        let mut workspace = pipeline::open(&options.directory)?;
         let planned = plan::make(&mut workspace, &config, context)?;
         let path = options.output.clone();
         let path = path.unwrap_or_else(|| options.directory.join(plan::PLAN_FILE));

@@ -1,12 +1,12 @@
 //! `query`: new documents looked up in a collection.
 
+use lookalike::collection;
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use lookalike::measure::Criterion;
 use lookalike::query::{self, Answer, QueryConfig};
 use lookalike::read::ReadConfig;
-use lookalike::workspace::Workspace;
 use lookalike::{Error, Result, pipeline};
 
 use super::args::QueryOptions;
@@ -22,9 +22,9 @@ pub fn run(options: &QueryOptions) -> Result<ExitCode> {
         top: (options.top > 0).then_some(options.top),
     };
     with_context(&options.means, |context| {
-        let mut base = Workspace::open(&options.directory)?;
+        let mut base = pipeline::open(&options.directory)?;
         pipeline::catalogued(&mut base, context)?;
-        let theirs = &base.manifest.collection.read;
+        let theirs = &collection::config(&base.manifest).read;
         let read = ReadConfig {
             format: options.format,
             text_field: options.text_field.clone().or(theirs.text_field.clone()),

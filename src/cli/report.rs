@@ -1,9 +1,9 @@
 //! `report`: the page of an output directory.
 
+use lookalike::pipeline;
 use std::process::ExitCode;
 
 use lookalike::report::page::{PAGE_FILE, PageConfig};
-use lookalike::workspace::Workspace;
 use lookalike::{Result, report};
 
 use super::args::{MeansOptions, ReportOptions};
@@ -25,7 +25,7 @@ pub fn run(options: &ReportOptions) -> Result<ExitCode> {
     let output = options.output.clone();
     let output = output.unwrap_or_else(|| options.directory.join(PAGE_FILE));
     with_context(&means, |context| {
-        let mut workspace = Workspace::open(&options.directory)?;
+        let mut workspace = pipeline::open(&options.directory)?;
         report::write_page(&mut workspace, &config, &output, context)?;
         if !options.quiet {
             super::say(&format!("page in {}\n", output.display()))?;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use lookalike::budget::{Budget, ByteSize, Disk};
-use lookalike::collection::CollectionConfig;
+use lookalike::collection::{self, CollectionConfig};
 use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
 use lookalike::join::JoinConfig;
 use lookalike::limits;
@@ -80,10 +80,10 @@ pub fn ingest(options: &IngestOptions) -> Result<ExitCode> {
 }
 
 pub fn join(options: &JoinOptions) -> Result<ExitCode> {
-    let manifest = Workspace::look(&options.directory)?;
-    let (planning, mut parameters) = parameters(&options.question, &manifest.collection)?;
+    let manifest = pipeline::look(&options.directory)?;
+    let (planning, mut parameters) = parameters(&options.question, collection::config(&manifest))?;
     with_context(&options.means, |context| {
-        let mut workspace = Workspace::open(&options.directory)?;
+        let mut workspace = pipeline::open(&options.directory)?;
         if let Some(planning) = &planning {
             parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
         }
@@ -99,7 +99,7 @@ pub fn join(options: &JoinOptions) -> Result<ExitCode> {
 
 pub fn cluster(options: &ClusterOptions) -> Result<ExitCode> {
     with_context(&options.means, |context| {
-        let mut workspace = Workspace::open(&options.directory)?;
+        let mut workspace = pipeline::open(&options.directory)?;
         let summary = pipeline::cluster(&mut workspace, context)?;
         print(&summary, &options.directory, &options.means)
     })

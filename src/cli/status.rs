@@ -4,14 +4,13 @@ use std::process::ExitCode;
 
 use lookalike::Result;
 use lookalike::inspect::stages;
-use lookalike::pipeline::Summary;
+use lookalike::pipeline::{self, Summary};
 use lookalike::report::ledger;
-use lookalike::workspace::Workspace;
 
 use super::args::StatusOptions;
 
 pub fn run(options: &StatusOptions) -> Result<ExitCode> {
-    let manifest = Workspace::look(&options.directory)?;
+    let manifest = pipeline::look(&options.directory)?;
     let summary = Summary::of(&manifest);
     if options.json {
         super::say(&super::json(&summary)?)?;

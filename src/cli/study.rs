@@ -1,9 +1,9 @@
 //! `study`: what sampling costs in precision and recall.
 
+use lookalike::pipeline;
 use std::process::ExitCode;
 
 use lookalike::experiments::study::{self, DIRECTORY, StudyConfig};
-use lookalike::workspace::Workspace;
 use lookalike::{Error, Result, report};
 
 use super::args::StudyOptions;
@@ -16,7 +16,7 @@ pub fn run(options: &StudyOptions) -> Result<ExitCode> {
     };
     config.check()?;
     with_context(&options.means, |context| {
-        let mut workspace = Workspace::open(&options.directory)?;
+        let mut workspace = pipeline::open(&options.directory)?;
         let (study, cost) = study::run(&mut workspace, &config, context)?;
         if options.means.json {
             let text = serde_json::to_string_pretty(&(&study, &cost)).map_err(|e| Error::Io {

@@ -27,7 +27,7 @@
 mod results;
 
 pub use results::cell;
-pub use results::{ClusterStats, RESULT_FILES, run};
+pub use results::{ClusterStats, RESULT_FILES, ResultsEntry, run};
 pub(crate) use results::{reject_line, write_rejects};
 
 /// Files that later commands make from the results. They are removed with them.

@@ -1,12 +1,16 @@
 //! The files for people.
 
+use crate::collection::CatalogueEntry;
+use crate::join::PairsEntry;
+use crate::sample::SampleEntry;
+use crate::workspace::StageRecord;
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
 use crate::budget::ByteSize;
-use crate::collection::{Catalogue, RejectReader, each_document};
+use crate::collection::{self, Catalogue, RejectReader, each_document};
 use crate::join::{Pairs, each_pair};
 use crate::measure::Measure;
 use crate::progress::{Context, Unit};
@@ -14,7 +18,7 @@ use crate::sample::Sampled;
 use crate::store::disk::AtomicFile;
 use crate::store::{Tagged, sort_tagged};
 use crate::union_find::UnionFind;
-use crate::workspace::{InputList, Manifest, ResultFile, ResultsEntry, Workspace, check_file};
+use crate::workspace::{InputList, Manifest, ResultFile, Workspace, check_file};
 use crate::{Error, Result};
 
 const STAGE: &str = "cluster";
@@ -57,8 +61,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     };
     let pairs = workspace
         .manifest
-        .pairs
-        .as_ref()
+        .get::<PairsEntry>()
         .ok_or_else(|| missing("join"))?;
     let (digest, config) = (pairs.digest.clone(), pairs.config);
     let measure = config.measure;
@@ -66,21 +69,23 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         Pairs::None => None,
         _ => Some(pairs.stats.pairs),
     };
-    let there = workspace.manifest.results.as_ref().is_some_and(|results| {
-        results.digest == digest
-            && results
-                .files
-                .iter()
-                .all(|file| check_file(workspace.directory(), file).is_ok())
-    });
+    let there = workspace
+        .manifest
+        .get::<ResultsEntry>()
+        .is_some_and(|results| {
+            results.digest == digest
+                && results
+                    .files
+                    .iter()
+                    .all(|file| check_file(workspace.directory(), file).is_ok())
+        });
     if there {
         return Ok(());
     }
     let documents = Catalogue::stats(workspace)?.documents;
     let levels = workspace
         .manifest
-        .sample
-        .as_ref()
+        .get::<SampleEntry>()
         .map_or(1, |s| s.sizes.len());
     let least = ByteSize(
         FIXED_BYTES + documents * 28 + Sampled::bytes_for(measure, levels, documents) + (1 << 20),
@@ -276,7 +281,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         )
     })?;
     files.push(write_rejects(workspace, &mut stats)?);
-    workspace.manifest.results = Some(ResultsEntry {
+    workspace.manifest.set(ResultsEntry {
         digest,
         files,
         stats,
@@ -359,8 +364,13 @@ pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> 
     let manifest = &workspace.manifest;
     let mut out = AtomicFile::create(&workspace.directory().join("rejects.jsonl"))?;
     let mut inputs = InputList::open(workspace.directory())?;
-    let segments = manifest.segments.iter().map(|s| ("collection", &s.rejects));
-    let catalogue = manifest.catalogue.iter().map(|c| ("catalogue", &c.rejects));
+    let segments = collection::segments(manifest)
+        .iter()
+        .map(|s| ("collection", &s.rejects));
+    let catalogue = manifest
+        .get::<CatalogueEntry>()
+        .into_iter()
+        .map(|c| ("catalogue", &c.rejects));
     for (place, info) in segments.chain(catalogue) {
         let path = workspace.path(place).join(&info.name);
         let parameters = Some(workspace.collection_parameters());
@@ -411,7 +421,7 @@ fn finished(name: &str, out: AtomicFile) -> Result<ResultFile> {
 /// Is a result file still there, with the size it had?
 /// What one must know to compare two files, as comment lines.
 fn header(manifest: &Manifest) -> String {
-    let shingle = &manifest.collection.shingle;
+    let shingle = &collection::config(manifest).shingle;
     let mut out = String::from("# format: lookalike 1\n");
     let mut add = |name: &str, value: &dyn std::fmt::Display| {
         let _ = writeln!(out, "# {name}: {value}");
@@ -427,11 +437,11 @@ fn header(manifest: &Manifest) -> String {
         add("fingerprint", &shingle.fingerprint);
         add("seed", &shingle.seed);
     }
-    add("size-groups", &manifest.collection.size_groups);
-    if let Some(sample) = &manifest.sample {
+    add("size-groups", &collection::config(manifest).size_groups);
+    if let Some(sample) = manifest.get::<SampleEntry>() {
         add("sampling", &sample.sampling);
     }
-    if let Some(pairs) = &manifest.pairs {
+    if let Some(pairs) = manifest.get::<PairsEntry>() {
         if !pairs.config.measure.is_default() {
             add("score", &pairs.config.measure);
         }
@@ -467,4 +477,23 @@ pub fn cell(text: &str) -> Cow<'_, str> {
 
 fn json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// The files for people.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ResultsEntry {
+    /// Digest of the pairs that they show.
+    pub digest: String,
+    /// Name, size and checksum of each.
+    pub files: Vec<ResultFile>,
+    /// What was counted.
+    pub stats: ClusterStats,
+}
+
+impl StageRecord for ResultsEntry {
+    const NAME: &'static str = "results";
+
+    fn files(&self) -> &[ResultFile] {
+        &self.files
+    }
 }

@@ -1,5 +1,6 @@
 //! Columns over all documents: docnos, representatives, stored set sizes.
 
+use crate::collection::CatalogueEntry;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use crate::progress::{Context, Unit};
 use crate::read::{Reason, Reject, SourceSpan};
 use crate::store::{Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION};
 use crate::store::{Tagged, sort_tagged};
-use crate::workspace::{CatalogueEntry, Workspace};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 const STAGE: &str = "catalogue";
@@ -63,7 +64,7 @@ pub(crate) fn each_document(
     let directory = workspace.path("collection");
     let parameters = workspace.collection_parameters();
     let mut number = 0;
-    for segment in &workspace.manifest.segments {
+    for segment in super::segments(&workspace.manifest) {
         let info = &segment.documents;
         let mut documents =
             DocumentReader::open(&directory.join(&info.name), Some(parameters), Some(info))?;
@@ -78,18 +79,16 @@ pub(crate) fn each_document(
 
 /// Makes the columns, if they are not there.
 pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
-    if workspace.manifest.catalogue.is_some() {
+    if workspace.manifest.has::<CatalogueEntry>() {
         return Ok(());
     }
-    if !workspace.manifest.ingested {
+    if !super::ingested(&workspace.manifest) {
         return Err(Error::StageMissing {
             path: workspace.directory().into(),
             stage: "ingest",
         });
     }
-    let documents: u64 = workspace
-        .manifest
-        .segments
+    let documents: u64 = super::segments(&workspace.manifest)
         .iter()
         .map(|s| s.stats.documents)
         .sum();
@@ -180,7 +179,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         },
     )?;
 
-    let sizes = &workspace.manifest.collection.size_groups;
+    let sizes = &super::config(&workspace.manifest).size_groups;
     let mut stats = CatalogueStats {
         documents,
         docnos_repeated,
@@ -261,7 +260,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         rejects: rejects.finish()?,
         stats,
     };
-    workspace.manifest.catalogue = Some(entry);
+    workspace.manifest.set(entry);
     workspace.commit(&[DIRECTORY])
 }
 
@@ -381,7 +380,10 @@ impl Catalogue {
             path: workspace.directory().into(),
             stage: STAGE,
         };
-        workspace.manifest.catalogue.as_ref().ok_or_else(missing)
+        workspace
+            .manifest
+            .get::<CatalogueEntry>()
+            .ok_or_else(missing)
     }
 
     /// What was counted.

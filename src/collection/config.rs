@@ -1,6 +1,8 @@
 //! What a collection is made with.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -8,6 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::budget::ByteSize;
 use crate::read::ReadConfig;
 use crate::shingle::ShingleConfig;
+use crate::store;
+use crate::{Error, Result};
 
 /// Parameters of a collection. Another value of any of them is another collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +32,80 @@ pub struct CollectionConfig {
         skip_serializing_if = "std::ops::Not::not"
     )]
     pub text: bool,
+}
+
+impl CollectionConfig {
+    /// Digest of the parameters, as parts carry it.
+    ///
+    /// # Errors
+    /// `Io` where they cannot be encoded.
+    pub fn digest(&self) -> Result<u128> {
+        let json = serde_json::to_vec(self).map_err(not_encoded)?;
+        Ok(store::digest_number(&json))
+    }
+
+    /// Refuses other parameters than these, which those of a collection in `directory` are. How the input is
+    /// cut into segments does not matter once it is all `ingested`.
+    ///
+    /// # Errors
+    /// `Incompatible` with the flag of the first that differs.
+    pub fn check_same(
+        &self,
+        wanted: &CollectionConfig,
+        ingested: bool,
+        directory: &Path,
+    ) -> Result<()> {
+        let (ours, theirs) = (wanted.by_flag()?, self.by_flag()?);
+        for (name, expected) in &ours {
+            let found = theirs.get(name).map_or("by default", String::as_str);
+            if expected != found && !(name == "segment-size" && ingested) {
+                return Err(Error::Incompatible {
+                    path: directory.into(),
+                    name: format!("--{name}"),
+                    expected: expected.clone(),
+                    found: found.into(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Values by the name of their flag.
+    fn by_flag(&self) -> Result<BTreeMap<String, String>> {
+        let mut out = BTreeMap::new();
+        flatten(
+            "",
+            &serde_json::to_value(self).map_err(not_encoded)?,
+            &mut out,
+        );
+        // It is left out of the JSON where it is not wanted.
+        out.entry("keep-text".into())
+            .or_insert_with(|| false.to_string());
+        Ok(out)
+    }
+}
+
+fn not_encoded(error: serde_json::Error) -> Error {
+    Error::Io {
+        operation: "encode",
+        path: "the collection's parameters".into(),
+        source: error.into(),
+    }
+}
+
+fn flatten(name: &str, value: &serde_json::Value, out: &mut BTreeMap<String, String>) {
+    let text = match value {
+        serde_json::Value::Object(fields) => {
+            for (key, value) in fields {
+                flatten(&key.replace('_', "-"), value, out);
+            }
+            return;
+        }
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null => "by default".into(),
+        other => other.to_string(),
+    };
+    out.insert(name.into(), text);
 }
 
 /// Lower bounds, in words, of the size groups after the first.

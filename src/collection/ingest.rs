@@ -5,6 +5,9 @@
 //! has been read, and before a segment that ends within it is committed. So what is committed was read
 //! from the files as listed, and once the file is restored (its time too) the run goes on.
 
+use crate::collection::Cursor;
+use crate::collection::Ingested;
+use crate::collection::SegmentEntry;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,7 +29,7 @@ use crate::read::{
 };
 use crate::shingle::Shingler;
 use crate::store::disk;
-use crate::workspace::{Cursor, SegmentEntry, Workspace};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 const STAGE: &str = "ingest";
@@ -222,10 +225,10 @@ pub fn run<K: Key>(
     inputs: &[InputFile],
     context: &Context<'_>,
 ) -> Result<()> {
-    if workspace.manifest.ingested {
+    if super::ingested(&workspace.manifest) {
         return Ok(());
     }
-    let config = workspace.manifest.collection.clone();
+    let config = super::config(&workspace.manifest).clone();
     let least = least_memory(&config, inputs.len());
     context.budget.require(least, || {
         let (most, files) = (config.read.max_document, inputs.len());
@@ -238,9 +241,7 @@ pub fn run<K: Key>(
         .map(|i| i.identity.as_ref().map(|f| f.size))
         .sum();
     context.progress.start(STAGE, Unit::Bytes, total);
-    let from = workspace
-        .manifest
-        .segments
+    let from = super::segments(&workspace.manifest)
         .last()
         .map_or(Cursor::default(), |s| s.next);
     let shape = Shape::new::<K>(&config, shares);
@@ -251,7 +252,7 @@ pub fn run<K: Key>(
     } else {
         together(feeder, writer, &config, shares, context)?;
     }
-    workspace.manifest.ingested = true;
+    workspace.manifest.set(Ingested(true));
     workspace.commit(&[DIRECTORY])
 }
 
@@ -964,11 +965,11 @@ struct SegmentsWriter<'a, K: Key> {
 
 impl<'a, K: Key> SegmentsWriter<'a, K> {
     fn new(workspace: &'a mut Workspace, shares: Shares) -> Result<Self> {
-        let config = workspace.manifest.collection.clone();
+        let config = super::config(&workspace.manifest).clone();
         let mut seen = SeenLately::new();
         let mut next_document = 0;
         let parameters = workspace.collection_parameters();
-        for segment in &workspace.manifest.segments {
+        for segment in super::segments(&workspace.manifest) {
             let path = workspace.path(DIRECTORY).join(&segment.documents.name);
             let mut documents =
                 DocumentReader::open(&path, Some(parameters), Some(&segment.documents))?;
@@ -994,7 +995,7 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
         if self.open.is_none() {
             let directory = self.workspace.path(DIRECTORY);
             let parameters = self.workspace.collection_parameters();
-            let number = self.workspace.manifest.segments.len() as u64;
+            let number = super::segments(&self.workspace.manifest).len() as u64;
             self.open = Some(Open {
                 documents: DocumentWriter::create(&directory, parameters, number)?,
                 fingerprints: SetWriter::create(&directory, parameters, number, K::BYTES)?,
@@ -1144,7 +1145,7 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
             next,
             stats: open.stats,
         };
-        self.workspace.manifest.segments.push(entry);
+        super::segments_mut(&mut self.workspace.manifest).push(entry);
         self.workspace.commit(&[DIRECTORY])
     }
 }

@@ -36,6 +36,7 @@ mod catalogue;
 mod config;
 mod documents;
 mod ingest;
+mod records;
 mod sets;
 mod texts;
 
@@ -44,6 +45,10 @@ pub use catalogue::{Catalogue, CatalogueStats, Column, GroupStats, Names, run as
 pub use config::{CollectionConfig, SizeGroups};
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
 pub use ingest::{SegmentStats, least_memory, run as ingest};
+pub use records::{
+    CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments, begin, beside, config, ingested,
+    segments, segments_mut, standing_on,
+};
 pub(crate) use sets::position;
 pub use sets::{MappedSets, SET_BLOCK_BYTES, SetReader, SetWriter};
 pub(crate) use texts::TEXT_ZSTD_LEVEL;

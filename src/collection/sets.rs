@@ -1,5 +1,6 @@
 //! The fingerprint sets of a segment: written and read in order, or looked up at random.
 
+use crate::collection::SegmentEntry;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +12,7 @@ use crate::limits;
 use crate::store::{
     HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION, checksum,
 };
-use crate::workspace::{SegmentEntry, Workspace};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// Keys handed on at once: a set may be larger than memory.
@@ -226,18 +227,18 @@ impl MappedSets {
     /// Opens the sets of a collection; at most about `most_resident` bytes of their files are kept in
     /// memory.
     pub fn open<K: Key>(workspace: &Workspace, most_resident: u64) -> Result<MappedSets> {
-        let parts = workspace.manifest.segments.iter();
+        let parts = super::segments(&workspace.manifest).iter();
         let bytes: u64 = parts.map(|segment| segment.fingerprints.bytes).sum();
-        let files = workspace.manifest.segments.len();
+        let files = super::segments(&workspace.manifest).len();
         limits::room_for_mappings(files, bytes, || {
             format!("looking at {files} mapped files of sets")
         })?;
         let stored = Catalogue::stored(workspace)?;
         let directory = workspace.path("collection");
         let parameters = workspace.collection_parameters();
-        let mut segments = Vec::with_capacity(workspace.manifest.segments.len());
+        let mut segments = Vec::with_capacity(super::segments(&workspace.manifest).len());
         let mut offsets = Vec::with_capacity(stored.0.len() / STRIDE + 1);
-        for segment in &workspace.manifest.segments {
+        for segment in super::segments(&workspace.manifest) {
             let (info, first) = (&segment.fingerprints, segment.first_document);
             let path = directory.join(&info.name);
             let map = Mapped::open_unchecked(&path, Kind::Fingerprints, parameters, info)?;

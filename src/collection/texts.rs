@@ -12,11 +12,12 @@
 //! # Cost
 //! A block and what it is packed to, for writing and for reading.
 
+use crate::collection::SegmentEntry;
 use std::path::Path;
 
 use super::blocks::{Packer, take_block};
 use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
-use crate::workspace::{SegmentEntry, Workspace};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// Bytes of the stream in a block: what is held of it, and all that is unpacked for who wants one text.

@@ -84,6 +84,7 @@ mod list;
 pub mod qrels;
 mod samples;
 
+use crate::pipeline;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -94,10 +95,10 @@ pub use list::{Columns, Scores};
 pub use samples::{Sample, SampleAt};
 
 use crate::budget::ByteSize;
+use crate::cluster::ResultsEntry;
 use crate::ids::Threshold;
 use crate::progress::{Context, Unit};
 use crate::store::disk;
-use crate::workspace::Workspace;
 use crate::{Error, Result};
 use compare::Tally;
 use documents::{DOCUMENTS, DUPLICATES, Documents};
@@ -280,11 +281,13 @@ fn open(list: &ListFile) -> Result<Opened> {
     let mut pairs = list.path.clone();
     let mut columns = list.columns.clone();
     if let Some(directory) = &directory {
-        let manifest = Workspace::look(directory)?;
-        let results = manifest.results.ok_or_else(|| Error::StageMissing {
-            path: directory.clone(),
-            stage: "cluster",
-        })?;
+        let manifest = pipeline::look(directory)?;
+        let results = manifest
+            .get::<ResultsEntry>()
+            .ok_or_else(|| Error::StageMissing {
+                path: directory.clone(),
+                stage: "cluster",
+            })?;
         let read = ["pairs.tsv", DOCUMENTS, DUPLICATES];
         for file in results
             .files

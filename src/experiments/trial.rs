@@ -1,15 +1,21 @@
 //! One question asked beside a run, and its pairs held against the true ones.
 
+use crate::join::PairsEntry;
+use crate::sample::SampleEntry;
+use crate::sort::RunsEntry;
 use std::path::Path;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Budget, ByteSize};
-use crate::collection::{Catalogue, Column, each_document};
+use crate::collection::{
+    self, Catalogue, CatalogueEntry, Column, Ingested, Segments, each_document,
+};
 use crate::ids::Threshold;
 use crate::join::{Join, JoinConfig, Pair, Pairs, open_pairs};
 use crate::measure::Measure;
+use crate::merge::PostingsEntry;
 use crate::pipeline::{self, JoinParameters, Spill};
 use crate::process::cpu_seconds;
 use crate::progress::{Context, Silent};
@@ -54,6 +60,38 @@ pub(crate) fn refused(error: Error, context: &Context<'_>, held: u64) -> Error {
     }
 }
 
+/// Opens or makes a directory for other parameters over the collection of `base`, which stays as it is.
+/// Where `base` has the shared postings of all fingerprints and `sampling` is to have them, they are used
+/// too. What `directory` holds of an earlier trial is kept if the collection is the same.
+fn over(base: &Workspace, directory: &Path, sampling: &Sampling) -> Result<Workspace> {
+    let theirs = &base.manifest;
+    let complete = theirs
+        .get::<PostingsEntry>()
+        .filter(|postings| postings.complete);
+    let sample = theirs.get::<SampleEntry>();
+    let sample = sample.filter(|sample| sample.sampling == *sampling);
+    let shared = complete.zip(sample);
+    let postings = shared.map(|(postings, _)| postings);
+    let mut workspace = collection::standing_on(base, directory, "", postings)?;
+    let own = &mut workspace.manifest;
+    own.set(Segments(collection::segments(theirs).to_vec()));
+    own.set(Ingested(collection::ingested(theirs)));
+    own.remove::<CatalogueEntry>();
+    if let Some(catalogue) = theirs.get::<CatalogueEntry>() {
+        own.set(catalogue.clone());
+    }
+    let mut names = vec!["collection", "catalogue"];
+    if let Some((postings, sample)) = shared {
+        names.extend(["sample", "postings"]);
+        own.set(sample.clone());
+        own.set(postings.clone());
+        own.remove::<RunsEntry>();
+    }
+    workspace.borrow(base, names);
+    workspace.recover(true)?;
+    Ok(workspace)
+}
+
 /// Asks for all pairs of a collection with this sampling, in a directory of its own. The caller holds `held`
 /// bytes of the budget meanwhile.
 pub(crate) fn ask(
@@ -63,7 +101,7 @@ pub(crate) fn ask(
     threshold: Threshold,
     (held, context): (u64, &Context<'_>),
 ) -> Result<(Workspace, Cost)> {
-    let mut workspace = Workspace::over(base, directory, sampling)?;
+    let mut workspace = over(base, directory, sampling)?;
     let parameters = JoinParameters {
         sampling: sampling.clone(),
         plan: None,
@@ -84,9 +122,9 @@ pub(crate) fn ask(
     let joined = pipeline::join(&mut workspace, &parameters, &silent);
     joined.map_err(|error| refused(error, context, held))?;
     let manifest = &workspace.manifest;
-    let sample = manifest.sample.as_ref();
-    let runs = manifest.runs.as_ref();
-    let pairs = manifest.pairs.as_ref();
+    let sample = manifest.get::<SampleEntry>();
+    let runs = manifest.get::<RunsEntry>();
+    let pairs = manifest.get::<PairsEntry>();
     let mut cost = Cost {
         wall_seconds: wall.elapsed().as_secs_f64(),
         cpu_seconds: cpu_seconds() - cpu,
@@ -102,7 +140,7 @@ pub(crate) fn ask(
                 cost.cpu_seconds += stage.cpu_seconds;
             }
         }
-        let runs = base.manifest.runs.as_ref();
+        let runs = base.manifest.get::<RunsEntry>();
         cost.spilled_bytes += runs.map_or(0, |runs| runs.stats.bytes);
     }
     Ok((workspace, cost))

@@ -1,16 +1,24 @@
 //! Reading everything again, and printing any of it.
 
+use crate::cluster::ResultsEntry;
+use crate::collection::CatalogueEntry;
+use crate::join::JoinProgress;
+use crate::join::PairsEntry;
+use crate::merge::PostingsEntry;
+use crate::pipeline;
+use crate::sample::SampleEntry;
+use crate::sort::RunsEntry;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::collection::{DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader};
+use crate::collection::{self, DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader};
 use crate::ids::Key;
 use crate::merge::PostingsReader;
 use crate::sort::RunFile;
 use crate::store::{
     HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
 };
-use crate::workspace::{Manifest, Workspace, check_file, parts_of};
+use crate::workspace::{Manifest, check_file};
 use crate::{Error, Result};
 
 /// What [`verify`] found.
@@ -30,14 +38,14 @@ pub struct Verified {
 ///
 /// Of `lock` nothing is read, and of what no manifest names nothing is known.
 pub fn verify(directory: &Path) -> Result<Verified> {
-    let manifest = Workspace::look(directory)?;
+    let manifest = pipeline::look(directory)?;
     let mut found = Verified::default();
     let mut theirs = BTreeSet::new();
     look_through(directory, &manifest, &theirs, &mut found);
     theirs.extend(own(&manifest));
     for place in TRIALS {
         let directory = directory.join(place);
-        match Workspace::look(&directory) {
+        match pipeline::look(&directory) {
             Ok(manifest) => {
                 // A subset's collection is its own, others stand on that of the directory or of the subset.
                 let borrowed = if place == SUBSET {
@@ -80,7 +88,7 @@ fn named(place: &'static str, info: &PartInfo) -> Named {
 
 /// The parts of a manifest, as another manifest that stands on it names them.
 fn own(manifest: &Manifest) -> impl Iterator<Item = Named> {
-    let parts = parts_of(manifest).into_iter();
+    let parts = manifest.parts().into_iter();
     parts.map(|(place, _, info)| named(place, info))
 }
 
@@ -92,7 +100,7 @@ fn look_through(
     found: &mut Verified,
 ) {
     let parameters = u128::from_str_radix(&manifest.collection_digest, 16).unwrap_or(0);
-    for (place, kind, info) in parts_of(manifest) {
+    for (place, kind, info) in manifest.parts() {
         let path = directory.join(place).join(&info.name);
         let borrowed = theirs.contains(&named(place, info));
         if borrowed && matches!(disk::is_gone(&path), Ok(true)) {
@@ -104,7 +112,10 @@ fn look_through(
             .and_then(|_| read_whole(&path, kind, Some(parameters), info));
         found.errors.extend(checked.err());
     }
-    let results = manifest.results.iter().flat_map(|r| &r.files);
+    let results = manifest
+        .get::<ResultsEntry>()
+        .into_iter()
+        .flat_map(|r| &r.files);
     // The inputs of a trial are those of what it stands on.
     let list = Some(&manifest.inputs.list).filter(|_| manifest.origin.is_none());
     for file in results.chain(&manifest.others).chain(list) {
@@ -451,34 +462,41 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let done = |yes: bool, doing: String| if yes { "done".to_string() } else { doing };
     let waiting = || "not begun".to_string();
     let mut out = Vec::new();
-    let segments = manifest.segments.len();
-    let place = manifest.segments.last().map_or(0, |s| s.next.file);
+    let segments = collection::segments(manifest).len();
+    let place = collection::segments(manifest)
+        .last()
+        .map_or(0, |s| s.next.file);
     let reading = format!(
         "{segments} segments committed, in file {place} of {}",
         manifest.inputs.files
     );
-    out.push(("ingest", done(manifest.ingested, reading)));
-    out.push(("catalogue", done(manifest.catalogue.is_some(), waiting())));
-    let sample = manifest.sample.as_ref();
+    out.push(("ingest", done(collection::ingested(manifest), reading)));
+    out.push((
+        "catalogue",
+        done(manifest.has::<CatalogueEntry>(), waiting()),
+    ));
+    let sample = manifest.get::<SampleEntry>();
     out.push((
         "sample",
         sample.map_or_else(waiting, |s| format!("done ({})", s.sampling)),
     ));
-    let sort = manifest.runs.as_ref().map_or_else(waiting, |runs| {
+    let sort = manifest.get::<RunsEntry>().map_or_else(waiting, |runs| {
         done(
             runs.complete,
             format!("{} runs, {} records", runs.stats.runs, runs.stats.records),
         )
     });
     out.push(("sort", sort));
-    let merge = manifest.postings.as_ref().map_or_else(waiting, |postings| {
-        done(
-            postings.complete,
-            format!("{} of {} ranges", postings.parts.len(), postings.ranges),
-        )
-    });
+    let merge = manifest
+        .get::<PostingsEntry>()
+        .map_or_else(waiting, |postings| {
+            done(
+                postings.complete,
+                format!("{} of {} ranges", postings.parts.len(), postings.ranges),
+            )
+        });
     out.push(("merge", merge));
-    let join = match (&manifest.pairs, &manifest.joining) {
+    let join = match (manifest.get::<PairsEntry>(), manifest.get::<JoinProgress>()) {
         (Some(pairs), _) => format!("done (threshold {})", pairs.config.threshold),
         (None, Some(joining)) => match (&joining.stats.count, &joining.stats.prefix) {
             (Some(stats), _) => format!("{} pair tokens counted", stats.pair_tokens),
@@ -493,6 +511,6 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
         (None, None) => waiting(),
     };
     out.push(("join", join));
-    out.push(("cluster", done(manifest.results.is_some(), waiting())));
+    out.push(("cluster", done(manifest.has::<ResultsEntry>(), waiting())));
     out
 }

@@ -33,6 +33,8 @@
 //! Lists of more documents are passed over. Shared counts get smaller, set sizes do not, so
 //! resemblance is underestimated and pairs are missed. Lists, entries and tokens dropped are counted.
 
+use crate::merge::PostingsEntry;
+use crate::sample::SampleEntry;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,7 +51,7 @@ use crate::progress::{Context, Stop, Unit, joined};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunWriter};
 use crate::store::disk;
-use crate::workspace::{PostingsEntry, Workspace};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// A thread's run writer; the postings reader.
@@ -111,9 +113,9 @@ pub(super) fn run<K: Key>(
         path: workspace.directory().into(),
         stage,
     };
-    let levels = workspace.manifest.sample.as_ref();
+    let levels = workspace.manifest.get::<SampleEntry>();
     let levels = levels.ok_or_else(|| missing("sample"))?.sizes.len();
-    let postings = workspace.manifest.postings.clone();
+    let postings = workspace.manifest.get::<PostingsEntry>().cloned();
     let postings = postings.ok_or_else(|| missing("merge"))?;
     let documents = Catalogue::stats(workspace)?.documents;
     let threads = context.budget.threads as u64;
@@ -176,7 +178,11 @@ fn blocks<K: Key>(
     let (config, sampled) = (join.config, join.sampled);
     let parameters = workspace.collection_parameters();
     let directory = workspace.path("postings");
-    let mut progress = workspace.manifest.joining.clone().unwrap_or_default();
+    let mut progress = workspace
+        .manifest
+        .get::<JoinProgress>()
+        .cloned()
+        .unwrap_or_default();
     let mut block = Block::new(sampled.documents(), capacity);
     // Everything in one block: its counts are final.
     let fits = postings.stats.entries as usize <= capacity && progress.count == Place::default();

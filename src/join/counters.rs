@@ -17,15 +17,16 @@
 //! The papers prune the tokens that an exact count would write; here tokens are never written
 //! (`count.rs`), and counted pairs of a block of postings are pruned.
 
+use crate::merge::PostingsEntry;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::lists::each_list;
 use super::{Pair, STAGE};
 use crate::Result;
 use crate::ids::Key;
-use crate::methods::mix;
 use crate::progress::{Context, Unit};
-use crate::workspace::{PostingsEntry, Workspace};
+use crate::random::mix_key;
+use crate::workspace::Workspace;
 
 /// Bytes of a counter.
 const BYTES: u64 = 2;
@@ -74,7 +75,7 @@ impl Counters {
     #[inline]
     fn field(&self, a: u32, b: u32) -> &AtomicU16 {
         // A power of two of fields.
-        let field = mix(Pair::key(a, b)) & (self.fields.len() as u64 - 1);
+        let field = mix_key(Pair::key(a, b)) & (self.fields.len() as u64 - 1);
         &self.fields[field as usize]
     }
 

@@ -1,8 +1,12 @@
 //! The last step of both joins: runs of counted pairs into the pair list.
 
-use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, Pair, STAGE, weigh};
+use crate::cluster::ResultsEntry;
+use crate::workspace::StageRecord;
+use serde::{Deserialize, Serialize};
+
+use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, JoinStats, Pair, STAGE, weigh};
 use crate::Result;
-use crate::collection::MappedSets;
+use crate::collection::{self, MappedSets};
 use crate::ids::{Key, Threshold};
 use crate::measure::Measure;
 use crate::merge::{Combine, Generations, LoserTree, fan_in, merge_generations};
@@ -10,7 +14,7 @@ use crate::progress::{Context, joined_all};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
 use crate::store::{Kind, PartInfo, disk};
-use crate::workspace::{PairsEntry, Workspace};
+use crate::workspace::Workspace;
 
 /// Merges runs by generations until the rest can be merged at once; `set` puts the runs that there are
 /// now into the progress, which is then committed. Returns them.
@@ -34,18 +38,17 @@ pub(super) fn fewer(
     };
     let mut number = workspace
         .manifest
-        .joining
-        .as_ref()
+        .get::<JoinProgress>()
         .map_or(1, |joining| joining.next_number);
     let runs = merge_generations::<u64>(&how, runs, fan_in, &mut number, |runs, next| {
-        if let Some(joining) = &mut workspace.manifest.joining {
+        if let Some(joining) = workspace.manifest.get_mut::<JoinProgress>() {
             set(joining, runs.to_vec());
             joining.next_number = next;
         }
         workspace.commit(&[DIRECTORY])
     })?;
     if let (Some(joining), Some(deepest)) = (
-        &mut workspace.manifest.joining,
+        workspace.manifest.get_mut::<JoinProgress>(),
         runs.iter().map(|run| run.generation).max(),
     ) {
         joining.stats.generations = joining.stats.generations.max(deepest + 1);
@@ -75,7 +78,11 @@ pub(super) fn finish<K: Key>(
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    let progress = workspace.manifest.joining.clone().unwrap_or_default();
+    let progress = workspace
+        .manifest
+        .get::<JoinProgress>()
+        .cloned()
+        .unwrap_or_default();
     let runs = fewer(
         workspace,
         progress.runs,
@@ -154,7 +161,7 @@ pub(super) fn finish<K: Key>(
         part = weighed.pairs;
         scores = Some(weighed.scores);
     }
-    if let Some(joining) = &mut workspace.manifest.joining {
+    if let Some(joining) = workspace.manifest.get_mut::<JoinProgress>() {
         joining.stats.looked_up = looked_up;
     }
     committed(workspace, config, part, scores, pairs)
@@ -169,13 +176,13 @@ const LEAST_MAPPED: u64 = 1 << 20;
 pub(super) fn least_bytes(workspace: &Workspace, config: &JoinConfig) -> u64 {
     let mut window = WINDOW as u64 * 32;
     if config.measure == Measure::S4 {
-        let segments = &workspace.manifest.segments;
+        let segments = collection::segments(&workspace.manifest);
         window += weigh::least_bytes(segments.iter().map(|s| s.stats.documents).sum());
     }
     match config.candidates {
         None => window,
         Some(_) => {
-            let segments = &workspace.manifest.segments;
+            let segments = collection::segments(&workspace.manifest);
             let documents = segments.iter().map(|s| s.stats.documents).sum();
             let set_bytes = segments.iter().map(|s| s.fingerprints.bytes).sum();
             window + MappedSets::bytes(documents, set_bytes) + LEAST_MAPPED
@@ -240,16 +247,56 @@ pub(super) fn committed(
     scores: Option<PartInfo>,
     pairs: u64,
 ) -> Result<()> {
-    let mut progress = workspace.manifest.joining.take().unwrap_or_default();
+    let mut progress = workspace
+        .manifest
+        .take::<JoinProgress>()
+        .unwrap_or_default();
     progress.stats.pairs = pairs;
-    workspace.manifest.pairs = Some(PairsEntry {
+    workspace.manifest.set(PairsEntry {
         digest: progress.digest,
         config: *config,
         part,
         scores,
         stats: progress.stats,
     });
-    workspace.manifest.results = None;
+    workspace.manifest.remove::<ResultsEntry>();
     workspace.commit(&[DIRECTORY])?;
     workspace.remove_scrap()
+}
+
+/// The pair list.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PairsEntry {
+    /// Digest of sample and join parameters.
+    pub digest: String,
+    /// The join's parameters.
+    pub config: JoinConfig,
+    /// The pairs.
+    pub part: PartInfo,
+    /// Their scores in units of 2^-32, in a part of the same shape, where what they share does not tell them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<PartInfo>,
+    /// What was counted.
+    pub stats: JoinStats,
+}
+
+impl StageRecord for PairsEntry {
+    const NAME: &'static str = "pairs";
+    const DIRECTORY: Option<&'static str> = Some("pairs");
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        let parts = std::iter::once(&self.part).chain(&self.scores);
+        parts.map(|part| (Kind::Pairs, part)).collect()
+    }
+}
+
+impl StageRecord for JoinProgress {
+    const NAME: &'static str = "joining";
+    const DIRECTORY: Option<&'static str> = Some("pairs");
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        let candidates = self.prefix.iter().flat_map(|place| &place.candidates);
+        let runs = self.runs.iter().chain(candidates);
+        runs.map(|run| (Kind::Run, &run.part)).collect()
+    }
 }

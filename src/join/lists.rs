@@ -1,5 +1,6 @@
 //! Every posting list, on all threads: what counts without an order looks at them so.
 
+use crate::merge::PostingsEntry;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::STAGE;
@@ -7,7 +8,7 @@ use crate::ids::Key;
 use crate::merge::PostingsReader;
 use crate::progress::{Context, joined};
 use crate::store::disk;
-use crate::workspace::{PostingsEntry, Workspace};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// Memory of a thread: a reader.

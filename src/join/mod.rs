@@ -32,10 +32,14 @@ mod pairs;
 pub mod prefix;
 mod weigh;
 
+use crate::collection;
+use crate::merge::PostingsEntry;
+use crate::sample::SampleEntry;
 use serde::{Deserialize, Serialize};
 
 pub use config::{Join, JoinConfig, Pairs};
 pub use count::CountStats;
+pub use list::PairsEntry;
 pub(crate) use pairs::open_pairs;
 pub use pairs::{Pair, each_pair};
 pub use prefix::PrefixStats;
@@ -128,12 +132,12 @@ pub fn run<K: Key>(
         path: workspace.directory().into(),
         stage,
     };
-    let sample = workspace.manifest.sample.as_ref();
+    let sample = workspace.manifest.get::<SampleEntry>();
     let sample = sample.ok_or_else(|| missing("sample"))?;
     let digest = digest(&sample.digest, config);
     if config.measure.of_words() {
         let bytes = matches!(
-            workspace.manifest.collection.shingle.parse.tokens,
+            &collection::config(&workspace.manifest).shingle.parse.tokens,
             TokenKind::Bytes(_)
         );
         let limit = match (bytes, sample.sampling != Sampling::Full) {
@@ -151,22 +155,23 @@ pub fn run<K: Key>(
     }
     let complete = workspace
         .manifest
-        .postings
-        .as_ref()
+        .get::<PostingsEntry>()
         .is_some_and(|p| p.complete);
     if !complete {
         return Err(missing("merge"));
     }
-    if workspace.keep_pairs(&digest) {
+    let there = workspace.manifest.get::<PairsEntry>();
+    if there.is_some_and(|pairs| pairs.digest == digest) {
         return Ok(());
     }
+    workspace.manifest.remove::<PairsEntry>();
+    workspace.manifest.remove_after::<PairsEntry>();
     if workspace
         .manifest
-        .joining
-        .as_ref()
+        .get::<JoinProgress>()
         .is_none_or(|j| j.digest != digest)
     {
-        workspace.manifest.joining = Some(JoinProgress {
+        workspace.manifest.set(JoinProgress {
             digest,
             next_number: 1,
             ..JoinProgress::default()
@@ -190,7 +195,7 @@ const FEW_PROBES: u64 = 100_000;
 
 /// Is it to be the count join?
 fn counts(workspace: &Workspace, config: &JoinConfig, context: &Context<'_>) -> Result<bool> {
-    let begun = workspace.manifest.joining.as_ref();
+    let begun = workspace.manifest.get::<JoinProgress>();
     match config.join {
         Join::Count | Join::Probabilistic => Ok(true),
         Join::Prefix => Ok(false),
@@ -200,7 +205,7 @@ fn counts(workspace: &Workspace, config: &JoinConfig, context: &Context<'_>) -> 
         Join::Auto if begun.is_some_and(|joining| joining.stats.count.is_some()) => Ok(true),
         Join::Auto if begun.is_some_and(|joining| joining.prefix.is_some()) => Ok(false),
         Join::Auto => {
-            let tokens = workspace.manifest.postings.as_ref();
+            let tokens = workspace.manifest.get::<PostingsEntry>();
             let tokens = tokens.map_or(0, |postings| postings.stats.pair_tokens);
             let probes = prefix::expected(workspace, config, context)?;
             Ok(probes > FEW_PROBES && probes.saturating_mul(TOKENS_OF_A_PROBE) > tokens)
@@ -210,6 +215,6 @@ fn counts(workspace: &Workspace, config: &JoinConfig, context: &Context<'_>) -> 
 
 /// Commits how far a join is.
 fn commit(workspace: &mut Workspace, progress: &JoinProgress) -> Result<()> {
-    workspace.manifest.joining = Some(progress.clone());
+    workspace.manifest.set(progress.clone());
     workspace.commit(&[DIRECTORY])
 }

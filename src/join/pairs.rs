@@ -1,6 +1,7 @@
 //! The pair list on disk: a part in the shape of a run, key = a·2^32 + b, value = shared count.
 
 use crate::Result;
+use crate::join::PairsEntry;
 use crate::measure::Measure;
 use crate::sort::RunFile;
 use crate::store::Kind;
@@ -48,7 +49,7 @@ pub(crate) fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
         path: workspace.directory().into(),
         stage: "join",
     };
-    let entry = workspace.manifest.pairs.as_ref().ok_or_else(missing)?;
+    let entry = workspace.manifest.get::<PairsEntry>().ok_or_else(missing)?;
     let path = workspace.path("pairs").join(&entry.part.name);
     let parameters = Some(workspace.collection_parameters());
     RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(&entry.part))
@@ -64,7 +65,7 @@ pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>
         found: found.to_string(),
     };
     let run = open_pairs(workspace)?;
-    let entry = workspace.manifest.pairs.as_ref();
+    let entry = workspace.manifest.get::<PairsEntry>();
     let scores = entry.and_then(|entry| entry.scores.as_ref());
     let scores = scores.map(|part| {
         let path = workspace.path("pairs").join(&part.name);

@@ -20,6 +20,7 @@
 //! # Cost
 //! Memory: 4 bytes a document, 24 a pair held. For each document of a list the pairs of it that are held.
 
+use crate::merge::PostingsEntry;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::lists::{self, each_list};
@@ -62,7 +63,7 @@ pub(super) fn run<K: Key>(
     context: &Context<'_>,
 ) -> Result<Weighed> {
     let documents = sampled.documents();
-    let postings = workspace.manifest.postings.as_ref();
+    let postings = workspace.manifest.get::<PostingsEntry>();
     let postings = postings.ok_or_else(|| Error::StageMissing {
         path: workspace.directory().into(),
         stage: "merge",
@@ -227,8 +228,13 @@ mod tests {
         };
         let inputs = pipeline::inputs(&[input], &out).unwrap();
         pipeline::run(&inputs, &out, &config, &question, true, &context).unwrap();
-        let workspace = Workspace::open(&out).unwrap();
-        let candidates = workspace.manifest.pairs.clone().unwrap().part;
+        let workspace = crate::pipeline::open(&out).unwrap();
+        let candidates = workspace
+            .manifest
+            .get::<crate::join::PairsEntry>()
+            .cloned()
+            .unwrap()
+            .part;
         assert!(candidates.records > LEAST_PAIRS);
         let sampled = Sampled::load_for(&workspace, Measure::S4).unwrap();
         let join = JoinConfig {

@@ -1,5 +1,9 @@
 //! From sets to postings without runs, where memory takes all records in a few passes.
 
+use crate::collection::SegmentEntry;
+use crate::merge::PostingsEntry;
+use crate::sample::SampleEntry;
+use crate::sort::RunsEntry;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Mutex;
@@ -15,13 +19,13 @@ use super::stage::{
 };
 use crate::Result;
 use crate::budget::{Budget, PROCESS_BYTES};
-use crate::collection::{Catalogue, Column, SetReader};
+use crate::collection::{self, Catalogue, Column, SetReader};
 use crate::ids::Key;
 use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::sample::{Rate, Sampled};
 use crate::sort::{Buffer, FormStats};
 use crate::store::{PartInfo, disk};
-use crate::workspace::{PostingsEntry, RunsEntry, SegmentEntry, Workspace};
+use crate::workspace::Workspace;
 
 /// Passes over the sets at most: each reads all of them. So eight read 64 bytes for each 64-bit
 /// fingerprint, from the page cache as long as it holds the sets, where runs write and read some 15.
@@ -76,18 +80,20 @@ fn passes<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) 
 #[must_use]
 pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
     let manifest = &workspace.manifest;
-    let (Some(sample), Ok(catalogue)) = (&manifest.sample, Catalogue::stats(workspace)) else {
+    let (Some(sample), Ok(catalogue)) =
+        (manifest.get::<SampleEntry>(), Catalogue::stats(workspace))
+    else {
         return false;
     };
-    let begun = manifest.postings.as_ref().is_some_and(|p| p.direct);
-    if sample.sampling.most_per_document().is_some() || (manifest.runs.is_some() && !begun) {
+    let begun = manifest.get::<PostingsEntry>().is_some_and(|p| p.direct);
+    if sample.sampling.most_per_document().is_some() || (manifest.has::<RunsEntry>() && !begun) {
         return false;
     }
     let (records, levels) = (sample.stats.sampled, sample.sizes.len());
     // The keys of a sample lie in one range of several.
     let levels_of = sample
         .sampling
-        .levels(manifest.collection.size_groups.count());
+        .levels(collection::config(manifest).size_groups.count());
     if ranges_of(records) > 1 && levels_of.rates.first().is_some_and(|rate| rate.n() > 1) {
         return false;
     }
@@ -104,7 +110,7 @@ pub(crate) fn takes<K: Key>(budget: &Budget, records: u64, documents: u64, level
 /// Makes shared postings of all sampled records; goes on after the ranges committed. `false` if keys
 /// crowd into a range that no buffer takes: then there is nothing left of it, and runs have to be made.
 pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<bool> {
-    let Some(sample) = workspace.manifest.sample.clone() else {
+    let Some(sample) = workspace.manifest.get::<SampleEntry>().cloned() else {
         return Ok(false);
     };
     let documents = Catalogue::stats(workspace)?.documents;
@@ -117,8 +123,8 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         .progress
         .start(STAGE, Unit::Count("records"), Some(records));
     let ranges = ranges_of(records);
-    let collect = passes.collect && workspace.manifest.postings.is_none();
-    workspace.manifest.runs = Some(RunsEntry {
+    let collect = passes.collect && !workspace.manifest.has::<PostingsEntry>();
+    workspace.manifest.set(RunsEntry {
         complete: true,
         stats: FormStats {
             records,
@@ -126,17 +132,14 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         },
         ..RunsEntry::default()
     });
-    let postings = workspace
-        .manifest
-        .postings
-        .get_or_insert_with(|| PostingsEntry {
-            ranges,
-            parts: Default::default(),
-            stats: MergeStats::default(),
-            complete: false,
-            direct: true,
-            profiles: Vec::new(),
-        });
+    let postings = workspace.manifest.get_or_insert_with(|| PostingsEntry {
+        ranges,
+        parts: Default::default(),
+        stats: MergeStats::default(),
+        complete: false,
+        direct: true,
+        profiles: Vec::new(),
+    });
     let todo: Vec<u32> = (0..ranges)
         .filter(|r| !postings.parts.contains_key(r))
         .collect();
@@ -150,7 +153,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         .collect();
     let stored = Catalogue::stored(workspace)?;
     let sampled = Sampled::load(workspace)?;
-    let segments = workspace.manifest.segments.clone();
+    let segments = collection::segments(&workspace.manifest).to_vec();
     let (directory, out) = (workspace.path("collection"), workspace.path("postings"));
     let threads = context.budget.threads;
     let (merged, arrive) = bounded::<(u32, PartInfo, MergeStats)>(threads);
@@ -221,8 +224,8 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
 
 /// Drops what was made so far, so that runs can be made instead.
 pub fn discard(workspace: &mut Workspace) -> Result<()> {
-    workspace.manifest.postings = None;
-    workspace.manifest.runs = None;
+    workspace.manifest.remove::<PostingsEntry>();
+    workspace.manifest.remove::<RunsEntry>();
     workspace.commit(&[])?;
     workspace.remove_scrap()
 }

@@ -56,4 +56,4 @@ pub use losers::LoserTree;
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
 pub(crate) use profile::profile_bytes;
 pub(crate) use stage::runs_at_once;
-pub use stage::{MergeStats, run};
+pub use stage::{MergeStats, PostingsEntry, run};

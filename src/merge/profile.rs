@@ -1,5 +1,6 @@
 //! How many of a document's fingerprints are in each class of document frequency.
 
+use crate::merge::PostingsEntry;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -198,7 +199,7 @@ pub(crate) fn each_committed(
     (stage, context): (&'static str, &Context<'_>),
     mut each: impl FnMut(usize, u32, &Profile) -> Result<()>,
 ) -> Result<()> {
-    let profiles = workspace.manifest.postings.iter();
+    let profiles = workspace.manifest.get::<PostingsEntry>().into_iter();
     let profiles: Vec<PartInfo> = profiles.flat_map(|p| p.profiles.clone()).collect();
     for (level, info) in profiles.iter().enumerate() {
         let path = workspace.path("postings").join(&info.name);
@@ -275,14 +276,14 @@ fn count<K: Key>(
     range: &Range<u32>,
     (stage, context): (&'static str, &Context<'_>),
 ) -> Result<Vec<Profile>> {
-    let entries = workspace.manifest.postings.as_ref();
+    let entries = workspace.manifest.get::<PostingsEntry>();
     let entries = entries.map(|postings| postings.stats.entries);
     context
         .progress
         .start(stage, Unit::Count("posting entries"), entries);
     let directory = workspace.path("postings");
     let parameters = Some(workspace.collection_parameters());
-    let postings = workspace.manifest.postings.iter();
+    let postings = workspace.manifest.get::<PostingsEntry>().into_iter();
     let parts: VecDeque<PartInfo> = postings.flat_map(|p| p.parts.values().cloned()).collect();
     let queue = Mutex::new(parts);
     let done = AtomicU64::new(0);

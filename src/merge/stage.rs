@@ -1,6 +1,9 @@
 //! Ranges of all runs, merged in parallel.
 
-use std::collections::VecDeque;
+use crate::sample::SampleEntry;
+use crate::sort::RunsEntry;
+use crate::workspace::StageRecord;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +19,8 @@ use crate::ids::Key;
 use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::sample::{Rate, Sampled};
 use crate::sort::{Compression, RunFile};
-use crate::store::{PartInfo, disk};
-use crate::workspace::{PostingsEntry, Workspace};
+use crate::store::{Kind, PartInfo, disk};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 pub(super) const STAGE: &str = "merge";
@@ -105,8 +108,7 @@ pub fn run<K: Key>(
 ) -> Result<()> {
     if workspace
         .manifest
-        .postings
-        .as_ref()
+        .get::<PostingsEntry>()
         .is_some_and(|p| p.complete)
     {
         return Ok(());
@@ -117,18 +119,18 @@ pub fn run<K: Key>(
     };
     let entry = workspace
         .manifest
-        .runs
-        .clone()
+        .get::<RunsEntry>()
+        .cloned()
         .filter(|r| r.complete)
         .ok_or_else(missing)?;
     let threads = context.budget.threads as u64;
     let documents = Catalogue::stats(workspace)?.documents;
-    let levels = workspace.manifest.sample.as_ref();
+    let levels = workspace.manifest.get::<SampleEntry>();
     let levels = levels.map_or(1, |sample| sample.sizes.len());
     // Profiles are counted on the way where they do not take memory from the merge.
     let profiles = Sampled::bytes(levels, documents)
         + threads * profile::Collector::<K>::bytes(documents, levels);
-    let fresh = workspace.manifest.postings.is_none();
+    let fresh = !workspace.manifest.has::<PostingsEntry>();
     let collect = fresh && profiles <= context.budget.memory.0 / PROFILE_SHARE;
     let budget = Budget {
         memory: ByteSize(context.budget.memory.0 - if collect { profiles } else { 0 }),
@@ -153,7 +155,7 @@ pub fn run<K: Key>(
     };
     let mut number = entry.next_number;
     let mut runs = merge_generations::<K>(&how, entry.runs, fan_in, &mut number, |runs, next| {
-        if let Some(entry) = &mut workspace.manifest.runs {
+        if let Some(entry) = workspace.manifest.get_mut::<RunsEntry>() {
             entry.runs = runs.to_vec();
             entry.next_number = next;
         }
@@ -175,21 +177,18 @@ pub fn run<K: Key>(
         })
         .collect::<Result<Vec<_>>>()?;
     let ranges = ranges_of(entry.stats.records);
-    let postings = workspace
-        .manifest
-        .postings
-        .get_or_insert_with(|| PostingsEntry {
-            ranges,
-            parts: Default::default(),
-            stats: MergeStats {
-                generations,
-                fan_in: runs.len() as u64,
-                ..MergeStats::default()
-            },
-            complete: false,
-            direct: false,
-            profiles: Vec::new(),
-        });
+    let postings = workspace.manifest.get_or_insert_with(|| PostingsEntry {
+        ranges,
+        parts: Default::default(),
+        stats: MergeStats {
+            generations,
+            fan_in: runs.len() as u64,
+            ..MergeStats::default()
+        },
+        complete: false,
+        direct: false,
+        profiles: Vec::new(),
+    });
     let todo: VecDeque<u32> = (0..ranges)
         .filter(|r| !postings.parts.contains_key(r))
         .collect();
@@ -313,7 +312,7 @@ pub(super) fn commit_range(
     info: PartInfo,
     stats: &MergeStats,
 ) -> Result<()> {
-    if let Some(postings) = &mut workspace.manifest.postings {
+    if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
         postings.stats.add(stats);
         postings.parts.insert(range, info);
     }
@@ -331,7 +330,7 @@ pub(super) fn finish<K: Key>(
 ) -> Result<()> {
     let profiles = profile::write(workspace, sampled, collected, memory, context)?;
     let path = workspace.path("postings");
-    if let Some(postings) = &mut workspace.manifest.postings {
+    if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
         if postings.stats.records != records {
             return Err(Error::Corrupt {
                 path,
@@ -345,7 +344,7 @@ pub(super) fn finish<K: Key>(
         postings.profiles = profiles;
     }
     // What they counted stays; the files themselves have been replaced.
-    if let Some(entry) = &mut workspace.manifest.runs {
+    if let Some(entry) = workspace.manifest.get_mut::<RunsEntry>() {
         entry.runs.clear();
     }
     workspace.commit(&["postings"])?;
@@ -404,4 +403,34 @@ fn merge_range<K: Key>(
     let info = writer.finish()?;
     stats.bytes = info.bytes;
     Ok((info, stats))
+}
+
+/// The shared postings.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PostingsEntry {
+    /// Number of fingerprint ranges.
+    pub ranges: u32,
+    /// The part of each range that is done.
+    pub parts: BTreeMap<u32, PartInfo>,
+    /// What was counted.
+    pub stats: MergeStats,
+    /// Whether all ranges are done.
+    pub complete: bool,
+    /// Whether they were made from the sets, without runs.
+    pub direct: bool,
+    /// How many fingerprints each document has in each class of document frequency, by level.
+    pub profiles: Vec<PartInfo>,
+}
+
+impl StageRecord for PostingsEntry {
+    const NAME: &'static str = "postings";
+    const DIRECTORY: Option<&'static str> = Some("postings");
+    // Runs are gone when the postings are whole: without these, both are made again.
+    const TAKES_ALONG: &'static [&'static str] = &["runs", "joining"];
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        let postings = self.parts.values().map(|part| (Kind::Postings, part));
+        let profiles = self.profiles.iter().map(|part| (Kind::Column, part));
+        postings.chain(profiles).collect()
+    }
 }

@@ -6,10 +6,14 @@
 
 use super::texts::Texts;
 use super::{Document, Keys};
-use crate::collection::{DocumentRecord, DocumentWriter, RejectWriter, SegmentStats, SetWriter};
+use crate::collection::Ingested;
+use crate::collection::SegmentEntry;
+use crate::collection::{
+    self, DocumentRecord, DocumentWriter, RejectWriter, SegmentStats, SetWriter,
+};
 use crate::ids::Key;
 use crate::progress::Context;
-use crate::workspace::{SegmentEntry, Workspace};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 const STAGE: &str = "keys";
@@ -26,13 +30,17 @@ pub(super) fn run(
     context: &Context<'_>,
 ) -> Result<()> {
     let texts = Texts::new(base, STAGE, keys.held_bytes(), COST, context)?;
-    let made = workspace.manifest.segments.len();
-    for (number, segment) in base.manifest.segments.iter().enumerate().skip(made) {
+    let made = collection::segments(&workspace.manifest).len();
+    for (number, segment) in collection::segments(&base.manifest)
+        .iter()
+        .enumerate()
+        .skip(made)
+    {
         let entry = write_segment(&texts, keys, workspace, number as u64, segment)?;
-        workspace.manifest.segments.push(entry);
+        collection::segments_mut(&mut workspace.manifest).push(entry);
         workspace.commit(&[DIRECTORY])?;
     }
-    workspace.manifest.ingested = true;
+    workspace.manifest.set(Ingested(true));
     workspace.commit(&[DIRECTORY])
 }
 

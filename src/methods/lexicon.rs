@@ -32,6 +32,7 @@
 //! - Terms of one document are left out of the file. In their own collection they are known to have 1; in
 //!   another they are unknown, as are those that the file's collection does not have.
 
+use crate::merge::PostingsEntry;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -205,7 +206,7 @@ fn make(base: &Workspace, preprocessing: Preprocessing, context: &Context<'_>) -
         .directory()
         .join("methods")
         .join(super::spec::file_name(&name));
-    let mut workspace = Workspace::of_method(base, &directory, &name, &name)?;
+    let mut workspace = super::run::workspace(base, &directory, &name, &name)?;
     let path = directory.join(LEXICON_FILE);
     if workspace.is_whole(LEXICON_FILE) {
         return Ok(path);
@@ -229,7 +230,7 @@ fn write(
     context: &Context<'_>,
 ) -> Result<()> {
     let documents = Catalogue::stats(base)?.representatives;
-    let postings = workspace.manifest.postings.clone();
+    let postings = workspace.manifest.get::<PostingsEntry>().cloned();
     let parameters = workspace.collection_parameters();
     let directory = workspace.path("postings");
     let shared = postings.as_ref().map_or(0, |p| p.stats.lists);

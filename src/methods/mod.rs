@@ -51,7 +51,6 @@ use crate::ids::Threshold;
 use crate::join::{Join, JoinConfig, Pairs};
 use crate::measure::Measure;
 use crate::progress::Context;
-use crate::random;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
@@ -252,9 +251,4 @@ pub fn find(name: &str) -> Result<&'static Entry> {
     })
 }
 
-/// A permutation of 64-bit numbers: every bit of the result depends on every bit of the argument.
-#[inline]
-#[must_use]
-pub(crate) fn mix(key: u64) -> u64 {
-    random::mix(key.wrapping_add(random::STEP), 0)
-}
+pub(crate) use crate::random::mix_key as mix;

@@ -1,10 +1,12 @@
 //! From a collection and a specification to pairs and clusters.
 
-use std::path::PathBuf;
+use crate::collection::CatalogueEntry;
+use crate::merge::PostingsEntry;
+use std::path::{Path, PathBuf};
 
 use super::{Spec, extract};
-use crate::collection::Catalogue;
-use crate::ids::Key;
+use crate::collection::{self, Catalogue, CollectionConfig};
+use crate::ids::{FingerprintKind, Key};
 use crate::merge::PostingsReader;
 use crate::pipeline::{self, JoinParameters, Spill, Summary};
 use crate::progress::Context;
@@ -26,13 +28,32 @@ pub fn directory(base: &Workspace, spec: &Spec) -> PathBuf {
 pub fn open(base: &Workspace, spec: &Spec) -> Result<Workspace> {
     let mut which = spec.whole();
     which.push_str(&spec.method().identity()?);
-    Workspace::of_method(base, &directory(base, spec), &spec.to_string(), &which)
+    workspace(base, &directory(base, spec), &spec.to_string(), &which)
+}
+
+/// Opens or makes a directory for a method's features of the documents of `base`. `method` is its name for
+/// people; `which` says all that its features depend on.
+pub(super) fn workspace(
+    base: &Workspace,
+    directory: &Path,
+    method: &str,
+    which: &str,
+) -> Result<Workspace> {
+    let mut workspace = collection::standing_on::<()>(base, directory, which, None)?;
+    workspace.copy_inputs(base)?;
+    workspace.manifest.method = Some(method.into());
+    if let Some(config) = workspace.manifest.get_mut::<CollectionConfig>() {
+        config.shingle.fingerprint = FingerprintKind::Xxh3;
+    }
+    workspace.recover(true)?;
+    workspace.commit(&[])?;
+    Ok(workspace)
 }
 
 /// Makes the keys of a method, unless they are there.
 pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Workspace> {
-    let segments = &base.manifest.segments;
-    if !base.manifest.ingested || base.manifest.catalogue.is_none() {
+    let segments = collection::segments(&base.manifest);
+    if !collection::ingested(&base.manifest) || !base.manifest.has::<CatalogueEntry>() {
         return Err(Error::StageMissing {
             path: base.directory().into(),
             stage: "ingest",
@@ -76,7 +97,7 @@ fn write_sets(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         return Ok(());
     }
     let names = Catalogue::names(workspace)?;
-    let postings = workspace.manifest.postings.clone();
+    let postings = workspace.manifest.get::<PostingsEntry>().cloned();
     let parameters = workspace.collection_parameters();
     let directory = workspace.path("postings");
     let parts: Vec<_> = postings.into_iter().flat_map(|p| p.parts).collect();

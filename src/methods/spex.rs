@@ -27,6 +27,7 @@
 //!   postings are made, for want of a second document.
 //! - With `iterate=false` every chunk is counted in every pass, which is Figure 3b's other line.
 
+use crate::collection;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -139,7 +140,7 @@ impl Spex {
             before = last.take().filter(|_| iterate);
             let now = HashCounter::new(bytes);
             let (mut chunks, mut counted) = (0u64, 0u64);
-            for segment in &base.manifest.segments {
+            for segment in collection::segments(&base.manifest) {
                 let count = |document: &mut Document<'_>| {
                     let mut counted = 0u64;
                     let words = document.words();

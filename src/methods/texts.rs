@@ -7,6 +7,7 @@
 //! # Cost
 //! A window, at what the caller says that each byte of text becomes.
 
+use crate::collection::SegmentEntry;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::document::{Document, Scratch};
@@ -15,7 +16,7 @@ use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::{Catalogue, Column, DocumentReader, DocumentRecord, TextReader};
 use crate::progress::{Context, Unit, caught, joined_all};
 use crate::store::disk;
-use crate::workspace::{SegmentEntry, Workspace};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 const DIRECTORY: &str = "collection";

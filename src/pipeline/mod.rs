@@ -4,17 +4,19 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::cluster;
-use crate::collection::{self, CollectionConfig};
+use crate::cluster::ResultsEntry;
+use crate::collection::{self, CatalogueEntry, CollectionConfig, Ingested, Segments};
 use crate::ids::FingerprintKind;
-use crate::join;
-use crate::merge;
+use crate::join::{self, JoinProgress, PairsEntry};
+use crate::merge::{self, PostingsEntry};
 use crate::process;
 use crate::progress::Context;
 use crate::read::{InputFile, lasting, list_inputs};
-use crate::sample::{self, Sampling};
-use crate::sort;
+use crate::sample::plan::Plan;
+use crate::sample::{self, PlanGiven, SampleEntry, Sampling};
+use crate::sort::{self, RunsEntry};
 use crate::store::disk;
-use crate::workspace::{Cost, Workspace};
+use crate::workspace::{Cost, MANIFEST_FILE, Manifest, RecordKind, Workspace};
 use crate::{Error, Result};
 
 mod lines;
@@ -24,6 +26,56 @@ mod summary;
 
 pub use parameters::{AppliedPlan, JoinParameters, Spill};
 pub use summary::{SUMMARY_FILE, Summary, first_reject, write_summary};
+
+/// Every kind of record that a manifest can have, in the order of the stages.
+pub const RECORDS: &[RecordKind] = &[
+    RecordKind::of::<CollectionConfig>(),
+    RecordKind::of::<Segments>(),
+    RecordKind::of::<Ingested>(),
+    RecordKind::of::<CatalogueEntry>(),
+    RecordKind::of::<Plan>(),
+    RecordKind::of::<PlanGiven>(),
+    RecordKind::of::<SampleEntry>(),
+    RecordKind::of::<RunsEntry>(),
+    RecordKind::of::<PostingsEntry>(),
+    RecordKind::of::<JoinProgress>(),
+    RecordKind::of::<PairsEntry>(),
+    RecordKind::of::<ResultsEntry>(),
+];
+
+/// Opens a directory that holds a collection, and locks it.
+pub fn open(directory: &Path) -> Result<Workspace> {
+    with_parameters(directory, Workspace::open(directory, RECORDS)?, |w| {
+        &w.manifest
+    })
+}
+
+/// Reads the manifest of a directory without locking it.
+pub fn look(directory: &Path) -> Result<Manifest> {
+    with_parameters(
+        directory,
+        Workspace::look(directory, RECORDS)?,
+        |manifest| manifest,
+    )
+}
+
+/// Refuses a manifest without the parameters of its collection.
+fn with_parameters<T>(
+    directory: &Path,
+    opened: T,
+    manifest: impl Fn(&T) -> &Manifest,
+) -> Result<T> {
+    if manifest(&opened).has::<CollectionConfig>() {
+        return Ok(opened);
+    }
+    Err(Error::Corrupt {
+        path: directory.join(MANIFEST_FILE),
+        offset_bytes: 0,
+        what: "manifest".into(),
+        expected: "the parameters of its collection".into(),
+        found: "none".into(),
+    })
+}
 
 /// Lists the inputs. The output directory may lie below one of them; its files are no inputs.
 pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<InputFile>> {
@@ -78,6 +130,26 @@ pub(crate) fn stage<T>(
     result
 }
 
+/// Opens the directory of a run over these inputs, or makes it.
+fn open_or_create(
+    out: &Path,
+    config: &CollectionConfig,
+    inputs: &[InputFile],
+) -> Result<Workspace> {
+    let begin = collection::begin(RECORDS, config, config.digest()?);
+    Workspace::open_or_create(
+        out,
+        begin,
+        inputs.iter().map(InputFile::entry),
+        |manifest| {
+            let theirs = manifest.get::<CollectionConfig>();
+            theirs.map_or(Ok(()), |theirs| {
+                theirs.check_same(config, collection::ingested(manifest), out)
+            })
+        },
+    )
+}
+
 /// Reads the inputs into the collection of `out`, or goes on reading.
 pub fn ingest(
     inputs: &[InputFile],
@@ -99,9 +171,9 @@ pub(crate) fn ingest_for(
     context: &Context<'_>,
 ) -> Result<Workspace> {
     preflight::before_ingest(inputs, out, config, parameters, context)?;
-    let mut workspace = Workspace::open_or_create(out, config, inputs)?;
+    let mut workspace = open_or_create(out, config, inputs)?;
     let piped = inputs.iter().any(|input| input.path == Path::new("-"));
-    if piped && workspace.manifest.ingested {
+    if piped && collection::ingested(&workspace.manifest) {
         return Err(Error::BadParameter {
             name: "INPUT",
             given: "-".into(),
@@ -114,7 +186,7 @@ pub(crate) fn ingest_for(
     }
     note_lost(&mut workspace, context);
     let workspace_ = &mut workspace;
-    if !workspace_.manifest.ingested {
+    if !collection::ingested(&workspace_.manifest) {
         stage(workspace_, "ingest", context, |w| {
             match config.shingle.fingerprint {
                 FingerprintKind::Xxh3 => collection::ingest::<u64>(w, inputs, context),
@@ -122,7 +194,7 @@ pub(crate) fn ingest_for(
             }
         })?;
     }
-    if workspace_.manifest.catalogue.is_none() {
+    if !workspace_.manifest.has::<CatalogueEntry>() {
         stage(workspace_, "catalogue", context, |w| {
             collection::catalogue(w, context)
         })?;
@@ -155,7 +227,7 @@ pub fn catalogued(workspace: &mut Workspace, context: &Context<'_>) -> Result<()
 /// Makes the catalogue, if it is not there.
 pub(crate) fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     note_lost(workspace, context);
-    if workspace.manifest.ingested && workspace.manifest.catalogue.is_none() {
+    if collection::ingested(&workspace.manifest) && !workspace.manifest.has::<CatalogueEntry>() {
         stage(workspace, "catalogue", context, |w| {
             collection::catalogue(w, context)
         })?;
@@ -169,7 +241,7 @@ pub fn keys(
     context: &Context<'_>,
     make: impl FnOnce(&mut Workspace) -> Result<()>,
 ) -> Result<()> {
-    if !workspace.manifest.ingested {
+    if !collection::ingested(&workspace.manifest) {
         stage(workspace, "keys", context, make)?;
     }
     catalogue(workspace, context)
@@ -183,13 +255,19 @@ pub fn join(
 ) -> Result<()> {
     catalogue(workspace, context)?;
     let applied = parameters.plan.as_ref();
-    workspace.manifest.plan_given = applied.is_some_and(|applied| applied.given);
+    workspace.manifest.remove::<PlanGiven>();
+    if applied.is_some_and(|applied| applied.given) {
+        workspace.manifest.set(PlanGiven(true));
+    }
     if applied.is_none_or(|applied| applied.given) {
         workspace.manifest.costs.remove("plan");
     }
-    workspace.manifest.plan = applied.map(|applied| applied.plan.clone());
+    match applied {
+        Some(applied) => workspace.manifest.set(applied.plan.clone()),
+        None => workspace.manifest.remove::<Plan>(),
+    }
     let sampling = parameters.sampling();
-    match workspace.manifest.collection.shingle.fingerprint {
+    match collection::config(&workspace.manifest).shingle.fingerprint {
         FingerprintKind::Xxh3 => join_keys::<u64>(workspace, parameters, &sampling, context),
         FingerprintKind::Md5 => join_keys::<u128>(workspace, parameters, &sampling, context),
     }
@@ -206,7 +284,7 @@ fn merge_direct<K: crate::ids::Key>(
 pub fn postings(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     catalogue(workspace, context)?;
     let (sampling, spill) = (&Sampling::Full, Spill::Auto);
-    match workspace.manifest.collection.shingle.fingerprint {
+    match collection::config(&workspace.manifest).shingle.fingerprint {
         FingerprintKind::Xxh3 => merge_keys::<u64>(workspace, sampling, spill, None, context),
         FingerprintKind::Md5 => merge_keys::<u128>(workspace, sampling, spill, None, context),
     }
@@ -219,11 +297,10 @@ fn merge_keys<K: crate::ids::Key>(
     fan_in: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    let digest = workspace.sample_digest(sampling);
+    let digest = sample::digest(workspace, sampling);
     if workspace
         .manifest
-        .sample
-        .as_ref()
+        .get::<SampleEntry>()
         .is_none_or(|s| s.digest != digest)
     {
         for name in ["sample", "sort", "merge", "join", "cluster"] {
@@ -235,16 +312,14 @@ fn merge_keys<K: crate::ids::Key>(
     }
     if workspace
         .manifest
-        .postings
-        .as_ref()
+        .get::<PostingsEntry>()
         .is_none_or(|p| !p.complete)
     {
         let direct = spill == Spill::Auto && merge::direct::wanted::<K>(workspace, &context.budget);
         if !direct
             && workspace
                 .manifest
-                .postings
-                .as_ref()
+                .get::<PostingsEntry>()
                 .is_some_and(|p| p.direct)
         {
             // Begun with more memory than there is now.
@@ -272,17 +347,15 @@ fn join_keys<K: crate::ids::Key>(
 ) -> Result<()> {
     let (config, fan_in) = (&parameters.join, parameters.fan_in);
     merge_keys::<K>(workspace, sampling, parameters.spill, fan_in, context)?;
-    let digest = join::digest(&workspace.sample_digest(sampling), config);
+    let digest = join::digest(&sample::digest(workspace, sampling), config);
     if workspace
         .manifest
-        .pairs
-        .as_ref()
+        .get::<PairsEntry>()
         .is_none_or(|p| p.digest != digest)
     {
         if workspace
             .manifest
-            .joining
-            .as_ref()
+            .get::<JoinProgress>()
             .is_none_or(|j| j.digest != digest)
         {
             for name in ["join", "cluster"] {
@@ -298,7 +371,7 @@ fn join_keys<K: crate::ids::Key>(
 
 /// Result files of other pairs than those that are committed now would mislead who reads them.
 fn remove_stale(workspace: &mut Workspace) -> Result<()> {
-    if workspace.manifest.results.is_none() {
+    if !workspace.manifest.has::<ResultsEntry>() {
         let derived = cluster::DERIVED_FILES.into_iter().chain([SUMMARY_FILE]);
         let derived: Vec<&str> = derived.collect();
         workspace.forget_others(|name| derived.contains(&name))?;

@@ -35,13 +35,17 @@
 //! meanwhile; quotas, which the file system does not tell. Exact duplicates are counted before
 //! reading as if each were stored.
 
+use crate::collection::CatalogueEntry;
+use crate::merge::PostingsEntry;
+use crate::sample::SampleEntry;
+use crate::sort::RunsEntry;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
 use std::path::Path;
 
 use super::{JoinParameters, Spill};
 use crate::budget::{Budget, ByteSize, Disk};
-use crate::collection::{Catalogue, CollectionConfig, TEXT_BLOCK_BYTES, TEXT_ZSTD_LEVEL};
+use crate::collection::{self, Catalogue, CollectionConfig, TEXT_BLOCK_BYTES, TEXT_ZSTD_LEVEL};
 use crate::ids::{FingerprintKind, Key};
 use crate::merge;
 use crate::progress::Context;
@@ -138,15 +142,15 @@ fn of_inputs<K: Key>(
         return Ok(());
     }
     // A manifest that cannot be read is for those to tell who open the directory.
-    let manifest = match Workspace::look(out) {
+    let manifest = match super::look(out) {
         Ok(manifest) => Some(manifest),
         Err(Error::StageMissing { .. }) => None,
         Err(_) => return Ok(()),
     };
-    if manifest.as_ref().is_some_and(|m| m.ingested) {
+    if manifest.as_ref().is_some_and(collection::ingested) {
         return Ok(());
     }
-    let segments = manifest.iter().flat_map(|m| &m.segments);
+    let segments = manifest.iter().flat_map(collection::segments);
     let there: u64 = segments
         .map(|s| s.documents.bytes + s.fingerprints.bytes)
         .sum();
@@ -213,10 +217,13 @@ pub fn before_sort<K: Key>(
         return Ok(());
     };
     let manifest = &workspace.manifest;
-    let (Some(sample), Some(catalogue)) = (&manifest.sample, &manifest.catalogue) else {
+    let (Some(sample), Some(catalogue)) = (
+        manifest.get::<SampleEntry>(),
+        manifest.get::<CatalogueEntry>(),
+    ) else {
         return Ok(());
     };
-    let segments = manifest.segments.iter();
+    let segments = collection::segments(manifest).iter();
     let volume = Volume {
         documents: Catalogue::stats(workspace)?.documents,
         // It lies there already.
@@ -229,7 +236,7 @@ pub fn before_sort<K: Key>(
     let mut asking = volume.merging::<K>(&context.budget, sample.sizes.len(), limit);
     if direct {
         (asking.runs, asking.extra) = (0, 0);
-    } else if let Some(runs) = &manifest.runs {
+    } else if let Some(runs) = manifest.get::<RunsEntry>() {
         let left = volume.records.saturating_sub(runs.stats.records);
         asking.runs = part(asking.runs, left, volume.records);
         if runs.complete {
@@ -237,7 +244,7 @@ pub fn before_sort<K: Key>(
             asking.extra = asking.extra.min(bytes.sum());
         }
     }
-    if let Some(postings) = &manifest.postings {
+    if let Some(postings) = manifest.get::<PostingsEntry>() {
         // Generations are over when the first range is merged.
         asking.extra = 0;
         let ranges = u64::from(postings.ranges);

@@ -1,11 +1,17 @@
 //! `summary.json`.
 
+use crate::cluster::ResultsEntry;
+use crate::collection::CatalogueEntry;
+use crate::join::PairsEntry;
+use crate::merge::PostingsEntry;
+use crate::sample::SampleEntry;
+use crate::sort::RunsEntry;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{ClusterStats, reject_line};
-use crate::collection::{CatalogueStats, CollectionConfig, RejectReader, SegmentStats};
+use crate::collection::{self, CatalogueStats, CollectionConfig, RejectReader, SegmentStats};
 use crate::experiments::plan::Plan;
 use crate::join::{JoinConfig, JoinStats};
 use crate::merge::MergeStats;
@@ -63,11 +69,11 @@ impl Summary {
     #[must_use]
     pub fn of(manifest: &Manifest) -> Summary {
         let mut ingest = SegmentStats::default();
-        for segment in &manifest.segments {
+        for segment in collection::segments(manifest) {
             ingest.add(&segment.stats);
         }
         let mut disk_bytes = BTreeMap::new();
-        for (_, kind, part) in crate::workspace::parts_of(manifest) {
+        for (_, kind, part) in manifest.parts() {
             *disk_bytes
                 .entry(format!("{kind:?}").to_lowercase())
                 .or_default() += part.bytes;
@@ -75,20 +81,20 @@ impl Summary {
         Summary {
             program: manifest.program.clone(),
             method: manifest.method.clone(),
-            collection: manifest.collection.clone(),
+            collection: collection::config(manifest).clone(),
             inputs: manifest.inputs.files,
             input_bytes: manifest.inputs.bytes,
-            segments: manifest.segments.len() as u64,
+            segments: collection::segments(manifest).len() as u64,
             ingest,
-            catalogue: manifest.catalogue.as_ref().map(|c| c.stats.clone()),
-            sampling: manifest.sample.as_ref().map(|s| s.sampling.clone()),
-            plan: manifest.plan.clone(),
-            sample: manifest.sample.as_ref().map(|s| s.stats.clone()),
-            sort: manifest.runs.as_ref().map(|r| r.stats),
-            merge: manifest.postings.as_ref().map(|p| p.stats),
-            join_config: manifest.pairs.as_ref().map(|p| p.config),
-            join: manifest.pairs.as_ref().map(|p| p.stats.clone()),
-            cluster: manifest.results.as_ref().map(|r| r.stats),
+            catalogue: manifest.get::<CatalogueEntry>().map(|c| c.stats.clone()),
+            sampling: manifest.get::<SampleEntry>().map(|s| s.sampling.clone()),
+            plan: manifest.get::<Plan>().cloned(),
+            sample: manifest.get::<SampleEntry>().map(|s| s.stats.clone()),
+            sort: manifest.get::<RunsEntry>().map(|r| r.stats),
+            merge: manifest.get::<PostingsEntry>().map(|p| p.stats),
+            join_config: manifest.get::<PairsEntry>().map(|p| p.config),
+            join: manifest.get::<PairsEntry>().map(|p| p.stats.clone()),
+            cluster: manifest.get::<ResultsEntry>().map(|r| r.stats),
             disk_bytes,
             costs: manifest.costs.clone(),
         }
@@ -113,12 +119,14 @@ pub fn write_summary(workspace: &mut Workspace, summary: &Summary) -> Result<()>
 pub fn first_reject(workspace: &Workspace) -> Result<Option<Error>> {
     let manifest = &workspace.manifest;
     let rejected = |stats: &SegmentStats| stats.rejected.values().sum::<u64>();
-    let count = manifest
-        .segments
+    let count = collection::segments(manifest)
         .iter()
         .map(|s| rejected(&s.stats))
         .sum::<u64>();
-    for segment in manifest.segments.iter().filter(|s| rejected(&s.stats) > 0) {
+    for segment in collection::segments(manifest)
+        .iter()
+        .filter(|s| rejected(&s.stats) > 0)
+    {
         let path = workspace.path("collection").join(&segment.rejects.name);
         let mut rejects = RejectReader::open(&path, None, Some(&segment.rejects))?;
         while let Some((reject, kept)) = rejects.next()? {

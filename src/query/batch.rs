@@ -1,5 +1,6 @@
 //! Queries that are looked up together.
 
+use crate::collection::SegmentEntry;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
@@ -8,12 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use super::{Answer, Match, QueryConfig, STAGE};
 use crate::Result;
 use crate::budget::ByteSize;
-use crate::collection::{Catalogue, Column, DocumentReader, SetReader};
+use crate::collection::{self, Catalogue, Column, DocumentReader, SetReader};
 use crate::ids::Key;
 use crate::measure::{Criterion, Measure};
 use crate::progress::{Context, caught, joined_all};
 use crate::store::disk;
-use crate::workspace::{SegmentEntry, Workspace};
+use crate::workspace::Workspace;
 
 /// What the allocator takes for a score and a docno, beside their bytes.
 const MATCH_BYTES: usize = 64;
@@ -296,7 +297,7 @@ impl<'a, K: Key> Batch<'a, K> {
                 counts: vec![0; self.queries.len()],
                 met: Vec::new(),
             };
-            let segments = &self.workspace.manifest.segments;
+            let segments = collection::segments(&self.workspace.manifest);
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(segment) = segments.get(at) else {

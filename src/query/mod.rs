@@ -35,6 +35,7 @@
 
 mod batch;
 
+use crate::collection::{self, CatalogueEntry};
 use std::borrow::Cow;
 
 use serde::Serialize;
@@ -133,7 +134,7 @@ pub fn run(
     context: &Context<'_>,
     mut answer: impl FnMut(Answer) -> Result<()>,
 ) -> Result<QueryStats> {
-    if !base.manifest.ingested || base.manifest.catalogue.is_none() {
+    if !collection::ingested(&base.manifest) || !base.manifest.has::<CatalogueEntry>() {
         return Err(Error::StageMissing {
             path: base.directory().into(),
             stage: "ingest",
@@ -145,7 +146,7 @@ pub fn run(
         context,
         answer: &mut answer,
     };
-    let shingle = &base.manifest.collection.shingle;
+    let shingle = &collection::config(&base.manifest).shingle;
     let largest = read.max_document.0;
     match spec {
         Some(spec) => {
@@ -153,7 +154,8 @@ pub fn run(
             let mut keyer = Keyer::new(spec.method().prepare(base, context)?);
             let mut parser = Parser::new(&shingle.parse);
             let mut text = Vec::new();
-            let mut shingler = Shingler::<u64>::new(&workspace.manifest.collection.shingle);
+            let mut shingler =
+                Shingler::<u64>::new(&collection::config(&workspace.manifest).shingle);
             let join = spec.method().join();
             let config = QueryConfig {
                 criterion: join.criterion(),
@@ -194,12 +196,12 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     fn shingles<K: Key>(&mut self, base: &Workspace, config: &QueryConfig) -> Result<QueryStats> {
-        let mut shingler = Shingler::<K>::new(&base.manifest.collection.shingle);
+        let mut shingler = Shingler::<K>::new(&collection::config(&base.manifest).shingle);
         self.run(base, config, 0, |document, set, room| {
             let mut most = shingler.most_fingerprints(document.body.len());
             if Batch::<K>::bytes_of_one(most) > room {
                 if !matches!(
-                    base.manifest.collection.shingle.parse.tokens,
+                    &collection::config(&base.manifest).shingle.parse.tokens,
                     TokenKind::Bytes(_)
                 ) {
                     // There are not more shingles than words; nothing is hashed to count these.

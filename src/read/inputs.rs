@@ -2,20 +2,14 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::time::UNIX_EPOCH;
-
-use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::Xxh3;
 
 use super::record::Reason;
 use super::source::lasting;
 use crate::error::Error;
 use crate::store::disk::{self, SharedFile};
-
-/// Bytes at each end of a file that [`FileIdentity::digest`] covers.
-const DIGEST_BYTES: u64 = 64 << 10;
+use crate::workspace::{FileIdentity, InputEntry, modified_ns};
 
 /// One file to read, or standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,46 +28,16 @@ pub struct InputFile {
     pub problem: Option<(Reason, String)>,
 }
 
-/// What a file is known by when a run is resumed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileIdentity {
-    /// Bytes in the file.
-    pub size: u64,
-    /// Time of last modification, in nanoseconds since 1970.
-    pub modified_ns: i64,
-    /// xxh3 (128 bits, hexadecimal) of the size, the first and the last 64 KiB.
-    pub digest: String,
-}
-
-impl FileIdentity {
-    /// The identity of a file as it is now.
-    pub fn of(path: &Path) -> io::Result<FileIdentity> {
-        let mut file = disk::open_input(path)?;
-        let metadata = file.metadata()?;
-        let size = metadata.len();
-        let modified_ns = modified_ns(&metadata)?;
-        let mut hash = Xxh3::new();
-        hash.update(&size.to_le_bytes());
-        let mut bytes = Vec::new();
-        (&mut file).take(DIGEST_BYTES).read_to_end(&mut bytes)?;
-        hash.update(&bytes);
-        bytes.clear();
-        file.seek(SeekFrom::Start(size.saturating_sub(DIGEST_BYTES)))?;
-        file.take(DIGEST_BYTES).read_to_end(&mut bytes)?;
-        hash.update(&bytes);
-        Ok(FileIdentity {
-            size,
-            modified_ns,
-            digest: format!("{:032x}", hash.digest128()),
-        })
+impl InputFile {
+    /// Its line in the list of inputs.
+    #[must_use]
+    pub fn entry(&self) -> InputEntry {
+        InputEntry {
+            path: self.path.to_string_lossy().into_owned(),
+            name: self.docno.clone(),
+            identity: self.identity.clone(),
+        }
     }
-}
-
-fn modified_ns(metadata: &fs::Metadata) -> io::Result<i64> {
-    Ok(match metadata.modified()?.duration_since(UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos),
-    })
 }
 
 impl InputFile {

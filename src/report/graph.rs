@@ -19,6 +19,8 @@
 //! Documents without an edge are left out: the paper's graphs have far more of them than others. So are exact
 //! duplicates (`exact-duplicates.tsv`), which are alike to what their representative is alike to.
 
+use crate::join::PairsEntry;
+use crate::sample::SampleEntry;
 use std::fmt::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
@@ -92,7 +94,7 @@ pub fn graph(
     context: &Context<'_>,
     mut put: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    let pairs = workspace.manifest.pairs.as_ref();
+    let pairs = workspace.manifest.get::<PairsEntry>();
     let pairs = pairs.ok_or_else(|| Error::StageMissing {
         path: workspace.directory().into(),
         stage: "join",
@@ -106,7 +108,7 @@ pub fn graph(
     }
     let measure = pairs.config.measure;
     let documents = Catalogue::stats(workspace)?.documents;
-    let sample = workspace.manifest.sample.as_ref();
+    let sample = workspace.manifest.get::<SampleEntry>();
     let levels = sample.map_or(1, |sample| sample.sizes.len());
     let sizes = Sampled::bytes_for(measure, levels, documents);
     let least = ByteSize(PROCESS_BYTES + FIXED_BYTES + documents / 8 + sizes);

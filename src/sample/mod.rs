@@ -30,4 +30,4 @@ mod stage;
 
 pub use crate::rate::Rate;
 pub use config::{Levels, Sampling};
-pub use stage::{SampleStats, Sampled, run};
+pub use stage::{PlanGiven, SampleEntry, SampleStats, Sampled, digest, run};

@@ -1,15 +1,18 @@
 //! Sizes of the samples.
 
+use crate::join::PairsEntry;
+use crate::sample::plan::Plan;
+use crate::workspace::StageRecord;
 use serde::{Deserialize, Serialize};
 
 use super::{Levels, Rate, Sampling};
 use crate::budget::ByteSize;
-use crate::collection::{Catalogue, Column, SetReader, each_document};
+use crate::collection::{self, Catalogue, Column, SetReader, each_document};
 use crate::ids::Key;
 use crate::measure::Measure;
 use crate::progress::{Context, Unit};
-use crate::store::{Header, Kind, PartWriter, VERSION};
-use crate::workspace::{SampleEntry, Workspace};
+use crate::store::{self, Header, Kind, PartInfo, PartWriter, VERSION};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 const STAGE: &str = "sample";
@@ -53,8 +56,11 @@ impl Sampled {
             path: workspace.directory().into(),
             stage: STAGE,
         };
-        let entry = workspace.manifest.sample.as_ref().ok_or_else(missing)?;
-        let groups = workspace.manifest.collection.size_groups.count();
+        let entry = workspace
+            .manifest
+            .get::<SampleEntry>()
+            .ok_or_else(missing)?;
+        let groups = collection::config(&workspace.manifest).size_groups.count();
         let levels = entry.sampling.levels(groups);
         let level = levels_of_documents(workspace, &levels)?;
         let (directory, parameters) =
@@ -100,7 +106,7 @@ impl Sampled {
     /// The sizes with which the committed pairs were compared: of the samples, or of the full sets where
     /// pairs were verified in these.
     pub fn of_pairs(workspace: &Workspace) -> Result<Sampled> {
-        let pairs = workspace.manifest.pairs.as_ref();
+        let pairs = workspace.manifest.get::<PairsEntry>();
         if pairs.is_none_or(|pairs| pairs.config.candidates.is_none()) {
             let measure = pairs.map_or(Measure::default(), |pairs| pairs.config.measure);
             return Sampled::load_for(workspace, measure);
@@ -112,7 +118,7 @@ impl Sampled {
                 *size = 0;
             }
         }
-        let groups = workspace.manifest.collection.size_groups.count();
+        let groups = collection::config(&workspace.manifest).size_groups.count();
         Ok(Sampled {
             levels: Sampling::Full.levels(groups),
             level: Vec::new(),
@@ -209,20 +215,21 @@ pub fn run<K: Key>(
     sampling: &Sampling,
     context: &Context<'_>,
 ) -> Result<()> {
-    sampling.check(workspace.manifest.collection.size_groups.count())?;
-    let digest = workspace.sample_digest(sampling);
-    if workspace.keep_sample(&digest) {
+    sampling.check(collection::config(&workspace.manifest).size_groups.count())?;
+    let digest = self::digest(workspace, sampling);
+    let there = workspace.manifest.get::<SampleEntry>();
+    if there.is_some_and(|sample| sample.digest == digest) {
         return Ok(());
     }
-    workspace.manifest.pairs = None;
-    workspace.manifest.results = None;
+    workspace.manifest.remove::<SampleEntry>();
+    workspace.manifest.remove_after::<SampleEntry>();
     workspace.commit(&[])?;
     workspace.remove_scrap()?;
     let documents = Catalogue::stats(workspace)?.documents;
     context
         .progress
         .start(STAGE, Unit::Count("documents"), Some(documents));
-    let levels = sampling.levels(workspace.manifest.collection.size_groups.count());
+    let levels = sampling.levels(collection::config(&workspace.manifest).size_groups.count());
     let count = levels.rates.len();
     let least = ByteSize(FIXED_BYTES + documents * 8 + Sampled::bytes(count, documents));
     context
@@ -236,7 +243,7 @@ pub fn run<K: Key>(
     let all = levels.rates == [Rate::FULL] && sampling.most_per_document().is_none();
     let bounds: Vec<(K, K)> = levels.rates.iter().map(|rate| rate.bounds()).collect();
     let mut document = 0u32;
-    for segment in &workspace.manifest.segments {
+    for segment in collection::segments(&workspace.manifest) {
         let mut sets = (!all)
             .then(|| SetReader::<K>::of(workspace, segment))
             .transpose()?;
@@ -299,11 +306,56 @@ pub fn run<K: Key>(
         }
         parts.push(part.finish(column.len() as u64, 0, 0)?);
     }
-    workspace.manifest.sample = Some(SampleEntry {
+    workspace.manifest.set(SampleEntry {
         digest,
         sampling: sampling.clone(),
         sizes: parts,
         stats,
     });
     workspace.commit(&[DIRECTORY])
+}
+
+/// The samples' sizes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SampleEntry {
+    /// Digest of the collection and the sampling.
+    pub digest: String,
+    /// The sampling.
+    pub sampling: Sampling,
+    /// One column of sizes a level.
+    pub sizes: Vec<PartInfo>,
+    /// What was counted.
+    pub stats: SampleStats,
+}
+
+impl StageRecord for SampleEntry {
+    const NAME: &'static str = "sample";
+    const DIRECTORY: Option<&'static str> = Some(DIRECTORY);
+    const TAKES_ALONG: &'static [&'static str] = &["runs", "postings", "joining"];
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        self.sizes.iter().map(|part| (Kind::Column, part)).collect()
+    }
+}
+
+impl StageRecord for Plan {
+    const NAME: &'static str = "plan";
+    const OMITTED: bool = true;
+}
+
+/// That the plan was given: a person may have changed it, and it is not what would be made.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PlanGiven(pub bool);
+
+impl StageRecord for PlanGiven {
+    const NAME: &'static str = "plan_given";
+    const OMITTED: bool = true;
+}
+
+/// Digest of this stage for a collection and a sampling.
+#[must_use]
+pub fn digest(workspace: &Workspace, sampling: &Sampling) -> String {
+    let collection = &workspace.manifest.collection_digest;
+    store::digest(format!("{collection}\n{sampling}").as_bytes())
 }

@@ -1,5 +1,9 @@
 //! From the collection to sorted runs.
 
+use crate::collection::SegmentEntry;
+use crate::merge::PostingsEntry;
+use crate::sample::SampleEntry;
+use crate::workspace::StageRecord;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Mutex;
@@ -11,12 +15,12 @@ use serde::{Deserialize, Serialize};
 use super::buffer::Buffer;
 use super::run::{Compression, RunWriter};
 use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
-use crate::collection::{Catalogue, Column, SetReader};
+use crate::collection::{self, Catalogue, Column, SetReader};
 use crate::ids::Key;
 use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::sample::{Rate, Sampled};
-use crate::store::{PartInfo, disk};
-use crate::workspace::{RunsEntry, SegmentEntry, Workspace};
+use crate::store::{Kind, PartInfo, disk};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 const STAGE: &str = "sort";
@@ -93,11 +97,10 @@ pub(crate) fn run_records<K: Key>(
 
 /// Forms runs of all sampled records; goes on after the runs already committed.
 pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
-    if workspace.manifest.postings.is_some()
+    if workspace.manifest.has::<PostingsEntry>()
         || workspace
             .manifest
-            .runs
-            .as_ref()
+            .get::<RunsEntry>()
             .is_some_and(|runs| runs.complete)
     {
         return Ok(());
@@ -106,7 +109,11 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
         path: workspace.directory().into(),
         stage: "sample",
     };
-    let sample = workspace.manifest.sample.clone().ok_or_else(missing)?;
+    let sample = workspace
+        .manifest
+        .get::<SampleEntry>()
+        .cloned()
+        .ok_or_else(missing)?;
     let documents = Catalogue::stats(workspace)?.documents;
     let threads = context.budget.threads as u64;
     let (levels, records) = (sample.sizes.len(), sample.stats.sampled);
@@ -118,12 +125,11 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     let sampled = Sampled::load(workspace)?;
     let entry = workspace
         .manifest
-        .runs
         .get_or_insert_with(RunsEntry::default)
         .clone();
     let mut covered: Vec<(u32, u32)> = entry.runs.iter().flat_map(|r| r.covers.clone()).collect();
     covered.sort_unstable();
-    let segments = workspace.manifest.segments.clone();
+    let segments = collection::segments(&workspace.manifest).to_vec();
     let (directory, runs) = (workspace.path("collection"), workspace.path(DIRECTORY));
     let plan = Plan {
         collection: &directory,
@@ -152,10 +158,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
             for runs in &arrive {
                 disk::point("sort: commit");
                 let next_number = plan.next_number.load(Ordering::SeqCst);
-                let entry = workspace
-                    .manifest
-                    .runs
-                    .get_or_insert_with(RunsEntry::default);
+                let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
                 for run in runs {
                     entry.stats.records += run.part.records;
                     entry.stats.runs += 1;
@@ -176,10 +179,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
             .unwrap_or(Ok(()))
             .and(committed)
     })?;
-    let entry = workspace
-        .manifest
-        .runs
-        .get_or_insert_with(RunsEntry::default);
+    let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
     if entry.stats.records != sample.stats.sampled {
         return Err(Error::Corrupt {
             path: runs,
@@ -320,5 +320,29 @@ impl<'a, K: Key> Worker<'a, K> {
         // A closed channel means that the other end failed and will say so.
         let _ = self.spilled.send(std::mem::take(&mut self.parts));
         Ok(())
+    }
+}
+
+/// The sorted runs; gone when the postings are made.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct RunsEntry {
+    /// Runs committed so far.
+    pub runs: Vec<RunEntry>,
+    /// Whether they cover every document.
+    pub complete: bool,
+    /// Number of the next run.
+    pub next_number: u64,
+    /// What was counted.
+    pub stats: FormStats,
+}
+
+impl StageRecord for RunsEntry {
+    const NAME: &'static str = "runs";
+    const DIRECTORY: Option<&'static str> = Some(DIRECTORY);
+    const TAKES_ALONG: &'static [&'static str] = &["postings", "joining"];
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        let runs = self.runs.iter();
+        runs.map(|run| (Kind::Run, &run.part)).collect()
     }
 }

@@ -40,5 +40,5 @@ mod run;
 pub use buffer::Buffer;
 pub use distribute::Distributor;
 pub(crate) use form::run_records;
-pub use form::{FormStats, RunEntry, run as form_runs};
+pub use form::{FormStats, RunEntry, RunsEntry, run as form_runs};
 pub use run::{BLOCK_RECORDS, Compression, Record, RunCursor, RunFile, RunWriter};

@@ -37,5 +37,17 @@ pub fn checksum(bytes: &[u8]) -> u64 {
 /// A digest of parameters, 128 bits of xxh3 over their JSON, as 32 hexadecimal digits.
 #[must_use]
 pub fn digest(text: &[u8]) -> String {
-    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text))
+    digest_text(digest_number(text))
+}
+
+/// The number that [`digest`] writes out.
+#[must_use]
+pub fn digest_number(text: &[u8]) -> u128 {
+    xxhash_rust::xxh3::xxh3_128(text)
+}
+
+/// A digest as text.
+#[must_use]
+pub fn digest_text(number: u128) -> String {
+    format!("{number:032x}")
 }

@@ -3,13 +3,15 @@
 //! Apart from the manifest, because there may be millions of them and the manifest is written at
 //! every commit.
 
-use std::io::{BufRead, BufReader};
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
 
-use super::entries::{InputEntry, ResultFile};
-use crate::read::InputFile;
+use super::ResultFile;
 use crate::store::disk::{self, AtomicFile};
 use crate::{Error, Result};
 
@@ -27,23 +29,74 @@ pub struct InputsEntry {
     pub list: ResultFile,
 }
 
-/// An input as its line says it.
-fn entry(input: &InputFile) -> InputEntry {
-    InputEntry {
-        path: input.path.to_string_lossy().into_owned(),
-        name: input.docno.clone(),
-        identity: input.identity.clone(),
+/// An input file: a line of `inputs.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InputEntry {
+    /// Its path, bytes that are not UTF-8 replaced.
+    pub path: String,
+    /// What it is called in docnos and rejects.
+    pub name: String,
+    /// Size, time and digest; none for standard input and what cannot be read.
+    pub identity: Option<FileIdentity>,
+}
+
+/// Bytes at each end of a file that [`FileIdentity::digest`] covers.
+const DIGEST_BYTES: u64 = 64 << 10;
+
+/// What a file is known by when a run is resumed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileIdentity {
+    /// Bytes in the file.
+    pub size: u64,
+    /// Time of last modification, in nanoseconds since 1970.
+    pub modified_ns: i64,
+    /// xxh3 (128 bits, hexadecimal) of the size, the first and the last 64 KiB.
+    pub digest: String,
+}
+
+impl FileIdentity {
+    /// The identity of a file as it is now.
+    pub fn of(path: &Path) -> io::Result<FileIdentity> {
+        let mut file = disk::open_input(path)?;
+        let metadata = file.metadata()?;
+        let size = metadata.len();
+        let modified_ns = modified_ns(&metadata)?;
+        let mut hash = Xxh3::new();
+        hash.update(&size.to_le_bytes());
+        let mut bytes = Vec::new();
+        (&mut file).take(DIGEST_BYTES).read_to_end(&mut bytes)?;
+        hash.update(&bytes);
+        bytes.clear();
+        file.seek(SeekFrom::Start(size.saturating_sub(DIGEST_BYTES)))?;
+        file.take(DIGEST_BYTES).read_to_end(&mut bytes)?;
+        hash.update(&bytes);
+        Ok(FileIdentity {
+            size,
+            modified_ns,
+            digest: format!("{:032x}", hash.digest128()),
+        })
     }
 }
 
+pub(crate) fn modified_ns(metadata: &fs::Metadata) -> io::Result<i64> {
+    Ok(match metadata.modified()?.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos),
+    })
+}
+
 /// Writes the list.
-pub(super) fn write(directory: &Path, inputs: &[InputFile]) -> Result<InputsEntry> {
+pub(super) fn write(
+    directory: &Path,
+    inputs: impl Iterator<Item = InputEntry>,
+) -> Result<InputsEntry> {
     let path = directory.join(INPUTS_FILE);
     let mut out = AtomicFile::create(&path)?;
-    let mut total = 0;
+    let (mut files, mut total) = (0, 0);
     for input in inputs {
+        files += 1;
         total += input.identity.as_ref().map_or(0, |identity| identity.size);
-        let mut line = serde_json::to_vec(&entry(input)).map_err(|e| Error::Io {
+        let mut line = serde_json::to_vec(&input).map_err(|e| Error::Io {
             operation: "encode",
             path: path.clone(),
             source: e.into(),
@@ -58,14 +111,18 @@ pub(super) fn write(directory: &Path, inputs: &[InputFile]) -> Result<InputsEntr
         checksum: format!("{checksum:016x}"),
     };
     Ok(InputsEntry {
-        files: inputs.len() as u64,
+        files,
         bytes: total,
         list,
     })
 }
 
 /// Writes the list again if it is gone; with other inputs it would be another.
-pub(super) fn restore(directory: &Path, entry: &InputsEntry, inputs: &[InputFile]) -> Result<()> {
+pub(super) fn restore(
+    directory: &Path,
+    entry: &InputsEntry,
+    inputs: impl Iterator<Item = InputEntry>,
+) -> Result<()> {
     let path = directory.join(&entry.list.name);
     if !disk::is_gone(&path)? {
         return Ok(());
@@ -155,7 +212,7 @@ impl InputList {
 }
 
 /// Refuses inputs that are not those of the list.
-pub(super) fn same(directory: &Path, inputs: &[InputFile]) -> Result<()> {
+pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -> Result<()> {
     let describe = |entry: &InputEntry| match &entry.identity {
         Some(identity) => format!("{} bytes, digest {}", identity.size, identity.digest),
         None => "no content that could be read".into(),
@@ -171,8 +228,7 @@ pub(super) fn same(directory: &Path, inputs: &[InputFile]) -> Result<()> {
         found: describe(new),
     };
     let mut list = InputList::open(directory)?;
-    for input in inputs {
-        let new = entry(input);
+    for new in inputs {
         let Some(old) = list.next()? else {
             return Err(come(&new));
         };

@@ -21,18 +21,18 @@
 //! # Errors
 //! `Locked`, `Incompatible`, `InputChanged`, `Corrupt` (the manifest itself), `Io`.
 
-mod entries;
+mod directory;
 mod inputs;
 mod lock;
+mod manifest;
 mod others;
-mod workspace;
+mod record;
 
-pub use entries::{
-    CatalogueEntry, Cost, Cursor, InputEntry, Manifest, PairsEntry, PostingsEntry, ResultFile,
-    ResultsEntry, RunsEntry, SampleEntry, SegmentEntry,
-};
-pub use inputs::{INPUTS_FILE, InputList, InputsEntry};
+pub use directory::{MANIFEST_FILE, Workspace};
+pub(crate) use inputs::modified_ns;
+pub use inputs::{FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry};
 pub use lock::LOCK_FILE;
 pub(crate) use lock::Lock;
+pub use manifest::{Cost, Manifest, ResultFile};
 pub(crate) use others::{check as check_file, put as put_file};
-pub use workspace::{MANIFEST_FILE, Workspace, parts_of};
+pub use record::{RecordKind, StageRecord};

@@ -6,10 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::entries::ResultFile;
+use super::directory::{MANIFEST_FILE, Workspace};
 use super::lock::LOCK_FILE;
-use super::workspace::{MANIFEST_FILE, Workspace};
-use super::{INPUTS_FILE, Manifest};
+use super::{INPUTS_FILE, ResultFile};
 use crate::Result;
 use crate::store::disk::{self, AtomicFile};
 
@@ -84,9 +83,9 @@ impl Workspace {
         let name = path.file_name()?.to_str()?;
         let parent = path.parent().filter(|parent| *parent != Path::new(""));
         let parent = disk::canonical(parent.unwrap_or(Path::new("."))).ok()?;
-        let results = self.manifest.results.iter().flat_map(|r| &r.files);
+        let mut results = self.manifest.result_files();
         let taken = [MANIFEST_FILE, LOCK_FILE, INPUTS_FILE].contains(&name)
-            || results.into_iter().any(|file| file.name == name);
+            || results.any(|file| file.name == name);
         (!taken && parent == disk::canonical(self.directory()).ok()?).then(|| name.to_string())
     }
 }
@@ -114,9 +113,9 @@ impl Workspace {
     /// inputs are at hand (`inputs`). Returns what was gone.
     pub(super) fn forget_gone(&mut self, inputs: bool) -> Result<Vec<PathBuf>> {
         let mut lost: Vec<(&'static str, PathBuf)> = Vec::new();
-        for (place, part) in self.named() {
+        for (place, _, part) in self.manifest.parts() {
             let path = self.path(place).join(&part.name);
-            let ours = inputs || place != "collection";
+            let ours = inputs || !self.manifest.comes_from_inputs(place);
             if ours && !self.borrows(place) && disk::is_gone(&path)? {
                 lost.push((place, path));
             }
@@ -142,53 +141,17 @@ impl Workspace {
         if lost.is_empty() {
             return Ok(Vec::new());
         }
-        let of = |path: &Path, name: &str| path.file_name().is_some_and(|own| own == name);
         let manifest = &mut self.manifest;
         for (place, path) in &lost {
-            match *place {
-                "collection" => {
-                    let kept = manifest.segments.iter().position(|segment| {
-                        let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
-                        let mut parts = parts.into_iter().chain(&segment.text);
-                        parts.any(|part| of(path, &part.name))
-                    });
-                    manifest.read_again(kept.unwrap_or(manifest.segments.len()));
-                }
-                "catalogue" => manifest.catalogue = None,
-                "sample" => {
-                    manifest.sample = None;
-                    manifest.merge_again();
-                }
-                "runs" | "postings" => manifest.merge_again(),
-                "pairs" if manifest.joining.is_some() => manifest.joining = None,
-                "pairs" => manifest.pairs = None,
-                _ => manifest
+            match (*place, path.file_name().and_then(|name| name.to_str())) {
+                ("", _) => manifest
                     .others
                     .retain(|file| directory.join(&file.name) != *path),
+                (place, Some(part)) => manifest.lose(place, part),
+                _ => {}
             }
         }
         self.commit(&[])?;
         Ok(lost.into_iter().map(|(_, path)| path).collect())
-    }
-}
-
-impl Manifest {
-    /// Goes back to the first `segments` segments. What was made of all of them is made again.
-    fn read_again(&mut self, segments: usize) {
-        self.segments.truncate(segments);
-        self.ingested = false;
-        self.catalogue = None;
-        self.sample = None;
-        self.merge_again();
-        self.pairs = None;
-        self.results = None;
-    }
-
-    /// Goes back to before the sorting. Runs are gone when the postings are whole: without these, both
-    /// are made again.
-    fn merge_again(&mut self) {
-        self.runs = None;
-        self.postings = None;
-        self.joining = None;
     }
 }

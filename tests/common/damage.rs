@@ -24,7 +24,6 @@ use lookalike::pipeline::{self, Summary};
 use lookalike::progress::{Progress, Silent, Stop, Unit};
 use lookalike::report::page::PageConfig;
 use lookalike::report::{self, ledger};
-use lookalike::workspace::Workspace;
 use lookalike::{sample, sort};
 use tempfile::TempDir;
 
@@ -293,7 +292,7 @@ impl Subject {
     }
 
     fn sort<K: lookalike::ids::Key>(&self) {
-        let mut workspace = Workspace::open(&self.out).unwrap();
+        let mut workspace = pipeline::open(&self.out).unwrap();
         let stop = Stop::default();
         let sampling = self.run.question.sampling.clone();
         sample::run::<K>(&mut workspace, &sampling, &self.run.context(&stop, &Silent)).unwrap();
@@ -349,7 +348,7 @@ impl Subject {
             let subject = Subject::ingested(variant, 3, 1 << 10);
             let (stop, stage) = (Stop::default(), "study");
             let watch = StopWhen { stop, stage, at: 2 };
-            let mut workspace = Workspace::open(&subject.out).unwrap();
+            let mut workspace = pipeline::open(&subject.out).unwrap();
             let context = subject.run.context(&watch.stop, &watch);
             let study = study::run(&mut workspace, &study_config(), &context);
             assert!(matches!(study, Err(Error::Interrupted { .. })));
@@ -659,14 +658,14 @@ fn sampling_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
 }
 
 fn clusters_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
-    let mut workspace = Workspace::open(out)?;
+    let mut workspace = pipeline::open(out)?;
     let stop = Stop::default();
     pipeline::cluster(&mut workspace, &subject.run.context(&stop, &Silent))?;
     Ok(results(out))
 }
 
 pub fn page_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
-    let mut workspace = Workspace::open(out)?;
+    let mut workspace = pipeline::open(out)?;
     let (stop, page) = (Stop::default(), out.join("report.html"));
     let context = subject.run.context(&stop, &Silent);
     report::write_page(&mut workspace, &PageConfig::default(), &page, &context)?;
@@ -674,7 +673,7 @@ pub fn page_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
 }
 
 pub fn plan_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
-    let mut workspace = Workspace::open(out)?;
+    let mut workspace = pipeline::open(out)?;
     let stop = Stop::default();
     let context = subject.run.context(&stop, &Silent);
     let planned = plan::make(&mut workspace, &plan_config(true), &context)?;
@@ -685,7 +684,7 @@ pub fn plan_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
 }
 
 pub fn study_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
-    let mut workspace = Workspace::open(out)?;
+    let mut workspace = pipeline::open(out)?;
     let stop = Stop::default();
     let context = subject.run.context(&stop, &Silent);
     study::run(&mut workspace, &study_config(), &context)?;
@@ -725,7 +724,7 @@ fn evaluation_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
 }
 
 fn state_told(_: &Subject, out: &Path) -> Result<Files, Error> {
-    let manifest = Workspace::look(out)?;
+    let manifest = pipeline::look(out)?;
     let told = format!(
         "{:?}\n{}",
         stages(&manifest),

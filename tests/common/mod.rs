@@ -12,13 +12,18 @@ use std::path::{Path, PathBuf};
 
 use lookalike::Error;
 use lookalike::budget::{Budget, ByteSize, Disk};
-use lookalike::collection::{CollectionConfig, SizeGroups};
+use lookalike::cluster::ResultsEntry;
+use lookalike::collection::{self, CollectionConfig, SegmentEntry, SizeGroups};
 use lookalike::experiments::plan::{self, PlanConfig};
-use lookalike::join::JoinConfig;
+use lookalike::join::{JoinConfig, JoinProgress, PairsEntry};
+use lookalike::merge::PostingsEntry;
 use lookalike::pipeline::{self, JoinParameters, Spill, Summary};
 use lookalike::progress::{Context, Progress, Silent, Stop};
 use lookalike::read::ReadConfig;
+use lookalike::sample::SampleEntry;
+use lookalike::sample::plan::Plan;
 use lookalike::shingle::ShingleConfig;
+use lookalike::sort::RunsEntry;
 use lookalike::workspace::{Manifest, Workspace};
 
 /// The files that a run makes for people, which must be the same bytes however they were made.
@@ -321,8 +326,41 @@ pub fn rows_of(out: &Path, name: &str) -> Vec<String> {
 }
 
 /// The manifest of a run, without locking it.
-pub fn manifest(out: &Path) -> Manifest {
-    Workspace::look(out).unwrap()
+pub fn manifest(out: &Path) -> Contents {
+    let manifest = pipeline::look(out).unwrap();
+    Contents {
+        segments: collection::segments(&manifest).to_vec(),
+        ingested: collection::ingested(&manifest),
+        plan: manifest.get().cloned(),
+        sample: manifest.get().cloned(),
+        runs: manifest.get().cloned(),
+        postings: manifest.get().cloned(),
+        joining: manifest.get().cloned(),
+        pairs: manifest.get().cloned(),
+        results: manifest.get().cloned(),
+        manifest,
+    }
+}
+
+/// A manifest and what the stages left in it.
+pub struct Contents {
+    manifest: Manifest,
+    pub segments: Vec<SegmentEntry>,
+    pub ingested: bool,
+    pub plan: Option<Plan>,
+    pub sample: Option<SampleEntry>,
+    pub runs: Option<RunsEntry>,
+    pub postings: Option<PostingsEntry>,
+    pub joining: Option<JoinProgress>,
+    pub pairs: Option<PairsEntry>,
+    pub results: Option<ResultsEntry>,
+}
+
+impl std::ops::Deref for Contents {
+    type Target = Manifest;
+    fn deref(&self) -> &Manifest {
+        &self.manifest
+    }
 }
 
 /// `sample-corpora`, or a path in it.

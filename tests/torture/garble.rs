@@ -1,10 +1,10 @@
 //! What no manifest names may be anything.
 
+use lookalike::cluster::ResultsEntry;
+use lookalike::pipeline;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-
-use lookalike::workspace::Workspace;
 
 use crate::common::corpus::Random;
 use crate::common::paths;
@@ -16,14 +16,17 @@ pub fn garble(out: &Path, random: &mut Random) {
         return;
     }
     let mut named: BTreeSet<String> = ["manifest.json", "lock"].map(String::from).into();
-    if let Ok(manifest) = Workspace::look(out) {
-        let parts = lookalike::workspace::parts_of(&manifest);
+    if let Ok(manifest) = pipeline::look(out) {
+        let parts = manifest.parts();
         named.extend(
             parts
                 .iter()
                 .map(|(d, _, part)| format!("{d}/{}", part.name)),
         );
-        let results = manifest.results.iter().flat_map(|r| &r.files);
+        let results = manifest
+            .get::<ResultsEntry>()
+            .into_iter()
+            .flat_map(|r| &r.files);
         named.extend(
             results
                 .chain([&manifest.inputs.list])

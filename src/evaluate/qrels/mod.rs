@@ -77,13 +77,15 @@ mod lines;
 mod ranking;
 mod stats;
 
+use crate::pipeline;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::budget::ByteSize;
+use crate::cluster::ResultsEntry;
 use crate::progress::Context;
 use crate::store::disk::{self, AtomicFile};
-use crate::workspace::{MANIFEST_FILE, Workspace};
+use crate::workspace::MANIFEST_FILE;
 use crate::{Error, Result};
 
 use clusters::Clusters;
@@ -122,11 +124,13 @@ impl Source {
                 tables: None,
             });
         }
-        let results = Workspace::look(path)?.results;
-        let results = results.ok_or_else(|| Error::StageMissing {
-            path: path.into(),
-            stage: "cluster",
-        })?;
+        let results = pipeline::look(path)?;
+        let results = results
+            .get::<ResultsEntry>()
+            .ok_or_else(|| Error::StageMissing {
+                path: path.into(),
+                stage: "cluster",
+            })?;
         let names = ["clusters.jsonl", "documents.tsv", "exact-duplicates.tsv"];
         for file in &results.files {
             if names.contains(&file.name.as_str()) {

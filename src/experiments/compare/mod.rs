@@ -30,6 +30,7 @@ mod families;
 mod figures;
 mod tables;
 
+use crate::cluster::ResultsEntry;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ use crate::methods::{self, Spec};
 use crate::pipeline::Summary;
 use crate::progress::{Context, Unit};
 use crate::store::Kind;
-use crate::workspace::{Workspace, parts_of};
+use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 pub use families::{Curve, Distribution, Families, FamilyRow};
@@ -151,7 +152,7 @@ fn opened(base: &Workspace, config: &CompareConfig) -> Result<Vec<Workspace>> {
     let mut workspaces = Vec::with_capacity(config.methods.len());
     for spec in &config.methods {
         let workspace = methods::open(base, spec)?;
-        if workspace.manifest.results.is_none() {
+        if !workspace.manifest.has::<ResultsEntry>() {
             return Err(Error::StageMissing {
                 path: methods::directory(base, spec),
                 stage: "method",
@@ -227,7 +228,7 @@ fn row(workspace: &Workspace, method: String, against: Vec<Against>) -> MethodRo
     let summary = Summary::of(&workspace.manifest);
     let clusters = summary.cluster.unwrap_or_default();
     let costs = || summary.costs.values();
-    let parts = parts_of(&workspace.manifest).into_iter();
+    let parts = workspace.manifest.parts().into_iter();
     let kinds = [Kind::Fingerprints, Kind::Postings, Kind::Pairs];
     MethodRow {
         method,

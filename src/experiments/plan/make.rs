@@ -8,6 +8,7 @@ use crate::collection::CollectionConfig;
 use crate::pipeline::{self, AppliedPlan, JoinParameters, Summary};
 use crate::progress::Context;
 use crate::read::InputFile;
+use crate::sample::PlanGiven;
 use crate::store::disk;
 use crate::workspace::Workspace;
 
@@ -33,8 +34,8 @@ pub fn for_collection(
     context: &Context<'_>,
 ) -> Result<AppliedPlan> {
     pipeline::catalogue(workspace, context)?;
-    let given = workspace.manifest.plan_given;
-    let last = workspace.manifest.plan.take();
+    let given = workspace.manifest.has::<PlanGiven>();
+    let last = workspace.manifest.take::<Plan>();
     let last = last.filter(|plan| plan.config == *config && !given);
     let made = last.is_none();
     let plan = match last {
@@ -43,7 +44,7 @@ pub fn for_collection(
             workspace.manifest.costs.remove("plan");
             pipeline::stage(workspace, "plan", context, |w| {
                 let plan = run(w, config, context)?.plan;
-                w.manifest.plan = Some(plan.clone());
+                w.manifest.set(plan.clone());
                 Ok(plan)
             })?
         }
@@ -55,8 +56,8 @@ pub fn for_collection(
     if !same {
         workspace.put_other(PLAN_FILE, text.as_bytes())?;
     }
-    workspace.manifest.plan = Some(plan.clone());
-    workspace.manifest.plan_given = false;
+    workspace.manifest.set(plan.clone());
+    workspace.manifest.remove::<PlanGiven>();
     if made {
         workspace.commit(&[])?;
     }

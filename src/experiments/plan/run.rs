@@ -9,7 +9,7 @@ use super::choose::{choose, uniform, uniform_overall};
 use super::subset::{self, Selection};
 use super::{Plan, PlanConfig, PlannedGroup, Ratio, STAGE};
 use crate::budget::ByteSize;
-use crate::collection::Catalogue;
+use crate::collection::{self, Catalogue};
 use crate::experiments::trial::{self, Cost, Documents};
 use crate::ids::{FingerprintKind, Key};
 use crate::progress::{Context, Unit};
@@ -48,7 +48,7 @@ pub struct Planned {
 /// Makes a plan for a collection.
 pub fn run(base: &Workspace, config: &PlanConfig, context: &Context<'_>) -> Result<Planned> {
     config.check()?;
-    match base.manifest.collection.shingle.fingerprint {
+    match collection::config(&base.manifest).shingle.fingerprint {
         FingerprintKind::Xxh3 => make::<u64>(base, config, context),
         FingerprintKind::Md5 => make::<u128>(base, config, context),
     }
@@ -67,7 +67,7 @@ fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) ->
     if let Some(subset) = &config.subset {
         let place = directory.join("subset");
         let which = format!("subset {} of seed {}", subset.share, subset.seed);
-        let mut part = Workspace::beside(base, &place, &which)?;
+        let mut part = collection::beside(base, &place, &which)?;
         let selection = Selection::new(subset);
         subset::make::<K>(base, &mut part, selection, context)?;
         plan = measure(base, &part, config, &mut cost, context)?;
@@ -86,7 +86,7 @@ fn clear(base: &Workspace) -> Result<()> {
     let directory = base.directory().join(DIRECTORY);
     for path in ["subset", "truth", "trial"].map(|name| directory.join(name)) {
         if disk::exists(&path)? {
-            Workspace::beside(base, &path, "")?.discard()?;
+            collection::beside(base, &path, "")?.discard()?;
         }
     }
     disk::remove_directory(&directory)
@@ -198,7 +198,7 @@ fn gather(
 impl Measured {
     /// Chooses.
     fn plan(&self, base: &Workspace, config: &PlanConfig) -> Result<Plan> {
-        let count = base.manifest.collection.size_groups.count();
+        let count = collection::config(&base.manifest).size_groups.count();
         let ratios = config.ratios.len() as u8 + 1;
         let choices = choose(&self.cells, count, ratios, &config.target);
         let n_of = |ratio: u8| match usize::from(ratio).checked_sub(1) {
@@ -232,8 +232,8 @@ impl Measured {
         }
         Ok(Plan {
             config: config.clone(),
-            shingle: base.manifest.collection.shingle.clone(),
-            size_groups: base.manifest.collection.size_groups.clone(),
+            shingle: collection::config(&base.manifest).shingle.clone(),
+            size_groups: collection::config(&base.manifest).size_groups.clone(),
             documents: self.documents,
             groups,
             share: if all == 0 { 1.0 } else { taken / all as f64 },

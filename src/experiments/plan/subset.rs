@@ -2,6 +2,9 @@
 
 use crate::Result;
 use crate::budget::ByteSize;
+use crate::collection::Ingested;
+use crate::collection::SegmentEntry;
+use crate::collection::Segments;
 use crate::collection::{
     self, Catalogue, DocumentReader, DocumentWriter, RejectWriter, SegmentStats, SetReader,
     SetWriter,
@@ -9,7 +12,7 @@ use crate::collection::{
 use crate::ids::{Key, Threshold};
 use crate::progress::{Context, Silent};
 use crate::random::{STEP, mix};
-use crate::workspace::{SegmentEntry, Workspace};
+use crate::workspace::Workspace;
 
 use super::{STAGE, Subset};
 
@@ -49,10 +52,10 @@ pub(crate) fn make<K: Key>(
     selection: Selection,
     context: &Context<'_>,
 ) -> Result<()> {
-    if !workspace.manifest.ingested {
+    if !collection::ingested(&workspace.manifest) {
         let made = copy::<K>(base, workspace, selection, context)?;
-        workspace.manifest.segments = made;
-        workspace.manifest.ingested = true;
+        workspace.manifest.set(Segments(made));
+        workspace.manifest.set(Ingested(true));
         workspace.commit(&["collection"])?;
     }
     let silent = Context {
@@ -92,7 +95,7 @@ fn copy<K: Key>(
     let mut made: Vec<SegmentEntry> = Vec::new();
     let (mut number, mut copied) = (0u32, 0u32);
     let (mut set, mut scratch): (Vec<K>, Vec<u8>) = (Vec::new(), Vec::new());
-    for segment in &base.manifest.segments {
+    for segment in collection::segments(&base.manifest) {
         let path = base.path("collection").join(&segment.documents.name);
         let mut records = DocumentReader::open(&path, Some(parameters), Some(&segment.documents))?;
         let mut sets = SetReader::<K>::of(base, segment)?;
@@ -217,7 +220,7 @@ mod tests {
         let stored = Catalogue::stored(workspace).unwrap();
         let mut found = Vec::new();
         let mut number = 0;
-        for segment in &workspace.manifest.segments {
+        for segment in collection::segments(&workspace.manifest) {
             assert_eq!(segment.first_document as usize, number);
             let path = workspace.path("collection").join(&segment.documents.name);
             let mut documents =
@@ -295,7 +298,7 @@ mod tests {
         };
         let inputs = pipeline::inputs(&[read], &out).unwrap();
         let base = pipeline::ingest(&inputs, &out, &config, false, &context).unwrap();
-        let segments = &base.manifest.segments;
+        let segments = collection::segments(&base.manifest);
         let without = segments.iter().filter(|s| s.stats.documents == 0).count();
         assert!(
             segments.len() > 5 && without > 0,
@@ -308,7 +311,7 @@ mod tests {
         for seed in 0..6 {
             let selection = selection((1, 3), seed);
             let place = directory.path().join(format!("subset{seed}"));
-            let mut part = Workspace::beside(&base, &place, "a third").unwrap();
+            let mut part = collection::beside(&base, &place, "a third").unwrap();
             make::<K>(&base, &mut part, selection, &context).unwrap();
             let expected: Vec<_> = all
                 .iter()
@@ -328,14 +331,14 @@ mod tests {
             whole.extend(found.into_iter().map(|(document, _)| document.docno));
             // What is there is used again.
             drop(part);
-            let mut part = Workspace::beside(&base, &place, "a third").unwrap();
-            assert!(part.manifest.ingested);
+            let mut part = collection::beside(&base, &place, "a third").unwrap();
+            assert!(collection::ingested(&part.manifest));
             make::<K>(&base, &mut part, selection, &context).unwrap();
             assert_eq!(content::<K>(&part), expected);
             drop(part);
             // What was drawn otherwise is not.
-            let other = Workspace::beside(&base, &place, "another third").unwrap();
-            assert!(!other.manifest.ingested);
+            let other = collection::beside(&base, &place, "another third").unwrap();
+            assert!(!collection::ingested(&other.manifest));
             other.discard().unwrap();
             assert!(!place.exists());
         }

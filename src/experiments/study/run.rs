@@ -1,5 +1,6 @@
 //! The trials, one after the other.
 
+use crate::join::PairsEntry;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use super::comparison::comparison;
 use super::figures;
 use super::results::{Study, StudyConfig, Trial, TrialGroup};
 use crate::budget::ByteSize;
-use crate::collection::{Catalogue, each_document};
+use crate::collection::{self, Catalogue, each_document};
 use crate::experiments::plan::{self, Plan, PlanConfig, Target};
 use crate::experiments::trial::{self, Cost, Documents};
 use crate::ids::Threshold;
@@ -90,7 +91,7 @@ impl StudyConfig {
 
     /// Bytes of the tables of all trials.
     fn bytes(&self, base: &Workspace) -> u64 {
-        let groups = base.manifest.collection.size_groups.count() as u64;
+        let groups = collection::config(&base.manifest).size_groups.count() as u64;
         let side = self.thresholds.len() as u64 + 1;
         (self.trials() + 1) * groups * 2 * side * side * size_of::<u64>() as u64
     }
@@ -281,7 +282,7 @@ pub fn run(
         .require(least, || format!("a study of {documents} documents"))?;
     let directory = base.directory().join(DIRECTORY);
     disk::create_lasting_directory(&directory.join(TRIALS))?;
-    let groups = &base.manifest.collection.size_groups;
+    let groups = &collection::config(&base.manifest).size_groups;
     let groups = (0..groups.count())
         .map(|group| groups.describe(group))
         .collect();
@@ -403,7 +404,7 @@ impl Trials<'_> {
         let stands_on = serde_json::to_vec(&(
             &manifest.inputs,
             &manifest.collection_digest,
-            &manifest.segments,
+            collection::segments(manifest),
         ));
         let collection = store::digest(&stands_on.unwrap_or_default());
         let digest = format!("{collection}\n{n}\n{class}\n{}", thresholds.join(","));
@@ -506,7 +507,7 @@ impl Trials<'_> {
             cross: PairTable::new(thresholds.len()),
             ..TrialGroup::default()
         };
-        let mut groups = vec![empty; self.base.manifest.collection.size_groups.count()];
+        let mut groups = vec![empty; collection::config(&self.base.manifest).size_groups.count()];
         for (document, (&group, &size)) in documents.group.iter().zip(&documents.size.0).enumerate()
         {
             if size == 0 {
@@ -546,7 +547,7 @@ impl Trials<'_> {
 
     /// Share of the postings that the exact join looked at.
     fn prefix_share(&self) -> Option<f64> {
-        let pairs = self.truth.as_ref()?.manifest.pairs.as_ref()?;
+        let pairs = self.truth.as_ref()?.manifest.get::<PairsEntry>()?;
         let prefix = pairs
             .stats
             .prefix
@@ -562,7 +563,7 @@ impl Trials<'_> {
         }
         for path in ["truth", "trial"].map(|name| self.place(name)) {
             if disk::exists(&path)? {
-                Workspace::beside(self.base, &path, "")?.discard()?;
+                collection::beside(self.base, &path, "")?.discard()?;
             }
         }
         Ok(())

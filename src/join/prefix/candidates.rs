@@ -1,5 +1,8 @@
 //! From postings and cut-offs to sorted candidates.
 
+use crate::join::JoinProgress;
+use crate::merge::PostingsEntry;
+use crate::sample::SampleEntry;
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -149,7 +152,7 @@ pub(super) fn run<K: Key>(
         .collect();
     let used = Cutoffs::bytes(levels.len(), documents as u64);
     let mut memory = memory.saturating_sub(used);
-    let most = workspace.manifest.sample.as_ref();
+    let most = workspace.manifest.get::<SampleEntry>();
     let most = most.and_then(|sample| sample.sampling.most_per_document());
     let early = match join.config.pairs {
         Pairs::All => None,
@@ -165,7 +168,7 @@ pub(super) fn run<K: Key>(
     let capacity = (memory / threads as u64 / 8).min(documents as u64 * CANDIDATES_OF_A_DOCUMENT);
     let capacity = capacity.clamp(LEAST_CANDIDATES, MOST_CANDIDATES) as usize;
     let directory = workspace.path("postings");
-    let postings = workspace.manifest.postings.iter();
+    let postings = workspace.manifest.get::<PostingsEntry>().into_iter();
     let parts: Vec<(PathBuf, PartInfo)> = postings
         .flat_map(|p| p.parts.values())
         .map(|info| (directory.join(&info.name), info.clone()))
@@ -203,7 +206,11 @@ pub(super) fn run<K: Key>(
         .numbers
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
-    let mut progress = workspace.manifest.joining.clone().unwrap_or_default();
+    let mut progress = workspace
+        .manifest
+        .get::<JoinProgress>()
+        .cloned()
+        .unwrap_or_default();
     let stats = progress.stats.prefix.get_or_insert_default();
     let mut runs = Vec::new();
     for (found, written) in results {

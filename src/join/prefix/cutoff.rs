@@ -1,5 +1,7 @@
 //! How far the prefix of each document reaches.
 
+use crate::join::JoinProgress;
+use crate::merge::PostingsEntry;
 use serde::{Deserialize, Serialize};
 
 use super::{Joining, STAGE};
@@ -166,9 +168,9 @@ pub(super) fn settle<K: Key>(
         }
         rounds.push(settling.round);
     }
-    let merged = workspace.manifest.postings.as_ref();
+    let merged = workspace.manifest.get::<PostingsEntry>();
     let merged = merged.map(|postings| postings.stats).unwrap_or_default();
-    if let Some(joining) = &mut workspace.manifest.joining {
+    if let Some(joining) = workspace.manifest.get_mut::<JoinProgress>() {
         let stats = joining.stats.prefix.get_or_insert_default();
         stats.entries = merged.entries;
         stats.singles = merged.singles;

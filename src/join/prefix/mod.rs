@@ -51,11 +51,14 @@ pub mod candidates;
 pub mod cutoff;
 pub mod verify;
 
+use crate::join::JoinProgress;
+use crate::merge::PostingsEntry;
+use crate::sample::SampleEntry;
 use serde::{Deserialize, Serialize};
 
 use super::{JoinConfig, STAGE, list};
 use crate::budget::{ByteSize, PROCESS_BYTES};
-use crate::collection::{Catalogue, MappedSets};
+use crate::collection::{self, Catalogue, MappedSets};
 use crate::ids::Key;
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
@@ -114,19 +117,17 @@ pub(super) fn run<K: Key>(
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    let sample = workspace.manifest.sample.as_ref();
+    let sample = workspace.manifest.get::<SampleEntry>();
     let missing = || Error::StageMissing {
         path: workspace.directory().into(),
         stage: "sample",
     };
     let levels = sample.ok_or_else(missing)?.sizes.len();
-    let postings = workspace.manifest.postings.as_ref();
+    let postings = workspace.manifest.get::<PostingsEntry>();
     let longest = postings.map_or(0, |postings| postings.stats.longest);
     let documents = Catalogue::stats(workspace)?.documents;
     let threads = context.budget.threads as u64;
-    let set_bytes: u64 = workspace
-        .manifest
-        .segments
+    let set_bytes: u64 = collection::segments(&workspace.manifest)
         .iter()
         .map(|segment| segment.fingerprints.bytes)
         .sum();
@@ -158,7 +159,7 @@ pub(super) fn run<K: Key>(
         limit,
         context,
     };
-    let found = workspace.manifest.joining.as_ref();
+    let found = workspace.manifest.get::<JoinProgress>();
     if found.is_none_or(|joining| joining.prefix.is_none()) {
         let cutoffs = cutoff::settle::<K>(workspace, &join, memory)?;
         candidates::run::<K>(workspace, &join, cutoffs, memory - clusters)?;
@@ -192,7 +193,7 @@ struct Joining<'a> {
 
 /// A pass over all postings begins.
 fn start_pass(workspace: &Workspace, context: &Context<'_>) {
-    let entries = workspace.manifest.postings.as_ref();
+    let entries = workspace.manifest.get::<PostingsEntry>();
     let entries = entries.map(|postings| postings.stats.entries);
     context
         .progress

@@ -5,10 +5,12 @@ use crate::Result;
 use crate::collection::{MappedSets, position};
 use crate::error::Error;
 use crate::ids::Key;
+use crate::join::JoinProgress;
 use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE, commit, list};
 use crate::measure::Measure;
 use crate::merge::LoserTree;
 use crate::progress::{Unit, caught, joined_all};
+use crate::sample::SampleEntry;
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
 use crate::store::{Kind, disk};
@@ -96,7 +98,7 @@ pub(super) fn run<K: Key>(
         Pairs::All => None,
         Pairs::None => Some(SharedUnionFind::new(documents)),
     };
-    let candidates = workspace.manifest.joining.iter();
+    let candidates = workspace.manifest.get::<JoinProgress>().into_iter();
     let candidates =
         candidates.flat_map(|joining| joining.prefix.clone().unwrap_or_default().candidates);
     let candidates: Vec<RunEntry> = candidates.collect();
@@ -112,7 +114,7 @@ pub(super) fn run<K: Key>(
     join.context
         .progress
         .start(STAGE, Unit::Count("candidates"), Some(total));
-    let most = workspace.manifest.sample.as_ref();
+    let most = workspace.manifest.get::<SampleEntry>();
     let most = most.and_then(|sample| sample.sampling.most_per_document());
     let sets = MappedSets::open::<K>(workspace, memory / 2)?;
     let verifier = Verifier::new(sets, join, most);
@@ -151,7 +153,7 @@ struct Verifying<'a, 'v> {
 impl Verifying<'_, '_> {
     /// Takes up what was committed.
     fn resume(&mut self) -> Result<()> {
-        let Some(joining) = &self.workspace.manifest.joining else {
+        let Some(joining) = self.workspace.manifest.get::<JoinProgress>() else {
             return Ok(());
         };
         self.number = joining.next_number;
@@ -231,7 +233,7 @@ impl Verifying<'_, '_> {
     }
 
     fn place(&self) -> Place {
-        let joining = self.workspace.manifest.joining.as_ref();
+        let joining = self.workspace.manifest.get::<JoinProgress>();
         joining.and_then(|j| j.prefix.clone()).unwrap_or_default()
     }
 
@@ -288,7 +290,7 @@ impl Verifying<'_, '_> {
                 }
             }
         }
-        if let Some(joining) = &mut self.workspace.manifest.joining {
+        if let Some(joining) = self.workspace.manifest.get_mut::<JoinProgress>() {
             let stats = joining.stats.prefix.get_or_insert_default();
             stats.candidates += window.len() as u64;
             stats.verified += verified;
@@ -298,7 +300,12 @@ impl Verifying<'_, '_> {
 
     /// Commits the pairs found so far; candidates up to `done` are dealt with.
     fn commit(&mut self, done: u64) -> Result<()> {
-        let mut progress = self.workspace.manifest.joining.clone().unwrap_or_default();
+        let mut progress = self
+            .workspace
+            .manifest
+            .get::<JoinProgress>()
+            .cloned()
+            .unwrap_or_default();
         if let Some(run) = self.run.take() {
             let part = run.finish()?;
             progress.stats.runs += 1;

@@ -1,5 +1,6 @@
 //! What is shown of the clusters and pairs: the largest, the nearest to the threshold, some at random.
 
+use crate::join::PairsEntry;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
@@ -204,7 +205,7 @@ pub(super) fn choose(
     let mut nearest = Least::new(config.pairs);
     let mut random = Least::new(config.pairs.saturating_mul(2));
     let mut histogram = [0; HUNDREDTHS];
-    let asked = workspace.manifest.pairs.as_ref();
+    let asked = workspace.manifest.get::<PairsEntry>();
     let measure = asked.map_or(Measure::default(), |pairs| pairs.config.measure);
     let mut n = 0u64;
     each_pair(workspace, |pair| {
@@ -277,8 +278,7 @@ pub(super) fn choose(
 pub(super) fn pairs_listed(workspace: &Workspace) -> bool {
     workspace
         .manifest
-        .pairs
-        .as_ref()
+        .get::<PairsEntry>()
         .is_some_and(|pairs| pairs.config.pairs != Pairs::None)
 }
 
@@ -346,7 +346,10 @@ fn resemblances(
     sampled: &Sampled,
     context: &Context<'_>,
 ) -> Result<()> {
-    let config = workspace.manifest.pairs.as_ref().map(|pairs| pairs.config);
+    let config = workspace
+        .manifest
+        .get::<PairsEntry>()
+        .map(|pairs| pairs.config);
     let listed = pairs_listed(workspace);
     let mut alike: BTreeMap<(u32, u32), Option<u64>> = BTreeMap::new();
     for cluster in &*clusters {

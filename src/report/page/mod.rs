@@ -47,10 +47,13 @@ mod sections;
 mod study;
 mod texts;
 
+use crate::cluster::ResultsEntry;
+use crate::join::PairsEntry;
+use crate::sample::SampleEntry;
 use std::path::Path;
 
 use crate::budget::ByteSize;
-use crate::collection::Catalogue;
+use crate::collection::{self, Catalogue};
 use crate::pipeline::Summary;
 use crate::progress::{Context, Unit};
 use crate::store::disk::{self, AtomicFile};
@@ -127,15 +130,17 @@ pub fn write(
         path: workspace.directory().into(),
         stage,
     };
-    let pairs = manifest.pairs.as_ref().ok_or_else(|| missing("join"))?;
-    let results = manifest.results.as_ref();
+    let pairs = manifest
+        .get::<PairsEntry>()
+        .ok_or_else(|| missing("join"))?;
+    let results = manifest.get::<ResultsEntry>();
     if results.is_none_or(|results| results.digest != pairs.digest) {
         return Err(missing("cluster"));
     }
     let documents = Catalogue::stats(workspace)?.documents;
-    let levels = manifest.sample.as_ref().map_or(1, |s| s.sizes.len());
+    let levels = manifest.get::<SampleEntry>().map_or(1, |s| s.sizes.len());
     // The record that is read, and as much again for what its encoding held.
-    let record = manifest.collection.read.max_document.0 * 5 / 2;
+    let record = collection::config(manifest).read.max_document.0 * 5 / 2;
     let texts = (config.pairs as u64).saturating_mul(4 * SHOWN_TEXT_BYTES);
     let least = FIXED_BYTES
         .saturating_add(record)

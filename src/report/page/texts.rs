@@ -1,5 +1,6 @@
 //! The texts of the documents shown, from the input files again.
 
+use crate::collection;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -128,7 +129,7 @@ struct Reader<'w> {
 
 impl<'w> Reader<'w> {
     fn new(workspace: &'w Workspace) -> Reader<'w> {
-        let shingle = &workspace.manifest.collection.shingle;
+        let shingle = &collection::config(&workspace.manifest).shingle;
         Reader {
             workspace,
             shingler: Shingler::new(&ShingleConfig {
@@ -152,7 +153,7 @@ impl<'w> Reader<'w> {
         texts: &mut HashMap<u32, Text>,
         context: &Context<'_>,
     ) -> Result<()> {
-        let config = &self.workspace.manifest.collection.read;
+        let config = &collection::config(&self.workspace.manifest).read;
         let mut wanted = wanted.iter().peekable();
         let Some(&&(file, ..)) = wanted.peek() else {
             return Ok(());
@@ -202,7 +203,10 @@ impl<'w> Reader<'w> {
         let mut beginning = Beginning::default();
         self.parser.parse(document, &mut beginning);
         self.parser.shrink();
-        let tokens = &self.workspace.manifest.collection.shingle.parse.tokens;
+        let tokens = &collection::config(&self.workspace.manifest)
+            .shingle
+            .parse
+            .tokens;
         let text = String::from_utf8_lossy(&beginning.bytes).into_owned();
         words(text, beginning.cut, tokens)
     }

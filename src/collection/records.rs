@@ -1,0 +1,214 @@
+//! What ingest and catalogue leave in the manifest.
+
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CatalogueStats, CollectionConfig, SegmentStats};
+use crate::store::{self, Kind, PartInfo};
+use crate::workspace::{Manifest, RecordKind, StageRecord, Workspace};
+use crate::{Error, Result};
+
+/// A position in the input: records before `event` of file `file` are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Cursor {
+    /// Index in the list of inputs.
+    pub file: u32,
+    /// Records and rejects of it that the reader has delivered.
+    pub event: u64,
+}
+
+/// A committed segment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SegmentEntry {
+    /// Number of its first document.
+    pub first_document: u32,
+    /// Its documents.
+    pub documents: PartInfo,
+    /// Their fingerprint sets.
+    pub fingerprints: PartInfo,
+    /// What was rejected or noticed.
+    pub rejects: PartInfo,
+    /// The texts of the documents whose sets are stored, where they are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<PartInfo>,
+    /// Where the next segment begins.
+    pub next: Cursor,
+    /// What was counted.
+    pub stats: SegmentStats,
+}
+
+/// The segments committed so far, in order.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Segments(pub Vec<SegmentEntry>);
+
+impl Deref for Segments {
+    type Target = Vec<SegmentEntry>;
+    fn deref(&self) -> &Vec<SegmentEntry> {
+        &self.0
+    }
+}
+
+impl DerefMut for Segments {
+    fn deref_mut(&mut self) -> &mut Vec<SegmentEntry> {
+        &mut self.0
+    }
+}
+
+/// Whether all segments are there.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Ingested(pub bool);
+
+/// The columns over all documents.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CatalogueEntry {
+    /// Docnos, one after the other.
+    pub names: PartInfo,
+    /// Where each docno ends.
+    pub name_ends: PartInfo,
+    /// Representative of each document.
+    pub representatives: PartInfo,
+    /// Fingerprints stored of each document.
+    pub stored: PartInfo,
+    /// Notices about docnos that are not unique.
+    pub rejects: PartInfo,
+    /// What was counted.
+    pub stats: CatalogueStats,
+}
+
+impl StageRecord for CollectionConfig {
+    const NAME: &'static str = "collection";
+}
+
+impl StageRecord for Segments {
+    const NAME: &'static str = "segments";
+    const DIRECTORY: Option<&'static str> = Some("collection");
+    const FROM_INPUTS: bool = true;
+    const TAKES_ALONG: &'static [&'static str] = &[
+        "ingested",
+        "catalogue",
+        "sample",
+        "runs",
+        "postings",
+        "joining",
+        "pairs",
+        "results",
+    ];
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        let mut parts = Vec::new();
+        for segment in &self.0 {
+            parts.push((Kind::Documents, &segment.documents));
+            parts.push((Kind::Fingerprints, &segment.fingerprints));
+            parts.push((Kind::Rejects, &segment.rejects));
+            parts.extend(segment.text.iter().map(|part| (Kind::Text, part)));
+        }
+        parts
+    }
+
+    /// The segments before the one that named the part: reading goes on from there.
+    fn without(&self, part: &str) -> Option<Self> {
+        let names = |segment: &SegmentEntry| {
+            let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
+            let mut parts = parts.into_iter().chain(&segment.text);
+            parts.any(|own| own.name == part)
+        };
+        let kept = self.0.iter().position(names).unwrap_or(self.0.len());
+        Some(Segments(self.0[..kept].to_vec()))
+    }
+}
+
+impl StageRecord for Ingested {
+    const NAME: &'static str = "ingested";
+}
+
+impl StageRecord for CatalogueEntry {
+    const NAME: &'static str = "catalogue";
+    const DIRECTORY: Option<&'static str> = Some("catalogue");
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        vec![
+            (Kind::Names, &self.names),
+            (Kind::Column, &self.name_ends),
+            (Kind::Column, &self.representatives),
+            (Kind::Column, &self.stored),
+            (Kind::Rejects, &self.rejects),
+        ]
+    }
+}
+
+/// A manifest of a collection that is to be read with these parameters.
+#[must_use]
+pub fn begin(
+    kinds: &'static [RecordKind],
+    config: &CollectionConfig,
+    parameters: u128,
+) -> Manifest {
+    let mut manifest = Manifest::new(kinds, parameters);
+    manifest.set(config.clone());
+    manifest.set(Segments::default());
+    manifest.set(Ingested(false));
+    manifest
+}
+
+/// The parameters of a collection.
+#[must_use]
+pub fn config(manifest: &Manifest) -> &CollectionConfig {
+    // Whoever makes or reads a manifest sees to it that they are there.
+    manifest
+        .get()
+        .unwrap_or_else(|| unreachable!("a manifest without its collection's parameters"))
+}
+
+/// The segments committed so far.
+#[must_use]
+pub fn segments(manifest: &Manifest) -> &[SegmentEntry] {
+    manifest
+        .get::<Segments>()
+        .map_or(&[], |segments| &segments.0)
+}
+
+/// The segments committed so far, to add to them.
+pub fn segments_mut(manifest: &mut Manifest) -> &mut Vec<SegmentEntry> {
+    &mut manifest.get_or_insert_with(Segments::default).0
+}
+
+/// Are all segments there?
+#[must_use]
+pub fn ingested(manifest: &Manifest) -> bool {
+    manifest
+        .get::<Ingested>()
+        .is_some_and(|ingested| ingested.0)
+}
+
+/// Opens or makes a directory that stands on the inputs of `base`, and on its parts and `postings` if it
+/// uses them. What it holds is kept if it was made from the same ones; `which` says what else tells such
+/// directories apart. [`Workspace::recover`] is to be called next.
+pub fn standing_on<P: Serialize>(
+    base: &Workspace,
+    directory: &Path,
+    which: &str,
+    postings: Option<&P>,
+) -> Result<Workspace> {
+    let manifest = &base.manifest;
+    let (parameters, segments) = (&manifest.collection_digest, segments(manifest));
+    let json = serde_json::to_vec(&(&manifest.inputs, parameters, segments, which, postings));
+    let json = json.map_err(|e| Error::Io {
+        operation: "encode the origin of",
+        path: directory.into(),
+        source: e.into(),
+    })?;
+    let begin = begin(manifest.kinds(), config(manifest), manifest.parameters());
+    Workspace::standing_on(base, directory, &store::digest(&json), begin)
+}
+
+/// Opens or makes a directory for a collection of some documents of `base`, with its parameters. What it
+/// holds is kept if it was made from the same collection for the same documents, as `which` says.
+pub fn beside(base: &Workspace, directory: &Path, which: &str) -> Result<Workspace> {
+    let mut workspace = standing_on::<()>(base, directory, which, None)?;
+    workspace.recover(true)?;
+    Ok(workspace)
+}

@@ -1,0 +1,376 @@
+//! An output directory: its lock, its manifest, its scrap.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::InputEntry;
+use super::inputs::INPUTS_FILE;
+use super::lock::{LOCK_FILE, Lock};
+use super::manifest::{MANIFEST_FORMAT, Manifest};
+use super::record::RecordKind;
+use crate::store::{self, disk};
+use crate::{Error, Result};
+
+/// Name of the manifest in an output directory.
+pub const MANIFEST_FILE: &str = "manifest.json";
+
+/// An output directory, locked for this process.
+#[derive(Debug)]
+pub struct Workspace {
+    directory: PathBuf,
+    /// What is committed. Change it, then [`Workspace::commit`].
+    pub manifest: Manifest,
+    _lock: Lock,
+    /// Committed files that were gone when the directory was opened.
+    lost: Vec<PathBuf>,
+    /// Another directory, and the subdirectories that are its, read and never written.
+    base: Option<(PathBuf, Vec<&'static str>)>,
+}
+
+fn read_manifest(directory: &Path, kinds: &'static [RecordKind]) -> Result<Option<Manifest>> {
+    let path = directory.join(MANIFEST_FILE);
+    let bytes = match disk::read_all(&path) {
+        Ok(bytes) => bytes,
+        // Only where there is nothing at all: for want of a manifest, parts are scrap.
+        Err(Error::Io { source, .. })
+            if source.kind() == std::io::ErrorKind::NotFound && disk::is_gone(&path)? =>
+        {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
+        path: path.clone(),
+        offset_bytes: 0,
+        what: what.into(),
+        expected,
+        found,
+    };
+    // The last line holds the checksum of all before it.
+    let body_end = bytes[..bytes.len().saturating_sub(1)]
+        .iter()
+        .rposition(|&b| b == b'\n')
+        .map_or(0, |at| at + 1);
+    let (body, sum) = bytes.split_at(body_end);
+    let value: serde_json::Value = serde_json::from_slice(body).map_err(|e| {
+        corrupt(
+            "manifest",
+            "JSON and a line with its checksum".into(),
+            e.to_string(),
+        )
+    })?;
+    let format = value
+        .get("format")
+        .and_then(serde_json::Value::as_u64)
+        .unwrap_or(0) as u32;
+    if format != MANIFEST_FORMAT {
+        return Err(Error::Version {
+            path: path.clone(),
+            found: format,
+            least: MANIFEST_FORMAT,
+            most: MANIFEST_FORMAT,
+        });
+    }
+    let found = format!("{:016x}", store::checksum(body));
+    if sum != format!("{found}\n").as_bytes() {
+        let stated = String::from_utf8_lossy(sum).into_owned();
+        return Err(corrupt(
+            "checksum of the manifest",
+            format!("{stated:?}"),
+            found,
+        ));
+    }
+    let manifest = Manifest::from_json(value, kinds)
+        .map_err(|e| corrupt("manifest", "the fields of its format".into(), e.to_string()))?;
+    Ok(Some(manifest))
+}
+
+/// A directory for sorts that need no checkpoint; emptied at every start.
+const SCRATCH: &str = "scratch";
+
+/// Refuses a directory that is somebody else's, before anything in it is touched: what is not known would
+/// be removed as scrap, and a lock written over.
+fn refuse_others(directory: &Path, kinds: &'static [RecordKind]) -> Result<()> {
+    // Listed before the manifest is looked for: another process may just be beginning here.
+    let mut names = Vec::new();
+    for entry in disk::entries(directory).map_err(Error::io("list", directory))? {
+        names.push(entry.map_err(Error::io("list", directory))?.file_name());
+    }
+    // One that is another program's is refused by this.
+    if read_manifest(directory, kinds)?.is_some() {
+        return Ok(());
+    }
+    let there = |name: &str| names.iter().any(|found| found == name);
+    let begun = |name: &OsStr| {
+        let list = disk::temporary(Path::new(INPUTS_FILE));
+        let manifest = disk::temporary(Path::new(MANIFEST_FILE));
+        let directories = Manifest::directories(kinds).into_iter().chain([SCRATCH]);
+        [LOCK_FILE.as_ref(), list.as_os_str(), manifest.as_os_str()].contains(&name)
+            || directories.into_iter().any(|ours| name == ours)
+    };
+    let ours = names.is_empty()
+        || there(LOCK_FILE) && (there(INPUTS_FILE) || names.iter().all(|name| begun(name)));
+    if ours {
+        return Ok(());
+    }
+    Err(Error::BadParameter {
+        name: "output",
+        given: directory.display().to_string(),
+        limit: "it is not empty and holds no manifest.json; give a new directory".into(),
+    })
+}
+
+impl Workspace {
+    /// Refuses a directory that another process works in, before anything long is done for it. Who opens it
+    /// later is told again.
+    pub fn look_whether_free(directory: &Path) -> Result<()> {
+        Lock::look_whether_free(directory)
+    }
+
+    /// Opens the directory for a run over `inputs`, or makes it with the manifest `begin`. What it holds must
+    /// have been made from the same inputs, with parameters that `check` takes for the same.
+    pub fn open_or_create(
+        directory: &Path,
+        begin: Manifest,
+        inputs: impl Iterator<Item = InputEntry> + Clone,
+        check: impl FnOnce(&Manifest) -> Result<()>,
+    ) -> Result<Self> {
+        disk::create_lasting_directory(directory)?;
+        refuse_others(directory, begin.kinds())?;
+        let lock = Lock::take(directory)?;
+        let manifest = match read_manifest(directory, begin.kinds())? {
+            Some(manifest) => {
+                super::inputs::restore(directory, &manifest.inputs, inputs.clone())?;
+                check_list(directory, &manifest)?;
+                check(&manifest)?;
+                super::inputs::same(directory, inputs.clone())?;
+                manifest
+            }
+            None => {
+                let mut manifest = begin;
+                manifest.inputs = super::inputs::write(directory, inputs.clone())?;
+                manifest
+            }
+        };
+        let mut workspace = Workspace::locked(directory, manifest, lock);
+        // Standard input is not read twice.
+        workspace.recover(inputs.into_iter().all(|input| input.path != "-"))?;
+        workspace.commit(&[])?;
+        Ok(workspace)
+    }
+
+    /// Opens a directory that holds a collection.
+    pub fn open(directory: &Path, kinds: &'static [RecordKind]) -> Result<Self> {
+        Workspace::look(directory, kinds)?;
+        let lock = Lock::take(directory)?;
+        // Again, as nobody else can change it any more.
+        let manifest = Workspace::look(directory, kinds)?;
+        check_list(directory, &manifest)?;
+        let mut workspace = Workspace::locked(directory, manifest, lock);
+        workspace.recover(false)?;
+        Ok(workspace)
+    }
+
+    /// Opens or makes a directory that stands on the collection of `base`, with the manifest `begin`.
+    /// What it holds is kept if it has the same `origin`. [`Workspace::recover`] is to be called next.
+    pub fn standing_on(
+        base: &Workspace,
+        directory: &Path,
+        origin: &str,
+        begin: Manifest,
+    ) -> Result<Workspace> {
+        disk::create_lasting_directory(directory)?;
+        let lock = Lock::take(directory)?;
+        let found = read_manifest(directory, begin.kinds())?;
+        let same = |manifest: &Manifest| manifest.origin.as_deref() == Some(origin);
+        if found.as_ref().is_some_and(|manifest| !same(manifest)) {
+            // What it names is scrap, and is removed: it must not be found again without that.
+            disk::remove(&directory.join(MANIFEST_FILE))?;
+            disk::sync_directory(directory)?;
+        }
+        let manifest = found.filter(same).unwrap_or_else(|| {
+            let mut manifest = begin;
+            manifest.origin = Some(origin.into());
+            manifest.inputs.clone_from(&base.manifest.inputs);
+            manifest
+        });
+        Ok(Workspace::locked(directory, manifest, lock))
+    }
+
+    fn locked(directory: &Path, manifest: Manifest, lock: Lock) -> Workspace {
+        Workspace {
+            directory: directory.to_path_buf(),
+            manifest,
+            _lock: lock,
+            lost: Vec::new(),
+            base: None,
+        }
+    }
+
+    /// Uses subdirectories of `base`, which stay as they are, in place of those of the same names.
+    pub fn borrow(&mut self, base: &Workspace, names: Vec<&'static str>) {
+        self.base = Some((base.directory.clone(), names));
+    }
+
+    /// Copies the list of inputs of `base`, for rejects and pages that name input files by their numbers.
+    pub fn copy_inputs(&self, base: &Workspace) -> Result<()> {
+        let list = disk::read_all(&base.directory.join(INPUTS_FILE))?;
+        if disk::is_gone(&self.directory.join(INPUTS_FILE))? {
+            super::others::put(&self.directory, INPUTS_FILE, &list)?;
+        }
+        check_list(&self.directory, &self.manifest)
+    }
+
+    /// Forgets committed files that are gone, makes the subdirectories, and removes scrap. Parts that come
+    /// from the inputs are made again only with `inputs` at hand.
+    pub fn recover(&mut self, inputs: bool) -> Result<()> {
+        self.lost = self.forget_gone(inputs)?;
+        self.prepare()
+    }
+
+    /// Committed files that were gone when the directory was opened, and are to be made again.
+    pub fn take_lost(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.lost)
+    }
+
+    /// Removes the directory and all that is ours in it.
+    pub fn discard(self) -> Result<()> {
+        let own = self.directory.clone();
+        // First what names the others: a manifest of parts that are gone could not be gone on from.
+        disk::remove(&own.join(MANIFEST_FILE))?;
+        disk::sync_directory(&own)?;
+        for name in self.directories().into_iter().chain([SCRATCH]) {
+            let path = own.join(name);
+            for file in disk::list(&path)? {
+                disk::remove(&path.join(file))?;
+            }
+        }
+        disk::remove(&own.join(LOCK_FILE))?;
+        for name in self.directories().into_iter().chain([SCRATCH]) {
+            disk::remove_directory(&own.join(name))?;
+        }
+        disk::remove_directory(&own)
+    }
+
+    /// The subdirectories that hold parts; nothing else in them is ours.
+    fn directories(&self) -> Vec<&'static str> {
+        Manifest::directories(self.manifest.kinds())
+    }
+
+    /// Reads the manifest of a directory without locking it.
+    pub fn look(directory: &Path, kinds: &'static [RecordKind]) -> Result<Manifest> {
+        read_manifest(directory, kinds)?.ok_or_else(|| Error::StageMissing {
+            path: directory.into(),
+            stage: "ingest",
+        })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// A subdirectory for parts.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        match &self.base {
+            Some((base, names)) if names.contains(&name) => base.join(name),
+            _ => self.directory.join(name),
+        }
+    }
+
+    /// Is a subdirectory another directory's?
+    pub(super) fn borrows(&self, name: &str) -> bool {
+        self.base
+            .as_ref()
+            .is_some_and(|(_, names)| names.contains(&name))
+    }
+
+    /// Where sorts without checkpoints put their files.
+    #[must_use]
+    pub fn scratch(&self) -> PathBuf {
+        self.directory.join(SCRATCH)
+    }
+
+    /// Digest of the collection's parameters, as parts carry it.
+    #[must_use]
+    pub fn collection_parameters(&self) -> u128 {
+        self.manifest.parameters()
+    }
+
+    /// Makes the subdirectories, and removes what no manifest names.
+    fn prepare(&mut self) -> Result<()> {
+        for name in self.directories().into_iter().chain([SCRATCH]) {
+            if !self.borrows(name) {
+                disk::create_directory(&self.path(name))?;
+            }
+        }
+        disk::remove(&disk::temporary(&self.path(MANIFEST_FILE)))?;
+        disk::empty_directory(&self.scratch())?;
+        self.remove_scrap()
+    }
+
+    /// Removes parts, and beginnings of parts, that the manifest does not name.
+    pub fn remove_scrap(&self) -> Result<()> {
+        let named = self.manifest.parts();
+        for name in self.directories() {
+            // Parts that are used in the other directory may be here of an earlier question.
+            let borrowed = self.borrows(name);
+            let directory = self.directory.join(name);
+            for file in disk::list(&directory)? {
+                let known = !borrowed
+                    && named
+                        .iter()
+                        .any(|(d, _, part)| *d == name && part.name == file);
+                if !known && is_ours(&file) {
+                    disk::remove(&directory.join(&file))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Commits the manifest after the parts in the named subdirectories are in place.
+    pub fn commit(&mut self, directories: &[&str]) -> Result<()> {
+        for name in directories {
+            disk::sync_directory(&self.path(name))?;
+        }
+        self.manifest.program = program();
+        let path = self.path(MANIFEST_FILE);
+        let mut body = serde_json::to_vec_pretty(&self.manifest).map_err(|e| Error::Io {
+            operation: "encode",
+            path: path.clone(),
+            source: e.into(),
+        })?;
+        body.push(b'\n');
+        let sum = store::checksum(&body);
+        let mut file = disk::AtomicFile::create(&path)?;
+        file.put(&body)?;
+        file.put(format!("{sum:016x}\n").as_bytes())?;
+        file.finish()?;
+        disk::sync_directory(&self.directory)
+    }
+}
+
+pub(super) fn program() -> String {
+    format!("lookalike {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Is this a name that we give: digits or one of ours, and one of our endings?
+fn is_ours(name: &str) -> bool {
+    let name = name.strip_suffix(".tmp").unwrap_or(name);
+    let Some((stem, ending)) = name.rsplit_once('.') else {
+        return false;
+    };
+    let kinds = [
+        "docs", "fps", "rejects", "col", "names", "run", "post", "pairs", "text",
+    ];
+    kinds.contains(&ending) && !stem.is_empty() && !stem.contains('/')
+}
+
+/// Is the list of inputs the one that the manifest was made with?
+fn check_list(directory: &Path, manifest: &Manifest) -> Result<()> {
+    let list = &manifest.inputs.list;
+    disk::check(&directory.join(&list.name), list.bytes, &list.checksum)
+}

@@ -1,0 +1,107 @@
+//! Named records: what each stage leaves in the manifest. The workspace knows none of them.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::ResultFile;
+use crate::store::{Kind, PartInfo};
+
+/// What a stage leaves in the manifest.
+pub trait StageRecord: Any + Clone + Debug + Send + Sync + Serialize + DeserializeOwned {
+    /// Its field in `manifest.json`.
+    const NAME: &'static str;
+    /// Whether the field is left out where there is no record; it is `null` otherwise.
+    const OMITTED: bool = false;
+    /// The subdirectory of its parts.
+    const DIRECTORY: Option<&'static str> = None;
+    /// Whether its parts come from the inputs, and can be made again only where these are at hand.
+    const FROM_INPUTS: bool = false;
+    /// The records that are dropped with a part of this one.
+    const TAKES_ALONG: &'static [&'static str] = &[];
+
+    /// Its parts, with their kinds.
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        Vec::new()
+    }
+
+    /// Result files, which lie in the output directory itself.
+    fn files(&self) -> &[ResultFile] {
+        &[]
+    }
+
+    /// What is left of it without a part; `None` where nothing is.
+    #[must_use]
+    fn without(&self, part: &str) -> Option<Self> {
+        let _ = part;
+        None
+    }
+}
+
+/// A record whose type only its stage knows.
+pub(super) trait AnyRecord: Debug + Send + Sync {
+    fn parts(&self) -> Vec<(Kind, &PartInfo)>;
+    fn files(&self) -> &[ResultFile];
+    fn without(&self, part: &str) -> Option<Box<dyn AnyRecord>>;
+    fn to_json(&self) -> serde_json::Result<Value>;
+    fn boxed(&self) -> Box<dyn AnyRecord>;
+    fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+impl<R: StageRecord> AnyRecord for R {
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        StageRecord::parts(self)
+    }
+    fn files(&self) -> &[ResultFile] {
+        StageRecord::files(self)
+    }
+    fn without(&self, part: &str) -> Option<Box<dyn AnyRecord>> {
+        StageRecord::without(self, part).map(|left| Box::new(left) as Box<dyn AnyRecord>)
+    }
+    fn to_json(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
+    }
+    fn boxed(&self) -> Box<dyn AnyRecord> {
+        Box::new(self.clone())
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// How the records of one type are read from a manifest.
+#[derive(Debug)]
+pub struct RecordKind {
+    pub(super) name: &'static str,
+    pub(super) omitted: bool,
+    pub(super) directory: Option<&'static str>,
+    pub(super) from_inputs: bool,
+    pub(super) takes_along: &'static [&'static str],
+    pub(super) read: fn(Value) -> serde_json::Result<Box<dyn AnyRecord>>,
+}
+
+impl RecordKind {
+    /// The kind of a record type.
+    #[must_use]
+    pub const fn of<R: StageRecord>() -> RecordKind {
+        RecordKind {
+            name: R::NAME,
+            omitted: R::OMITTED,
+            directory: R::DIRECTORY,
+            from_inputs: R::FROM_INPUTS,
+            takes_along: R::TAKES_ALONG,
+            read: |value| Ok(Box::new(serde_json::from_value::<R>(value)?)),
+        }
+    }
+}
