@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use common::corpus::{Random, Shape, random_corpus, write_jsonl};
-use common::{RESULTS, Run, paths, rows_of, sample_corpora};
+use common::{RESULTS, Run, paths, sample_corpora};
 use lookalike::progress::{Silent, Stop};
 use lookalike::{sample, sort};
 use serde_json::Value;
