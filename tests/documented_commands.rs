@@ -289,9 +289,21 @@ fn pages_show_what_their_commands_print() {
 fn commands_not_run(page: &str, runs: bool) -> Result<Vec<String>, String> {
     let mut commands = Vec::new();
     let mut language: Option<&str> = None;
-    let mut unfinished = String::new();
-    for line in page.lines() {
-        if let Some(after) = line.trim_start().strip_prefix("```") {
+    let (mut unfinished, mut paragraph) = (String::new(), String::new());
+    for line in page.lines().chain([""]) {
+        let fence = line.trim_start().strip_prefix("```");
+        let indented = line.starts_with("    ");
+        if language.is_none() && fence.is_none() && !indented && !line.trim().is_empty() {
+            // A code span may go on in the next line.
+            paragraph += line;
+            paragraph.push(' ');
+            continue;
+        }
+        for span in paragraph.split('`').skip(1).step_by(2) {
+            commands.extend(simple_commands(span));
+        }
+        paragraph.clear();
+        if let Some(after) = fence {
             language = language.is_none().then_some(after);
             continue;
         }
@@ -301,7 +313,7 @@ fn commands_not_run(page: &str, runs: bool) -> Result<Vec<String>, String> {
             Some("sh") => true,
             Some("console") => !runs,
             Some(_) => false,
-            None => line.starts_with("    "),
+            None => indented,
         };
         if shell {
             unfinished += prompt;
@@ -311,15 +323,8 @@ fn commands_not_run(page: &str, runs: bool) -> Result<Vec<String>, String> {
             }
             commands.extend(simple_commands(&unfinished));
             unfinished.clear();
-        } else if language.is_none() {
-            for span in line.split('`').skip(1).step_by(2) {
-                commands.extend(simple_commands(span));
-            }
         } else if language != Some("console") && !simple_commands(prompt).is_empty() {
-            return Err(format!(
-                "a command in a block of `{}`: {line}",
-                language.unwrap()
-            ));
+            return Err(format!("a command in a block that is not checked: {line}"));
         }
     }
     Ok(commands)
@@ -461,7 +466,7 @@ fn lines_that_match_are_kept() {
 
 #[test]
 fn commands_and_their_flags_are_found() {
-    let page = "`lookalike run A -o B` and `lookalike`\n\n    lookalike verify out   # lookalike no\n\
+    let page = "`lookalike\nrun A -o B` and `lookalike`\n\n    lookalike verify out   # lookalike no\n\
         ```sh\ncat x | lookalike query out - \\\n    --json\n```\n    cargo run --release -- run A -o out\n";
     let found = commands_not_run(page, true).unwrap();
     let expected = [
