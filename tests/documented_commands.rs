@@ -162,22 +162,41 @@ fn matches(shown: &str, printed: &str) -> bool {
     rest.ends_with(last)
 }
 
+/// Do these lines have at least half of their words in common, so that one may take the other's place?
+fn similar(shown: &str, printed: &str) -> bool {
+    let (shown, printed) = (without_measurements(shown), without_measurements(printed));
+    let words: Vec<_> = shown.split(' ').collect();
+    let others: Vec<_> = printed.split(' ').collect();
+    let common = words.iter().filter(|word| others.contains(word)).count();
+    2 * common >= words.len().max(others.len())
+}
+
 /// The lines to show for what was printed, with as much as possible of what was shown before; and
 /// whether that is all of it, so that nothing has to change.
 ///
 /// `best[i][j]` is how much can be kept of the lines from `i` on for what is printed from `j` on. A
-/// line that matches counts 3; one line that `...` stands for counts 1, and so does the `...`.
+/// line that matches counts 3, a similar one that takes its place 2; one line that `...` stands for
+/// counts 1, and so does the `...`. So nothing counts as much as keeping all, where that is possible.
 fn aligned(shown: &[String], printed: &[String]) -> (Vec<String>, bool) {
     let any = |i: usize| shown[i].trim() == "...";
+    let kept = |i: usize, j: usize| {
+        if any(i) || j == printed.len() {
+            0
+        } else if matches(&shown[i], &printed[j]) {
+            3
+        } else if similar(&shown[i], &printed[j]) {
+            2
+        } else {
+            0
+        }
+    };
     let mut best = vec![vec![0u32; printed.len() + 1]; shown.len() + 1];
     for i in (0..shown.len()).rev() {
         for j in (0..=printed.len()).rev() {
             let mut most = best[i + 1][j] + u32::from(any(i));
             if j < printed.len() {
                 most = most.max(best[i][j + 1] + u32::from(any(i)));
-                if !any(i) && matches(&shown[i], &printed[j]) {
-                    most = most.max(best[i + 1][j + 1] + 3);
-                }
+                most = most.max(best[i + 1][j + 1] + kept(i, j));
             }
             best[i][j] = most;
         }
@@ -185,23 +204,22 @@ fn aligned(shown: &[String], printed: &[String]) -> (Vec<String>, bool) {
     let (mut lines, mut whole) = (Vec::new(), true);
     let (mut i, mut j) = (0, 0);
     while i < shown.len() || j < printed.len() {
-        let here = best[i][j];
+        let wanted = best[i][j];
         if i == shown.len() {
             lines.push(printed[j].clone());
             whole = false;
             j += 1;
-        } else if any(i) && here == best[i + 1][j] + 1 {
+        } else if any(i) && wanted == best[i + 1][j] + 1 {
             lines.push(shown[i].clone());
             i += 1;
         } else if any(i) {
             j += 1;
-        } else if j < printed.len()
-            && matches(&shown[i], &printed[j])
-            && here == best[i + 1][j + 1] + 3
-        {
-            lines.push(shown[i].clone());
+        } else if kept(i, j) > 0 && wanted == best[i + 1][j + 1] + kept(i, j) {
+            let same = kept(i, j) == 3;
+            lines.push(if same { &shown[i] } else { &printed[j] }.clone());
+            whole &= same;
             (i, j) = (i + 1, j + 1);
-        } else if here == best[i + 1][j] {
+        } else if wanted == best[i + 1][j] {
             whole = false;
             i += 1;
         } else {
@@ -462,6 +480,14 @@ fn lines_that_match_are_kept() {
     );
     assert_eq!(aligned(&lines(""), &printed), (printed.clone(), false));
     assert_eq!(aligned(&lines("a\n..."), &lines("")), (lines("..."), false));
+    // What takes the place of a line is shown, and not left to the `...` beside it.
+    assert_eq!(
+        aligned(
+            &lines("...\npairs found 7\n..."),
+            &lines("x\npairs listed 7\ny")
+        ),
+        (lines("...\npairs listed 7\n..."), false)
+    );
 }
 
 #[test]
