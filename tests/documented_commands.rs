@@ -252,49 +252,61 @@ fn run(command: &str, before: i32, directory: &Path) -> (Vec<String>, i32) {
     (lines.collect(), output.status.code().unwrap_or(-1))
 }
 
+/// Runs the commands of a page: what is wrong with it, or nothing. Rewrites it on demand.
+fn run_page(path: &Path) -> String {
+    let mut wrong = String::new();
+    let page = fs::read_to_string(path).unwrap();
+    let pieces = pieces(&page);
+    let place = tempfile::tempdir().unwrap();
+    let corpora = root().join("sample-corpora");
+    std::os::unix::fs::symlink(corpora, place.path().join("sample-corpora")).unwrap();
+    let shown: Vec<_> = pieces
+        .iter()
+        .filter_map(|piece| match piece {
+            Piece::Shown { command, output } => Some((command, output)),
+            Piece::Text(_) => None,
+        })
+        .collect();
+    let (mut outputs, mut status) = (Vec::new(), 0);
+    for (number, (command, output)) in shown.iter().enumerate() {
+        let printed;
+        (printed, status) = run(command, status, place.path());
+        let asked = shown
+            .get(number + 1)
+            .is_some_and(|(next, _)| next.starts_with("echo $?"));
+        let (lines, whole) = aligned(output, &printed);
+        if status != 0 && !asked {
+            wrong += &format!(
+                "{}: `{command}` ends with {status}:\n{}\n\n",
+                path.display(),
+                printed.join("\n")
+            );
+        } else if !whole && !bless() {
+            let (shown, printed) = (output.join("\n"), printed.join("\n"));
+            wrong += &format!(
+                "{}: `{command}` shows\n{shown}\n\nand prints\n{printed}\n\n",
+                path.display()
+            );
+        }
+        outputs.push(lines);
+    }
+    if bless() && wrong.is_empty() {
+        fs::write(path, page_of(&pieces, outputs.into_iter())).unwrap();
+    }
+    wrong
+}
+
 #[test]
 fn pages_show_what_their_commands_print() {
-    let mut wrong = String::new();
-    for path in pages_that_run() {
-        let page = fs::read_to_string(&path).unwrap();
-        let pieces = pieces(&page);
-        let place = tempfile::tempdir().unwrap();
-        let corpora = root().join("sample-corpora");
-        std::os::unix::fs::symlink(corpora, place.path().join("sample-corpora")).unwrap();
-        let shown: Vec<_> = pieces
-            .iter()
-            .filter_map(|piece| match piece {
-                Piece::Shown { command, output } => Some((command, output)),
-                Piece::Text(_) => None,
-            })
+    // Much of their time is waiting for the disk, so all pages are run at once.
+    let wrong: String = std::thread::scope(|scope| {
+        let pages = pages_that_run().into_iter();
+        let running: Vec<_> = pages
+            .map(|path| scope.spawn(move || run_page(&path)))
             .collect();
-        let (mut outputs, mut status) = (Vec::new(), 0);
-        for (number, (command, output)) in shown.iter().enumerate() {
-            let printed;
-            (printed, status) = run(command, status, place.path());
-            let asked = shown
-                .get(number + 1)
-                .is_some_and(|(next, _)| next.starts_with("echo $?"));
-            let (lines, whole) = aligned(output, &printed);
-            if status != 0 && !asked {
-                wrong += &format!(
-                    "{}: `{command}` ends with {status}:\n{}\n\n",
-                    path.display(),
-                    printed.join("\n")
-                );
-            } else if !whole && !bless() {
-                let (shown, printed) = (output.join("\n"), printed.join("\n"));
-                wrong += &format!(
-                    "{}: `{command}` shows\n{shown}\n\nand prints\n{printed}\n\n",
-                    path.display()
-                );
-            }
-            outputs.push(lines);
-        }
-        if bless() {
-            fs::write(&path, page_of(&pieces, outputs.into_iter())).unwrap();
-        }
-    }
+        let wrong = running.into_iter().map(|page| page.join().unwrap());
+        wrong.collect()
+    });
     assert!(
         wrong.is_empty(),
         "{wrong}(LOOKALIKE_BLESS=1 rewrites the pages)"
