@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::cluster;
-use crate::collection::{self, CollectionConfig};
+use crate::collection::{self, CollectionConfig, SizeGroups};
 use crate::compare::{self, CompareConfig, Comparison};
 use crate::evaluate::plan::{self, Plan, PlanConfig, Planned};
 use crate::evaluate::study::{self, Study, StudyConfig, StudyCost};
@@ -69,6 +69,38 @@ pub struct Question {
     pub spill: Spill,
     /// Runs merged at once at most, below what the budget allows: for tests and measurements.
     pub fan_in: Option<usize>,
+}
+
+impl Question {
+    /// Refuses what does not go together, or with a collection of these size groups.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] names what does not.
+    pub fn check(&self, groups: &SizeGroups) -> Result<()> {
+        self.join.check()?;
+        self.sampling.check(groups.count())?;
+        if let Some(runs) = self.fan_in
+            && runs < 2
+        {
+            return Err(Error::BadParameter {
+                name: "fan-in",
+                given: runs.to_string(),
+                limit: "at least 2".into(),
+            });
+        }
+        match &self.plan {
+            Some(Planning::Make(config)) => config.check(),
+            Some(Planning::Given(plan)) => plan.sampling().check(groups.count()),
+            None if self.join.candidates.is_some() && self.sampling == Sampling::Full => {
+                Err(Error::BadParameter {
+                    name: "verified",
+                    given: "with --sampling full".into(),
+                    limit: "what is not sampled is exact".into(),
+                })
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// Lists the inputs. The output directory may lie below one of them; its files are no inputs.
@@ -144,6 +176,10 @@ fn ingest_for(
     strict: bool,
     context: &Context<'_>,
 ) -> Result<Workspace> {
+    context.budget.check()?;
+    if let Some(question) = question {
+        question.check(&config.size_groups)?;
+    }
     preflight::before_ingest(inputs, out, config, question, context)?;
     let mut workspace = Workspace::open_or_create(out, config, inputs)?;
     let piped = inputs.iter().any(|input| input.path == Path::new("-"));
@@ -371,6 +407,8 @@ pub fn keys(
 
 /// Makes the pair list of a collection.
 pub fn join(workspace: &mut Workspace, question: &Question, context: &Context<'_>) -> Result<()> {
+    context.budget.check()?;
+    question.check(&workspace.manifest.collection.size_groups)?;
     catalogue(workspace, context)?;
     let sampling = sampling(workspace, question, context)?;
     match workspace.manifest.collection.shingle.fingerprint {

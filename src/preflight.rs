@@ -113,6 +113,7 @@ pub fn before_ingest(
     question: Option<&Question>,
     context: &Context<'_>,
 ) -> Result<()> {
+    config.check()?;
     match config.shingle.fingerprint {
         FingerprintKind::Xxh3 => of_inputs::<u64>(inputs, out, config, question, context),
         FingerprintKind::Md5 => of_inputs::<u128>(inputs, out, config, question, context),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lookalike::budget::{Budget, ByteSize, Disk};
+use lookalike::budget::{Budget, Disk};
 use lookalike::collection::CollectionConfig;
 use lookalike::evaluate::plan::{self, PlanConfig, Subset, Target};
 use lookalike::join::JoinConfig;
@@ -112,38 +112,18 @@ fn collection(options: &InputOptions) -> Result<CollectionConfig> {
         fingerprint: options.fingerprint,
         seed: options.seed,
     };
-    shingle.check()?;
-    if options.segment_size < ByteSize(1 << 10) {
-        return Err(Error::BadParameter {
-            name: "segment-size",
-            given: options.segment_size.to_string(),
-            limit: "at least 1KiB".into(),
-        });
-    }
-    Ok(CollectionConfig {
+    let config = CollectionConfig {
         read,
         shingle,
         size_groups: options.size_groups.clone(),
         segment_size: options.segment_size,
         text: options.keep_text,
-    })
+    };
+    config.check()?;
+    Ok(config)
 }
 
 fn question(options: &QuestionOptions, collection: &CollectionConfig) -> Result<Question> {
-    if options.max_postings.is_some_and(|most| most < 2) {
-        return Err(Error::BadParameter {
-            name: "max-postings",
-            given: options.max_postings.unwrap_or(0).to_string(),
-            limit: "at least 2: a pair needs two documents".into(),
-        });
-    }
-    if options.fan_in.is_some_and(|runs| runs < 2) {
-        return Err(Error::BadParameter {
-            name: "fan-in",
-            given: options.fan_in.unwrap_or(0).to_string(),
-            limit: "at least 2".into(),
-        });
-    }
     let (sampling, plan) = match (&options.sampling, options.precision) {
         (_, Some(precision)) => {
             let target = Target {
@@ -159,7 +139,6 @@ fn question(options: &QuestionOptions, collection: &CollectionConfig) -> Result<
                     seed: options.plan_seed,
                 }),
             };
-            config.check()?;
             (Sampling::Full, Some(Planning::Make(config)))
         }
         (SamplingChoice::As(sampling), None) => (sampling.clone(), None),
@@ -181,13 +160,6 @@ fn question(options: &QuestionOptions, collection: &CollectionConfig) -> Result<
             });
         }
     };
-    if candidates.is_some() && sampling == Sampling::Full && plan.is_none() {
-        return Err(Error::BadParameter {
-            name: "verified",
-            given: "with --sampling full".into(),
-            limit: "what is not sampled is exact".into(),
-        });
-    }
     let join = options.join;
     let question = Question {
         sampling,
@@ -203,7 +175,7 @@ fn question(options: &QuestionOptions, collection: &CollectionConfig) -> Result<
         spill: options.spill,
         fan_in: options.fan_in,
     };
-    question.join.check()?;
+    question.check(&collection.size_groups)?;
     Ok(question)
 }
 
@@ -218,13 +190,6 @@ pub(super) fn with_context(
     let threads = means.threads.unwrap_or_else(|| {
         std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
     });
-    if threads == 0 || threads > 1024 {
-        return Err(Error::BadParameter {
-            name: "threads",
-            given: threads.to_string(),
-            limit: "1 to 1024".into(),
-        });
-    }
     let memory = means
         .memory
         .unwrap_or_else(|| limits::default_memory(threads));
@@ -238,6 +203,7 @@ pub(super) fn with_context(
         threads,
         disk: space,
     };
+    budget.check()?;
     limits::check(&budget)?;
     call(&Context {
         budget,

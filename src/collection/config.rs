@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::budget::ByteSize;
 use crate::read::ReadConfig;
 use crate::shingle::ShingleConfig;
+use crate::{Error, Result};
 
 /// Parameters of a collection. Another value of any of them is another collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +29,28 @@ pub struct CollectionConfig {
         skip_serializing_if = "std::ops::Not::not"
     )]
     pub text: bool,
+}
+
+/// Segments of fewer bytes would be a file for each document or two.
+const LEAST_SEGMENT: ByteSize = ByteSize(1 << 10);
+
+impl CollectionConfig {
+    /// Refuses parameters with which no collection can be made.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] names the first that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        self.read.check()?;
+        self.shingle.check()?;
+        if self.segment_size < LEAST_SEGMENT {
+            return Err(Error::BadParameter {
+                name: "segment-size",
+                given: self.segment_size.to_string(),
+                limit: format!("at least {LEAST_SEGMENT}"),
+            });
+        }
+        Ok(())
+    }
 }
 
 /// Lower bounds, in words, of the size groups after the first.

@@ -145,6 +145,7 @@ impl Workspace {
         config: &CollectionConfig,
         inputs: &[InputFile],
     ) -> Result<Self> {
+        config.check()?;
         disk::create_lasting_directory(directory)?;
         refuse_others(directory)?;
         let lock = Lock::take(directory)?;

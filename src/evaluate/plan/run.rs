@@ -113,6 +113,7 @@ pub(crate) fn run_all(
     let Some(first) = configs.first() else {
         return Ok(Vec::new());
     };
+    configs.iter().try_for_each(PlanConfig::check)?;
     let mut cost = PlanCost::default();
     disk::create_directory(&base.directory().join(DIRECTORY))?;
     let measured = gather(base, base, first, &mut cost, context)?;
