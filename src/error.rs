@@ -91,12 +91,12 @@ pub enum Error {
         found: u64,
     },
     /// The content contradicts itself or its checksum.
-    #[error("{} is corrupt at byte {offset_bytes}: {what}: expected {expected}, found {found}", path.display())]
+    #[error("{} is corrupt{}: {what}: expected {expected}, found {found}", path.display(), at(*offset_bytes))]
     Corrupt {
-        /// The file.
+        /// The file; the directory of several that contradict each other.
         path: PathBuf,
-        /// Where, as near as is known.
-        offset_bytes: u64,
+        /// Where, as near as is known; nothing where the whole file is meant.
+        offset_bytes: Option<u64>,
         /// The check that failed.
         what: String,
         /// What the check wanted.
@@ -309,6 +309,11 @@ fn too_many_files(error: &io::Error) -> bool {
     }
 }
 
+/// Where in a file, if that is known.
+fn at(offset_bytes: Option<u64>) -> String {
+    offset_bytes.map_or_else(String::new, |offset| format!(" at byte {offset}"))
+}
+
 /// A parameter as it is typed.
 fn flag(name: &str) -> String {
     let argument = name.chars().all(char::is_uppercase);
@@ -458,5 +463,27 @@ impl Error {
                     .into()
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is wrong with a whole file used to be told as wrong at byte 0.
+    #[test]
+    fn an_offset_is_told_where_there_is_one() {
+        let corrupt = |offset_bytes| Error::Corrupt {
+            path: "a/b.post".into(),
+            offset_bytes,
+            what: "records".into(),
+            expected: "2".into(),
+            found: "3".into(),
+        };
+        let told = [None, Some(0), Some(64)].map(|offset| corrupt(offset).to_string());
+        let end = "records: expected 2, found 3";
+        assert_eq!(told[0], format!("a/b.post is corrupt: {end}"));
+        assert_eq!(told[1], format!("a/b.post is corrupt at byte 0: {end}"));
+        assert_eq!(told[2], format!("a/b.post is corrupt at byte 64: {end}"));
     }
 }

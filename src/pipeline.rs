@@ -356,7 +356,7 @@ pub fn compare(
     disk::create_lasting_directory(&workspace.directory().join(COMPARE_DIRECTORY))?;
     let json = serde_json::to_string_pretty(&comparison).map_err(|e| Error::Io {
         operation: "encode",
-        path: COMPARE_DIRECTORY.into(),
+        path: workspace.directory().join(COMPARE_DIRECTORY),
         source: e.into(),
     })?;
     let of = format!("{COMPARE_DIRECTORY}/");

@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use common::{Run, sample_corpora};
 use lookalike::Error;
@@ -35,7 +35,9 @@ fn impossible_parameters_of_a_collection_are_refused_before_anything_is_made() {
         ("text-field", |run| {
             run.collection.read.text_field = Some("a..b".into());
         }),
-        ("shingle-size", |run| run.collection.shingle.shingle_size = 0),
+        ("shingle-size", |run| {
+            run.collection.shingle.shingle_size = 0
+        }),
         ("segment-size", |run| {
             run.collection.segment_size = ByteSize(0);
         }),
@@ -114,7 +116,7 @@ fn a_query_is_not_read_with_impossible_parameters() {
 /// A reader of its own, which no stage checks for, does not divide by it either.
 #[test]
 fn a_ratio_of_nothing_allows_nothing() {
-    use lookalike::read::{Batch, ReadConfig, RecordReader, Reason};
+    use lookalike::read::{Batch, ReadConfig, Reason, RecordReader};
     use std::io::Write;
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&vec![b'a'; 20 << 20]).unwrap();
@@ -127,5 +129,65 @@ fn a_ratio_of_nothing_allows_nothing() {
     let mut batch = Batch::default();
     while reader.next_into(&mut batch) {}
     let text = format!("{:?}", batch.records);
-    assert!(text.contains(&format!("{:?}", Reason::DecompressionBomb)), "{text}");
+    assert!(
+        text.contains(&format!("{:?}", Reason::DecompressionBomb)),
+        "{text}"
+    );
+}
+
+/// Writes the sizes of the samples anew, as `change` has them, and joins again; what the error says.
+fn joined_with_sizes(change: impl Fn(u32) -> u32) -> (PathBuf, String) {
+    use lookalike::store::{Header, Kind, PartWriter, VERSION};
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let run = Run::default();
+    run.run(&[&sample_corpora("trec-web")], &out).unwrap();
+    let mut workspace = lookalike::manifest::Workspace::open(&out).unwrap();
+    workspace.manifest.pairs = None;
+    let sample = workspace.path("sample");
+    let part = workspace.manifest.sample.as_ref().unwrap().sizes[0].clone();
+    let bytes = fs::read(sample.join(&part.name)).unwrap();
+    let header = Header {
+        kind: Kind::Column,
+        version: VERSION,
+        parameters: u128::from_str_radix(&workspace.manifest.collection_digest, 16).unwrap(),
+        number: 0,
+        key_bytes: 4,
+    };
+    let mut column = PartWriter::create_named(&sample.join("000099.col"), &header).unwrap();
+    for size in bytes[64..][..4 * part.records as usize].chunks(4) {
+        let size = u32::from_le_bytes(size.try_into().unwrap());
+        column.put(&change(size).to_le_bytes()).unwrap();
+    }
+    let info = column.finish(part.records, 0, 0).unwrap();
+    workspace.manifest.sample.as_mut().unwrap().sizes[0] = info;
+    let stop = Stop::default();
+    let context = run.context(&stop, &Silent);
+    let error = pipeline::join(&mut workspace, &run.question, &context).unwrap_err();
+    (out, error.to_string())
+}
+
+/// They were told as at byte 0 of `sample` and of `postings`, wherever the output directory was.
+#[test]
+fn what_contradicts_itself_is_told_by_its_path() {
+    let (out, error) = joined_with_sizes(|size| size + u32::from(size > 0));
+    let start = format!(
+        "{} is corrupt at byte ",
+        out.join("sample/000099.col").display()
+    );
+    let rest = error
+        .strip_prefix(&start)
+        .unwrap_or_else(|| panic!("{error}"));
+    let (offset, rest) = rest
+        .split_once(": size of the sample of document ")
+        .unwrap();
+    let document: u64 = rest.split_once(':').unwrap().0.parse().unwrap();
+    assert_eq!(offset, (64 + 4 * document).to_string(), "{error}");
+
+    let (out, error) = joined_with_sizes(|size| size.min(1));
+    let start = format!(
+        "{} is corrupt: fingerprints of document ",
+        out.join("postings").display()
+    );
+    assert!(error.starts_with(&start), "{error}");
 }

@@ -1,6 +1,6 @@
 //! Columns over all documents: docnos, representatives, stored set sizes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::manifest::{CatalogueEntry, Workspace};
 use crate::progress::{Context, Unit};
 use crate::read::{Reason, Reject, SourceSpan};
 use crate::sort::{Tagged, sort_tagged};
-use crate::store::{Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION};
+use crate::store::{HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION};
 use crate::{Error, Result};
 
 const STAGE: &str = "catalogue";
@@ -327,17 +327,19 @@ impl Names {
         } else {
             end_of(at - 8)
         };
-        let name = start
-            .zip(end_of(at))
-            .and_then(|(start, end)| self.names.bytes().get(start..end))
-            .and_then(|name| std::str::from_utf8(name).ok());
-        name.ok_or_else(|| Error::Corrupt {
-            path: self.names.path().into(),
-            offset_bytes: 0,
+        let corrupt = |file: &Mapped, offset: usize, expected: &str| Error::Corrupt {
+            path: file.path().into(),
+            offset_bytes: Some((HEADER_BYTES + offset) as u64),
             what: format!("docno of document {document}"),
-            expected: "text within the file".into(),
+            expected: expected.into(),
             found: "none".into(),
-        })
+        };
+        let range = start.zip(end_of(at));
+        let name = range.and_then(|(start, end)| self.names.bytes().get(start..end));
+        let name =
+            name.ok_or_else(|| corrupt(&self.ends, at, "its end within the file of names"))?;
+        let start = start.unwrap_or_default();
+        std::str::from_utf8(name).map_err(|_| corrupt(&self.names, start, "UTF-8"))
     }
 }
 
@@ -417,8 +419,57 @@ impl Catalogue {
         Catalogue::column(workspace, &entry.stored)
     }
 
+    /// The file of [`Catalogue::stored`].
+    pub fn stored_file(workspace: &Workspace) -> Result<PathBuf> {
+        let entry = Catalogue::entry(workspace)?;
+        Ok(workspace.path(DIRECTORY).join(&entry.stored.name))
+    }
+
     fn column(workspace: &Workspace, info: &PartInfo) -> Result<Column> {
         let path = workspace.path(DIRECTORY).join(&info.name);
         Column::load(&path, workspace.collection_parameters(), info)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(directory: &Path, kind: Kind, number: u64, bytes: &[u8]) -> Mapped {
+        let header = Header {
+            kind,
+            version: VERSION,
+            parameters: 7,
+            number,
+            key_bytes: 8,
+        };
+        let mut out = PartWriter::create(directory, &header).unwrap();
+        out.put(bytes).unwrap();
+        let info = out.finish(0, 0, 0).unwrap();
+        Mapped::open(&directory.join(&info.name), kind, 7, &info).unwrap()
+    }
+
+    #[test]
+    fn a_docno_that_cannot_be_is_told_by_the_file_that_is_wrong() {
+        let directory = tempfile::tempdir().unwrap();
+        let ends: Vec<u8> = [1u64, 3, 9]
+            .into_iter()
+            .flat_map(u64::to_le_bytes)
+            .collect();
+        let names = Names {
+            names: part(directory.path(), Kind::Names, 0, b"a\xff\xfe"),
+            ends: part(directory.path(), Kind::Column, 1, &ends),
+        };
+        assert_eq!(names.get(0).unwrap(), "a");
+        for (document, file, offset) in [(1, &names.names, 65), (2, &names.ends, 80)] {
+            let error = names.get(document).unwrap_err().to_string();
+            let start = format!("{} is corrupt at byte {offset}: ", file.path().display());
+            assert!(error.starts_with(&start), "{error}");
+        }
+        let error = names.get(3).unwrap_err().to_string();
+        assert!(
+            error.contains("is corrupt at byte 88: docno of document 3: "),
+            "{error}"
+        );
     }
 }

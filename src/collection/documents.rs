@@ -70,19 +70,20 @@ impl BlockWriter {
             number,
             key_bytes: 0,
         };
+        let out = PartWriter::create(directory, &header)?;
         Ok(BlockWriter {
-            out: PartWriter::create(directory, &header)?,
             raw: Vec::new(),
             in_block: 0,
             records: 0,
-            packer: Packer::new(ZSTD_LEVEL)?,
+            packer: Packer::new(ZSTD_LEVEL, out.path())?,
+            out,
         })
     }
 
     fn push<T: Encode>(&mut self, value: &T) -> Result<()> {
         meta::encode(value, &mut self.raw).map_err(|e| Error::Io {
             operation: "encode a record of",
-            path: "a segment".into(),
+            path: self.out.path().into(),
             source: std::io::Error::other(e),
         })?;
         self.in_block += 1;

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{Catalogue, Column};
 use crate::ids::Key;
 use crate::limits;
-use crate::manifest::{SegmentEntry, Workspace};
+use crate::manifest::{MANIFEST_FILE, SegmentEntry, Workspace};
 use crate::store::{
     HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION, checksum,
 };
@@ -194,6 +194,8 @@ const STRIDE: usize = 64;
 /// and given back to the kernel when they are more than was allowed for; then blocks are checked again.
 #[derive(Debug)]
 pub struct MappedSets {
+    /// Says which documents are in which segment.
+    manifest: PathBuf,
     segments: Vec<MappedSegment>,
     stored: Column,
     /// Bytes of sets before every [`STRIDE`]th document of its segment's.
@@ -245,7 +247,7 @@ impl MappedSets {
             if info.records > most as u64 {
                 return Err(Error::Corrupt {
                     path,
-                    offset_bytes: HEADER_BYTES as u64,
+                    offset_bytes: Some(HEADER_BYTES as u64),
                     what: "fingerprints in the file".into(),
                     expected: format!("at most {most}"),
                     found: info.records.to_string(),
@@ -255,7 +257,7 @@ impl MappedSets {
             let blocks = sets.div_ceil(SET_BLOCK_BYTES);
             let corrupt = |what: &str, expected: usize, found: u64| Error::Corrupt {
                 path: path.clone(),
-                offset_bytes: (HEADER_BYTES + sets) as u64,
+                offset_bytes: Some((HEADER_BYTES + sets) as u64),
                 what: what.into(),
                 expected: expected.to_string(),
                 found: found.to_string(),
@@ -293,6 +295,7 @@ impl MappedSets {
             });
         }
         Ok(MappedSets {
+            manifest: workspace.directory().join(MANIFEST_FILE),
             segments,
             stored,
             offsets,
@@ -308,11 +311,11 @@ impl MappedSets {
             .segments
             .partition_point(|segment| segment.first_document <= document);
         let missing = || Error::Corrupt {
-            path: PathBuf::from("pairs"),
-            offset_bytes: 0,
-            what: "document of a pair".into(),
-            expected: format!("a number below {}, in a segment", self.stored.0.len()),
-            found: document.to_string(),
+            path: self.manifest.clone(),
+            offset_bytes: None,
+            what: format!("the set of document {document}"),
+            expected: format!("a segment with it, of {} documents", self.stored.0.len()),
+            found: "none".into(),
         };
         let (Some(segment), Some(&stored)) = (
             at.checked_sub(1).map(|at| &self.segments[at]),
@@ -367,7 +370,7 @@ impl MappedSets {
         if stated != found {
             return Err(Error::Corrupt {
                 path: segment.map.path().into(),
-                offset_bytes: (HEADER_BYTES + from) as u64,
+                offset_bytes: Some((HEADER_BYTES + from) as u64),
                 what: format!("checksum of block {block} of the sets"),
                 expected: format!("{stated:016x}"),
                 found: format!("{found:016x}"),

@@ -127,8 +127,9 @@ pub(crate) fn each_compared(
     mut each: impl FnMut(Compared) -> Result<()>,
 ) -> Result<()> {
     let documents = Catalogue::stats(truth)?.documents;
-    let (truths, founds) = (open_pairs(truth)?, open_pairs(trial)?);
-    let (mut truths, mut founds) = (truths.range(0, u64::MAX)?, founds.range(0, u64::MAX)?);
+    let (true_list, found_list) = (open_pairs(truth)?, open_pairs(trial)?);
+    let mut truths = true_list.range(0, u64::MAX)?;
+    let mut founds = found_list.range(0, u64::MAX)?;
     let mut pairs = 0u64;
     loop {
         let (left, right) = (truths.head(), founds.head());
@@ -141,9 +142,11 @@ pub(crate) fn each_compared(
         pairs += 1;
         let (a, b) = Pair::of_key(key);
         if u64::from(a.max(b)) >= documents {
+            let of_truth = left.is_some_and(|record| record.key == key);
+            let list = if of_truth { &true_list } else { &found_list };
             return Err(Error::Corrupt {
-                path: trial.path("pairs"),
-                offset_bytes: 0,
+                path: list.path().into(),
+                offset_bytes: None,
                 what: "a document of a pair".into(),
                 expected: format!("a number below {documents}"),
                 found: a.max(b).to_string(),

@@ -43,7 +43,7 @@ fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
     };
     let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
         path: path.clone(),
-        offset_bytes: 0,
+        offset_bytes: None,
         what: what.into(),
         expected,
         found,

@@ -335,7 +335,7 @@ pub(super) fn finish<K: Key>(
         if postings.stats.records != records {
             return Err(Error::Corrupt {
                 path,
-                offset_bytes: 0,
+                offset_bytes: None,
                 what: "records merged".into(),
                 expected: records.to_string(),
                 found: postings.stats.records.to_string(),

@@ -616,7 +616,9 @@ impl Bzip2 {
 /// Did `from` bytes grow more than `max_ratio` times? A ratio of 0, which [`super::ReadConfig::check`]
 /// refuses, allows nothing.
 fn exceeds(produced: u64, max_ratio: u64, from: u64) -> bool {
-    produced.checked_div(max_ratio).is_none_or(|least| least > from)
+    produced
+        .checked_div(max_ratio)
+        .is_none_or(|least| least > from)
 }
 
 /// Decompresses a whole buffer of gzip, zlib or raw deflate, as HTTP bodies have them.

@@ -172,7 +172,7 @@ fn numbers(part: &PartFile) -> Result<usize> {
 fn out_of_order(path: &Path, at: u64) -> Error {
     Error::Corrupt {
         path: path.into(),
-        offset_bytes: 0,
+        offset_bytes: None,
         what: format!("order of record {at}"),
         expected: "not less than the one before".into(),
         found: "less".into(),
@@ -232,7 +232,7 @@ fn read_texts(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<
         if !valid.finish() {
             return Err(Error::Corrupt {
                 path: path.into(),
-                offset_bytes: 0,
+                offset_bytes: None,
                 what: format!("text {texts}"),
                 expected: "UTF-8".into(),
                 found: "bytes that are none".into(),
@@ -281,7 +281,7 @@ fn counted(path: &Path, expected: u64, found: u64) -> Result<()> {
     }
     Err(Error::Corrupt {
         path: path.into(),
-        offset_bytes: 0,
+        offset_bytes: None,
         what: "records".into(),
         expected: expected.to_string(),
         found: found.to_string(),

@@ -1,5 +1,7 @@
 //! Sizes of the samples.
 
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 
 use super::{Levels, Rate, Sampling};
@@ -36,6 +38,8 @@ pub struct Sampled {
     level: Vec<u8>,
     /// Sizes at each level. A size at a level finer than the document's own is 0.
     sizes: Vec<Column>,
+    /// The file of each.
+    files: Vec<PathBuf>,
     /// Length in words of each document, where that is what is measured ([`Measure::of_words`]).
     words: Option<Vec<u32>>,
 }
@@ -63,10 +67,12 @@ impl Sampled {
             Column::load(&directory.join(&info.name), parameters, info)
         };
         let sizes = entry.sizes.iter().map(load).collect::<Result<_>>()?;
+        let files = entry.sizes.iter().map(|info| directory.join(&info.name));
         Ok(Sampled {
             levels,
             level,
             sizes,
+            files: files.collect(),
             words: None,
         })
     }
@@ -117,6 +123,7 @@ impl Sampled {
             levels: Sampling::Full.levels(groups),
             level: Vec::new(),
             sizes: vec![sizes],
+            files: vec![Catalogue::stored_file(workspace)?],
             words: None,
         })
     }
@@ -131,6 +138,12 @@ impl Sampled {
     #[must_use]
     pub fn rates(&self) -> &[Rate] {
         &self.levels.rates
+    }
+
+    /// The file with the sizes at a level.
+    #[must_use]
+    pub fn file(&self, level: usize) -> &Path {
+        &self.files[level]
     }
 
     /// Size of a document's sample at a level; 0 where the level is finer than the document's own.

@@ -183,7 +183,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     if entry.stats.records != sample.stats.sampled {
         return Err(Error::Corrupt {
             path: runs,
-            offset_bytes: 0,
+            offset_bytes: None,
             what: "records in all runs".into(),
             expected: sample.stats.sampled.to_string(),
             found: entry.stats.records.to_string(),

@@ -133,7 +133,7 @@ impl Header {
         if stated != found {
             return Err(Error::Corrupt {
                 path: path.into(),
-                offset_bytes: 56,
+                offset_bytes: Some(56),
                 what: "checksum of the header".into(),
                 expected: format!("{stated:016x}"),
                 found: format!("{found:016x}"),
@@ -141,7 +141,7 @@ impl Header {
         }
         let corrupt = |offset_bytes, what: &str, expected: &str, found: String| Error::Corrupt {
             path: path.into(),
-            offset_bytes,
+            offset_bytes: Some(offset_bytes),
             what: what.into(),
             expected: expected.into(),
             found,
@@ -253,6 +253,12 @@ impl PartWriter {
         self.out
             .write_all(bytes)
             .map_err(Error::io("write", &self.path))
+    }
+
+    /// The file, as it will be called.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Bytes written so far: the offset of what comes next.
@@ -398,7 +404,7 @@ fn footer_of(file: &mut File, path: &Path, info: Option<&PartInfo>) -> Result<Fo
     let expected = at - HEADER_BYTES as u64;
     let corrupt = |offset_bytes, what: &str, expected: String, found: String| Error::Corrupt {
         path: path.into(),
-        offset_bytes,
+        offset_bytes: Some(offset_bytes),
         what: what.into(),
         expected,
         found,
@@ -549,7 +555,7 @@ impl PartReader {
     pub fn corrupt(&self, what: &str, expected: impl ToString, found: impl ToString) -> Error {
         Error::Corrupt {
             path: self.path.clone(),
-            offset_bytes: self.position,
+            offset_bytes: Some(self.position),
             what: what.into(),
             expected: expected.to_string(),
             found: found.to_string(),
@@ -567,7 +573,7 @@ impl PartReader {
         if found != self.footer.checksum {
             return Err(Error::Corrupt {
                 path: self.path,
-                offset_bytes: HEADER_BYTES as u64 + self.footer.payload_bytes + 48,
+                offset_bytes: Some(HEADER_BYTES as u64 + self.footer.payload_bytes + 48),
                 what: "checksum".into(),
                 expected: format!("{:016x}", self.footer.checksum),
                 found: format!("{found:016x}"),
@@ -668,7 +674,7 @@ impl PartFile {
     ) -> Error {
         Error::Corrupt {
             path: self.path.clone(),
-            offset_bytes,
+            offset_bytes: Some(offset_bytes),
             what: what.into(),
             expected: expected.to_string(),
             found: found.to_string(),

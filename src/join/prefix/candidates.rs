@@ -14,7 +14,7 @@ use crate::collection::MappedSets;
 use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE};
 use crate::manifest::Workspace;
-use crate::merge::profile::{below, class};
+use crate::merge::profile::class;
 use crate::merge::{PackedBlock, PostingsDecoder, PostingsReader};
 use crate::progress::joined_all;
 use crate::sort::{Record, RunEntry, RunWriter};
@@ -325,11 +325,7 @@ impl<'a, K: Key> Worker<'a, K> {
             } else {
                 decoder.decode_lists(&packed)?
             };
-            below(
-                &block.documents,
-                shared.join.sampled.documents(),
-                &shared.directory,
-            )?;
+            packed.check(&block.documents, shared.join.sampled.documents())?;
             disk::point("candidates: worker");
             self.filter(&block.keys, &block.lengths, &block.documents);
             let Some(()) = shared

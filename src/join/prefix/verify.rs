@@ -1,5 +1,7 @@
 //! From candidates to pairs: the two sets are intersected.
 
+use std::path::Path;
+
 use super::{Joining, Place};
 use crate::Result;
 use crate::cluster::SharedUnionFind;
@@ -13,7 +15,7 @@ use crate::merge::LoserTree;
 use crate::progress::{Unit, caught, joined_all};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
-use crate::store::{Kind, disk};
+use crate::store::{HEADER_BYTES, Kind, disk};
 
 /// Candidates that threads share at once.
 const WINDOW: usize = 64 << 10;
@@ -74,8 +76,8 @@ impl<'a> Verifier<'a> {
         let found = slice.len() / K::BYTES;
         if found != expected as usize {
             return Err(Error::Corrupt {
-                path: "sample".into(),
-                offset_bytes: 0,
+                path: sampled.file(level).into(),
+                offset_bytes: Some(HEADER_BYTES as u64 + u64::from(document) * 4),
                 what: format!("size of the sample of document {document}"),
                 expected: found.to_string(),
                 found: expected.to_string(),
@@ -162,7 +164,7 @@ impl Verifying<'_, '_> {
             let mut cursor = file.range(0, u64::MAX)?;
             while let Some(record) = cursor.head() {
                 let (a, b) = Pair::of_key(record.key);
-                self.known(a.max(b))?;
+                self.known(a.max(b), file.path())?;
                 clusters.union(a, b);
                 cursor.advance()?;
             }
@@ -170,14 +172,15 @@ impl Verifying<'_, '_> {
         Ok(())
     }
 
-    fn known(&self, document: u32) -> Result<()> {
+    /// Refuses a document of a pair in `path` that is not in the collection.
+    fn known(&self, document: u32, path: &Path) -> Result<()> {
         let documents = self.join.sampled.documents();
         if (document as usize) < documents {
             return Ok(());
         }
         Err(Error::Corrupt {
-            path: self.workspace.path(DIRECTORY),
-            offset_bytes: 0,
+            path: path.into(),
+            offset_bytes: None,
             what: "a document in a run of pairs".into(),
             expected: format!("a number below {documents}"),
             found: document.to_string(),
@@ -198,6 +201,7 @@ impl Verifying<'_, '_> {
             .map(|file: &RunFile<u64>| file.range(from, u64::MAX))
             .collect::<Result<_>>()?;
         let mut tree = LoserTree::new(cursors);
+        let directory = self.workspace.path(DIRECTORY);
         let mut window: Vec<u64> = Vec::with_capacity(WINDOW);
         let mut read = 0u64;
         let mut since_commit = 0u64;
@@ -223,7 +227,7 @@ impl Verifying<'_, '_> {
             }
             let Some(key) = key else { break };
             let (a, b) = Pair::of_key(key);
-            self.known(a.max(b))?;
+            self.known(a.max(b), &directory)?;
             last = Some(key);
             window.push(key);
         }
