@@ -116,6 +116,16 @@ pub enum Error {
         /// What is there.
         found: String,
     },
+    /// A comment `# name: value` at the head of a text file that cannot be read.
+    #[error("{}: the comment `# {name}`: {found}", path.display())]
+    BadComment {
+        /// The file.
+        path: PathBuf,
+        /// What the comment says.
+        name: &'static str,
+        /// What is wrong with its value.
+        found: String,
+    },
     /// An input is not what it was when its segments were committed.
     #[error("input changed since it was read: {} has {found}, had {expected}", path.display())]
     InputChanged {
@@ -401,6 +411,7 @@ impl Error {
                  --truth-columns, --run-columns 2,3,5"
                     .into()
             }
+            Error::BadComment { .. } => "correct or remove the comment".into(),
             Error::InputChanged { .. } => "restore it, or start in a new directory with -o".into(),
             Error::Incompatible { .. } => {
                 "give the same value, or start in a new directory with -o".into()

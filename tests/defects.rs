@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use common::{Run, sample_corpora};
 use lookalike::Error;
@@ -133,6 +133,93 @@ fn a_ratio_of_nothing_allows_nothing() {
         text.contains(&format!("{:?}", Reason::DecompressionBomb)),
         "{text}"
     );
+}
+
+/// Writes a manifest anew, as `change` has it, with a checksum that is right.
+fn change_manifest(out: &Path, change: impl Fn(&str) -> String) {
+    let path = out.join("manifest.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let (body, _) = text.trim_end().rsplit_once('\n').unwrap();
+    let changed = change(&format!("{body}\n"));
+    assert_ne!(changed, format!("{body}\n"));
+    let sum = lookalike::store::checksum(changed.as_bytes());
+    fs::write(&path, format!("{changed}{sum:016x}\n")).unwrap();
+}
+
+/// A digest that is none was that of nothing (0), and a format was cut to 32 bits.
+#[test]
+fn a_manifest_that_cannot_be_is_refused_and_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    Run::default()
+        .run(&[&sample_corpora("trec-web")], &out)
+        .unwrap();
+    let whole = fs::read(out.join("manifest.json")).unwrap();
+    let digest = common::manifest(&out).collection_digest;
+    let cases = [
+        (
+            digest.clone(),
+            format!("{}g", &digest[1..]),
+            "digest of the parameters",
+        ),
+        (
+            "\"format\": 1,".into(),
+            "\"format\": 4294967297,".into(),
+            "format of the manifest",
+        ),
+        (
+            "\"format\": 1,".into(),
+            String::new(),
+            "format of the manifest",
+        ),
+        (
+            "\"max_ratio\": 1000".into(),
+            "\"max_ratio\": 0".into(),
+            "--max-ratio 0",
+        ),
+    ];
+    for (from, to, says) in cases {
+        fs::write(out.join("manifest.json"), &whole).unwrap();
+        change_manifest(&out, |text| text.replacen(&from, &to, 1));
+        let error = lookalike::manifest::Workspace::open(&out)
+            .unwrap_err()
+            .to_string();
+        let start = format!("{} is corrupt: ", out.join("manifest.json").display());
+        assert!(error.starts_with(&start) && error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn size_groups_that_cannot_be_read_are_not_the_default() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let list = |path: PathBuf| lookalike::evaluate::ListFile {
+        path,
+        columns: None,
+    };
+    let pairs = "docno_a\tdocno_b\na\tb\n";
+    let documents = "# size-groups: 5,3\ndocno\tsize_group\tcluster\na\t0\t\nb\t1\t\n";
+    let scratch = directory.path().join("scratch");
+    fs::create_dir(&scratch).unwrap();
+    let config = lookalike::evaluate::EvaluateConfig {
+        truth: Some(list(file("truth.tsv", pairs))),
+        run: list(file("run.tsv", pairs)),
+        documents: Some(file("documents.tsv", documents)),
+        thresholds: Vec::new(),
+        judged: None,
+        families: None,
+        scratch,
+    };
+    let stop = Stop::default();
+    let context = Run::default().context(&stop, &Silent);
+    let error = lookalike::evaluate::evaluate(&config, &context).unwrap_err();
+    let path = directory.path().join("documents.tsv");
+    let start = format!("{}: the comment `# size-groups`: `5,3` ", path.display());
+    assert!(error.to_string().starts_with(&start), "{error}");
 }
 
 /// Writes the sizes of the samples anew, as `change` has them, and joins again; what the error says.

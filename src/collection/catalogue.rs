@@ -427,6 +427,16 @@ impl Catalogue {
 
     fn column(workspace: &Workspace, info: &PartInfo) -> Result<Column> {
         let path = workspace.path(DIRECTORY).join(&info.name);
+        let documents = Catalogue::stats(workspace)?.documents;
+        if info.records != documents {
+            return Err(Error::Corrupt {
+                path,
+                offset_bytes: None,
+                what: "numbers in the column (manifest)".into(),
+                expected: format!("{documents}, one for each document"),
+                found: info.records.to_string(),
+            });
+        }
         Column::load(&path, workspace.collection_parameters(), info)
     }
 }

@@ -247,11 +247,14 @@ impl Documents {
         let known = flag == KNOWN;
         let mut clusters = vec![NONE; self.keys.len()];
         let mut repeated = 0u64;
-        let stated = Table::open(path)?
-            .comments()
-            .get("size-groups")
-            .map(|text| text.parse());
-        let size_groups: SizeGroups = stated.and_then(Result::ok).unwrap_or_default();
+        let size_groups = match Table::open(path)?.comments().get("size-groups") {
+            Some(text) => text.parse().map_err(|found| Error::BadComment {
+                path: path.into(),
+                name: "size-groups",
+                found,
+            })?,
+            None => SizeGroups::default(),
+        };
         if known {
             self.closed = true;
             self.groups = vec![0; self.keys.len()];

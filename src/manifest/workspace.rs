@@ -22,6 +22,8 @@ pub struct Workspace {
     directory: PathBuf,
     /// What is committed. Change it, then [`Workspace::commit`].
     pub manifest: Manifest,
+    /// Digest of the collection's parameters, as parts carry it.
+    parameters: u128,
     _lock: Lock,
     /// Committed files that were gone when the directory was opened.
     lost: Vec<PathBuf>,
@@ -61,10 +63,14 @@ fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
             e.to_string(),
         )
     })?;
-    let format = value
-        .get("format")
-        .and_then(serde_json::Value::as_u64)
-        .unwrap_or(0) as u32;
+    let format = value.get("format").and_then(serde_json::Value::as_u64);
+    let format = format.and_then(|format| u32::try_from(format).ok());
+    let format = format.ok_or_else(|| {
+        let found = value
+            .get("format")
+            .map_or("none".into(), ToString::to_string);
+        corrupt("format of the manifest", "a number".into(), found)
+    })?;
     if format != MANIFEST_FORMAT {
         return Err(Error::Version {
             path: path.clone(),
@@ -82,8 +88,12 @@ fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
             found,
         ));
     }
-    let manifest = serde_json::from_value(value)
-        .map_err(|e| corrupt("manifest", "the fields of its format".into(), e.to_string()))?;
+    let fields = |e: String| corrupt("manifest", "the fields of its format".into(), e);
+    let manifest: Manifest = serde_json::from_value(value).map_err(|e| fields(e.to_string()))?;
+    manifest
+        .collection
+        .check()
+        .map_err(|e| fields(e.to_string()))?;
     Ok(Some(manifest))
 }
 
@@ -158,20 +168,14 @@ impl Workspace {
                 manifest
             }
             None => {
-                let json = serde_json::to_vec(config).unwrap_or_default();
+                let digest = store::digest_of(config, &directory.join(MANIFEST_FILE))?;
                 Manifest {
                     inputs: super::inputs::write(directory, inputs)?,
-                    ..Manifest::new(config, &store::digest(&json))
+                    ..Manifest::new(config, &digest)
                 }
             }
         };
-        let mut workspace = Workspace {
-            directory: directory.to_path_buf(),
-            manifest,
-            _lock: lock,
-            lost: Vec::new(),
-            base: None,
-        };
+        let mut workspace = Workspace::new(directory, manifest, lock)?;
         // Standard input is not read twice.
         let again = inputs.iter().all(|input| input.path != Path::new("-"));
         workspace.lost = workspace.forget_gone(again)?;
@@ -182,17 +186,10 @@ impl Workspace {
 
     /// Opens a directory that holds a collection.
     pub fn open(directory: &Path) -> Result<Self> {
-        let manifest = Workspace::look(directory)?;
+        Workspace::look(directory)?;
         let lock = Lock::take(directory)?;
-        let mut workspace = Workspace {
-            directory: directory.to_path_buf(),
-            manifest,
-            _lock: lock,
-            lost: Vec::new(),
-            base: None,
-        };
         // Again, now that nobody else can change it.
-        workspace.manifest = Workspace::look(directory)?;
+        let mut workspace = Workspace::new(directory, Workspace::look(directory)?, lock)?;
         check_list(directory, &workspace.manifest)?;
         workspace.lost = workspace.forget_gone(false)?;
         workspace.prepare()?;
@@ -277,9 +274,8 @@ impl Workspace {
         let theirs = &base.manifest;
         // What it stands on is told by the inputs and the parts that it uses.
         let (parameters, segments) = (&theirs.collection_digest, &theirs.segments);
-        let stands_on =
-            serde_json::to_vec(&(&theirs.inputs, parameters, segments, which, postings));
-        let origin = store::digest(&stands_on.unwrap_or_default());
+        let stands_on = (&theirs.inputs, parameters, segments, which, postings);
+        let origin = store::digest_of(&stands_on, &directory.join(MANIFEST_FILE))?;
         let found = read_manifest(directory)?;
         let other = found
             .as_ref()
@@ -295,9 +291,22 @@ impl Workspace {
             inputs: theirs.inputs.clone(),
             ..Manifest::new(&theirs.collection, &theirs.collection_digest)
         });
+        Workspace::new(directory, manifest, lock)
+    }
+
+    fn new(directory: &Path, manifest: Manifest, lock: Lock) -> Result<Self> {
+        let digest = &manifest.collection_digest;
+        let parameters = store::digest_number(digest).ok_or_else(|| Error::Corrupt {
+            path: directory.join(MANIFEST_FILE),
+            offset_bytes: None,
+            what: "digest of the parameters".into(),
+            expected: "32 hexadecimal digits".into(),
+            found: digest.clone(),
+        })?;
         Ok(Workspace {
             directory: directory.to_path_buf(),
             manifest,
+            parameters,
             _lock: lock,
             lost: Vec::new(),
             base: None,
@@ -367,7 +376,7 @@ impl Workspace {
     /// Digest of the collection's parameters, as parts carry it.
     #[must_use]
     pub fn collection_parameters(&self) -> u128 {
-        u128::from_str_radix(&self.manifest.collection_digest, 16).unwrap_or(0)
+        self.parameters
     }
 
     /// Makes the subdirectories, and removes what no manifest names.

@@ -427,7 +427,8 @@ impl<K: Key> Look<'_, '_, K> {
             }
             let at = number as usize;
             let takes_part = batch.representatives.0.get(at) == Some(&number);
-            let size = batch.stored.0.get(at).copied().unwrap_or(0);
+            let size = batch.stored.0.get(at);
+            let size = *size.ok_or_else(|| documents.not_catalogued(number))?;
             set.clear();
             sets.next(size, |keys| {
                 if takes_part {

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::collection::{DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader};
 use crate::ids::Key;
-use crate::manifest::{Manifest, Workspace, check_file, parts_of};
+use crate::manifest::{MANIFEST_FILE, Manifest, Workspace, check_file, parts_of};
 use crate::merge::PostingsReader;
 use crate::sort::RunFile;
 use crate::store::{
-    HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
+    self, HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
 };
 use crate::{Error, Result};
 
@@ -91,7 +91,17 @@ fn look_through(
     theirs: &BTreeSet<Named>,
     found: &mut Verified,
 ) {
-    let parameters = u128::from_str_radix(&manifest.collection_digest, 16).unwrap_or(0);
+    // One that is no digest is that of no part.
+    let parameters = store::digest_number(&manifest.collection_digest);
+    if parameters.is_none() {
+        found.errors.push(Error::Corrupt {
+            path: directory.join(MANIFEST_FILE),
+            offset_bytes: None,
+            what: "digest of the parameters".into(),
+            expected: "32 hexadecimal digits".into(),
+            found: manifest.collection_digest.clone(),
+        });
+    }
     for (place, kind, info) in parts_of(manifest) {
         let path = directory.join(place).join(&info.name);
         let borrowed = theirs.contains(&named(place, info));
@@ -101,7 +111,7 @@ fn look_through(
         found.files += 1;
         found.bytes += info.bytes;
         let checked = verify_part(&path, kind, Some(info))
-            .and_then(|_| read_whole(&path, kind, Some(parameters), info));
+            .and_then(|_| read_whole(&path, kind, parameters, info));
         found.errors.extend(checked.err());
     }
     let results = manifest.results.iter().flat_map(|r| &r.files);

@@ -289,12 +289,13 @@ impl PartWriter {
         disk::sync(&file, &self.path)?;
         drop(file);
         disk::rename(&disk::temporary(&self.path), &self.path)?;
-        let name = self
-            .path
-            .file_name()
-            .map(|n| n.to_string_lossy().into_owned());
+        let name = self.path.file_name().map(|name| name.to_string_lossy());
+        let name = name.ok_or_else(|| {
+            let nameless = std::io::Error::from(std::io::ErrorKind::InvalidInput);
+            Error::io("name", &self.path)(nameless)
+        })?;
         Ok(PartInfo {
-            name: name.unwrap_or_default(),
+            name: name.into_owned(),
             bytes: self.position,
             records,
             checksum: format!("{sum:016x}"),

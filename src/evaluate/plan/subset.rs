@@ -102,10 +102,11 @@ fn copy<K: Key>(
             }
             let at = number as usize;
             let (first, size) = (representatives.0.get(at), stored.0.get(at));
+            let size = *size.ok_or_else(|| records.not_catalogued(number))?;
             let taken = first == Some(&number) && selection.takes(document.md5);
             number += 1;
             set.clear();
-            sets.next(size.copied().unwrap_or(0), |keys| {
+            sets.next(size, |keys| {
                 if taken {
                     set.extend_from_slice(keys);
                 }

@@ -398,16 +398,16 @@ impl Trials<'_> {
             .map(Threshold::to_string)
             .collect();
         let manifest = &self.base.manifest;
-        let stands_on = serde_json::to_vec(&(
+        let stands_on = (
             &manifest.inputs,
             &manifest.collection_digest,
             &manifest.segments,
-        ));
-        let collection = store::digest(&stands_on.unwrap_or_default());
-        let digest = format!("{collection}\n{n}\n{class}\n{}", thresholds.join(","));
-        let digest = store::digest(digest.as_bytes());
+        );
         let name = format!("{DIRECTORY}/{TRIALS}/1-{n}-{class}.json");
         let path = self.base.directory().join(&name);
+        let collection = store::digest_of(&stands_on, &path)?;
+        let digest = format!("{collection}\n{n}\n{class}\n{}", thresholds.join(","));
+        let digest = store::digest(digest.as_bytes());
         // One that is damaged is made again.
         if self.base.is_whole(&name)
             && let Ok(kept) = serde_json::from_slice::<Kept>(&disk::read_all(&path)?)
