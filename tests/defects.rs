@@ -278,3 +278,79 @@ fn what_contradicts_itself_is_told_by_its_path() {
     );
     assert!(error.starts_with(&start), "{error}");
 }
+
+fn lookalike(arguments: &[&str]) -> std::process::Output {
+    std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+/// `--detect-charset` was reported as `--detector`, and parameters were compared by their places.
+#[test]
+fn every_parameter_that_differs_is_reported_by_its_flag() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let input = sample_corpora("trec-web");
+    let help = lookalike(&["ingest", "--help"]).stdout;
+    let help = String::from_utf8(help).unwrap();
+    let change: [(&str, fn(&mut Run)); 14] = [
+        ("format", |run| {
+            run.collection.read.format = Some(lookalike::read::Format::TrecWeb);
+        }),
+        ("text-field", |run| {
+            run.collection.read.text_field = Some("x".into());
+        }),
+        ("id-field", |run| {
+            run.collection.read.id_field = Some("x".into())
+        }),
+        ("url-field", |run| {
+            run.collection.read.url_field = Some("x".into());
+        }),
+        ("max-document", |run| {
+            run.collection.read.max_document = ByteSize(5 << 20);
+        }),
+        ("max-ratio", |run| run.collection.read.max_ratio = 17),
+        ("detect-charset", |run| {
+            run.collection.shingle.parse.detector = false;
+        }),
+        ("keep-text", |run| run.collection.text = true),
+        ("tokens", |run| {
+            run.collection.shingle.parse.tokens = "whitespace".parse().unwrap();
+        }),
+        ("shingle-size", |run| {
+            run.collection.shingle.shingle_size = 3
+        }),
+        ("short", |run| {
+            run.collection.shingle.short = "skip".parse().unwrap();
+        }),
+        ("fingerprint", |run| {
+            run.collection.shingle.fingerprint = "md5".parse().unwrap();
+        }),
+        ("seed", |run| run.collection.shingle.seed = 5),
+        ("size-groups", |run| {
+            run.collection.size_groups = "7".parse().unwrap();
+        }),
+    ];
+    let flags = Run::default().collection.flags();
+    let names: Vec<&str> = flags.iter().map(|(name, _)| *name).collect();
+    let tried: Vec<&str> = change.iter().map(|(name, _)| *name).collect();
+    // How input is cut does not matter once it is all in.
+    assert_eq!(names, [&tried[..], &["segment-size"]].concat());
+    drop(Run::default().ingest(&[&input], &out).unwrap());
+    for name in names {
+        assert!(
+            help.contains(&format!("--{name} ")) || help.contains(&format!("--{name}\n")),
+            "{name}"
+        );
+    }
+    for (flag, change) in change {
+        let mut run = Run::default();
+        change(&mut run);
+        match run.ingest(&[&input], &out) {
+            Err(Error::Incompatible { name, .. }) => assert_eq!(name, format!("--{flag}")),
+            other => panic!("{flag}: {:?}", other.map(drop)),
+        }
+    }
+}

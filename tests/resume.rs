@@ -374,8 +374,8 @@ fn other_parameters_of_the_collection_are_refused() {
         (
             run.clone().max_document(1 << 20),
             "--max-document",
-            "1048576",
-            "65536",
+            "1MiB",
+            "64KiB",
         ),
         (seed, "--seed", "7", "0"),
         (short, "--short", "skip", "whole"),

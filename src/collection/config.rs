@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::budget::ByteSize;
+use crate::parse::ParseConfig;
 use crate::read::ReadConfig;
 use crate::shingle::ShingleConfig;
 use crate::{Error, Result};
@@ -50,6 +51,55 @@ impl CollectionConfig {
             });
         }
         Ok(())
+    }
+
+    /// Every parameter: the name of its flag and its value, in a fixed order.
+    ///
+    /// They are taken apart field by field, so that one that is added is not forgotten here.
+    #[must_use]
+    pub fn flags(&self) -> Vec<(&'static str, String)> {
+        let CollectionConfig {
+            read,
+            shingle,
+            size_groups,
+            segment_size,
+            text,
+        } = self;
+        let ReadConfig {
+            format,
+            text_field,
+            id_field,
+            url_field,
+            max_document,
+            max_ratio,
+        } = read;
+        let ShingleConfig {
+            parse: ParseConfig { tokens, detector },
+            shingle_size,
+            short,
+            fingerprint,
+            seed,
+        } = shingle;
+        fn given<T: fmt::Display>(value: &Option<T>) -> String {
+            value.as_ref().map_or("by default".into(), T::to_string)
+        }
+        vec![
+            ("format", given(format)),
+            ("text-field", given(text_field)),
+            ("id-field", given(id_field)),
+            ("url-field", given(url_field)),
+            ("max-document", max_document.exact()),
+            ("max-ratio", max_ratio.to_string()),
+            ("detect-charset", detector.to_string()),
+            ("keep-text", text.to_string()),
+            ("tokens", tokens.to_string()),
+            ("shingle-size", shingle_size.to_string()),
+            ("short", short.to_string()),
+            ("fingerprint", fingerprint.to_string()),
+            ("seed", seed.to_string()),
+            ("size-groups", size_groups.to_string()),
+            ("segment-size", segment_size.exact()),
+        ]
     }
 }
 

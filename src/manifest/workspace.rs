@@ -1,5 +1,6 @@
 //! An output directory: its lock, its manifest, its scrap.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -578,47 +579,25 @@ fn check_list(directory: &Path, manifest: &Manifest) -> Result<()> {
     disk::check(&directory.join(&list.name), list.bytes, &list.checksum)
 }
 
+/// Refuses a collection that was made with other parameters.
 fn compatible(directory: &Path, manifest: &Manifest, config: &CollectionConfig) -> Result<()> {
-    let flat = |config: &CollectionConfig| -> Vec<(String, String)> {
-        let mut out = Vec::new();
-        flatten(
-            "",
-            &serde_json::to_value(config).unwrap_or_default(),
-            &mut out,
-        );
-        // Said only where it is asked for.
-        if !config.text {
-            out.push(("keep-text".into(), false.to_string()));
-        }
-        // The same names in the same places.
-        out.sort_by(|a, b| a.0.cmp(&b.0));
-        out
-    };
-    let (ours, theirs) = (flat(config), flat(&manifest.collection));
-    for ((name, expected), (_, found)) in ours.iter().zip(&theirs) {
+    let theirs: BTreeMap<_, _> = manifest.collection.flags().into_iter().collect();
+    for (name, expected) in config.flags() {
         // How the input is cut does not matter any more once it is all in.
-        if expected != found && !(name == "segment-size" && manifest.ingested) {
-            return Err(Error::Incompatible {
-                path: directory.into(),
-                name: format!("--{name}"),
-                expected: expected.clone(),
-                found: found.clone(),
-            });
+        if name == "segment-size" && manifest.ingested {
+            continue;
+        }
+        match theirs.get(name) {
+            Some(found) if *found == expected => {}
+            found => {
+                return Err(Error::Incompatible {
+                    path: directory.into(),
+                    name: format!("--{name}"),
+                    expected,
+                    found: found.map_or("nothing".into(), Clone::clone),
+                });
+            }
         }
     }
     Ok(())
-}
-
-/// Parameters by the name of their flag.
-fn flatten(name: &str, value: &serde_json::Value, out: &mut Vec<(String, String)>) {
-    match value {
-        serde_json::Value::Object(fields) => {
-            for (key, value) in fields {
-                flatten(&key.replace('_', "-"), value, out);
-            }
-        }
-        serde_json::Value::String(text) => out.push((name.into(), text.clone())),
-        serde_json::Value::Null => out.push((name.into(), "by default".into())),
-        other => out.push((name.into(), other.to_string())),
-    }
 }
