@@ -82,9 +82,9 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         .sample
         .as_ref()
         .map_or(1, |s| s.sizes.len());
-    let least = ByteSize(
-        FIXED_BYTES + documents * 28 + Sampled::bytes_for(measure, levels, documents) + (1 << 20),
-    );
+    let linked = pairs.stats.pairs.min(documents);
+    let sampled = Sampled::bytes_for(measure, levels, documents);
+    let least = ByteSize(FIXED_BYTES + bytes(documents, linked) + sampled + (1 << 20));
     context
         .budget
         .require(least, || format!("clustering {documents} documents"))?;
@@ -145,7 +145,8 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     }
 
     // How alike each document is to the root of its cluster, where that pair is listed.
-    let mut to_root: Vec<Alike> = Vec::new();
+    // A document is in one pair with its root at most, so that this does not grow.
+    let mut to_root: Vec<Alike> = Vec::with_capacity(linked as usize);
     {
         let sampled = Sampled::of_pairs(workspace)?;
         each_pair(workspace, |pair| {
@@ -158,7 +159,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
             if sets.find(pair.a) == pair.a && (listed.is_some() || reached()) {
                 to_root.push(Alike {
                     document: pair.b,
-                    amount: pair.amount(measure),
+                    amount: pair.told(measure),
                     root: a,
                     own: b,
                 });
@@ -248,7 +249,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
                         let Alike {
                             amount, root, own, ..
                         } = to_root[at];
-                        measure.text(amount, root.into(), own.into())
+                        measure.text(amount.into(), root.into(), own.into())
                     }
                     Err(_) => "null".into(),
                 }
@@ -291,9 +292,15 @@ const NO_CLUSTER: u32 = u32::MAX;
 struct Alike {
     document: u32,
     /// What the measure is told by.
-    amount: u64,
+    amount: u32,
     root: u32,
     own: u32,
+}
+
+/// Memory for so many documents, `linked` of which have a pair with the root of their cluster: sets,
+/// representatives and clusters of the documents, and those that are linked.
+fn bytes(documents: u64, linked: u64) -> u64 {
+    documents * 3 * size_of::<u32>() as u64 + linked * size_of::<Alike>() as u64
 }
 
 /// `exact-duplicates.tsv` and `documents.tsv`; `place` gives representative and cluster.
@@ -467,4 +474,16 @@ pub fn cell(text: &str) -> Cow<'_, str> {
 
 fn json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A link took 24 bytes where 16 were counted, and a list that grows up to twice as many.
+    #[test]
+    fn memory_is_counted_as_it_is_taken() {
+        assert_eq!(size_of::<Alike>(), 16);
+        assert_eq!(bytes(1000, 600), 1000 * 12 + 600 * 16);
+    }
 }

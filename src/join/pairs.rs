@@ -29,9 +29,14 @@ impl Pair {
     /// What a measure is told by ([`Measure::text`]).
     #[must_use]
     pub fn amount(&self, measure: Measure) -> u64 {
+        self.told(measure).into()
+    }
+
+    /// [`Pair::amount`] as it is stored.
+    pub(crate) fn told(&self, measure: Measure) -> u32 {
         match measure {
-            Measure::S4 => self.score.into(),
-            _ => self.shared.into(),
+            Measure::S4 => self.score,
+            _ => self.shared,
         }
     }
 
