@@ -45,6 +45,6 @@ pub use config::{CollectionConfig, SizeGroups};
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
 pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub(crate) use sets::position;
-pub use sets::{MappedSets, SET_BLOCK_BYTES, SetReader, SetWriter};
+pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetReader, SetWriter};
 pub(crate) use texts::TEXT_ZSTD_LEVEL;
 pub use texts::{TEXT_BLOCK_BYTES, TextReader, TextWriter};

@@ -214,7 +214,8 @@ impl Similar<'_> {
         if a == b {
             return Ok(1.0);
         }
-        let (left, right) = (self.sets.get(a)?, self.sets.get(b)?);
+        let sets = self.sets.look();
+        let (left, right) = (sets.get(a)?, sets.get(b)?);
         let size = |set: &[u8]| (set.len() / u64::BYTES) as u64;
         let shared = match self.measure {
             Measure::Smallest(n) => u64::shared_smallest_le(left, right, n.into()),

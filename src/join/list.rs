@@ -207,6 +207,7 @@ impl Full {
             disk::point("list: worker");
             for record in piece {
                 let (a, b) = Pair::of_key(record.key);
+                let sets = sets.look();
                 let (a, b) = (sets.get(a)?, sets.get(b)?);
                 let size = |set: &[u8]| (set.len() / K::BYTES) as u64;
                 let least = threshold.least_shared(size(a), size(b));

@@ -51,17 +51,23 @@ impl<'a> Verifier<'a> {
     fn shared<K: Key>(&self, a: u32, b: u32, least: u64) -> Result<Option<u32>> {
         let sampled = self.join.sampled;
         let level = sampled.level(a).max(sampled.level(b));
-        let a = self.sample::<K>(level, a, sampled)?;
-        let b = self.sample::<K>(level, b, sampled)?;
+        let sets = self.sets.look();
+        let a = self.sample::<K>(sets.get(a)?, level, a, sampled)?;
+        let b = self.sample::<K>(sets.get(b)?, level, b, sampled)?;
         if let Measure::Smallest(n) = self.join.config.measure {
             return Ok(Some(K::shared_smallest_le(a, b, n.into()) as u32));
         }
         Ok(K::shared_le(a, b, least).map(|shared| shared as u32))
     }
 
-    /// A document's sample at a level, as it is stored.
-    fn sample<K: Key>(&self, level: usize, document: u32, sampled: &Sampled) -> Result<&[u8]> {
-        let set = self.sets.get(document)?;
+    /// A document's sample at a level, of its set.
+    fn sample<'s, K: Key>(
+        &self,
+        set: &'s [u8],
+        level: usize,
+        document: u32,
+        sampled: &Sampled,
+    ) -> Result<&'s [u8]> {
         let rate = sampled.rates()[level];
         let mut slice = set;
         if rate.n() > 1 {
