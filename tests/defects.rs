@@ -354,3 +354,55 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         }
     }
 }
+
+/// Help and version ended with 0 when nothing of them could be written.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_printed_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    Run::default()
+        .run(&[&sample_corpora("trec-web")], &out)
+        .unwrap();
+    let out = out.to_str().unwrap();
+    let commands: [&[&str]; 9] = [
+        &["--help"],
+        &["-h"],
+        &["--version"],
+        &["run", "--help"],
+        &["help", "run"],
+        &["method", "minhash"],
+        &["status", out],
+        &["graph", out],
+        &["verify", out],
+    ];
+    for arguments in commands {
+        let full = fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"))
+            .args(arguments)
+            .stdout(full)
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
+        assert!(
+            told.contains("error: cannot write standard output: "),
+            "{arguments:?}: {told}"
+        );
+    }
+    // Whoever has seen enough and went away is no failure.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .arg("--help")
+        .stdout(writer)
+        .output()
+        .unwrap();
+    assert_eq!(
+        (output.status.code(), &output.stderr[..]),
+        (Some(0), &b""[..])
+    );
+}
