@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::budget::ByteSize;
 use crate::limits::Resource;
+use crate::numbers::counted;
 
 /// The result of everything in this library that can fail as a whole.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -241,7 +242,7 @@ pub enum Error {
         most: u64,
     },
     /// Something was rejected and `--strict` was given.
-    #[error("{count} records were rejected (--strict); the first: {first}")]
+    #[error("{} rejected (--strict); the first: {first}", counted(*count, "record"))]
     Rejected {
         /// How many.
         count: u64,

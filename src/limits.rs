@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::budget::{BEYOND_BUDGET, Budget, ByteSize};
+use crate::numbers::counted;
 use crate::store::disk;
 use crate::{Error, Result};
 
@@ -102,9 +103,12 @@ impl fmt::Display for Resource {
 /// `Limit` with the least that would do.
 pub fn check(budget: &Budget) -> Result<()> {
     let threads = budget.threads as u64;
-    let what = || match budget.threads {
-        1 => format!("--memory {} with 1 thread", budget.memory.exact()),
-        threads => format!("--memory {} with {threads} threads", budget.memory.exact()),
+    let what = || {
+        format!(
+            "--memory {} with {}",
+            budget.memory.exact(),
+            counted(threads, "thread")
+        )
     };
     let (given, open) = (descriptors(), open_files());
     let least = open + OTHER_FILES + threads * FILES_OF_A_THREAD + LEAST_RUNS;

@@ -12,6 +12,7 @@ use crate::ids::FingerprintKind;
 use crate::join::{self, JoinConfig};
 use crate::manifest::{Cost, ResultFile, Workspace};
 use crate::merge;
+use crate::numbers::percent;
 use crate::preflight;
 use crate::progress::Context;
 use crate::read::{InputFile, lasting, list_inputs};
@@ -225,8 +226,8 @@ pub fn plan(
 ) -> Result<Planned> {
     catalogue(workspace, context)?;
     let planned = plan::run(workspace, config, context)?;
-    let (share, seconds) = (planned.plan.share * 100.0, planned.cost.wall_seconds);
-    let line = format!("plan: {share:.2} % of the shingles ({seconds:.1} s)");
+    let (share, seconds) = (percent(planned.plan.share, 2), planned.cost.wall_seconds);
+    let line = format!("plan: {share} of the shingles ({seconds:.1} s)");
     context.progress.end(&line);
     Ok(planned)
 }

@@ -44,6 +44,7 @@ use crate::collection::{Catalogue, CollectionConfig, TEXT_BLOCK_BYTES, TEXT_ZSTD
 use crate::ids::{FingerprintKind, Key};
 use crate::manifest::Workspace;
 use crate::merge;
+use crate::numbers::counted;
 use crate::pipeline::{Question, Spill};
 use crate::progress::Context;
 use crate::read::{
@@ -189,14 +190,14 @@ fn of_inputs<K: Key>(
         after.max(volume.documents * SCRATCH_BYTES),
     ];
     let needed = needed.into_iter().fold(0, u64::saturating_add);
-    let files = inputs.len();
+    let files = counted(inputs.len() as u64, "file");
     let verb = question.map_or("reading", |_| "reading and joining");
     decide(
         out,
         needed.saturating_sub(there),
         available,
         DOUBT_BEFORE_INGEST,
-        || format!("{verb} {files} files of {}", ByteSize(total)),
+        || format!("{verb} {files} of {}", ByteSize(total)),
         context,
     )
 }
@@ -252,7 +253,7 @@ pub fn before_sort<K: Key>(
         needed,
         available,
         DOUBT_BEFORE_SORT,
-        || format!("sorting and merging {records} records"),
+        || format!("sorting and merging {}", counted(records, "record")),
         context,
     )
 }

@@ -406,3 +406,22 @@ fn what_cannot_be_printed_is_an_error() {
         (Some(0), &b""[..])
     );
 }
+
+/// `all -0.00 -0.00 0B`: the sum over nothing is a negative zero.
+#[test]
+fn a_directory_where_nothing_ran_has_cost_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    drop(
+        Run::default()
+            .ingest(&[&sample_corpora("trec-web")], &out)
+            .unwrap(),
+    );
+    let mut manifest = common::manifest(&out);
+    manifest.costs.clear();
+    let summary = lookalike::report::Summary::of(&manifest);
+    let ledger = lookalike::report::ledger(&summary);
+    let all = ledger.lines().last().unwrap();
+    let cells: Vec<&str> = all.split_whitespace().collect();
+    assert_eq!(cells, ["all", "0.00", "0.00", "0B"]);
+}

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use lookalike::Result;
+use lookalike::numbers::counted;
 use lookalike::qrels::{FileCounts, QrelsConfig, QrelsReport, TopicCounts, run as compare};
 
 use super::args::{MeansOptions, QrelsOptions};
@@ -34,9 +35,10 @@ pub fn run(options: &QrelsOptions) -> Result<ExitCode> {
         }) = &report.run
         {
             context.progress.note(&format!(
-                "warning: {}: {rise} lines have a higher score than the line before; a program that ranks by \
+                "warning: {}: {} with a higher score than the line before; a program that ranks by \
                  score has another order than this one, that of the file",
-                path.display()
+                path.display(),
+                counted(*rise, "line")
             ));
         }
         super::say(&if options.json {
@@ -84,9 +86,9 @@ fn table(report: &QrelsReport) -> String {
 fn file(out: &mut String, what: &str, counts: &FileCounts, report: &QrelsReport) {
     let _ = write!(
         out,
-        "{what:<6}{}: {} lines, {} kept (--keep {}), {} removed",
+        "{what:<6}{}: {}, {} kept (--keep {}), {} removed",
         counts.path.display(),
-        counts.lines,
+        counted(counts.lines, "line"),
         counts.kept,
         report.keep,
         counts.removed

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use lookalike::manifest::Workspace;
 use lookalike::measure::Criterion;
+use lookalike::numbers::counted;
 use lookalike::query::{self, Answer, QueryConfig};
 use lookalike::read::ReadConfig;
 use lookalike::{Error, Result, pipeline};
@@ -53,8 +54,11 @@ pub fn run(options: &QueryOptions) -> Result<ExitCode> {
             },
         )?;
         context.progress.end(&format!(
-            "query: {} of {} documents found, {} rejected, the collection read {} times",
-            stats.matched, stats.queries, stats.rejected, stats.batches
+            "query: {} of {} found, {} rejected, the collection read {}",
+            stats.matched,
+            counted(stats.queries, "document"),
+            stats.rejected,
+            counted(stats.batches, "time")
         ));
         Ok(ExitCode::SUCCESS)
     })

@@ -11,6 +11,7 @@ use crate::collection::{Catalogue, RejectReader, each_document};
 use crate::join::{Pairs, each_pair};
 use crate::manifest::{InputList, Manifest, ResultFile, ResultsEntry, Workspace, check_file};
 use crate::measure::Measure;
+use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
 use crate::sort::{Tagged, sort_tagged};
@@ -85,9 +86,9 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let linked = pairs.stats.pairs.min(documents);
     let sampled = Sampled::bytes_for(measure, levels, documents);
     let least = ByteSize(FIXED_BYTES + bytes(documents, linked) + sampled + (1 << 20));
-    context
-        .budget
-        .require(least, || format!("clustering {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("clustering {}", counted(documents, "document"))
+    })?;
     let memory = ByteSize((context.budget.memory.0 - least.0 + (1 << 20)).min(1 << 30));
     context
         .progress

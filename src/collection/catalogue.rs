@@ -8,6 +8,7 @@ use super::documents::{DocumentReader, DocumentRecord, RejectWriter};
 use crate::budget::ByteSize;
 use crate::limits;
 use crate::manifest::{CatalogueEntry, Workspace};
+use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::read::{Reason, Reject, SourceSpan};
 use crate::sort::{Tagged, sort_tagged};
@@ -99,9 +100,9 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     // Representatives as a column in memory, a bit for each repeated docno; the rest is for sorting.
     let columns = documents * 4 + documents / 8;
     let least = ByteSize(FIXED_BYTES + columns + (2 << 20));
-    context
-        .budget
-        .require(least, || format!("the catalogue of {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("the catalogue of {}", counted(documents, "document"))
+    })?;
     let memory = ByteSize((context.budget.memory.0 - FIXED_BYTES - columns).min(1 << 30));
     let scratch = workspace.scratch();
     let directory = workspace.path(DIRECTORY);

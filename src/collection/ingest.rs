@@ -18,6 +18,7 @@ use super::{CollectionConfig, DocumentReader, SetWriter, TextWriter};
 use crate::budget::ByteSize;
 use crate::ids::Key;
 use crate::manifest::{Cursor, SegmentEntry, Workspace};
+use crate::numbers::counted;
 use crate::parse::TokenKind;
 use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::read::{
@@ -228,8 +229,9 @@ pub fn run<K: Key>(
     let config = workspace.manifest.collection.clone();
     let least = least_memory(&config, inputs.len());
     context.budget.require(least, || {
-        let (most, files) = (config.read.max_document, inputs.len());
-        format!("reading documents of up to {most} (--max-document) from {files} files")
+        let most = config.read.max_document;
+        let files = counted(inputs.len() as u64, "file");
+        format!("reading documents of up to {most} (--max-document) from {files}")
     })?;
     let list = inputs.len() as u64 * INPUT_BYTES;
     let shares = Shares::new(ByteSize(context.budget.memory.0 - list), &config);

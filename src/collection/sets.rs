@@ -10,6 +10,7 @@ use super::{Catalogue, Column};
 use crate::ids::Key;
 use crate::limits;
 use crate::manifest::{MANIFEST_FILE, SegmentEntry, Workspace};
+use crate::numbers::counted;
 use crate::store::{
     HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION, checksum,
 };
@@ -247,7 +248,10 @@ impl MappedSets {
         let bytes: u64 = parts.map(|segment| segment.fingerprints.bytes).sum();
         let files = workspace.manifest.segments.len();
         limits::room_for_mappings(files, bytes, || {
-            format!("looking at {files} mapped files of sets")
+            format!(
+                "looking at {} of sets",
+                counted(files as u64, "mapped file")
+            )
         })?;
         let stored = Catalogue::stored(workspace)?;
         let directory = workspace.path("collection");

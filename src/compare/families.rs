@@ -27,6 +27,7 @@ use crate::ids::Key;
 use crate::join::each_pair;
 use crate::manifest::Workspace;
 use crate::measure::Measure;
+use crate::numbers::counted;
 use crate::progress::Context;
 use crate::store::disk;
 use crate::{Error, Result};
@@ -122,7 +123,13 @@ pub(super) fn run(
     let documents = Catalogue::stats(base)?.documents;
     let held = lines.len() as u64 * COPY_BYTES + documents * 8;
     let least = ByteSize(crate::budget::PROCESS_BYTES + held + RESIDENT);
-    let what = || format!("comparing {} copies of {documents} documents", lines.len());
+    let what = || {
+        format!(
+            "comparing {} of {}",
+            counted(lines.len() as u64, "copy"),
+            counted(documents, "document")
+        )
+    };
     context.budget.require(least, what)?;
     let mut rows: Vec<FamilyRow> = families
         .iter()
@@ -252,7 +259,7 @@ fn read(base: &Workspace, edits: &Path, context: &Context<'_>) -> Result<Read> {
         lines.push((line.original, line.copy, line.edits.len() as u64));
         let held = lines.len() as u64 * COPY_BYTES;
         let least = ByteSize(crate::budget::PROCESS_BYTES + held);
-        let what = || format!("{} copies of an edit list", lines.len());
+        let what = || format!("{} of an edit list", counted(lines.len() as u64, "copy"));
         context.budget.require(least, what)?;
     }
     let docnos = lines

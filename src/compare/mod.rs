@@ -39,6 +39,7 @@ use crate::collection::Catalogue;
 use crate::join::open_pairs;
 use crate::manifest::{Workspace, parts_of};
 use crate::methods::{self, Spec};
+use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::report::Summary;
 use crate::store::Kind;
@@ -186,7 +187,7 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
     }
     let stats = Catalogue::stats(base)?;
     let least = ByteSize(crate::budget::PROCESS_BYTES + count as u64 * LIST_BYTES);
-    let what = || format!("comparing {count} methods");
+    let what = || format!("comparing {}", counted(count as u64, "method"));
     context.budget.require(least, what)?;
     let workspaces = opened(base, config)?;
     let agreement = agree(&workspaces, context)?;
@@ -241,8 +242,8 @@ fn row(workspace: &Workspace, method: String, against: Vec<Against>) -> MethodRo
         largest: clusters.largest,
         sets: summary.merge.map_or(0, |merge| merge.lists),
         against,
-        wall_seconds: costs().map(|cost| cost.wall_seconds).sum(),
-        cpu_seconds: costs().map(|cost| cost.cpu_seconds).sum(),
+        wall_seconds: costs().fold(0.0, |sum, cost| sum + cost.wall_seconds),
+        cpu_seconds: costs().fold(0.0, |sum, cost| sum + cost.cpu_seconds),
         peak_bytes: costs().map(|cost| cost.peak_bytes).max().unwrap_or(0),
         disk_bytes: parts
             .filter(|(_, kind, _)| kinds.contains(kind))

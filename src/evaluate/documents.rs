@@ -10,6 +10,7 @@ use super::samples;
 use crate::budget::ByteSize;
 use crate::cluster::UnionFind;
 use crate::collection::SizeGroups;
+use crate::numbers::counted;
 use crate::progress::Context;
 use crate::sort::{Tagged, sort_tagged};
 use crate::store::disk;
@@ -281,9 +282,9 @@ impl Documents {
         })?;
         if repeated > 0 {
             notes.push(format!(
-                "{}: {repeated} lines have a docno that an earlier one has; documents of one docno are \
-                 taken for one",
-                path.display()
+                "{}: {} with a docno that an earlier line has; documents of one docno are taken for one",
+                path.display(),
+                counted(repeated, "line")
             ));
         }
         if known {

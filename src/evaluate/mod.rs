@@ -99,6 +99,7 @@ pub use samples::{Sample, SampleAt};
 use crate::budget::ByteSize;
 use crate::ids::Threshold;
 use crate::manifest::Workspace;
+use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::store::disk;
 use crate::{Error, Result};
@@ -457,9 +458,9 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     };
     let held = FIXED_BYTES + count * (documents::DOCUMENT_BYTES + families) + groups;
     let least = ByteSize(held + 3 * SORT_BYTES);
-    context
-        .budget
-        .require(least, || format!("evaluating {count} documents"))?;
+    context.budget.require(least, || {
+        format!("evaluating {}", counted(count, "document"))
+    })?;
     let memory = ByteSize((context.budget.memory.0 - held).min(most));
     let mut documents = Documents::load(&sources, place, count, context, &mut notes)?;
     context.stop.check(STAGE)?;
@@ -490,9 +491,9 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
             for (what, counts) in [("truth", truth), ("run", run)] {
                 if counts.unknown > 0 {
                     notes.push(format!(
-                        "{} of {} pairs of the {what} have docnos that the truth's collection does not have; \
+                        "{} of {} of the {what} have docnos that the truth's collection does not have; \
                          they are left out",
-                        counts.unknown, counts.pairs
+                        crate::numbers::count(counts.unknown), counted(counts.pairs, "pair")
                     ));
                 }
             }

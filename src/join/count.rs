@@ -46,6 +46,7 @@ use crate::ids::Key;
 use crate::manifest::{PostingsEntry, Workspace};
 use crate::measure::Criterion;
 use crate::merge::PostingsReader;
+use crate::numbers::counted;
 use crate::progress::{Context, Stop, Unit, joined};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunWriter};
@@ -125,7 +126,11 @@ pub(super) fn run<K: Key>(
         + WORKER_BYTES;
     let least = ByteSize(fixed + LEAST_ENTRIES * ENTRY_BYTES);
     context.budget.require(least, || {
-        format!("joining {documents} documents with {threads} threads")
+        format!(
+            "joining {} with {}",
+            counted(documents, "document"),
+            counted(threads, "thread")
+        )
     })?;
     let mut memory = context.budget.memory.0 - fixed;
     let tokens = postings.stats.pair_tokens;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::entries::{InputEntry, ResultFile};
+use crate::numbers::counted;
 use crate::read::InputFile;
 use crate::store::disk::{self, AtomicFile};
 use crate::{Error, Result};
@@ -77,7 +78,12 @@ pub(super) fn restore(directory: &Path, entry: &InputsEntry, inputs: &[InputFile
     disk::remove(&path)?;
     let describe = |entry: &InputsEntry| {
         let InputsEntry { files, bytes, list } = entry;
-        format!("{files} files of {bytes} bytes, list {}", list.checksum)
+        format!(
+            "{} of {}, list {}",
+            counted(*files, "file"),
+            counted(*bytes, "byte"),
+            list.checksum
+        )
     };
     Err(Error::InputChanged {
         path,

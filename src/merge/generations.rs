@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::budget::ByteSize;
 use crate::ids::Key;
 use crate::limits;
+use crate::numbers::counted;
 use crate::progress::Stop;
 use crate::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter};
 use crate::store::disk;
@@ -31,7 +32,7 @@ pub fn fan_in<K: Key>(given: ByteSize, memory: u64, threads: u64) -> Result<usiz
             given,
             least: ByteSize(given.0 + 2 * cursor * threads - memory.min(2 * cursor * threads))
                 .round_up(),
-            what: format!("merging with {threads} threads"),
+            what: format!("merging with {}", counted(threads, "thread")),
         });
     }
     // Runs are opened once and shared by the threads.

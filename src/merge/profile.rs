@@ -10,6 +10,7 @@ use super::stage::STAGE;
 use crate::budget::ByteSize;
 use crate::ids::Key;
 use crate::manifest::Workspace;
+use crate::numbers::counted;
 use crate::progress::{Context, Unit, joined_all};
 use crate::sample::Sampled;
 use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION, disk};
@@ -247,7 +248,11 @@ pub(crate) fn each_profile<K: Key>(
         return Err(Error::BudgetTooSmall {
             given: context.budget.memory,
             least: ByteSize(context.budget.memory.0 + more).round_up(),
-            what: format!("profiles of {documents} documents with {threads} threads"),
+            what: format!(
+                "profiles of {} with {}",
+                counted(documents, "document"),
+                counted(threads, "thread")
+            ),
         });
     }
     let mut first = 0;

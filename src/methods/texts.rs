@@ -15,6 +15,7 @@ use super::extract::no_text;
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::{Catalogue, Column, DocumentReader, DocumentRecord, TextReader};
 use crate::manifest::{SegmentEntry, Workspace};
+use crate::numbers::counted;
 use crate::progress::{Context, Unit, caught, joined_all};
 use crate::store::disk;
 use crate::{Error, Result};
@@ -58,7 +59,13 @@ impl<'a> Texts<'a> {
         let threads = context.budget.threads as u64;
         let fixed = PROCESS_BYTES + FIXED_BYTES + held + documents * 4 + threads * (2 << 20);
         let least = ByteSize(fixed + (1 << 20) * cost);
-        let what = || format!("making keys of {documents} documents with {threads} threads");
+        let what = || {
+            format!(
+                "making keys of {} with {}",
+                counted(documents, "document"),
+                counted(threads, "thread")
+            )
+        };
         context.budget.require(least, what)?;
         let window = ((context.budget.memory.0 - fixed) / cost).min(WINDOW_BYTES);
         context

@@ -28,6 +28,7 @@ use crate::cluster::cell;
 use crate::collection::Catalogue;
 use crate::join::{Pairs, each_pair};
 use crate::manifest::{ResultFile, Workspace};
+use crate::numbers::counted;
 use crate::progress::Context;
 use crate::sample::Sampled;
 use crate::store::disk::{self, AtomicFile};
@@ -110,9 +111,9 @@ pub fn graph(
     let levels = sample.map_or(1, |sample| sample.sizes.len());
     let sizes = Sampled::bytes_for(measure, levels, documents);
     let least = ByteSize(PROCESS_BYTES + FIXED_BYTES + documents / 8 + sizes);
-    context
-        .budget
-        .require(least, || format!("a graph of {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("a graph of {}", counted(documents, "document"))
+    })?;
     let names = Catalogue::names(workspace)?;
     let mut out = String::new();
     let mut passed = 0u64;

@@ -15,7 +15,6 @@ mod verify;
 mod wording;
 
 pub use graph::{GraphFormat, graph, write_graph};
-pub(crate) use ledger::count;
 pub use ledger::{cost_rows, ledger, ledger_rows, stage_line};
 pub use plan::{plan, study};
 pub use process::{cpu_seconds, peak_bytes};

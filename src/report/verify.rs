@@ -7,6 +7,7 @@ use crate::collection::{DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReade
 use crate::ids::Key;
 use crate::manifest::{MANIFEST_FILE, Manifest, Workspace, check_file, parts_of};
 use crate::merge::PostingsReader;
+use crate::numbers::{count, counted};
 use crate::sort::RunFile;
 use crate::store::{
     self, HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
@@ -207,7 +208,7 @@ fn read_run<K: Key>(
         records += 1;
         cursor.advance()?;
     }
-    counted(path, info.records, records)
+    all_there(path, info.records, records)
 }
 
 fn read_postings<K: Key>(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
@@ -227,7 +228,7 @@ fn read_postings<K: Key>(path: &Path, parameters: Option<u128>, info: &PartInfo)
         }
     }
     reader.finish()?;
-    counted(path, info.records, lists)
+    all_there(path, info.records, lists)
 }
 
 /// Texts are whole characters, though their pieces are not.
@@ -285,7 +286,7 @@ impl Utf8 {
     }
 }
 
-fn counted(path: &Path, expected: u64, found: u64) -> Result<()> {
+fn all_there(path: &Path, expected: u64, found: u64) -> Result<()> {
     if expected == found {
         return Ok(());
     }
@@ -464,7 +465,8 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let segments = manifest.segments.len();
     let place = manifest.segments.last().map_or(0, |s| s.next.file);
     let reading = format!(
-        "{segments} segments committed, in file {place} of {}",
+        "{} committed, in file {place} of {}",
+        counted(segments as u64, "segment"),
         manifest.inputs.files
     );
     out.push(("ingest", done(manifest.ingested, reading)));
@@ -477,25 +479,34 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let sort = manifest.runs.as_ref().map_or_else(waiting, |runs| {
         done(
             runs.complete,
-            format!("{} runs, {} records", runs.stats.runs, runs.stats.records),
+            format!(
+                "{}, {}",
+                counted(runs.stats.runs, "run"),
+                counted(runs.stats.records, "record")
+            ),
         )
     });
     out.push(("sort", sort));
     let merge = manifest.postings.as_ref().map_or_else(waiting, |postings| {
         done(
             postings.complete,
-            format!("{} of {} ranges", postings.parts.len(), postings.ranges),
+            format!(
+                "{} of {}",
+                postings.parts.len(),
+                counted(postings.ranges.into(), "range")
+            ),
         )
     });
     out.push(("merge", merge));
     let join = match (&manifest.pairs, &manifest.joining) {
         (Some(pairs), _) => format!("done (threshold {})", pairs.config.threshold),
         (None, Some(joining)) => match (&joining.stats.count, &joining.stats.prefix) {
-            (Some(stats), _) => format!("{} pair tokens counted", stats.pair_tokens),
+            (Some(stats), _) => format!("{} counted", counted(stats.pair_tokens, "pair token")),
             (_, Some(stats)) if joining.prefix.is_some() => {
                 format!(
-                    "{} of {} candidates looked at",
-                    stats.candidates, stats.spilled
+                    "{} of {} looked at",
+                    count(stats.candidates),
+                    counted(stats.spilled, "candidate")
                 )
             }
             _ => "begun".into(),

@@ -10,6 +10,7 @@ use crate::collection::{Catalogue, Column, SetReader, each_document};
 use crate::ids::Key;
 use crate::manifest::{SampleEntry, Workspace};
 use crate::measure::Measure;
+use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::store::{Header, Kind, PartWriter, VERSION};
 use crate::{Error, Result};
@@ -238,9 +239,9 @@ pub fn run<K: Key>(
     let levels = sampling.levels(workspace.manifest.collection.size_groups.count());
     let count = levels.rates.len();
     let least = ByteSize(FIXED_BYTES + documents * 8 + Sampled::bytes(count, documents));
-    context
-        .budget
-        .require(least, || format!("sampling {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("sampling {}", counted(documents, "document"))
+    })?;
     let level = levels_of_documents(workspace, &levels)?;
     let representatives = Catalogue::representatives(workspace)?;
     let stored = Catalogue::stored(workspace)?;

@@ -14,6 +14,7 @@ use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{Catalogue, Column, SetReader};
 use crate::ids::Key;
 use crate::manifest::{RunsEntry, SegmentEntry, Workspace};
+use crate::numbers::counted;
 use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::sample::{Rate, Sampled};
 use crate::store::{PartInfo, disk};
@@ -84,7 +85,9 @@ pub(crate) fn run_records<K: Key>(
     let fixed =
         PROCESS_BYTES + documents * 4 + Sampled::bytes(levels, documents) + threads * WORKER_BYTES;
     let least = ByteSize(fixed + threads * Buffer::<K>::bytes(LEAST_RECORDS));
-    budget.require(least, || format!("sorting with {threads} threads"))?;
+    budget.require(least, || {
+        format!("sorting with {}", counted(threads, "thread"))
+    })?;
     let capacity = Buffer::<K>::capacity((budget.memory.0 - fixed) / threads);
     // No worker needs more than there is, and small buffers are sorted faster than large ones.
     let fast = FAST_RECORDS.max(records / MANY_RUNS);

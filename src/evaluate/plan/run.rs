@@ -13,6 +13,7 @@ use crate::collection::Catalogue;
 use crate::evaluate::trial::{self, Cost, Documents};
 use crate::ids::{FingerprintKind, Key};
 use crate::manifest::Workspace;
+use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::sample::{Rate, Sampled, Sampling};
 use crate::store::disk;
@@ -143,9 +144,9 @@ fn gather(
     let least =
         FIXED_BYTES + Documents::bytes(documents) + Sampled::bytes(1, documents) + documents * 8;
     let least = ByteSize(least);
-    context
-        .budget
-        .require(least, || format!("a plan for {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("a plan for {}", counted(documents, "document"))
+    })?;
     let threshold = config.target.threshold;
     let place = |name: &str| base.directory().join(DIRECTORY).join(name);
     let (truth, exact) = trial::ask(
@@ -181,7 +182,11 @@ fn gather(
             // Choosing takes as much again, for a table by document.
             let held = ByteSize(least.0 + 2 * cells.bytes());
             context.budget.require(held, || {
-                format!("the pairs of {documents} documents at {} ratios", ratio + 1)
+                format!(
+                    "the pairs of {} at {}",
+                    counted(documents, "document"),
+                    counted(u64::from(ratio) + 1, "ratio")
+                )
             })
         })?;
         if number + 1 == config.ratios.len() {

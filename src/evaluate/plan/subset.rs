@@ -7,6 +7,7 @@ use crate::collection::{
 };
 use crate::ids::{Key, Threshold};
 use crate::manifest::{SegmentEntry, Workspace};
+use crate::numbers::counted;
 use crate::progress::{Context, Silent};
 use crate::random::{STEP, mix};
 use crate::{Error, Result};
@@ -85,9 +86,9 @@ fn copy<K: Key>(
     let largest = stored.0.iter().max().map_or(0, |&n| u64::from(n));
     let documents = stored.0.len() as u64;
     let least = ByteSize(FIXED_BYTES + documents * 8 + largest * (K::BYTES as u64 + 8));
-    context
-        .budget
-        .require(least, || format!("a subset of {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("a subset of {}", counted(documents, "document"))
+    })?;
     let mut open = start(0, 0)?;
     let mut made: Vec<SegmentEntry> = Vec::new();
     let (mut number, mut copied) = (0u32, 0u32);

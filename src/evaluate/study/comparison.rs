@@ -6,6 +6,7 @@ use super::results::{Study, Trial};
 use super::run::StudyCost;
 use crate::evaluate::Counts;
 use crate::ids::Threshold;
+use crate::numbers::percent;
 
 /// With less saved of a whole run, an exact answer is the better bargain.
 const WORTH_SAVING: f64 = 0.25;
@@ -199,8 +200,8 @@ fn verdict(cost: &StudyCost) -> String {
     };
     format!(
         "Reading the collection took {reading:.1} CPU seconds, and every run has to do that. From there an exact run \
-         takes {exact:.1}; with the plan for precision {precision} it is {sampled:.1}, which saves {:.0} % of the \
+         takes {exact:.1}; with the plan for precision {precision} it is {sampled:.1}, which saves {} of the \
          whole. {advice}",
-        saved * 100.0
+        percent(saved, 0)
     )
 }

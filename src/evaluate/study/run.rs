@@ -17,6 +17,7 @@ use crate::evaluate::plan::{self, Plan, PlanConfig, Target};
 use crate::evaluate::trial::{self, Cost, Documents};
 use crate::ids::Threshold;
 use crate::manifest::{Workspace, put_file};
+use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::report::peak_bytes;
 use crate::sample::{Rate, Sampled, Sampling};
@@ -274,9 +275,9 @@ pub fn run(
             + Sampled::bytes(1, documents)
             + documents * 8,
     );
-    context
-        .budget
-        .require(least, || format!("a study of {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("a study of {}", counted(documents, "document"))
+    })?;
     let directory = base.directory().join(DIRECTORY);
     disk::create_lasting_directory(&directory.join(TRIALS))?;
     let groups = &base.manifest.collection.size_groups;
@@ -343,8 +344,10 @@ pub fn run(
     cost.peak_bytes = peak_bytes();
     write(base, &study, &cost)?;
     let line = format!(
-        "{STAGE}: {} trials, {:.1} s, {:.1} CPU s",
-        cost.count, cost.wall_seconds, cost.cpu_seconds
+        "{STAGE}: {}, {:.1} s, {:.1} CPU s",
+        counted(cost.count, "trial"),
+        cost.wall_seconds,
+        cost.cpu_seconds
     );
     context.progress.end(&line);
     Ok((study, cost))

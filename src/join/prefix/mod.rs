@@ -58,6 +58,7 @@ use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::{Catalogue, MappedSets};
 use crate::ids::Key;
 use crate::manifest::Workspace;
+use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
 use crate::sort::RunEntry;
@@ -148,7 +149,11 @@ pub(super) fn run<K: Key>(
             + verify::LEAST_BYTES,
     );
     context.budget.require(least, || {
-        format!("joining {documents} documents with {threads} threads")
+        format!(
+            "joining {} with {}",
+            counted(documents, "document"),
+            counted(threads, "thread")
+        )
     })?;
     let memory = context.budget.memory.0 - fixed;
     let sampled = Sampled::load_for(workspace, config.measure)?;

@@ -52,6 +52,7 @@ use std::path::Path;
 use crate::budget::ByteSize;
 use crate::collection::Catalogue;
 use crate::manifest::Workspace;
+use crate::numbers::{count, counted};
 use crate::progress::{Context, Unit};
 use crate::store::disk::{self, AtomicFile};
 use crate::{Error, Result};
@@ -228,8 +229,10 @@ pub fn write(
         checksum,
     };
     context.progress.end(&format!(
-        "{STAGE}: {} clusters, {} pairs, {} of their texts missing",
-        stats.clusters, stats.pairs, stats.missing
+        "{STAGE}: {}, {}, {} of their texts missing",
+        counted(stats.clusters, "cluster"),
+        counted(stats.pairs, "pair"),
+        count(stats.missing)
     ));
     Ok(stats)
 }
