@@ -1,20 +1,11 @@
 //! Stages 6 to 8 on disk: runs, their merge, postings, the count join. Each bench checks the number
 //! that came out; bytes per record are printed once.
 
-use lookalike::join::PairsEntry;
-use lookalike::merge::PostingsEntry;
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use criterion::{
-    BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
-};
 use lookalike::budget::{Budget, ByteSize};
 use lookalike::collection::{CollectionConfig, SizeGroups};
 use lookalike::ids::Key;
-use lookalike::join::{self, Join, JoinConfig, Pairs};
-use lookalike::merge::{LoserTree, PostingsReader, PostingsWriter};
+use lookalike::join::{self, Join, JoinConfig, Pairs, PairsEntry};
+use lookalike::merge::{LoserTree, PostingsEntry, PostingsReader, PostingsWriter};
 use lookalike::pipeline::{self, JoinParameters, Spill};
 use lookalike::progress::{Context, Silent, Stop};
 use lookalike::read::ReadConfig;
@@ -22,6 +13,13 @@ use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
 use lookalike::sort::{Compression, Record, RunFile, RunWriter};
 use lookalike::workspace::Workspace;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use criterion::{
+    BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
+};
 
 /// Records of a run, and of all runs of a merge together.
 const RECORDS: usize = 1 << 20;

@@ -35,9 +35,26 @@ pub enum Disk {
     Unchecked,
 }
 
+/// The most worker threads.
+pub const MOST_THREADS: usize = 1024;
+
 impl Budget {
-    /// Refuses a budget of which `least` does not fit, naming `what` needs it.
+    /// Refuses a number of threads that nothing can run with.
+    pub fn check(&self) -> Result<()> {
+        if !(1..=MOST_THREADS).contains(&self.threads) {
+            return Err(Error::BadParameter {
+                name: "threads",
+                given: self.threads.to_string(),
+                limit: format!("1 to {MOST_THREADS}"),
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses a budget that [`Budget::check`] refuses, and one of which `least` does not fit, naming
+    /// `what` needs it.
     pub fn require(&self, least: ByteSize, what: impl FnOnce() -> String) -> Result<()> {
+        self.check()?;
         if self.memory < least {
             let least = least.round_up();
             return Err(Error::BudgetTooSmall {

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A number of bytes. Reads `67108864`, `64MiB`, `64M`, `2G`, `1.5GiB`; units are powers of 1,024.
+/// A number of bytes. Reads `67108864`, `64MiB`, `1.5GiB` and, for short, `64M` or `2G`, whose units are
+/// powers of 1,024; and `64MB` or `2GB`, whose units are powers of 1,000. Case does not matter.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -45,15 +46,17 @@ impl ByteSize {
 }
 
 impl fmt::Display for ByteSize {
-    /// Exact where a unit divides it (`64MiB`), otherwise two digits (`1.27GiB`).
+    /// Exact where a unit divides it (`64MiB`), otherwise rounded to two decimals (`1.27GiB`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, shift) in UNITS {
             let unit = 1u64 << shift;
-            if self.0 >= unit || shift == 0 {
-                if self.0.is_multiple_of(unit) {
-                    return write!(f, "{}{name}", self.0 >> shift);
-                }
-                return write!(f, "{:.2}{name}", self.0 as f64 / unit as f64);
+            // What would round to 1024.00 of a unit is 1.00 of the next.
+            if self.0.saturating_add(unit / 1024 / 200) >= unit || shift == 0 {
+                let text = match self.0.is_multiple_of(unit) {
+                    true => format!("{}{name}", self.0 >> shift),
+                    false => format!("{:.2}{name}", self.0 as f64 / unit as f64),
+                };
+                return f.pad(&text);
             }
         }
         Ok(())
@@ -68,24 +71,30 @@ impl FromStr for ByteSize {
             .find(|c: char| !c.is_ascii_digit() && c != '.')
             .unwrap_or(text.len());
         let (number, unit) = (&text[..digits], text[digits..].trim());
-        let shift = match unit.to_ascii_lowercase().as_str() {
-            "" | "b" => 0,
-            "k" | "kb" | "kib" => 10,
-            "m" | "mb" | "mib" => 20,
-            "g" | "gb" | "gib" => 30,
-            "t" | "tb" | "tib" => 40,
+        let (base, power) = match unit.to_ascii_lowercase().as_str() {
+            "" | "b" => (1, 0),
+            "k" | "kib" => (1024, 1),
+            "m" | "mib" => (1024, 2),
+            "g" | "gib" => (1024, 3),
+            "t" | "tib" => (1024, 4),
+            "kb" => (1000, 1),
+            "mb" => (1000, 2),
+            "gb" => (1000, 3),
+            "tb" => (1000, 4),
             _ => {
                 return Err(format!(
-                    "unknown unit `{unit}`; use B, KiB, MiB, GiB or TiB"
+                    "unknown unit `{unit}`; use KiB, MiB, GiB or TiB (powers of 1,024; K, M, G, T for \
+                     short), kB, MB, GB or TB (powers of 1,000), or B"
                 ));
             }
         };
-        let wrong = || format!("`{text}` is not a size; write 64MiB, 2G or a number of bytes");
+        let unit = u64::pow(base, power);
+        let wrong = || format!("`{text}` is not a size; write 64MiB, 2GB or a number of bytes");
         let bytes = if let Ok(whole) = number.parse::<u64>() {
-            whole.checked_mul(1 << shift)
+            whole.checked_mul(unit)
         } else {
             let value: f64 = number.parse().map_err(|_| wrong())?;
-            let bytes = value * (1u64 << shift) as f64;
+            let bytes = value * unit as f64;
             (bytes.is_finite() && bytes < u64::MAX as f64).then_some(bytes as u64)
         };
         bytes
@@ -108,6 +117,17 @@ mod tests {
             ("2G", 2 << 30),
             ("1.5GiB", 3 << 29),
             ("1 KiB", 1024),
+            ("100MB", 100_000_000),
+            ("100mb", 100_000_000),
+            ("100MiB", 100 << 20),
+            ("1.5kB", 1500),
+            ("3KB", 3000),
+            ("3k", 3 << 10),
+            ("3K", 3 << 10),
+            ("2GB", 2_000_000_000),
+            ("1TB", 1_000_000_000_000),
+            ("1t", 1 << 40),
+            ("5b", 5),
         ] {
             assert_eq!(text.parse::<ByteSize>().unwrap(), ByteSize(bytes), "{text}");
         }
@@ -117,5 +137,9 @@ mod tests {
         assert_eq!(ByteSize(64 << 20).to_string(), "64MiB");
         assert_eq!(ByteSize((1 << 30) + (1 << 28)).to_string(), "1.25GiB");
         assert_eq!(ByteSize(0).to_string(), "0B");
+        assert_eq!(ByteSize(92_123).to_string(), "89.96KiB");
+        assert_eq!(ByteSize((1 << 20) - 1).to_string(), "1.00MiB");
+        assert_eq!(ByteSize((1 << 20) - 6).to_string(), "1023.99KiB");
+        assert_eq!(format!("{:>8}", ByteSize(17)), "     17B");
     }
 }

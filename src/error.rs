@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::byte_size::ByteSize;
+use crate::numbers::counted;
 use crate::resource::Resource;
 
 /// The result of everything in this library that can fail as a whole.
@@ -91,12 +92,12 @@ pub enum Error {
         found: u64,
     },
     /// The content contradicts itself or its checksum.
-    #[error("{} is corrupt at byte {offset_bytes}: {what}: expected {expected}, found {found}", path.display())]
+    #[error("{} is corrupt{}: {what}: expected {expected}, found {found}", path.display(), at(*offset_bytes))]
     Corrupt {
-        /// The file.
+        /// The file; the directory of several that contradict each other.
         path: PathBuf,
-        /// Where, as near as is known.
-        offset_bytes: u64,
+        /// Where, as near as is known; nothing where the whole file is meant.
+        offset_bytes: Option<u64>,
         /// The check that failed.
         what: String,
         /// What the check wanted.
@@ -114,6 +115,16 @@ pub enum Error {
         /// What should be there.
         expected: String,
         /// What is there.
+        found: String,
+    },
+    /// A comment `# name: value` at the head of a text file that cannot be read.
+    #[error("{}: the comment `# {name}`: {found}", path.display())]
+    BadComment {
+        /// The file.
+        path: PathBuf,
+        /// What the comment says.
+        name: &'static str,
+        /// What is wrong with its value.
         found: String,
     },
     /// An input is not what it was when its segments were committed.
@@ -231,7 +242,7 @@ pub enum Error {
         most: u64,
     },
     /// Something was rejected and `--strict` was given.
-    #[error("{count} records were rejected (--strict); the first: {first}")]
+    #[error("{} rejected (--strict); the first: {first}", counted(*count, "record"))]
     Rejected {
         /// How many.
         count: u64,
@@ -307,6 +318,11 @@ fn too_many_files(error: &io::Error) -> bool {
         let _ = error;
         false
     }
+}
+
+/// Where in a file, if that is known.
+fn at(offset_bytes: Option<u64>) -> String {
+    offset_bytes.map_or_else(String::new, |offset| format!(" at byte {offset}"))
 }
 
 /// A parameter as it is typed.
@@ -396,6 +412,7 @@ impl Error {
                  --truth-columns, --run-columns 2,3,5"
                     .into()
             }
+            Error::BadComment { .. } => "correct or remove the comment".into(),
             Error::InputChanged { .. } => "restore it, or start in a new directory with -o".into(),
             Error::Incompatible { .. } => {
                 "give the same value, or start in a new directory with -o".into()
@@ -458,5 +475,27 @@ impl Error {
                     .into()
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is wrong with a whole file used to be told as wrong at byte 0.
+    #[test]
+    fn an_offset_is_told_where_there_is_one() {
+        let corrupt = |offset_bytes| Error::Corrupt {
+            path: "a/b.post".into(),
+            offset_bytes,
+            what: "records".into(),
+            expected: "2".into(),
+            found: "3".into(),
+        };
+        let told = [None, Some(0), Some(64)].map(|offset| corrupt(offset).to_string());
+        let end = "records: expected 2, found 3";
+        assert_eq!(told[0], format!("a/b.post is corrupt: {end}"));
+        assert_eq!(told[1], format!("a/b.post is corrupt at byte 0: {end}"));
+        assert_eq!(told[2], format!("a/b.post is corrupt at byte 64: {end}"));
     }
 }

@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::budget::{BEYOND_BUDGET, Budget, ByteSize};
-use crate::process;
+use crate::numbers::counted;
 pub use crate::resource::Resource;
-use crate::{Error, Result};
+use crate::{Error, Result, process};
 
 /// Address space of a thread's stack, which Rust makes so large, and its guard page.
 const STACK_BYTES: u64 = (2 << 20) + (4 << 10);
@@ -46,9 +46,12 @@ const DEFAULT_MEMORY: (ByteSize, ByteSize) = (ByteSize::mib(256), ByteSize::mib(
 /// `Limit` with the least that would do.
 pub fn check(budget: &Budget) -> Result<()> {
     let threads = budget.threads as u64;
-    let what = || match budget.threads {
-        1 => format!("--memory {} with 1 thread", budget.memory.exact()),
-        threads => format!("--memory {} with {threads} threads", budget.memory.exact()),
+    let what = || {
+        format!(
+            "--memory {} with {}",
+            budget.memory.exact(),
+            counted(threads, "thread")
+        )
     };
     let (given, open) = (descriptors(), process::open_files());
     let least = open + OTHER_FILES + threads * FILES_OF_A_THREAD + LEAST_RUNS;

@@ -1,7 +1,8 @@
-//! Numbers as people read them.
+//! Numbers as people read them: counts with their nouns, and shares.
 
 /// A number with its thousands set apart.
-pub(crate) fn count(n: u64) -> String {
+#[must_use]
+pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -11,4 +12,97 @@ pub(crate) fn count(n: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A number with what it counts: `1 file`, `2,000 files`, `3 copies`.
+#[must_use]
+pub fn counted(n: u64, noun: &str) -> String {
+    let plural = match noun.strip_suffix('y') {
+        _ if n == 1 => noun.into(),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        _ if noun.ends_with(['s', 'x']) || noun.ends_with("ch") => format!("{noun}es"),
+        _ => format!("{noun}s"),
+    };
+    format!("{} {plural}", count(n))
+}
+
+/// A share from 0 to 1 as a percentage with so many decimals: `99.5 %`.
+///
+/// Only all is `100 %` and only nothing `0 %`: what would round to them is said to be more or less than
+/// the nearest that is neither, `<0.1 %` or `>99.9 %`.
+#[must_use]
+pub fn percent(share: f64, decimals: usize) -> String {
+    format!("{} %", ends(share, 100.0, decimals))
+}
+
+/// A share from 0 to 1 with so many decimals, with the same care: `>0.9999`.
+#[must_use]
+pub fn fraction(share: f64, decimals: usize) -> String {
+    ends(share, 1.0, decimals)
+}
+
+/// A part of a whole in per cent with one decimal; nothing where there is no whole.
+#[must_use]
+pub fn share(part: u64, whole: u64) -> Option<String> {
+    (whole > 0).then(|| percent(part as f64 / whole as f64, 1))
+}
+
+fn ends(share: f64, whole: f64, decimals: usize) -> String {
+    let text = |value: f64| format!("{value:.decimals$}");
+    let least = 0.1f64.powi(i32::try_from(decimals).unwrap_or(0));
+    let told = text(share * whole);
+    if share > 0.0 && told == text(0.0) {
+        format!("<{}", text(least))
+    } else if share < 1.0 && told == text(whole) {
+        format!(">{}", text(whole - least))
+    } else if share == 0.0 {
+        // Not -0.0, which a sum over nothing is.
+        text(0.0)
+    } else {
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_nouns() {
+        assert_eq!(count(1_234_567), "1,234,567");
+        for (n, noun, told) in [
+            (0, "file", "0 files"),
+            (1, "file", "1 file"),
+            (2000, "document", "2,000 documents"),
+            (1, "copy", "1 copy"),
+            (2, "copy", "2 copies"),
+            (2, "key", "2 keys"),
+            (2, "class", "2 classes"),
+            (2, "batch", "2 batches"),
+        ] {
+            assert_eq!(counted(n, noun), told);
+        }
+    }
+
+    #[test]
+    fn only_all_is_100_percent_and_only_nothing_0() {
+        for (part, whole, told) in [
+            (0, 7, "0.0 %"),
+            (7, 7, "100.0 %"),
+            (201, 202, "99.5 %"),
+            (1998, 2000, "99.9 %"),
+            (1999, 2000, ">99.9 %"),
+            (9999, 10_000, ">99.9 %"),
+            (1, 10_000, "<0.1 %"),
+            (1, 1000, "0.1 %"),
+        ] {
+            assert_eq!(share(part, whole).unwrap(), told, "{part} of {whole}");
+        }
+        assert_eq!(share(0, 0), None);
+        assert_eq!(percent(-0.0, 2), "0.00 %");
+        assert_eq!(percent(0.996, 0), ">99 %");
+        assert_eq!(fraction(0.99997, 4), ">0.9999");
+        assert_eq!(fraction(1.0, 4), "1.0000");
+        assert_eq!(fraction(0.00001, 4), "<0.0001");
+    }
 }

@@ -6,15 +6,13 @@ mod common;
 mod damage;
 
 use lookalike::cluster::ResultsEntry;
-use lookalike::collection;
-use lookalike::pipeline;
+use lookalike::inspect::verify;
+use lookalike::{Error, collection, pipeline};
 use std::fs;
 use std::path::Path;
 
 use common::{assert_same_files, tree};
 use damage::{Files, Subject, Variant, clear, flipped, page_made, plan_made, study_made, watch};
-use lookalike::Error;
-use lookalike::inspect::verify;
 
 /// All files but those that say what was spent.
 fn lasting(out: &Path) -> Files {

@@ -3,7 +3,12 @@
 
 mod common;
 
+use lookalike::collection::{self, DocumentReader, SetReader};
 use lookalike::join::PairsEntry;
+use lookalike::methods::{self, Spec};
+use lookalike::pipeline;
+use lookalike::progress::{Silent, Stop};
+use lookalike::report::{GraphFormat, graph, write_graph};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +16,6 @@ use std::path::{Path, PathBuf};
 use common::corpus::Random;
 use common::stopped::{StopAt, stage_of};
 use common::{Run, assert_same_files, lasting, least_memory, rows_of, sample_corpora, tree};
-use lookalike::collection::{self, DocumentReader, SetReader};
-use lookalike::methods::{self, Spec};
-use lookalike::pipeline;
-use lookalike::progress::{Silent, Stop};
-use lookalike::report::{GraphFormat, graph, write_graph};
 use xxhash_rust::xxh3::xxh3_64;
 
 type Texts = Vec<Vec<String>>;

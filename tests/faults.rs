@@ -6,10 +6,29 @@
 
 mod common;
 
+use lookalike::evaluate::qrels::{self, QrelsConfig};
+use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
+use lookalike::experiments::compare::CompareConfig;
+use lookalike::experiments::perturb::{self, Chowdhury, PerturbConfig, Recipe};
+use lookalike::experiments::plan::{self, PlanConfig, Target};
+use lookalike::experiments::study::{self, StudyConfig};
+use lookalike::inspect::verify;
 use lookalike::join::PairsEntry;
+use lookalike::measure::Criterion;
 use lookalike::merge::PostingsEntry;
+use lookalike::methods::{self, Spec};
+use lookalike::progress::{Silent, Stop};
+use lookalike::query::{self, QueryConfig};
+use lookalike::report::{
+    self,
+    page::{self, PageConfig},
+};
 use lookalike::sample::SampleEntry;
 use lookalike::sort::RunsEntry;
+use lookalike::store::disk::faults::{Do, Fault, arm, errno};
+use lookalike::store::disk::{Op, temporary};
+use lookalike::workspace::Workspace;
+use lookalike::{Error, join, merge, pipeline, sample, sort};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,25 +39,6 @@ use std::time::{Duration, Instant};
 use common::corpus::{Doc, Shape, random_corpus, write_jsonl};
 use common::stopped::StopAt;
 use common::{Run, assert_same_files, copy_directory, least_memory, paths, tree};
-use lookalike::evaluate::qrels::{self, QrelsConfig};
-use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
-use lookalike::experiments::compare::CompareConfig;
-use lookalike::experiments::perturb::{self, Chowdhury, PerturbConfig, Recipe};
-use lookalike::experiments::plan::{self, PlanConfig, Target};
-use lookalike::experiments::study::{self, StudyConfig};
-use lookalike::inspect::verify;
-use lookalike::measure::Criterion;
-use lookalike::methods::{self, Spec};
-use lookalike::progress::{Silent, Stop};
-use lookalike::query::{self, QueryConfig};
-use lookalike::report::{
-    self,
-    page::{self, PageConfig},
-};
-use lookalike::store::disk::faults::{Do, Fault, arm, errno};
-use lookalike::store::disk::{Op, temporary};
-use lookalike::workspace::Workspace;
-use lookalike::{Error, join, merge, pipeline, sample, sort};
 
 /// What is done, in `out` below the directory that it is given; says what it found.
 type Act = Box<dyn Fn(&Path) -> Result<String, Error> + Send + Sync>;

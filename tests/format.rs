@@ -8,13 +8,6 @@
 //! `LOOKALIKE_BLESS=1 cargo test --test format` rewrites the dumps and the texts, and adds fixtures
 //! that are not there yet. Read the difference before it is committed.
 
-use lookalike::join::PairsEntry;
-use lookalike::sort::RunsEntry;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Once;
-
 use lookalike::Error;
 use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::{
@@ -28,7 +21,8 @@ use lookalike::ids::Key;
 use lookalike::inspect::{inspect, verify};
 use lookalike::join::prefix::{self, Round};
 use lookalike::join::{
-    CountStats, Join, JoinConfig, JoinProgress, JoinStats, Pair, Pairs, PrefixStats, count,
+    CountStats, Join, JoinConfig, JoinProgress, JoinStats, Pair, Pairs, PairsEntry, PrefixStats,
+    count,
 };
 use lookalike::merge::PostingsWriter;
 use lookalike::pipeline::{self, JoinParameters, Spill};
@@ -37,11 +31,15 @@ use lookalike::read::{ReadConfig, Reason, Reject, SourceSpan};
 use lookalike::report::page::{self, PageConfig};
 use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
-use lookalike::sort::{Compression, Record, RunEntry, RunWriter};
+use lookalike::sort::{Compression, Record, RunEntry, RunWriter, RunsEntry};
 use lookalike::store::{
     FOOTER_BYTES, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, VERSION, checksum,
 };
 use lookalike::workspace::MANIFEST_FILE;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 /// The digest of parameters in every file made here.
 const PARAMETERS: u128 = 0x0123_4567_89ab_cdef_0011_2233_4455_6677;

@@ -10,11 +10,10 @@ use std::path::Path;
 
 use common::corpus::Random;
 use common::{Run, assert_same_files, results, rows_of, tree};
-use lookalike::Error;
 use lookalike::experiments::compare::{self, CompareConfig};
 use lookalike::methods::{self, METHODS, Spec};
 use lookalike::progress::{Progress, Silent, Stop, Unit};
-use lookalike::report;
+use lookalike::{Error, report};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Texts of lines of words: copies of a few originals with edits, short ones, an empty one, and exact copies.

@@ -2,8 +2,12 @@
 
 mod common;
 
+use lookalike::Error;
+use lookalike::budget::{ByteSize, Disk};
 use lookalike::join::PairsEntry;
 use lookalike::merge::PostingsEntry;
+use lookalike::pipeline::{self, preflight};
+use lookalike::progress::{Progress, Silent, Stop, Unit};
 use lookalike::sort::RunsEntry;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +15,6 @@ use std::sync::Mutex;
 
 use common::corpus::{Shape, random_corpus, write_jsonl};
 use common::{Run, lasting, manifest, paths};
-use lookalike::Error;
-use lookalike::budget::{ByteSize, Disk};
-use lookalike::pipeline::{self, preflight};
-use lookalike::progress::{Progress, Silent, Stop, Unit};
 
 /// What is counted beside what grows with the input.
 const FIXED: u64 = 4 << 20;

@@ -9,12 +9,11 @@ use std::path::Path;
 
 use common::corpus::Random;
 use common::{Run, rows_of};
-use lookalike::Error;
 use lookalike::measure::Criterion;
 use lookalike::methods::{self, Spec};
-use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
 use lookalike::query::{self, Answer, QueryConfig, QueryStats};
+use lookalike::{Error, pipeline};
 
 fn corpus(seed: u64) -> Vec<(String, String)> {
     let mut random = Random(seed);

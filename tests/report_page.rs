@@ -8,12 +8,11 @@ use std::path::{Path, PathBuf};
 
 use common::Run;
 use html5gum::{Token, Tokenizer};
-use lookalike::Error;
 use lookalike::methods::{self, Spec};
-use lookalike::pipeline;
 use lookalike::pipeline::Summary;
 use lookalike::progress::{Silent, Stop};
 use lookalike::report::page::{self, MEMBERS_SHOWN, PageConfig, PageStats};
+use lookalike::{Error, pipeline};
 
 /// Writes the page of a directory.
 fn report(run: &Run, out: &Path, config: &PageConfig) -> Result<(String, PageStats), Error> {

@@ -11,10 +11,9 @@ use std::time::SystemTime;
 
 use common::stopped::{StopAt, corpus, names, stage_of, uninterrupted};
 use common::{Run, assert_same_files, copy_directory, lasting, least_memory, paths, results};
-use lookalike::Error;
 use lookalike::progress::{Progress, Stop, Unit};
 use lookalike::workspace::Workspace;
-use lookalike::{join, merge, pipeline, sample, sort};
+use lookalike::{Error, join, merge, pipeline, sample, sort};
 
 #[test]
 fn stopped_at_any_call_and_run_again() {
@@ -374,8 +373,8 @@ fn other_parameters_of_the_collection_are_refused() {
         (
             run.clone().max_document(1 << 20),
             "--max-document",
-            "1048576",
-            "65536",
+            "1MiB",
+            "64KiB",
         ),
         (seed, "--seed", "7", "0"),
         (short, "--short", "skip", "whole"),

@@ -3,7 +3,12 @@
 
 mod common;
 
-use lookalike::pipeline;
+use lookalike::experiments::study::{
+    self, COST_FILE, DIRECTORY, PairTable, Study, StudyConfig, Trial, TrialGroup,
+};
+use lookalike::inspect::verify;
+use lookalike::progress::{Silent, Stop};
+use lookalike::{Error, pipeline};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -13,12 +18,6 @@ use common::corpus::{Doc, Shape, documents, random_corpus, write_jsonl};
 use common::oracle::{Both, Fact, Spec, THRESHOLDS, pairs};
 use common::stopped::{StopAt, stage_of};
 use common::{Run, assert_same_files, lasting, least_memory, rows_of, sample_corpora, tree};
-use lookalike::Error;
-use lookalike::experiments::study::{
-    self, COST_FILE, DIRECTORY, PairTable, Study, StudyConfig, Trial, TrialGroup,
-};
-use lookalike::inspect::verify;
-use lookalike::progress::{Silent, Stop};
 use serde_json::Value;
 
 type Fraction = (&'static str, u128, u128);

@@ -3,7 +3,9 @@
 
 mod common;
 
-use lookalike::pipeline;
+use lookalike::methods::{self, Spec};
+use lookalike::progress::{Silent, Stop};
+use lookalike::{Error, pipeline};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +14,6 @@ use std::sync::atomic::Ordering;
 use common::corpus::{Doc, Random, Shape, random_corpus, write_jsonl};
 use common::stopped::StopAt;
 use common::{Run, assert_same_files, least_memory, results, rows_of, sample_corpora};
-use lookalike::Error;
-use lookalike::methods::{self, Spec};
-use lookalike::progress::{Silent, Stop};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A collection that keeps its texts.

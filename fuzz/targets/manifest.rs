@@ -101,7 +101,7 @@ fn use_directory(base: &Base) {
         let _ = Catalogue::representatives(&workspace);
         if let Ok(sets) = MappedSets::open::<u64>(&workspace, 1 << 20) {
             for document in [0, 1, 6, 7, u32::MAX] {
-                let _ = sets.get(document);
+                let _ = sets.look().get(document);
             }
         }
         let _ = each_pair(&workspace, |_| Ok(()));

@@ -3,23 +3,21 @@
 //! Two ways. Either the input is a whole part, of which the checksums of header and footer (and of what is
 //! found of blocks) are put right; or it is the content of blocks, around which a part is made.
 
-use lookalike::collection::CatalogueEntry;
-use lookalike::pipeline;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-
 use lookalike::collection::{
-    self, Catalogue, Column, DocumentReader, DocumentWriter, MappedSets, RejectReader,
-    RejectWriter, SET_BLOCK_BYTES, SetReader, TEXT_BLOCK_BYTES, TextReader,
+    self, Catalogue, CatalogueEntry, Column, DocumentReader, DocumentWriter, MappedSets,
+    RejectReader, RejectWriter, SET_BLOCK_BYTES, SetReader, TEXT_BLOCK_BYTES, TextReader,
 };
 use lookalike::ids::Key;
 use lookalike::inspect::inspect;
 use lookalike::merge::{PackedBlock, PostingsDecoder, PostingsReader};
+use lookalike::pipeline;
 use lookalike::sort::{Record, RunFile};
 use lookalike::store::{
     FOOTER_BYTES, Footer, HEADER_BYTES, Kind, PartFile, PartInfo, checksum, verify_part,
 };
 use lookalike::workspace::Workspace;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::controls::Controls;
 use super::place;
@@ -690,7 +688,7 @@ fn sets(mut controls: Controls<'_>) {
     let segment = segment.clone();
     if let Ok(sets) = MappedSets::open::<u64>(&workspace, 1 << 20) {
         for document in (0..10).chain([u32::MAX]) {
-            if let Ok(set) = sets.get(document) {
+            if let Ok(set) = sets.look().get(document) {
                 assert_eq!(
                     Some(set.len() as u32 / 8),
                     sizes.get(document as usize).copied()

@@ -79,7 +79,7 @@ pub fn finished_run(name: &str) -> PathBuf {
         },
         read: Default::default(),
         size_groups: Default::default(),
-        segment_size: ByteSize(256),
+        segment_size: ByteSize(1 << 10),
         text: false,
     };
     let question = JoinParameters {

@@ -1,12 +1,11 @@
 //! What a study leaves: the counts of trials, and the figures and costs that the report page shows.
 
-use lookalike::pipeline;
-use std::path::PathBuf;
-use std::sync::OnceLock;
-
 use lookalike::budget::ByteSize;
 use lookalike::experiments::study::{Study, StudyCost, comparison, figures};
+use lookalike::pipeline;
 use lookalike::report::page::{self, PageConfig};
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use super::controls::Controls;
 use super::place;

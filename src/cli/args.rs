@@ -890,7 +890,8 @@ pub struct MeansOptions {
     ///
     /// The process stays under this and 64 MiB. Mapped files are not counted: the kernel drops their
     /// pages when it needs them. Results are the same for every value; one that is too small is
-    /// refused with the least that will do. Example: --memory 2GiB
+    /// refused with the least that will do. A SIZE is a number of bytes, or has a unit: KiB, MiB, GiB or TiB
+    /// (powers of 1,024; K, M, G, T for short), or kB, MB, GB or TB (powers of 1,000). Example: --memory 2GiB
     #[arg(long, value_name = "SIZE", help_heading = "Means")]
     pub memory: Option<ByteSize>,
     /// Worker threads [default: all cores]

@@ -8,6 +8,7 @@ use lookalike::evaluate::{
     EvaluateConfig, Evaluation, ListFile, ListReport, Measured, Sample, Scores, evaluate,
 };
 use lookalike::ids::Threshold;
+use lookalike::numbers::{self, counted};
 use lookalike::store::disk;
 
 use super::args::{EvaluateOptions, MeansOptions};
@@ -154,9 +155,9 @@ fn list(out: &mut String, what: &str, list: &ListReport) {
     };
     let _ = write!(out, "{what:<7}{}", list.path.display());
     if let Some(counts) = &list.counts {
-        let _ = write!(out, ": {} pairs, {scores}", counts.pairs);
+        let _ = write!(out, ": {}, {scores}", counted(counts.pairs, "pair"));
         for (n, what) in [
-            (counts.repeated, "repeated lines"),
+            (counts.repeated, "repeated"),
             (counts.to_themselves, "of a document with itself"),
             (counts.unknown, "unknown"),
             (counts.identical, "of identical documents"),
@@ -200,7 +201,7 @@ fn row(first: [&str; 2], measured: &Measured) -> Vec<String> {
 
 /// Four decimals; `-` where it is undefined.
 fn fraction(share: Option<f64>) -> String {
-    share.map_or("-".into(), |share| format!("{share:.4}"))
+    share.map_or("-".into(), |share| numbers::fraction(share, 4))
 }
 
 /// Rows as aligned columns, the first `left` of them to the left, after an empty line.

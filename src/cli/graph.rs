@@ -1,11 +1,9 @@
 //! `graph`: the pairs of an output directory as a graph.
 
-use lookalike::pipeline;
+use lookalike::report::{graph, write_graph};
+use lookalike::{Result, pipeline};
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
-
-use lookalike::report::{graph, write_graph};
-use lookalike::{Error, Result};
 
 use super::args::{GraphOptions, MeansOptions};
 use super::run::with_context;
@@ -25,15 +23,10 @@ pub fn run(options: &GraphOptions) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         let mut out = BufWriter::new(std::io::stdout().lock());
-        let said = |result: std::io::Result<()>| match result {
-            // Whoever reads has seen enough, and went away.
-            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-            result => result.map_err(Error::io("write", "standard output".as_ref())),
-        };
         graph(&workspace, options.format, context, |bytes| {
-            said(out.write_all(bytes))
+            super::said(out.write_all(bytes))
         })?;
-        said(out.flush())?;
+        super::said(out.flush())?;
         Ok(ExitCode::SUCCESS)
     })
 }

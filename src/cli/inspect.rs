@@ -23,10 +23,6 @@ pub fn run(options: &InspectOptions) -> Result<ExitCode> {
     );
     let flushed = out.flush();
     shown?;
-    match flushed {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(e).map_err(Error::io("write", "standard output".as_ref()))
-        }
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    super::said(flushed)?;
+    Ok(ExitCode::SUCCESS)
 }

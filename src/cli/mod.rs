@@ -34,6 +34,9 @@ use args::{Arguments, Command};
 /// Exit status of a command that was stopped by a signal and can be resumed.
 const INTERRUPTED: u8 = 130;
 
+/// Exit status of a command that was used wrongly.
+const USAGE: u8 = 2;
+
 /// Runs the command of this process.
 pub fn main() -> ExitCode {
     if let Some(page) = method::asked_for_help(std::env::args_os().skip(1)) {
@@ -45,7 +48,10 @@ pub fn main() -> ExitCode {
             }
         };
     }
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(told) => return usage(&told),
+    };
     // A file that reaches the limit on the size of files would end the process without a word; with a
     // handler, of which the flag is of no interest, the write fails and is told.
     #[cfg(unix)]
@@ -69,7 +75,7 @@ pub fn main() -> ExitCode {
             tell_error(&error);
             match error {
                 Error::Interrupted { .. } => ExitCode::from(INTERRUPTED),
-                Error::BadParameter { .. } => ExitCode::from(2),
+                Error::BadParameter { .. } => ExitCode::from(USAGE),
                 _ => ExitCode::FAILURE,
             }
         }
@@ -98,11 +104,35 @@ fn command(command: Command) -> Result<ExitCode, Error> {
     }
 }
 
-/// Prints a result. A reader who has seen enough and went away is no failure.
+/// Prints help and version to standard output, what is wrong with the arguments to standard error.
+fn usage(told: &clap::Error) -> ExitCode {
+    use std::io::Write;
+    let printed = told.print();
+    if told.use_stderr() {
+        return ExitCode::from(USAGE);
+    }
+    match said(printed.and_then(|()| std::io::stdout().flush())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tell_error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints a result.
 fn say(text: &str) -> Result<(), Error> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    said(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What became of writing to standard output. A reader who has seen enough and went away is no failure.
+///
+/// A standard output that was closed at the start cannot be told from one that goes to `/dev/null`, which
+/// Rust's runtime opens in its place before `main`.
+fn said(written: std::io::Result<()>) -> Result<(), Error> {
+    match written {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(e).map_err(Error::io("write", "standard output".as_ref()))
         }

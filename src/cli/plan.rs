@@ -1,10 +1,8 @@
 //! `plan`: a sampling ratio for each size group.
 
-use lookalike::pipeline;
-use std::process::ExitCode;
-
 use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
-use lookalike::{Error, Result, report};
+use lookalike::{Error, Result, pipeline, report};
+use std::process::ExitCode;
 
 use super::args::PlanOptions;
 use super::run::with_context;

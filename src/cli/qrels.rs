@@ -7,6 +7,7 @@ use lookalike::Result;
 use lookalike::evaluate::qrels::{
     FileCounts, QrelsConfig, QrelsReport, TopicCounts, run as compare,
 };
+use lookalike::numbers::counted;
 
 use super::args::{MeansOptions, QrelsOptions};
 use super::evaluate::columns;
@@ -36,9 +37,10 @@ pub fn run(options: &QrelsOptions) -> Result<ExitCode> {
         }) = &report.run
         {
             context.progress.note(&format!(
-                "warning: {}: {rise} lines have a higher score than the line before; a program that ranks by \
+                "warning: {}: {} with a higher score than the line before; a program that ranks by \
                  score has another order than this one, that of the file",
-                path.display()
+                path.display(),
+                counted(*rise, "line")
             ));
         }
         super::say(&if options.json {
@@ -86,9 +88,9 @@ fn table(report: &QrelsReport) -> String {
 fn file(out: &mut String, what: &str, counts: &FileCounts, report: &QrelsReport) {
     let _ = write!(
         out,
-        "{what:<6}{}: {} lines, {} kept (--keep {}), {} removed",
+        "{what:<6}{}: {}, {} kept (--keep {}), {} removed",
         counts.path.display(),
-        counts.lines,
+        counted(counts.lines, "line"),
         counts.kept,
         report.keep,
         counts.removed

@@ -1,13 +1,12 @@
 //! `query`: new documents looked up in a collection.
 
-use lookalike::collection;
-use std::fmt::Write;
-use std::process::ExitCode;
-
 use lookalike::measure::Criterion;
+use lookalike::numbers::counted;
 use lookalike::query::{self, Answer, QueryConfig};
 use lookalike::read::ReadConfig;
-use lookalike::{Error, Result, pipeline};
+use lookalike::{Error, Result, collection, pipeline};
+use std::fmt::Write;
+use std::process::ExitCode;
 
 use super::args::QueryOptions;
 use super::run::with_context;
@@ -53,8 +52,11 @@ pub fn run(options: &QueryOptions) -> Result<ExitCode> {
             },
         )?;
         context.progress.end(&format!(
-            "query: {} of {} documents found, {} rejected, the collection read {} times",
-            stats.matched, stats.queries, stats.rejected, stats.batches
+            "query: {} of {} found, {} rejected, the collection read {}",
+            stats.matched,
+            counted(stats.queries, "document"),
+            stats.rejected,
+            counted(stats.batches, "time")
         ));
         Ok(ExitCode::SUCCESS)
     })

@@ -1,10 +1,8 @@
 //! `report`: the page of an output directory.
 
-use lookalike::pipeline;
-use std::process::ExitCode;
-
 use lookalike::report::page::{PAGE_FILE, PageConfig};
-use lookalike::{Result, report};
+use lookalike::{Result, pipeline, report};
+use std::process::ExitCode;
 
 use super::args::{MeansOptions, ReportOptions};
 use super::run::with_context;

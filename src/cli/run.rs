@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lookalike::budget::{Budget, ByteSize, Disk};
+use lookalike::budget::{Budget, Disk};
 use lookalike::collection::{self, CollectionConfig};
 use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
 use lookalike::join::JoinConfig;
-use lookalike::limits;
 use lookalike::methods::{self, Spec};
 use lookalike::parse::ParseConfig;
 use lookalike::pipeline::{self, AppliedPlan, JoinParameters, Summary};
@@ -17,7 +16,7 @@ use lookalike::report::ledger;
 use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
 use lookalike::workspace::Workspace;
-use lookalike::{Error, Result};
+use lookalike::{Error, Result, limits};
 
 use super::args::{
     ClusterOptions, IngestOptions, InputOptions, JoinOptions, MeansOptions, QuestionOptions,
@@ -124,21 +123,15 @@ fn collection(options: &InputOptions) -> Result<CollectionConfig> {
         fingerprint: options.fingerprint,
         seed: options.seed,
     };
-    shingle.check()?;
-    if options.segment_size < ByteSize(1 << 10) {
-        return Err(Error::BadParameter {
-            name: "segment-size",
-            given: options.segment_size.to_string(),
-            limit: "at least 1KiB".into(),
-        });
-    }
-    Ok(CollectionConfig {
+    let config = CollectionConfig {
         read,
         shingle,
         size_groups: options.size_groups.clone(),
         segment_size: options.segment_size,
         text: options.keep_text,
-    })
+    };
+    config.check()?;
+    Ok(config)
 }
 
 /// The parameters of the join, and how its plan is to be made if one is.
@@ -146,20 +139,6 @@ fn parameters(
     options: &QuestionOptions,
     collection: &CollectionConfig,
 ) -> Result<(Option<PlanConfig>, JoinParameters)> {
-    if options.max_postings.is_some_and(|most| most < 2) {
-        return Err(Error::BadParameter {
-            name: "max-postings",
-            given: options.max_postings.unwrap_or(0).to_string(),
-            limit: "at least 2: a pair needs two documents".into(),
-        });
-    }
-    if options.fan_in.is_some_and(|runs| runs < 2) {
-        return Err(Error::BadParameter {
-            name: "fan-in",
-            given: options.fan_in.unwrap_or(0).to_string(),
-            limit: "at least 2".into(),
-        });
-    }
     let (sampling, planning, plan) = match (&options.sampling, options.precision) {
         (_, Some(precision)) => {
             let target = Target {
@@ -175,7 +154,6 @@ fn parameters(
                     seed: options.plan_seed,
                 }),
             };
-            config.check()?;
             (Sampling::Full, Some(config), None)
         }
         (SamplingChoice::As(sampling), None) => (sampling.clone(), None, None),
@@ -198,13 +176,6 @@ fn parameters(
             });
         }
     };
-    if candidates.is_some() && sampling == Sampling::Full && plan.is_none() && planning.is_none() {
-        return Err(Error::BadParameter {
-            name: "verified",
-            given: "with --sampling full".into(),
-            limit: "what is not sampled is exact".into(),
-        });
-    }
     let join = options.join;
     let parameters = JoinParameters {
         sampling,
@@ -220,7 +191,7 @@ fn parameters(
         spill: options.spill,
         fan_in: options.fan_in,
     };
-    parameters.join.check()?;
+    parameters.check(&collection.size_groups, planning.is_some())?;
     Ok((planning, parameters))
 }
 
@@ -235,13 +206,6 @@ pub(super) fn with_context(
     let threads = means.threads.unwrap_or_else(|| {
         std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
     });
-    if threads == 0 || threads > 1024 {
-        return Err(Error::BadParameter {
-            name: "threads",
-            given: threads.to_string(),
-            limit: "1 to 1024".into(),
-        });
-    }
     let memory = means
         .memory
         .unwrap_or_else(|| limits::default_memory(threads));
@@ -255,6 +219,7 @@ pub(super) fn with_context(
         threads,
         disk: space,
     };
+    budget.check()?;
     limits::check(&budget)?;
     call(&Context {
         budget,

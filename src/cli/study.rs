@@ -1,10 +1,8 @@
 //! `study`: what sampling costs in precision and recall.
 
-use lookalike::pipeline;
-use std::process::ExitCode;
-
 use lookalike::experiments::study::{self, DIRECTORY, StudyConfig};
-use lookalike::{Error, Result, report};
+use lookalike::{Error, Result, pipeline, report};
+use std::process::ExitCode;
 
 use super::args::StudyOptions;
 use super::run::with_context;

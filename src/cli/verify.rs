@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use lookalike::Result;
 use lookalike::inspect::verify;
+use lookalike::numbers::counted;
 
 use super::args::VerifyOptions;
 
@@ -12,10 +13,9 @@ pub fn run(options: &VerifyOptions) -> Result<ExitCode> {
     for error in &found.errors {
         super::tell_error(error);
     }
-    let (files, bytes, damaged) = (found.files, found.bytes, found.errors.len());
-    super::say(&format!(
-        "{files} files, {bytes} bytes, {damaged} damaged\n"
-    ))?;
+    let (files, bytes) = (counted(found.files, "file"), counted(found.bytes, "byte"));
+    let damaged = found.errors.len();
+    super::say(&format!("{files}, {bytes}, {damaged} damaged\n"))?;
     Ok(if found.errors.is_empty() {
         ExitCode::SUCCESS
     } else {

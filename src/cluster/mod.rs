@@ -22,7 +22,7 @@
 //!   representative stands beside it.
 //!
 //! # Cost
-//! Memory: at most 32 bytes a document, and the rest of the budget for the sort.
+//! Memory: 28 bytes a document at most and the sizes of its samples; the rest of the budget for the sort.
 
 mod results;
 

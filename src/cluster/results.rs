@@ -1,25 +1,21 @@
 //! The files for people.
 
-use crate::collection::CatalogueEntry;
-use crate::join::PairsEntry;
-use crate::sample::SampleEntry;
-use crate::workspace::StageRecord;
+use crate::budget::ByteSize;
+use crate::collection::{self, Catalogue, CatalogueEntry, RejectReader, each_document};
+use crate::join::{Pairs, PairsEntry, each_pair};
+use crate::measure::Measure;
+use crate::numbers::counted;
+use crate::progress::{Context, Unit};
+use crate::sample::{SampleEntry, Sampled};
+use crate::store::disk::AtomicFile;
+use crate::store::{Tagged, sort_tagged};
+use crate::union_find::UnionFind;
+use crate::workspace::{InputList, Manifest, ResultFile, StageRecord, Workspace, check_file};
+use crate::{Error, Result};
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
-
-use crate::budget::ByteSize;
-use crate::collection::{self, Catalogue, RejectReader, each_document};
-use crate::join::{Pairs, each_pair};
-use crate::measure::Measure;
-use crate::progress::{Context, Unit};
-use crate::sample::Sampled;
-use crate::store::disk::AtomicFile;
-use crate::store::{Tagged, sort_tagged};
-use crate::union_find::UnionFind;
-use crate::workspace::{InputList, Manifest, ResultFile, Workspace, check_file};
-use crate::{Error, Result};
 
 const STAGE: &str = "cluster";
 /// Buffers of readers and writers.
@@ -87,12 +83,12 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         .manifest
         .get::<SampleEntry>()
         .map_or(1, |s| s.sizes.len());
-    let least = ByteSize(
-        FIXED_BYTES + documents * 28 + Sampled::bytes_for(measure, levels, documents) + (1 << 20),
-    );
-    context
-        .budget
-        .require(least, || format!("clustering {documents} documents"))?;
+    let linked = pairs.stats.pairs.min(documents);
+    let sampled = Sampled::bytes_for(measure, levels, documents);
+    let least = ByteSize(FIXED_BYTES + bytes(documents, linked) + sampled + (1 << 20));
+    context.budget.require(least, || {
+        format!("clustering {}", counted(documents, "document"))
+    })?;
     let memory = ByteSize((context.budget.memory.0 - least.0 + (1 << 20)).min(1 << 30));
     context
         .progress
@@ -150,7 +146,8 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     }
 
     // How alike each document is to the root of its cluster, where that pair is listed.
-    let mut to_root: Vec<Alike> = Vec::new();
+    // A document is in one pair with its root at most, so that this does not grow.
+    let mut to_root: Vec<Alike> = Vec::with_capacity(linked as usize);
     {
         let sampled = Sampled::of_pairs(workspace)?;
         each_pair(workspace, |pair| {
@@ -163,7 +160,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
             if sets.find(pair.a) == pair.a && (listed.is_some() || reached()) {
                 to_root.push(Alike {
                     document: pair.b,
-                    amount: pair.amount(measure),
+                    amount: pair.told(measure),
                     root: a,
                     own: b,
                 });
@@ -253,7 +250,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
                         let Alike {
                             amount, root, own, ..
                         } = to_root[at];
-                        measure.text(amount, root.into(), own.into())
+                        measure.text(amount.into(), root.into(), own.into())
                     }
                     Err(_) => "null".into(),
                 }
@@ -296,9 +293,15 @@ const NO_CLUSTER: u32 = u32::MAX;
 struct Alike {
     document: u32,
     /// What the measure is told by.
-    amount: u64,
+    amount: u32,
     root: u32,
     own: u32,
+}
+
+/// Memory for so many documents, `linked` of which have a pair with the root of their cluster: sets,
+/// representatives and clusters of the documents, and those that are linked.
+fn bytes(documents: u64, linked: u64) -> u64 {
+    documents * 3 * size_of::<u32>() as u64 + linked * size_of::<Alike>() as u64
 }
 
 /// `exact-duplicates.tsv` and `documents.tsv`; `place` gives representative and cluster.
@@ -495,5 +498,17 @@ impl StageRecord for ResultsEntry {
 
     fn files(&self) -> &[ResultFile] {
         &self.files
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A link took 24 bytes where 16 were counted, and a list that grows up to twice as many.
+    #[test]
+    fn memory_is_counted_as_it_is_taken() {
+        assert_eq!(size_of::<Alike>(), 16);
+        assert_eq!(bytes(1000, 600), 1000 * 12 + 600 * 16);
     }
 }

@@ -1,6 +1,8 @@
 //! Blocks of a part, each behind zstd: how many records it has, its bytes as they stand there, its bytes
 //! unpacked, a checksum, and one zstd frame.
 
+use std::path::Path;
+
 use crate::store::{PartReader, PartWriter, checksum};
 use crate::{Error, Result};
 
@@ -9,26 +11,19 @@ pub(super) struct Packer {
     compressor: zstd::bulk::Compressor<'static>,
 }
 
-fn failed(operation: &'static str) -> impl FnOnce(std::io::Error) -> Error {
-    move |source| Error::Io {
-        operation,
-        path: "a segment".into(),
-        source,
-    }
-}
-
 impl Packer {
-    pub(super) fn new(level: i32) -> Result<Packer> {
+    /// For the part `path`.
+    pub(super) fn new(level: i32, path: &Path) -> Result<Packer> {
         let compressor = zstd::bulk::Compressor::new(level);
         Ok(Packer {
-            compressor: compressor.map_err(failed("set up compression of"))?,
+            compressor: compressor.map_err(Error::io("set up compression of", path))?,
         })
     }
 
     /// Appends a block of so many records.
     pub(super) fn put(&mut self, out: &mut PartWriter, records: u32, raw: &[u8]) -> Result<()> {
         let packed = self.compressor.compress(raw);
-        let packed = packed.map_err(failed("compress a block of"))?;
+        let packed = packed.map_err(Error::io("compress a block of", out.path()))?;
         let mut head = Vec::with_capacity(24);
         head.extend_from_slice(&records.to_le_bytes());
         head.extend_from_slice(&(packed.len() as u32).to_le_bytes());

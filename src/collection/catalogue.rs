@@ -1,19 +1,21 @@
 //! Columns over all documents: docnos, representatives, stored set sizes.
 
+use crate::budget::ByteSize;
 use crate::collection::CatalogueEntry;
-use std::path::Path;
+use crate::numbers::counted;
+use crate::progress::{Context, Unit};
+use crate::read::{Reason, Reject, SourceSpan};
+use crate::store::{
+    HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartReader, PartWriter, Tagged, VERSION,
+    sort_tagged,
+};
+use crate::workspace::Workspace;
+use crate::{Error, Result, limits};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::documents::{DocumentReader, DocumentRecord, RejectWriter};
-use crate::budget::ByteSize;
-use crate::limits;
-use crate::progress::{Context, Unit};
-use crate::read::{Reason, Reject, SourceSpan};
-use crate::store::{Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION};
-use crate::store::{Tagged, sort_tagged};
-use crate::workspace::Workspace;
-use crate::{Error, Result};
 
 const STAGE: &str = "catalogue";
 const DIRECTORY: &str = "catalogue";
@@ -98,9 +100,9 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     // Representatives as a column in memory, a bit for each repeated docno; the rest is for sorting.
     let columns = documents * 4 + documents / 8;
     let least = ByteSize(FIXED_BYTES + columns + (2 << 20));
-    context
-        .budget
-        .require(least, || format!("the catalogue of {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("the catalogue of {}", counted(documents, "document"))
+    })?;
     let memory = ByteSize((context.budget.memory.0 - FIXED_BYTES - columns).min(1 << 30));
     let scratch = workspace.scratch();
     let directory = workspace.path(DIRECTORY);
@@ -326,17 +328,19 @@ impl Names {
         } else {
             end_of(at - 8)
         };
-        let name = start
-            .zip(end_of(at))
-            .and_then(|(start, end)| self.names.bytes().get(start..end))
-            .and_then(|name| std::str::from_utf8(name).ok());
-        name.ok_or_else(|| Error::Corrupt {
-            path: self.names.path().into(),
-            offset_bytes: 0,
+        let corrupt = |file: &Mapped, offset: usize, expected: &str| Error::Corrupt {
+            path: file.path().into(),
+            offset_bytes: Some((HEADER_BYTES + offset) as u64),
             what: format!("docno of document {document}"),
-            expected: "text within the file".into(),
+            expected: expected.into(),
             found: "none".into(),
-        })
+        };
+        let range = start.zip(end_of(at));
+        let name = range.and_then(|(start, end)| self.names.bytes().get(start..end));
+        let name =
+            name.ok_or_else(|| corrupt(&self.ends, at, "its end within the file of names"))?;
+        let start = start.unwrap_or_default();
+        std::str::from_utf8(name).map_err(|_| corrupt(&self.names, start, "UTF-8"))
     }
 }
 
@@ -419,8 +423,67 @@ impl Catalogue {
         Catalogue::column(workspace, &entry.stored)
     }
 
+    /// The file of [`Catalogue::stored`].
+    pub fn stored_file(workspace: &Workspace) -> Result<PathBuf> {
+        let entry = Catalogue::entry(workspace)?;
+        Ok(workspace.path(DIRECTORY).join(&entry.stored.name))
+    }
+
     fn column(workspace: &Workspace, info: &PartInfo) -> Result<Column> {
         let path = workspace.path(DIRECTORY).join(&info.name);
+        let documents = Catalogue::stats(workspace)?.documents;
+        if info.records != documents {
+            return Err(Error::Corrupt {
+                path,
+                offset_bytes: None,
+                what: "numbers in the column (manifest)".into(),
+                expected: format!("{documents}, one for each document"),
+                found: info.records.to_string(),
+            });
+        }
         Column::load(&path, workspace.collection_parameters(), info)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(directory: &Path, kind: Kind, number: u64, bytes: &[u8]) -> Mapped {
+        let header = Header {
+            kind,
+            version: VERSION,
+            parameters: 7,
+            number,
+            key_bytes: 8,
+        };
+        let mut out = PartWriter::create(directory, &header).unwrap();
+        out.put(bytes).unwrap();
+        let info = out.finish(0, 0, 0).unwrap();
+        Mapped::open(&directory.join(&info.name), kind, 7, &info).unwrap()
+    }
+
+    #[test]
+    fn a_docno_that_cannot_be_is_told_by_the_file_that_is_wrong() {
+        let directory = tempfile::tempdir().unwrap();
+        let ends: Vec<u8> = [1u64, 3, 9]
+            .into_iter()
+            .flat_map(u64::to_le_bytes)
+            .collect();
+        let names = Names {
+            names: part(directory.path(), Kind::Names, 0, b"a\xff\xfe"),
+            ends: part(directory.path(), Kind::Column, 1, &ends),
+        };
+        assert_eq!(names.get(0).unwrap(), "a");
+        for (document, file, offset) in [(1, &names.names, 65), (2, &names.ends, 80)] {
+            let error = names.get(document).unwrap_err().to_string();
+            let start = format!("{} is corrupt at byte {offset}: ", file.path().display());
+            assert!(error.starts_with(&start), "{error}");
+        }
+        let error = names.get(3).unwrap_err().to_string();
+        assert!(
+            error.contains("is corrupt at byte 88: docno of document 3: "),
+            "{error}"
+        );
     }
 }

@@ -8,10 +8,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::budget::ByteSize;
+use crate::parse::ParseConfig;
 use crate::read::ReadConfig;
 use crate::shingle::ShingleConfig;
-use crate::store;
-use crate::{Error, Result};
+use crate::{Error, Result, store};
 
 /// Parameters of a collection. Another value of any of them is another collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,14 +34,33 @@ pub struct CollectionConfig {
     pub text: bool,
 }
 
+/// Segments of fewer bytes would be a file for each document or two.
+const LEAST_SEGMENT: ByteSize = ByteSize(1 << 10);
+
 impl CollectionConfig {
-    /// Digest of the parameters, as parts carry it.
+    /// Refuses parameters with which no collection can be made.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] names the first that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        self.read.check()?;
+        self.shingle.check()?;
+        if self.segment_size < LEAST_SEGMENT {
+            return Err(Error::BadParameter {
+                name: "segment-size",
+                given: self.segment_size.to_string(),
+                limit: format!("at least {LEAST_SEGMENT}"),
+            });
+        }
+        Ok(())
+    }
+
+    /// Digest of the parameters, as parts carry it. `path` is the file that is to hold them.
     ///
     /// # Errors
     /// `Io` where they cannot be encoded.
-    pub fn digest(&self) -> Result<u128> {
-        let json = serde_json::to_vec(self).map_err(not_encoded)?;
-        Ok(store::digest_number(&json))
+    pub fn digest(&self, path: &Path) -> Result<u128> {
+        Ok(store::digest_bits(&store::json(self, path)?))
     }
 
     /// Refuses other parameters than these, which those of a collection in `directory` are. How the input is
@@ -55,57 +74,74 @@ impl CollectionConfig {
         ingested: bool,
         directory: &Path,
     ) -> Result<()> {
-        let (ours, theirs) = (wanted.by_flag()?, self.by_flag()?);
-        for (name, expected) in &ours {
-            let found = theirs.get(name).map_or("by default", String::as_str);
-            if expected != found && !(name == "segment-size" && ingested) {
-                return Err(Error::Incompatible {
-                    path: directory.into(),
-                    name: format!("--{name}"),
-                    expected: expected.clone(),
-                    found: found.into(),
-                });
+        let theirs: BTreeMap<_, _> = self.flags().into_iter().collect();
+        for (name, expected) in wanted.flags() {
+            if name == "segment-size" && ingested {
+                continue;
+            }
+            match theirs.get(name) {
+                Some(found) if *found == expected => {}
+                found => {
+                    return Err(Error::Incompatible {
+                        path: directory.into(),
+                        name: format!("--{name}"),
+                        expected,
+                        found: found.map_or("nothing".into(), Clone::clone),
+                    });
+                }
             }
         }
         Ok(())
     }
 
-    /// Values by the name of their flag.
-    fn by_flag(&self) -> Result<BTreeMap<String, String>> {
-        let mut out = BTreeMap::new();
-        flatten(
-            "",
-            &serde_json::to_value(self).map_err(not_encoded)?,
-            &mut out,
-        );
-        // It is left out of the JSON where it is not wanted.
-        out.entry("keep-text".into())
-            .or_insert_with(|| false.to_string());
-        Ok(out)
-    }
-}
-
-fn not_encoded(error: serde_json::Error) -> Error {
-    Error::Io {
-        operation: "encode",
-        path: "the collection's parameters".into(),
-        source: error.into(),
-    }
-}
-
-fn flatten(name: &str, value: &serde_json::Value, out: &mut BTreeMap<String, String>) {
-    let text = match value {
-        serde_json::Value::Object(fields) => {
-            for (key, value) in fields {
-                flatten(&key.replace('_', "-"), value, out);
-            }
-            return;
+    /// Every parameter: the name of its flag and its value, in a fixed order.
+    ///
+    /// They are taken apart field by field, so that one that is added is not forgotten here.
+    #[must_use]
+    pub fn flags(&self) -> Vec<(&'static str, String)> {
+        let CollectionConfig {
+            read,
+            shingle,
+            size_groups,
+            segment_size,
+            text,
+        } = self;
+        let ReadConfig {
+            format,
+            text_field,
+            id_field,
+            url_field,
+            max_document,
+            max_ratio,
+        } = read;
+        let ShingleConfig {
+            parse: ParseConfig { tokens, detector },
+            shingle_size,
+            short,
+            fingerprint,
+            seed,
+        } = shingle;
+        fn given<T: fmt::Display>(value: &Option<T>) -> String {
+            value.as_ref().map_or("by default".into(), T::to_string)
         }
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Null => "by default".into(),
-        other => other.to_string(),
-    };
-    out.insert(name.into(), text);
+        vec![
+            ("format", given(format)),
+            ("text-field", given(text_field)),
+            ("id-field", given(id_field)),
+            ("url-field", given(url_field)),
+            ("max-document", max_document.exact()),
+            ("max-ratio", max_ratio.to_string()),
+            ("detect-charset", detector.to_string()),
+            ("keep-text", text.to_string()),
+            ("tokens", tokens.to_string()),
+            ("shingle-size", shingle_size.to_string()),
+            ("short", short.to_string()),
+            ("fingerprint", fingerprint.to_string()),
+            ("seed", seed.to_string()),
+            ("size-groups", size_groups.to_string()),
+            ("segment-size", segment_size.exact()),
+        ]
+    }
 }
 
 /// Lower bounds, in words, of the size groups after the first.

@@ -70,19 +70,20 @@ impl BlockWriter {
             number,
             key_bytes: 0,
         };
+        let out = PartWriter::create(directory, &header)?;
         Ok(BlockWriter {
-            out: PartWriter::create(directory, &header)?,
             raw: Vec::new(),
             in_block: 0,
             records: 0,
-            packer: Packer::new(ZSTD_LEVEL)?,
+            packer: Packer::new(ZSTD_LEVEL, out.path())?,
+            out,
         })
     }
 
     fn push<T: Encode>(&mut self, value: &T) -> Result<()> {
         meta::encode(value, &mut self.raw).map_err(|e| Error::Io {
             operation: "encode a record of",
-            path: "a segment".into(),
+            path: self.out.path().into(),
             source: std::io::Error::other(e),
         })?;
         self.in_block += 1;
@@ -215,6 +216,13 @@ impl DocumentReader {
         self.0.part.footer
     }
 
+    /// An error: a column of the catalogue ends before this document, the last that was read.
+    pub(crate) fn not_catalogued(&self, document: u32) -> Error {
+        let expected = format!("at most {document}, as in the catalogue");
+        let found = format!("{} and more", u64::from(document) + 1);
+        self.0.part.corrupt("documents", expected, found)
+    }
+
     /// Checks the whole part.
     pub fn finish(self) -> Result<()> {
         self.0.finish()
@@ -234,11 +242,16 @@ pub(crate) struct RejectRecord {
     detail: String,
 }
 
-fn name_of(reason: Reason) -> String {
-    serde_json::to_value(reason)
-        .ok()
-        .and_then(|name| name.as_str().map(ToString::to_string))
-        .unwrap_or_default()
+/// Name of the variant.
+fn name_of(reason: Reason, path: &Path) -> Result<String> {
+    match serde_json::to_value(reason) {
+        Ok(serde_json::Value::String(name)) => Ok(name),
+        Ok(other) => {
+            let error = std::io::Error::other(format!("{other} is the name of a reason"));
+            Err(Error::io("encode a record of", path)(error))
+        }
+        Err(error) => Err(Error::io("encode a record of", path)(error.into())),
+    }
 }
 
 /// Writes the rejects and notices of a segment.
@@ -257,7 +270,7 @@ impl RejectWriter {
             offset: reject.source.offset,
             length: reject.source.length,
             docno: reject.docno.clone(),
-            reason: name_of(reject.reason),
+            reason: name_of(reject.reason, self.0.out.path())?,
             kept,
             detail: reject.detail.clone(),
         })

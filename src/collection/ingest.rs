@@ -5,21 +5,10 @@
 //! has been read, and before a segment that ends within it is committed. So what is committed was read
 //! from the files as listed, and once the file is restored (its time too) the run goes on.
 
-use crate::collection::Cursor;
-use crate::collection::Ingested;
-use crate::collection::SegmentEntry;
-use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex};
-
-use crossbeam_channel::{Receiver, Sender, bounded};
-use serde::{Deserialize, Serialize};
-
-use super::documents::{DocumentRecord, DocumentWriter, RejectWriter};
-use super::{CollectionConfig, DocumentReader, SetWriter, TextWriter};
 use crate::budget::ByteSize;
+use crate::collection::{Cursor, Ingested, SegmentEntry};
 use crate::ids::Key;
+use crate::numbers::counted;
 use crate::parse::TokenKind;
 use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::rate::Rate;
@@ -31,6 +20,16 @@ use crate::shingle::Shingler;
 use crate::store::disk;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use serde::{Deserialize, Serialize};
+
+use super::documents::{DocumentRecord, DocumentWriter, RejectWriter};
+use super::{CollectionConfig, DocumentReader, SetWriter, TextWriter};
 
 const STAGE: &str = "ingest";
 /// Subdirectory of the segments' parts.
@@ -231,8 +230,9 @@ pub fn run<K: Key>(
     let config = super::config(&workspace.manifest).clone();
     let least = least_memory(&config, inputs.len());
     context.budget.require(least, || {
-        let (most, files) = (config.read.max_document, inputs.len());
-        format!("reading documents of up to {most} (--max-document) from {files} files")
+        let most = config.read.max_document;
+        let files = counted(inputs.len() as u64, "file");
+        format!("reading documents of up to {most} (--max-document) from {files}")
     })?;
     let list = inputs.len() as u64 * INPUT_BYTES;
     let shares = Shares::new(ByteSize(context.budget.memory.0 - list), &config);

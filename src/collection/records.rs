@@ -6,9 +6,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{CatalogueStats, CollectionConfig, SegmentStats};
+use crate::Result;
 use crate::store::{self, Kind, PartInfo};
-use crate::workspace::{Manifest, RecordKind, StageRecord, Workspace};
-use crate::{Error, Result};
+use crate::workspace::{MANIFEST_FILE, Manifest, RecordKind, StageRecord, Workspace};
 
 /// A position in the input: records before `event` of file `file` are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -195,14 +195,10 @@ pub fn standing_on<P: Serialize>(
 ) -> Result<Workspace> {
     let manifest = &base.manifest;
     let (parameters, segments) = (&manifest.collection_digest, segments(manifest));
-    let json = serde_json::to_vec(&(&manifest.inputs, parameters, segments, which, postings));
-    let json = json.map_err(|e| Error::Io {
-        operation: "encode the origin of",
-        path: directory.into(),
-        source: e.into(),
-    })?;
+    let stands_on = (&manifest.inputs, parameters, segments, which, postings);
+    let origin = store::digest_of(&stands_on, &directory.join(MANIFEST_FILE))?;
     let begin = begin(manifest.kinds(), config(manifest), manifest.parameters());
-    Workspace::standing_on(base, directory, &store::digest(&json), begin)
+    Workspace::standing_on(base, directory, &origin, begin)
 }
 
 /// Opens or makes a directory for a collection of some documents of `base`, with its parameters. What it

@@ -1,19 +1,20 @@
 //! The fingerprint sets of a segment: written and read in order, or looked up at random.
 
 use crate::collection::SegmentEntry;
+use crate::ids::Key;
+use crate::numbers::counted;
+use crate::store::{
+    HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION, checksum,
+};
+use crate::workspace::{MANIFEST_FILE, Workspace};
+use crate::{Error, Result, limits};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{Catalogue, Column};
-use crate::ids::Key;
-use crate::limits;
-use crate::store::{
-    HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION, checksum,
-};
-use crate::workspace::Workspace;
-use crate::{Error, Result};
 
 /// Keys handed on at once: a set may be larger than memory.
 const PIECE: usize = 16 << 10;
@@ -193,8 +194,17 @@ const STRIDE: usize = 64;
 ///
 /// A block of a set is checked when it is looked at first. Pages that were looked at are counted,
 /// and given back to the kernel when they are more than was allowed for; then blocks are checked again.
+///
+/// Threads look at sets behind a [`Looking`], which holds `alone` for reading; pages are given back, and
+/// the bits of checked blocks cleared, by the thread that holds it for writing. So no other thread is
+/// between checking a block and setting its bit, or still reads a set that it looked up, while its pages
+/// go: a bit that is set says that the block was checked since then. (The kernel may drop a page of its own
+/// accord at any time, and is trusted to read the same bytes again.)
 #[derive(Debug)]
 pub struct MappedSets {
+    alone: RwLock<()>,
+    /// Says which documents are in which segment.
+    manifest: PathBuf,
     segments: Vec<MappedSegment>,
     stored: Column,
     /// Bytes of sets before every [`STRIDE`]th document of its segment's.
@@ -212,8 +222,15 @@ struct MappedSegment {
     map: Mapped,
     /// Bytes of the payload that are sets; checksums follow.
     sets: usize,
-    /// A bit for each block that has been checked.
+    /// A bit for each block that has been checked since pages were given back.
     checked: Vec<AtomicU64>,
+}
+
+/// Sets being looked at; their pages stay meanwhile. A thread has one at a time, and drops it soon.
+#[derive(Debug)]
+pub struct Looking<'a> {
+    sets: &'a MappedSets,
+    _pages_stay: RwLockReadGuard<'a, ()>,
 }
 
 impl MappedSets {
@@ -231,7 +248,10 @@ impl MappedSets {
         let bytes: u64 = parts.map(|segment| segment.fingerprints.bytes).sum();
         let files = super::segments(&workspace.manifest).len();
         limits::room_for_mappings(files, bytes, || {
-            format!("looking at {files} mapped files of sets")
+            format!(
+                "looking at {} of sets",
+                counted(files as u64, "mapped file")
+            )
         })?;
         let stored = Catalogue::stored(workspace)?;
         let directory = workspace.path("collection");
@@ -246,7 +266,7 @@ impl MappedSets {
             if info.records > most as u64 {
                 return Err(Error::Corrupt {
                     path,
-                    offset_bytes: HEADER_BYTES as u64,
+                    offset_bytes: Some(HEADER_BYTES as u64),
                     what: "fingerprints in the file".into(),
                     expected: format!("at most {most}"),
                     found: info.records.to_string(),
@@ -256,7 +276,7 @@ impl MappedSets {
             let blocks = sets.div_ceil(SET_BLOCK_BYTES);
             let corrupt = |what: &str, expected: usize, found: u64| Error::Corrupt {
                 path: path.clone(),
-                offset_bytes: (HEADER_BYTES + sets) as u64,
+                offset_bytes: Some((HEADER_BYTES + sets) as u64),
                 what: what.into(),
                 expected: expected.to_string(),
                 found: found.to_string(),
@@ -294,6 +314,8 @@ impl MappedSets {
             });
         }
         Ok(MappedSets {
+            alone: RwLock::new(()),
+            manifest: workspace.directory().join(MANIFEST_FILE),
             segments,
             stored,
             offsets,
@@ -303,17 +325,43 @@ impl MappedSets {
         })
     }
 
-    /// The keys of a document's set, little-endian, rising.
-    pub fn get(&self, document: u32) -> Result<&[u8]> {
+    /// To look at a few sets; gives pages back first where there are too many.
+    #[must_use]
+    pub fn look(&self) -> Looking<'_> {
+        if self.resident.load(Ordering::Relaxed) >= self.most_resident {
+            self.give_back(&self.alone.write().unwrap_or_else(PoisonError::into_inner));
+        }
+        Looking {
+            sets: self,
+            _pages_stay: self.alone.read().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    /// Gives all pages back, unless another thread has just done so.
+    fn give_back(&self, _alone: &RwLockWriteGuard<'_, ()>) {
+        // The lock orders what is relaxed here and where bits are set.
+        if self.resident.load(Ordering::Relaxed) < self.most_resident {
+            return;
+        }
+        self.resident.store(0, Ordering::Relaxed);
+        for segment in &self.segments {
+            segment.map.give_back();
+            for word in &segment.checked {
+                word.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn get(&self, document: u32) -> Result<&[u8]> {
         let at = self
             .segments
             .partition_point(|segment| segment.first_document <= document);
         let missing = || Error::Corrupt {
-            path: PathBuf::from("pairs"),
-            offset_bytes: 0,
-            what: "document of a pair".into(),
-            expected: format!("a number below {}, in a segment", self.stored.0.len()),
-            found: document.to_string(),
+            path: self.manifest.clone(),
+            offset_bytes: None,
+            what: format!("the set of document {document}"),
+            expected: format!("a segment with it, of {} documents", self.stored.0.len()),
+            found: "none".into(),
         };
         let (Some(segment), Some(&stored)) = (
             at.checked_sub(1).map(|at| &self.segments[at]),
@@ -348,18 +396,8 @@ impl MappedSets {
         if word.load(Ordering::Relaxed) & bit != 0 {
             return Ok(());
         }
-        let resident = self
-            .resident
+        self.resident
             .fetch_add(SET_BLOCK_BYTES as u64, Ordering::Relaxed);
-        if resident >= self.most_resident {
-            self.resident.store(0, Ordering::Relaxed);
-            for segment in &self.segments {
-                segment.map.give_back();
-                for word in &segment.checked {
-                    word.store(0, Ordering::Relaxed);
-                }
-            }
-        }
         let from = block * SET_BLOCK_BYTES;
         let to = (from + SET_BLOCK_BYTES).min(segment.sets);
         let bytes = segment.map.bytes();
@@ -368,7 +406,7 @@ impl MappedSets {
         if stated != found {
             return Err(Error::Corrupt {
                 path: segment.map.path().into(),
-                offset_bytes: (HEADER_BYTES + from) as u64,
+                offset_bytes: Some((HEADER_BYTES + from) as u64),
                 what: format!("checksum of block {block} of the sets"),
                 expected: format!("{stated:016x}"),
                 found: format!("{found:016x}"),
@@ -379,9 +417,68 @@ impl MappedSets {
     }
 }
 
+impl Looking<'_> {
+    /// The keys of a document's set, little-endian, rising.
+    pub fn get(&self, document: u32) -> Result<&[u8]> {
+        self.sets.get(document)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A thread that had checked a block could set its bit after another had given the pages back and
+    /// cleared the bits: the block was then read again unchecked.
+    #[test]
+    fn pages_stay_while_they_are_looked_at_and_are_checked_again_after() {
+        let directory = tempfile::tempdir().unwrap();
+        let keys: u64 = 3 * SET_BLOCK_BYTES as u64 / 8;
+        let mut writer = SetWriter::create(directory.path(), 5, 0, 8).unwrap();
+        let bytes: Vec<u8> = (0..keys).flat_map(u64::to_le_bytes).collect();
+        writer.put(&bytes).unwrap();
+        let info = writer.finish(keys).unwrap();
+        let path = directory.path().join(&info.name);
+        let block = (SET_BLOCK_BYTES / 8) as u32;
+        let sets = MappedSets {
+            alone: RwLock::new(()),
+            manifest: PathBuf::new(),
+            segments: vec![MappedSegment {
+                first_document: 0,
+                first_offset: 0,
+                map: Mapped::open_unchecked(&path, Kind::Fingerprints, 5, &info).unwrap(),
+                sets: bytes.len(),
+                checked: vec![AtomicU64::new(0)],
+            }],
+            stored: Column(vec![block; 3]),
+            offsets: vec![0],
+            key_bytes: 8,
+            resident: AtomicU64::new(0),
+            most_resident: SET_BLOCK_BYTES as u64,
+        };
+        let checked = || sets.segments[0].checked[0].load(Ordering::Relaxed);
+        let looking = sets.look();
+        looking.get(0).unwrap();
+        // More than is allowed for: but whoever would give pages back waits for this one.
+        looking.get(1).unwrap();
+        assert!(sets.alone.try_write().is_err());
+        assert_eq!(checked(), 0b011);
+        // Another that looks does not wait.
+        assert!(sets.alone.try_read().is_ok());
+        drop(looking);
+        // The next look gives them back, and its blocks are checked anew.
+        let looking = sets.look();
+        assert_eq!(checked(), 0);
+        looking.get(2).unwrap();
+        assert_eq!(checked(), 0b100);
+        drop(looking);
+        // What the disk has become since then is found.
+        use std::os::unix::fs::FileExt;
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.write_all_at(&[9], HEADER_BYTES as u64 + 2 * SET_BLOCK_BYTES as u64)
+            .unwrap();
+        sets.look().get(2).unwrap_err();
+    }
 
     #[test]
     fn every_block_has_a_checksum() {

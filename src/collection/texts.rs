@@ -13,12 +13,12 @@
 //! A block and what it is packed to, for writing and for reading.
 
 use crate::collection::SegmentEntry;
-use std::path::Path;
-
-use super::blocks::{Packer, take_block};
 use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use std::path::Path;
+
+use super::blocks::{Packer, take_block};
 
 /// Bytes of the stream in a block: what is held of it, and all that is unpacked for who wants one text.
 pub const TEXT_BLOCK_BYTES: usize = 256 << 10;
@@ -53,9 +53,10 @@ impl TextWriter {
             number,
             key_bytes: 0,
         };
+        let out = PartWriter::create(directory, &header)?;
         Ok(TextWriter {
-            out: PartWriter::create(directory, &header)?,
-            packer: Packer::new(TEXT_ZSTD_LEVEL)?,
+            packer: Packer::new(TEXT_ZSTD_LEVEL, out.path())?,
+            out,
             block: Vec::with_capacity(TEXT_BLOCK_BYTES),
             begun: 0,
             texts: 0,
@@ -78,7 +79,7 @@ impl TextWriter {
     /// Appends a piece of the text that was begun.
     pub fn put(&mut self, piece: &[u8]) -> Result<()> {
         let Some(left) = self.left.checked_sub(piece.len() as u64) else {
-            return Err(wrong(self.left, piece.len() as u64));
+            return Err(self.wrong(self.left, piece.len() as u64));
         };
         self.left = left;
         self.append(piece)
@@ -100,7 +101,7 @@ impl TextWriter {
     fn check_whole(&self) -> Result<()> {
         match self.left {
             0 => Ok(()),
-            left => Err(wrong(left, 0)),
+            left => Err(self.wrong(left, 0)),
         }
     }
 
@@ -125,14 +126,14 @@ impl TextWriter {
         }
         Ok(())
     }
-}
 
-/// What was put is not what was begun.
-fn wrong(expected: u64, found: u64) -> Error {
-    Error::Io {
-        operation: "write a text of",
-        path: "a segment".into(),
-        source: std::io::Error::other(format!("{expected} bytes were to come, {found} came")),
+    /// What was put is not what was begun.
+    fn wrong(&self, expected: u64, found: u64) -> Error {
+        Error::Io {
+            operation: "write a text to",
+            path: self.out.path().into(),
+            source: std::io::Error::other(format!("{expected} bytes were to come, {found} came")),
+        }
     }
 }
 
@@ -227,6 +228,12 @@ impl TextReader {
         self.left -= length;
         self.at += length as usize;
         Ok(self.block.get(from..self.at))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.part.path()
     }
 
     /// The footer: texts, and bytes in them.
@@ -365,7 +372,9 @@ mod tests {
                 key_bytes: 0,
             };
             let mut out = PartWriter::create(directory.path(), &header).unwrap();
-            let packer = Packer::new(1).unwrap().put(&mut out, begun, stream);
+            let packer = Packer::new(1, out.path())
+                .unwrap()
+                .put(&mut out, begun, stream);
             packer.unwrap();
             let info = out.finish(records, 0, extra).unwrap();
             let path = directory.path().join(&info.name);

@@ -9,9 +9,9 @@ use super::list::{PairList, docno};
 use super::samples;
 use crate::budget::ByteSize;
 use crate::collection::SizeGroups;
+use crate::numbers::counted;
 use crate::progress::Context;
-use crate::store::disk;
-use crate::store::{Tagged, sort_tagged};
+use crate::store::{Tagged, disk, sort_tagged};
 use crate::union_find::UnionFind;
 use crate::{Error, Result};
 
@@ -247,11 +247,14 @@ impl Documents {
         let known = flag == KNOWN;
         let mut clusters = vec![NONE; self.keys.len()];
         let mut repeated = 0u64;
-        let stated = Table::open(path)?
-            .comments()
-            .get("size-groups")
-            .map(|text| text.parse());
-        let size_groups: SizeGroups = stated.and_then(Result::ok).unwrap_or_default();
+        let size_groups = match Table::open(path)?.comments().get("size-groups") {
+            Some(text) => text.parse().map_err(|found| Error::BadComment {
+                path: path.into(),
+                name: "size-groups",
+                found,
+            })?,
+            None => SizeGroups::default(),
+        };
         if known {
             self.closed = true;
             self.groups = vec![0; self.keys.len()];
@@ -278,9 +281,9 @@ impl Documents {
         })?;
         if repeated > 0 {
             notes.push(format!(
-                "{}: {repeated} lines have a docno that an earlier one has; documents of one docno are \
-                 taken for one",
-                path.display()
+                "{}: {} with a docno that an earlier line has; documents of one docno are taken for one",
+                path.display(),
+                counted(repeated, "line")
             ));
         }
         if known {

@@ -84,7 +84,13 @@ mod list;
 pub mod qrels;
 mod samples;
 
-use crate::pipeline;
+use crate::budget::ByteSize;
+use crate::cluster::ResultsEntry;
+use crate::ids::Threshold;
+use crate::numbers::counted;
+use crate::progress::{Context, Unit};
+use crate::store::disk;
+use crate::{Error, Result, pipeline};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -94,12 +100,6 @@ pub use crate::precision::Counts;
 pub use list::{Columns, Scores};
 pub use samples::{Sample, SampleAt};
 
-use crate::budget::ByteSize;
-use crate::cluster::ResultsEntry;
-use crate::ids::Threshold;
-use crate::progress::{Context, Unit};
-use crate::store::disk;
-use crate::{Error, Result};
 use compare::Tally;
 use documents::{DOCUMENTS, DUPLICATES, Documents};
 use list::PairList;
@@ -457,9 +457,9 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     };
     let held = FIXED_BYTES + count * (documents::DOCUMENT_BYTES + families) + groups;
     let least = ByteSize(held + 3 * SORT_BYTES);
-    context
-        .budget
-        .require(least, || format!("evaluating {count} documents"))?;
+    context.budget.require(least, || {
+        format!("evaluating {}", counted(count, "document"))
+    })?;
     let memory = ByteSize((context.budget.memory.0 - held).min(most));
     let mut documents = Documents::load(&sources, place, count, context, &mut notes)?;
     context.stop.check(STAGE)?;
@@ -490,9 +490,9 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
             for (what, counts) in [("truth", truth), ("run", run)] {
                 if counts.unknown > 0 {
                     notes.push(format!(
-                        "{} of {} pairs of the {what} have docnos that the truth's collection does not have; \
+                        "{} of {} of the {what} have docnos that the truth's collection does not have; \
                          they are left out",
-                        counts.unknown, counts.pairs
+                        crate::numbers::count(counts.unknown), counted(counts.pairs, "pair")
                     ));
                 }
             }

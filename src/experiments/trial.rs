@@ -1,27 +1,24 @@
 //! One question asked beside a run, and its pairs held against the true ones.
 
-use crate::join::PairsEntry;
-use crate::sample::SampleEntry;
-use crate::sort::RunsEntry;
-use std::path::Path;
-use std::time::Instant;
-
-use serde::{Deserialize, Serialize};
-
 use crate::budget::{Budget, ByteSize};
 use crate::collection::{
     self, Catalogue, CatalogueEntry, Column, Ingested, Segments, each_document,
 };
 use crate::ids::Threshold;
-use crate::join::{Join, JoinConfig, Pair, Pairs, open_pairs};
+use crate::join::{Join, JoinConfig, Pair, Pairs, PairsEntry, open_pairs};
 use crate::measure::Measure;
 use crate::merge::PostingsEntry;
 use crate::pipeline::{self, JoinParameters, Spill};
 use crate::process::cpu_seconds;
 use crate::progress::{Context, Silent};
-use crate::sample::{Sampled, Sampling};
+use crate::sample::{SampleEntry, Sampled, Sampling};
+use crate::sort::RunsEntry;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use std::path::Path;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
 
 /// What it took to get from the collection to the pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -165,8 +162,9 @@ pub(crate) fn each_compared(
     mut each: impl FnMut(Compared) -> Result<()>,
 ) -> Result<()> {
     let documents = Catalogue::stats(truth)?.documents;
-    let (truths, founds) = (open_pairs(truth)?, open_pairs(trial)?);
-    let (mut truths, mut founds) = (truths.range(0, u64::MAX)?, founds.range(0, u64::MAX)?);
+    let (true_list, found_list) = (open_pairs(truth)?, open_pairs(trial)?);
+    let mut truths = true_list.range(0, u64::MAX)?;
+    let mut founds = found_list.range(0, u64::MAX)?;
     let mut pairs = 0u64;
     loop {
         let (left, right) = (truths.head(), founds.head());
@@ -179,9 +177,11 @@ pub(crate) fn each_compared(
         pairs += 1;
         let (a, b) = Pair::of_key(key);
         if u64::from(a.max(b)) >= documents {
+            let of_truth = left.is_some_and(|record| record.key == key);
+            let list = if of_truth { &true_list } else { &found_list };
             return Err(Error::Corrupt {
-                path: trial.path("pairs"),
-                offset_bytes: 0,
+                path: list.path().into(),
+                offset_bytes: None,
                 what: "a document of a pair".into(),
                 expected: format!("a number below {documents}"),
                 found: a.max(b).to_string(),

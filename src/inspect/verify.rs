@@ -1,25 +1,22 @@
 //! Reading everything again, and printing any of it.
 
 use crate::cluster::ResultsEntry;
-use crate::collection::CatalogueEntry;
-use crate::join::JoinProgress;
-use crate::join::PairsEntry;
-use crate::merge::PostingsEntry;
-use crate::pipeline;
-use crate::sample::SampleEntry;
-use crate::sort::RunsEntry;
-use std::collections::BTreeSet;
-use std::path::Path;
-
-use crate::collection::{self, DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader};
+use crate::collection::{
+    self, CatalogueEntry, DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader,
+};
 use crate::ids::Key;
-use crate::merge::PostingsReader;
-use crate::sort::RunFile;
+use crate::join::{JoinProgress, PairsEntry};
+use crate::merge::{PostingsEntry, PostingsReader};
+use crate::numbers::{count, counted};
+use crate::sample::SampleEntry;
+use crate::sort::{RunFile, RunsEntry};
 use crate::store::{
     HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
 };
 use crate::workspace::{Manifest, check_file};
-use crate::{Error, Result};
+use crate::{Error, Result, pipeline};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// What [`verify`] found.
 #[derive(Debug, Default)]
@@ -99,7 +96,7 @@ fn look_through(
     theirs: &BTreeSet<Named>,
     found: &mut Verified,
 ) {
-    let parameters = u128::from_str_radix(&manifest.collection_digest, 16).unwrap_or(0);
+    let parameters = Some(manifest.parameters());
     for (place, kind, info) in manifest.parts() {
         let path = directory.join(place).join(&info.name);
         let borrowed = theirs.contains(&named(place, info));
@@ -109,7 +106,7 @@ fn look_through(
         found.files += 1;
         found.bytes += info.bytes;
         let checked = verify_part(&path, kind, Some(info))
-            .and_then(|_| read_whole(&path, kind, Some(parameters), info));
+            .and_then(|_| read_whole(&path, kind, parameters, info));
         found.errors.extend(checked.err());
     }
     let results = manifest
@@ -183,7 +180,7 @@ fn numbers(part: &PartFile) -> Result<usize> {
 fn out_of_order(path: &Path, at: u64) -> Error {
     Error::Corrupt {
         path: path.into(),
-        offset_bytes: 0,
+        offset_bytes: None,
         what: format!("order of record {at}"),
         expected: "not less than the one before".into(),
         found: "less".into(),
@@ -208,7 +205,7 @@ fn read_run<K: Key>(
         records += 1;
         cursor.advance()?;
     }
-    counted(path, info.records, records)
+    all_there(path, info.records, records)
 }
 
 fn read_postings<K: Key>(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
@@ -228,7 +225,7 @@ fn read_postings<K: Key>(path: &Path, parameters: Option<u128>, info: &PartInfo)
         }
     }
     reader.finish()?;
-    counted(path, info.records, lists)
+    all_there(path, info.records, lists)
 }
 
 /// Texts are whole characters, though their pieces are not.
@@ -243,7 +240,7 @@ fn read_texts(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<
         if !valid.finish() {
             return Err(Error::Corrupt {
                 path: path.into(),
-                offset_bytes: 0,
+                offset_bytes: None,
                 what: format!("text {texts}"),
                 expected: "UTF-8".into(),
                 found: "bytes that are none".into(),
@@ -286,13 +283,13 @@ impl Utf8 {
     }
 }
 
-fn counted(path: &Path, expected: u64, found: u64) -> Result<()> {
+fn all_there(path: &Path, expected: u64, found: u64) -> Result<()> {
     if expected == found {
         return Ok(());
     }
     Err(Error::Corrupt {
         path: path.into(),
-        offset_bytes: 0,
+        offset_bytes: None,
         what: "records".into(),
         expected: expected.to_string(),
         found: found.to_string(),
@@ -467,7 +464,8 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
         .last()
         .map_or(0, |s| s.next.file);
     let reading = format!(
-        "{segments} segments committed, in file {place} of {}",
+        "{} committed, in file {place} of {}",
+        counted(segments as u64, "segment"),
         manifest.inputs.files
     );
     out.push(("ingest", done(collection::ingested(manifest), reading)));
@@ -483,7 +481,11 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let sort = manifest.get::<RunsEntry>().map_or_else(waiting, |runs| {
         done(
             runs.complete,
-            format!("{} runs, {} records", runs.stats.runs, runs.stats.records),
+            format!(
+                "{}, {}",
+                counted(runs.stats.runs, "run"),
+                counted(runs.stats.records, "record")
+            ),
         )
     });
     out.push(("sort", sort));
@@ -492,18 +494,23 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
         .map_or_else(waiting, |postings| {
             done(
                 postings.complete,
-                format!("{} of {} ranges", postings.parts.len(), postings.ranges),
+                format!(
+                    "{} of {}",
+                    postings.parts.len(),
+                    counted(postings.ranges.into(), "range")
+                ),
             )
         });
     out.push(("merge", merge));
     let join = match (manifest.get::<PairsEntry>(), manifest.get::<JoinProgress>()) {
         (Some(pairs), _) => format!("done (threshold {})", pairs.config.threshold),
         (None, Some(joining)) => match (&joining.stats.count, &joining.stats.prefix) {
-            (Some(stats), _) => format!("{} pair tokens counted", stats.pair_tokens),
+            (Some(stats), _) => format!("{} counted", counted(stats.pair_tokens, "pair token")),
             (_, Some(stats)) if joining.prefix.is_some() => {
                 format!(
-                    "{} of {} candidates looked at",
-                    stats.candidates, stats.spilled
+                    "{} of {} looked at",
+                    count(stats.candidates),
+                    counted(stats.spilled, "candidate")
                 )
             }
             _ => "begun".into(),

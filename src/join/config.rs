@@ -143,6 +143,12 @@ impl JoinConfig {
                 limit: limit.into(),
             })
         };
+        if let Some(most) = self.max_postings
+            && most < 2
+        {
+            let limit = "at least 2: a pair needs two documents";
+            return refuse("max-postings", most.to_string(), limit);
+        }
         if let Some(candidates) = self.candidates {
             let (c, t) = (candidates, self.threshold);
             if c.numerator() * t.denominator() > t.numerator() * c.denominator() {

@@ -33,8 +33,18 @@
 //! Lists of more documents are passed over. Shared counts get smaller, set sizes do not, so
 //! resemblance is underestimated and pairs are missed. Lists, entries and tokens dropped are counted.
 
-use crate::merge::PostingsEntry;
-use crate::sample::SampleEntry;
+use crate::budget::{ByteSize, PROCESS_BYTES};
+use crate::collection::Catalogue;
+use crate::ids::Key;
+use crate::measure::Criterion;
+use crate::merge::{PostingsEntry, PostingsReader};
+use crate::numbers::counted;
+use crate::progress::{Context, Stop, Unit, joined};
+use crate::sample::{SampleEntry, Sampled};
+use crate::sort::{Record, RunEntry, RunWriter};
+use crate::store::disk;
+use crate::workspace::Workspace;
+use crate::{Error, Result};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,17 +52,6 @@ use serde::{Deserialize, Serialize};
 
 use super::counters::Counters;
 use super::{COMPRESSION, DIRECTORY, Join, JoinConfig, JoinProgress, Pair, STAGE, commit, list};
-use crate::budget::{ByteSize, PROCESS_BYTES};
-use crate::collection::Catalogue;
-use crate::ids::Key;
-use crate::measure::Criterion;
-use crate::merge::PostingsReader;
-use crate::progress::{Context, Stop, Unit, joined};
-use crate::sample::Sampled;
-use crate::sort::{Record, RunEntry, RunWriter};
-use crate::store::disk;
-use crate::workspace::Workspace;
-use crate::{Error, Result};
 
 /// A thread's run writer; the postings reader.
 const WORKER_BYTES: u64 = 4 << 20;
@@ -127,7 +126,11 @@ pub(super) fn run<K: Key>(
         + WORKER_BYTES;
     let least = ByteSize(fixed + LEAST_ENTRIES * ENTRY_BYTES);
     context.budget.require(least, || {
-        format!("joining {documents} documents with {threads} threads")
+        format!(
+            "joining {} with {}",
+            counted(documents, "document"),
+            counted(threads, "thread")
+        )
     })?;
     let mut memory = context.budget.memory.0 - fixed;
     let tokens = postings.stats.pair_tokens;
@@ -200,24 +203,10 @@ fn blocks<K: Key>(
         let mut reader =
             PostingsReader::<K>::open(&directory.join(&info.name), Some(parameters), Some(info))?;
         let mut read = 0;
-        while let Some(lists) = reader.next()? {
+        while let Some(lists) = reader.next_below(sampled.documents())? {
             read += 1;
             if read <= progress.count.skip {
                 continue;
-            }
-            if let Some(&bad) = lists
-                .documents
-                .iter()
-                .find(|&&d| d as usize >= sampled.documents())
-            {
-                let most = sampled.documents().to_string();
-                return Err(Error::Corrupt {
-                    path: directory.join(&info.name),
-                    offset_bytes: 0,
-                    what: format!("a document in block {read}"),
-                    expected: format!("a number below {most}"),
-                    found: bad.to_string(),
-                });
             }
             let mut rest = &lists.documents[..];
             // A block of lists goes into one block of ours or opens the next.

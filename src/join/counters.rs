@@ -17,16 +17,16 @@
 //! The papers prune the tokens that an exact count would write; here tokens are never written
 //! (`count.rs`), and counted pairs of a block of postings are pruned.
 
+use crate::Result;
+use crate::ids::Key;
 use crate::merge::PostingsEntry;
+use crate::progress::{Context, Unit};
+use crate::random::mix_key;
+use crate::workspace::Workspace;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::lists::each_list;
 use super::{Pair, STAGE};
-use crate::Result;
-use crate::ids::Key;
-use crate::progress::{Context, Unit};
-use crate::random::mix_key;
-use crate::workspace::Workspace;
 
 /// Bytes of a counter.
 const BYTES: u64 = 2;

@@ -1,11 +1,7 @@
 //! The last step of both joins: runs of counted pairs into the pair list.
 
-use crate::cluster::ResultsEntry;
-use crate::workspace::StageRecord;
-use serde::{Deserialize, Serialize};
-
-use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, JoinStats, Pair, STAGE, weigh};
 use crate::Result;
+use crate::cluster::ResultsEntry;
 use crate::collection::{self, MappedSets};
 use crate::ids::{Key, Threshold};
 use crate::measure::Measure;
@@ -14,7 +10,10 @@ use crate::progress::{Context, joined_all};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
 use crate::store::{Kind, PartInfo, disk};
-use crate::workspace::Workspace;
+use crate::workspace::{StageRecord, Workspace};
+use serde::{Deserialize, Serialize};
+
+use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, JoinStats, Pair, STAGE, weigh};
 
 /// Merges runs by generations until the rest can be merged at once; `set` puts the runs that there are
 /// now into the progress, which is then committed. Returns them.
@@ -214,6 +213,7 @@ impl Full {
             disk::point("list: worker");
             for record in piece {
                 let (a, b) = Pair::of_key(record.key);
+                let sets = sets.look();
                 let (a, b) = (sets.get(a)?, sets.get(b)?);
                 let size = |set: &[u8]| (set.len() / K::BYTES) as u64;
                 let least = threshold.least_shared(size(a), size(b));

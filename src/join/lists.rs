@@ -1,15 +1,14 @@
 //! Every posting list, on all threads: what counts without an order looks at them so.
 
-use crate::merge::PostingsEntry;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-use super::STAGE;
 use crate::ids::Key;
-use crate::merge::PostingsReader;
+use crate::merge::{PostingsEntry, PostingsReader};
 use crate::progress::{Context, joined};
 use crate::store::disk;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::STAGE;
 
 /// Memory of a thread: a reader.
 pub(super) const WORKER_BYTES: u64 = 4 << 20;
@@ -41,18 +40,9 @@ pub(super) fn each_list<K: Key>(
             };
             let path = directory.join(&info.name);
             let mut reader = PostingsReader::<K>::open(&path, Some(parameters), Some(info))?;
-            while let Some(lists) = reader.next()? {
+            while let Some(lists) = reader.next_below(documents)? {
                 context.stop.check(STAGE)?;
                 disk::point("lists: worker");
-                if let Some(bad) = lists.documents.iter().find(|&&d| d as usize >= documents) {
-                    return Err(Error::Corrupt {
-                        path,
-                        offset_bytes: 0,
-                        what: "a document in a posting list".into(),
-                        expected: format!("a number below {documents}"),
-                        found: bad.to_string(),
-                    });
-                }
                 let mut rest = &lists.documents[..];
                 for &length in &lists.lengths {
                     let (list, after) = rest.split_at(length as usize);

@@ -32,9 +32,15 @@ mod pairs;
 pub mod prefix;
 mod weigh;
 
-use crate::collection;
+use crate::ids::Key;
+use crate::measure::Measure;
 use crate::merge::PostingsEntry;
-use crate::sample::SampleEntry;
+use crate::parse::TokenKind;
+use crate::progress::Context;
+use crate::sample::{SampleEntry, Sampling};
+use crate::sort::{Compression, RunEntry};
+use crate::workspace::Workspace;
+use crate::{Result, collection, store};
 use serde::{Deserialize, Serialize};
 
 pub use config::{Join, JoinConfig, Pairs};
@@ -43,15 +49,6 @@ pub use list::PairsEntry;
 pub(crate) use pairs::open_pairs;
 pub use pairs::{Pair, each_pair};
 pub use prefix::PrefixStats;
-
-use crate::ids::Key;
-use crate::measure::Measure;
-use crate::parse::TokenKind;
-use crate::progress::Context;
-use crate::sample::Sampling;
-use crate::sort::{Compression, RunEntry};
-use crate::workspace::Workspace;
-use crate::{Result, store};
 
 const STAGE: &str = "join";
 const DIRECTORY: &str = "pairs";

@@ -1,11 +1,11 @@
 //! The pair list on disk: a part in the shape of a run, key = a·2^32 + b, value = shared count.
 
-use crate::Result;
 use crate::join::PairsEntry;
 use crate::measure::Measure;
 use crate::sort::RunFile;
 use crate::store::Kind;
 use crate::workspace::Workspace;
+use crate::{Error, Result};
 
 /// Two representatives, a < b, and what they share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +30,14 @@ impl Pair {
     /// What a measure is told by ([`Measure::text`]).
     #[must_use]
     pub fn amount(&self, measure: Measure) -> u64 {
+        self.told(measure).into()
+    }
+
+    /// [`Pair::amount`] as it is stored.
+    pub(crate) fn told(&self, measure: Measure) -> u32 {
         match measure {
-            Measure::S4 => self.score.into(),
-            _ => self.shared.into(),
+            Measure::S4 => self.score,
+            _ => self.shared,
         }
     }
 
@@ -45,7 +50,7 @@ impl Pair {
 
 /// Opens the committed pair list.
 pub(crate) fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
-    let missing = || crate::Error::StageMissing {
+    let missing = || Error::StageMissing {
         path: workspace.directory().into(),
         stage: "join",
     };
@@ -57,9 +62,9 @@ pub(crate) fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
 
 /// Calls `each` with every pair of the committed pair list, in order.
 pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
-    let corrupt = |what: &str, expected: u64, found: u64| crate::Error::Corrupt {
-        path: workspace.path("pairs"),
-        offset_bytes: 0,
+    let corrupt = |list: &RunFile<u64>, what: &str, expected: u64, found: u64| Error::Corrupt {
+        path: list.path().into(),
+        offset_bytes: None,
         what: what.into(),
         expected: expected.to_string(),
         found: found.to_string(),
@@ -79,10 +84,10 @@ pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>
     let mut pairs = 0;
     while let Some(record) = cursor.head() {
         let mut score = 0;
-        if let Some(scored) = &mut scored {
+        if let (Some(scored), Some(list)) = (&mut scored, &scores) {
             let found = scored.head().unwrap_or_default();
             if found.key != record.key {
-                return Err(corrupt("the pair of a score", record.key, found.key));
+                return Err(corrupt(list, "the pair of a score", record.key, found.key));
             }
             score = found.value;
             scored.advance()?;
@@ -99,7 +104,7 @@ pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>
         cursor.advance()?;
     }
     if pairs != run.records() {
-        return Err(corrupt("pairs in the list", run.records(), pairs));
+        return Err(corrupt(&run, "pairs in the list", run.records(), pairs));
     }
     Ok(())
 }

@@ -20,18 +20,18 @@
 //! # Cost
 //! Memory: 4 bytes a document, 24 a pair held. For each document of a list the pairs of it that are held.
 
-use crate::merge::PostingsEntry;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use super::lists::{self, each_list};
-use super::{COMPRESSION, DIRECTORY, JoinConfig, Pair, STAGE};
 use crate::ids::Key;
+use crate::merge::PostingsEntry;
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunFile, RunWriter};
 use crate::store::{Kind, PartInfo};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::lists::{self, each_list};
+use super::{COMPRESSION, DIRECTORY, JoinConfig, Pair, STAGE};
 
 /// Memory for a pair that is held: key, what is shared, weight, rounded up.
 const PAIR_BYTES: u64 = 24;

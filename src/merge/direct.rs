@@ -1,9 +1,15 @@
 //! From sets to postings without runs, where memory takes all records in a few passes.
 
-use crate::collection::SegmentEntry;
+use crate::Result;
+use crate::budget::{Budget, PROCESS_BYTES};
+use crate::collection::{self, Catalogue, Column, SegmentEntry, SetReader};
+use crate::ids::Key;
 use crate::merge::PostingsEntry;
-use crate::sample::SampleEntry;
-use crate::sort::RunsEntry;
+use crate::progress::{Context, Stop, Unit, caught, joined};
+use crate::sample::{Rate, SampleEntry, Sampled};
+use crate::sort::{Buffer, FormStats, RunsEntry};
+use crate::store::{PartInfo, disk};
+use crate::workspace::Workspace;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Mutex;
@@ -17,15 +23,6 @@ use super::stage::{
     Collected, MergeStats, PROFILE_SHARE, STAGE, WORKER_BYTES, ZSTD_LEVEL, commit_range, finish,
     ranges_of,
 };
-use crate::Result;
-use crate::budget::{Budget, PROCESS_BYTES};
-use crate::collection::{self, Catalogue, Column, SetReader};
-use crate::ids::Key;
-use crate::progress::{Context, Stop, Unit, caught, joined};
-use crate::sample::{Rate, Sampled};
-use crate::sort::{Buffer, FormStats};
-use crate::store::{PartInfo, disk};
-use crate::workspace::Workspace;
 
 /// Passes over the sets at most: each reads all of them. So eight read 64 bytes for each 64-bit
 /// fingerprint, from the page cache as long as it holds the sets, where runs write and read some 15.

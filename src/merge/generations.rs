@@ -4,11 +4,11 @@ use std::path::Path;
 
 use crate::budget::ByteSize;
 use crate::ids::Key;
-use crate::limits;
+use crate::numbers::counted;
 use crate::progress::Stop;
 use crate::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter};
 use crate::store::disk;
-use crate::{Error, Result};
+use crate::{Error, Result, limits};
 
 use super::{Batch, Batches, LoserTree};
 
@@ -31,7 +31,7 @@ pub fn fan_in<K: Key>(given: ByteSize, memory: u64, threads: u64) -> Result<usiz
             given,
             least: ByteSize(given.0 + 2 * cursor * threads - memory.min(2 * cursor * threads))
                 .round_up(),
-            what: format!("merging with {threads} threads"),
+            what: format!("merging with {}", counted(threads, "thread")),
         });
     }
     // Runs are opened once and shared by the threads.

@@ -125,7 +125,7 @@ impl<K: Key> PostingsWriter<K> {
             let done = compressor.compress_to_buffer(&self.body, &mut self.packed);
             done.map_err(|source| Error::Io {
                 operation: "compress a block of",
-                path: "postings".into(),
+                path: self.out.path().into(),
                 source,
             })?;
             if self.packed.len() < raw {
@@ -175,10 +175,22 @@ impl PackedBlock {
         self.entries
     }
 
+    /// Refuses lists of the block with a document that is not in a collection of so many.
+    pub(crate) fn check(&self, lists: &[u32], documents: usize) -> Result<()> {
+        match lists.iter().max() {
+            Some(&most) if most as usize >= documents => Err(self.corrupt(
+                "a document in a posting list",
+                format!("a number below {documents}"),
+                most,
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn corrupt(&self, what: &str, expected: impl ToString, found: impl ToString) -> Error {
         Error::Corrupt {
             path: self.path.clone(),
-            offset_bytes: self.offset,
+            offset_bytes: Some(self.offset),
             what: what.into(),
             expected: expected.to_string(),
             found: found.to_string(),
@@ -366,6 +378,16 @@ impl<K: Key> PostingsReader<K> {
         }
     }
 
+    /// As [`PostingsReader::next`], for a collection of so many documents.
+    pub(crate) fn next_below(&mut self, documents: usize) -> Result<Option<&PostingsBlock<K>>> {
+        if self.next()?.is_none() {
+            return Ok(None);
+        }
+        let block = &self.decoder.block;
+        self.packed.check(&block.documents, documents)?;
+        Ok(Some(block))
+    }
+
     /// Checks the whole part, when all of it has been read.
     pub fn finish(self) -> Result<()> {
         let (lists, entries) = (self.part.footer.records, self.part.footer.extra);
@@ -433,6 +455,20 @@ mod tests {
             Some(1),
         );
         round_trip::<u64>(&[], None);
+    }
+
+    #[test]
+    fn a_document_that_is_not_there_is_told_with_its_block() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut writer = PostingsWriter::create(directory.path(), 5, 2, None).unwrap();
+        writer.push(7u64, [3, 9].into_iter()).unwrap();
+        let info = writer.finish().unwrap();
+        let path = directory.path().join(&info.name);
+        let open = || PostingsReader::<u64>::open(&path, Some(5), Some(&info)).unwrap();
+        assert!(open().next_below(10).unwrap().is_some());
+        let error = open().next_below(9).unwrap_err().to_string();
+        let told = "is corrupt at byte 64: a document in a posting list: expected a number below 9, found 9";
+        assert_eq!(error, format!("{} {told}", path.display()));
     }
 
     #[test]

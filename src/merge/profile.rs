@@ -1,6 +1,14 @@
 //! How many of a document's fingerprints are in each class of document frequency.
 
+use crate::budget::ByteSize;
+use crate::ids::Key;
 use crate::merge::PostingsEntry;
+use crate::numbers::counted;
+use crate::progress::{Context, Unit, joined_all};
+use crate::sample::Sampled;
+use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION, disk};
+use crate::workspace::Workspace;
+use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -8,13 +16,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::PostingsReader;
 use super::stage::STAGE;
-use crate::budget::ByteSize;
-use crate::ids::Key;
-use crate::progress::{Context, Unit, joined_all};
-use crate::sample::Sampled;
-use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION, disk};
-use crate::workspace::Workspace;
-use crate::{Error, Result};
 
 /// Classes of document frequency, that of one document only included: 1, 2, 3, 4, 5-8, 9-16, ...,
 /// 8,193 and more.
@@ -248,7 +249,11 @@ pub(crate) fn each_profile<K: Key>(
         return Err(Error::BudgetTooSmall {
             given: context.budget.memory,
             least: ByteSize(context.budget.memory.0 + more).round_up(),
-            what: format!("profiles of {documents} documents with {threads} threads"),
+            what: format!(
+                "profiles of {} with {}",
+                counted(documents, "document"),
+                counted(threads, "thread")
+            ),
         });
     }
     let mut first = 0;
@@ -299,9 +304,8 @@ fn count<K: Key>(
             let Some(info) = next else { break };
             let path = directory.join(&info.name);
             let mut reader = PostingsReader::<K>::open(&path, parameters, Some(&info))?;
-            while let Some(block) = reader.next()? {
+            while let Some(block) = reader.next_below(sampled.documents())? {
                 context.stop.check(stage)?;
-                below(&block.documents, sampled.documents(), &path)?;
                 let mut rest = &block.documents[..];
                 for (&key, &length) in block.keys.iter().zip(&block.lengths) {
                     let (list, after) = rest.split_at(length as usize);
@@ -352,20 +356,6 @@ fn count<K: Key>(
         }
     }
     Ok(sum)
-}
-
-/// Are all documents of a block in the collection?
-pub(crate) fn below(list: &[u32], documents: usize, path: &std::path::Path) -> Result<()> {
-    match list.iter().max() {
-        Some(&most) if most as usize >= documents => Err(Error::Corrupt {
-            path: path.into(),
-            offset_bytes: 0,
-            what: "a document in a posting list".into(),
-            expected: format!("a number below {documents}"),
-            found: most.to_string(),
-        }),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,14 @@
 //! Ranges of all runs, merged in parallel.
 
-use crate::sample::SampleEntry;
-use crate::sort::RunsEntry;
-use crate::workspace::StageRecord;
+use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
+use crate::collection::Catalogue;
+use crate::ids::Key;
+use crate::progress::{Context, Stop, Unit, caught, joined};
+use crate::sample::{Rate, SampleEntry, Sampled};
+use crate::sort::{Compression, RunFile, RunsEntry};
+use crate::store::{Kind, PartInfo, disk};
+use crate::workspace::{StageRecord, Workspace};
+use crate::{Error, Result};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::Mutex;
@@ -13,15 +19,6 @@ use serde::{Deserialize, Serialize};
 
 use super::profile::{self, Collector};
 use super::{Batch, Batches, Combine, Generations, PostingsWriter, fan_in, merge_generations};
-use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
-use crate::collection::Catalogue;
-use crate::ids::Key;
-use crate::progress::{Context, Stop, Unit, caught, joined};
-use crate::sample::{Rate, Sampled};
-use crate::sort::{Compression, RunFile};
-use crate::store::{Kind, PartInfo, disk};
-use crate::workspace::Workspace;
-use crate::{Error, Result};
 
 pub(super) const STAGE: &str = "merge";
 /// Records of a range, about.
@@ -334,7 +331,7 @@ pub(super) fn finish<K: Key>(
         if postings.stats.records != records {
             return Err(Error::Corrupt {
                 path,
-                offset_bytes: 0,
+                offset_bytes: None,
                 what: "records merged".into(),
                 expected: records.to_string(),
                 found: postings.stats.records.to_string(),

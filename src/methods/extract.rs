@@ -6,10 +6,9 @@
 
 use super::texts::Texts;
 use super::{Document, Keys};
-use crate::collection::Ingested;
-use crate::collection::SegmentEntry;
 use crate::collection::{
-    self, DocumentRecord, DocumentWriter, RejectWriter, SegmentStats, SetWriter,
+    self, DocumentRecord, DocumentWriter, Ingested, RejectWriter, SegmentEntry, SegmentStats,
+    SetWriter,
 };
 use crate::ids::Key;
 use crate::progress::Context;

@@ -32,7 +32,13 @@
 //! - Terms of one document are left out of the file. In their own collection they are known to have 1; in
 //!   another they are unknown, as are those that the file's collection does not have.
 
-use crate::merge::PostingsEntry;
+use crate::budget::{ByteSize, PROCESS_BYTES};
+use crate::collection::Catalogue;
+use crate::merge::{PostingsEntry, PostingsReader};
+use crate::progress::Context;
+use crate::store::disk;
+use crate::workspace::Workspace;
+use crate::{Error, Result, pipeline};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -40,14 +46,6 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::extract;
 use super::terms::{Preprocessing, TermKeys};
-use crate::budget::{ByteSize, PROCESS_BYTES};
-use crate::collection::Catalogue;
-use crate::merge::PostingsReader;
-use crate::pipeline;
-use crate::progress::Context;
-use crate::store::disk;
-use crate::workspace::Workspace;
-use crate::{Error, Result};
 
 /// Name of the file.
 pub(super) const LEXICON_FILE: &str = "lexicon.tsv";

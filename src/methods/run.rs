@@ -1,18 +1,16 @@
 //! From a collection and a specification to pairs and clusters.
 
-use crate::collection::CatalogueEntry;
-use crate::merge::PostingsEntry;
-use std::path::{Path, PathBuf};
-
-use super::{Spec, extract};
-use crate::collection::{self, Catalogue, CollectionConfig};
+use crate::collection::{self, Catalogue, CatalogueEntry, CollectionConfig};
 use crate::ids::{FingerprintKind, Key};
-use crate::merge::PostingsReader;
+use crate::merge::{PostingsEntry, PostingsReader};
 use crate::pipeline::{self, JoinParameters, Spill, Summary};
 use crate::progress::Context;
 use crate::sample::Sampling;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use std::path::{Path, PathBuf};
+
+use super::{Spec, extract};
 
 /// Name of the file with the documents of each key, for methods whose keys stand for sets of duplicates.
 pub const SETS_FILE: &str = "sets.jsonl";

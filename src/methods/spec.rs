@@ -7,8 +7,7 @@ use std::str::FromStr;
 
 use super::{Entry, Method, find};
 use crate::ids::Threshold;
-use crate::store;
-use crate::{Error, Result};
+use crate::{Error, Result, store};
 
 /// A parameter of a method.
 #[derive(Clone, Copy, Debug)]

@@ -27,17 +27,16 @@
 //!   postings are made, for want of a second document.
 //! - With `iterate=false` every chunk is counted in every pass, which is Figure 3b's other line.
 
-use crate::collection;
+use crate::parse::Tokens;
+use crate::progress::Context;
+use crate::workspace::Workspace;
+use crate::{Result, collection};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Document;
 use super::document::fingerprint;
 use super::texts::Texts;
-use crate::Result;
-use crate::parse::Tokens;
-use crate::progress::Context;
-use crate::workspace::Workspace;
 
 /// Name of the file that tells what the counters held after each pass (Figure 3).
 pub(super) const FILE: &str = "spex.tsv";

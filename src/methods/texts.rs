@@ -7,17 +7,20 @@
 //! # Cost
 //! A window, at what the caller says that each byte of text becomes.
 
-use crate::collection::SegmentEntry;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use super::document::{Document, Scratch};
-use super::extract::no_text;
 use crate::budget::{ByteSize, PROCESS_BYTES};
-use crate::collection::{Catalogue, Column, DocumentReader, DocumentRecord, TextReader};
+use crate::collection::{
+    Catalogue, Column, DocumentReader, DocumentRecord, SegmentEntry, TextReader,
+};
+use crate::numbers::counted;
 use crate::progress::{Context, Unit, caught, joined_all};
 use crate::store::disk;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::document::{Document, Scratch};
+use super::extract::no_text;
 
 const DIRECTORY: &str = "collection";
 /// Texts of a window, if memory allows: enough that all threads have something to do.
@@ -58,7 +61,13 @@ impl<'a> Texts<'a> {
         let threads = context.budget.threads as u64;
         let fixed = PROCESS_BYTES + FIXED_BYTES + held + documents * 4 + threads * (2 << 20);
         let least = ByteSize(fixed + (1 << 20) * cost);
-        let what = || format!("making keys of {documents} documents with {threads} threads");
+        let what = || {
+            format!(
+                "making keys of {} with {}",
+                counted(documents, "document"),
+                counted(threads, "thread")
+            )
+        };
         context.budget.require(least, what)?;
         let window = ((context.budget.memory.0 - fixed) / cost).min(WINDOW_BYTES);
         context
@@ -97,10 +106,10 @@ impl<'a> Texts<'a> {
             let mut text = None;
             if document.stored {
                 let length = texts.next_length()?;
-                let length = length.ok_or_else(|| missing_text(&path, at))?;
+                let length = length.ok_or_else(|| missing_text(texts.path(), at))?;
                 if self.representatives.0.get(at as usize) == Some(&at) {
                     if bytes.len() as u64 + length > self.window && !waiting.is_empty() {
-                        self.window(&mut waiting, &mut bytes, &make, &mut each)?;
+                        self.window(texts.path(), &mut waiting, &mut bytes, &make, &mut each)?;
                     }
                     self.context
                         .budget
@@ -116,24 +125,25 @@ impl<'a> Texts<'a> {
             }
             waiting.push(Waiting { document, text });
             if waiting.len() == WINDOW_DOCUMENTS {
-                self.window(&mut waiting, &mut bytes, &make, &mut each)?;
+                self.window(texts.path(), &mut waiting, &mut bytes, &make, &mut each)?;
             }
             if at.is_multiple_of(4096) {
                 self.context.progress.at(at.into());
             }
             at += 1;
         }
-        self.window(&mut waiting, &mut bytes, &make, &mut each)?;
+        self.window(texts.path(), &mut waiting, &mut bytes, &make, &mut each)?;
         if texts.next_length()?.is_some() {
-            return Err(missing_text(&path, at));
+            return Err(missing_text(texts.path(), at));
         }
         texts.finish()?;
         records.finish()
     }
 
-    /// Deals with the texts of a window.
+    /// Deals with the texts of a window, which are of the part `path`.
     fn window<T: Send>(
         &self,
+        path: &Path,
         waiting: &mut Vec<Waiting>,
         bytes: &mut Vec<u8>,
         make: &(impl Fn(&mut Document<'_>) -> T + Sync),
@@ -155,8 +165,8 @@ impl<'a> Texts<'a> {
                 let text = std::str::from_utf8(&texts[range.clone()]).map_err(|e| {
                     let docno = &waiting.document.docno;
                     Error::Corrupt {
-                        path: self.base.path(DIRECTORY),
-                        offset_bytes: 0,
+                        path: path.into(),
+                        offset_bytes: None,
                         what: format!("the text of {docno}"),
                         expected: "UTF-8".into(),
                         found: e.to_string(),
@@ -186,10 +196,10 @@ impl<'a> Texts<'a> {
     }
 }
 
-fn missing_text(path: &std::path::Path, document: u32) -> Error {
+fn missing_text(path: &Path, document: u32) -> Error {
     Error::Corrupt {
         path: path.into(),
-        offset_bytes: 0,
+        offset_bytes: None,
         what: format!("texts of the segment, at document {document}"),
         expected: "one for each stored document".into(),
         found: "another number".into(),

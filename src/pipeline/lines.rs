@@ -3,7 +3,7 @@
 use super::Summary;
 use crate::budget::ByteSize;
 use crate::join::Pairs;
-use crate::numbers::count;
+use crate::numbers::{count, counted, percent};
 use crate::workspace::Workspace;
 
 fn bytes(n: u64) -> String {
@@ -19,70 +19,70 @@ pub(super) fn stage_line(workspace: &Workspace, stage: &str) -> String {
         .map_or(0.0, |cost| cost.wall_seconds);
     let what = match stage {
         "ingest" => format!(
-            "{} documents of {} in {} segments",
-            count(summary.ingest.documents),
+            "{} of {} in {}",
+            counted(summary.ingest.documents, "document"),
             bytes(summary.ingest.bytes),
-            summary.segments
+            counted(summary.segments, "segment")
         ),
         "catalogue" => {
             let stats = summary.catalogue.unwrap_or_default();
-            format!("{} exact duplicates", count(stats.exact_duplicates))
+            counted(stats.exact_duplicates, "exact duplicate")
         }
         "keys" => {
             let without = summary.ingest.short + summary.ingest.empty;
             format!(
-                "{} keys, {} documents without",
-                count(summary.ingest.stored),
-                count(without)
+                "{}, {} without",
+                counted(summary.ingest.stored, "key"),
+                counted(without, "document")
             )
         }
         "plan" => {
             let share = summary.plan.as_ref().map_or(1.0, |plan| plan.share);
-            format!("{:.2} % of the shingles", share * 100.0)
+            format!("{} of the shingles", percent(share, 2))
         }
         "sample" => {
             let stats = summary.sample.unwrap_or_default();
             format!(
-                "{} of {} shingles",
+                "{} of {}",
                 count(stats.sampled),
-                count(stats.shingles)
+                counted(stats.shingles, "shingle")
             )
         }
         "sort" => {
             let stats = summary.sort.unwrap_or_default();
             format!(
-                "{} records in {} runs of {}",
-                count(stats.records),
-                stats.runs,
+                "{} in {} of {}",
+                counted(stats.records, "record"),
+                counted(stats.runs, "run"),
                 bytes(stats.bytes)
             )
         }
         "merge" => {
             let stats = summary.merge.unwrap_or_default();
             format!(
-                "{} shared fingerprints, {} of postings",
-                count(stats.lists),
+                "{}, {} of postings",
+                counted(stats.lists, "shared fingerprint"),
                 bytes(stats.bytes)
             )
         }
         "join" => {
             let stats = summary.join.clone().unwrap_or_default();
             let pairs = match summary.join_config.map(|config| config.pairs) {
-                Some(Pairs::None) => format!("{} documents linked", count(stats.pairs)),
-                _ => format!("{} pairs", count(stats.pairs)),
+                Some(Pairs::None) => format!("{} linked", counted(stats.pairs, "document")),
+                _ => counted(stats.pairs, "pair"),
             };
             match (stats.count, stats.prefix) {
-                (Some(c), _) => format!("{pairs} of {} pair tokens", count(c.pair_tokens)),
-                (_, Some(p)) => format!("{pairs} of {} candidates", count(p.candidates)),
+                (Some(c), _) => format!("{pairs} of {}", counted(c.pair_tokens, "pair token")),
+                (_, Some(p)) => format!("{pairs} of {}", counted(p.candidates, "candidate")),
                 _ => pairs,
             }
         }
         "cluster" => {
             let stats = summary.cluster.unwrap_or_default();
             format!(
-                "{} clusters of {} documents",
-                count(stats.clusters),
-                count(stats.documents)
+                "{} of {}",
+                counted(stats.clusters, "cluster"),
+                counted(stats.documents, "document")
             )
         }
         _ => String::new(),

@@ -3,13 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::cluster;
 use crate::cluster::ResultsEntry;
 use crate::collection::{self, CatalogueEntry, CollectionConfig, Ingested, Segments};
 use crate::ids::FingerprintKind;
 use crate::join::{self, JoinProgress, PairsEntry};
 use crate::merge::{self, PostingsEntry};
-use crate::process;
 use crate::progress::Context;
 use crate::read::{InputFile, lasting, list_inputs};
 use crate::sample::plan::Plan;
@@ -17,7 +15,7 @@ use crate::sample::{self, PlanGiven, SampleEntry, Sampling};
 use crate::sort::{self, RunsEntry};
 use crate::store::disk;
 use crate::workspace::{Cost, MANIFEST_FILE, Manifest, RecordKind, Workspace};
-use crate::{Error, Result};
+use crate::{Error, Result, cluster, process};
 
 mod lines;
 mod parameters;
@@ -65,15 +63,20 @@ fn with_parameters<T>(
     opened: T,
     manifest: impl Fn(&T) -> &Manifest,
 ) -> Result<T> {
-    if manifest(&opened).has::<CollectionConfig>() {
-        return Ok(opened);
-    }
+    let found = match manifest(&opened)
+        .get::<CollectionConfig>()
+        .map(CollectionConfig::check)
+    {
+        Some(Ok(())) => return Ok(opened),
+        Some(Err(error)) => error.to_string(),
+        None => "none".into(),
+    };
     Err(Error::Corrupt {
         path: directory.join(MANIFEST_FILE),
-        offset_bytes: 0,
+        offset_bytes: None,
         what: "manifest".into(),
         expected: "the parameters of its collection".into(),
-        found: "none".into(),
+        found,
     })
 }
 
@@ -136,7 +139,7 @@ fn open_or_create(
     config: &CollectionConfig,
     inputs: &[InputFile],
 ) -> Result<Workspace> {
-    let begin = collection::begin(RECORDS, config, config.digest()?);
+    let begin = collection::begin(RECORDS, config, config.digest(&out.join(MANIFEST_FILE))?);
     Workspace::open_or_create(
         out,
         begin,
@@ -170,6 +173,11 @@ pub(crate) fn ingest_for(
     strict: bool,
     context: &Context<'_>,
 ) -> Result<Workspace> {
+    context.budget.check()?;
+    config.check()?;
+    if let Some(parameters) = parameters {
+        parameters.check(&config.size_groups, false)?;
+    }
     preflight::before_ingest(inputs, out, config, parameters, context)?;
     let mut workspace = open_or_create(out, config, inputs)?;
     let piped = inputs.iter().any(|input| input.path == Path::new("-"));
@@ -253,6 +261,8 @@ pub fn join(
     parameters: &JoinParameters,
     context: &Context<'_>,
 ) -> Result<()> {
+    context.budget.check()?;
+    parameters.check(&collection::config(&workspace.manifest).size_groups, false)?;
     catalogue(workspace, context)?;
     let applied = parameters.plan.as_ref();
     workspace.manifest.remove::<PlanGiven>();

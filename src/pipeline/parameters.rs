@@ -1,8 +1,10 @@
 //! What a join is given.
 
+use crate::collection::SizeGroups;
 use crate::join::JoinConfig;
 use crate::sample::Sampling;
 use crate::sample::plan::Plan;
+use crate::{Error, Result};
 
 /// When records go through sorted runs on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +54,34 @@ pub struct JoinParameters {
 }
 
 impl JoinParameters {
+    /// Refuses parameters that do not go together, or with a collection of these size groups. With `planned`,
+    /// a plan will be made.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] names the parameter.
+    pub fn check(&self, groups: &SizeGroups, planned: bool) -> Result<()> {
+        self.join.check()?;
+        self.sampling().check(groups.count())?;
+        if let Some(runs) = self.fan_in
+            && runs < 2
+        {
+            return Err(Error::BadParameter {
+                name: "fan-in",
+                given: runs.to_string(),
+                limit: "at least 2".into(),
+            });
+        }
+        let exact = self.plan.is_none() && !planned && self.sampling == Sampling::Full;
+        if self.join.candidates.is_some() && exact {
+            return Err(Error::BadParameter {
+                name: "verified",
+                given: "with --sampling full".into(),
+                limit: "what is not sampled is exact".into(),
+            });
+        }
+        Ok(())
+    }
+
     /// The sampling of the plan, or the one given.
     #[must_use]
     pub fn sampling(&self) -> Sampling {

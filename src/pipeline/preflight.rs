@@ -35,29 +35,28 @@
 //! meanwhile; quotas, which the file system does not tell. Exact duplicates are counted before
 //! reading as if each were stored.
 
-use crate::collection::CatalogueEntry;
+use crate::budget::{Budget, ByteSize, Disk};
+use crate::collection::{
+    self, Catalogue, CatalogueEntry, CollectionConfig, TEXT_BLOCK_BYTES, TEXT_ZSTD_LEVEL,
+};
+use crate::ids::{FingerprintKind, Key};
 use crate::merge::PostingsEntry;
-use crate::sample::SampleEntry;
+use crate::numbers::counted;
+use crate::progress::Context;
+use crate::read::{
+    Batch, InputFile, Interpreted, Reason, RecordKind, RecordReader, Reject, interpret,
+};
+use crate::sample::{SampleEntry, Sampling};
+use crate::shingle::Shingler;
 use crate::sort::RunsEntry;
+use crate::store::disk;
+use crate::workspace::Workspace;
+use crate::{Error, Result, merge, sort};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
 use std::path::Path;
 
 use super::{JoinParameters, Spill};
-use crate::budget::{Budget, ByteSize, Disk};
-use crate::collection::{self, Catalogue, CollectionConfig, TEXT_BLOCK_BYTES, TEXT_ZSTD_LEVEL};
-use crate::ids::{FingerprintKind, Key};
-use crate::merge;
-use crate::progress::Context;
-use crate::read::{
-    Batch, InputFile, Interpreted, Reason, RecordKind, RecordReader, Reject, interpret,
-};
-use crate::sample::Sampling;
-use crate::shingle::Shingler;
-use crate::sort;
-use crate::store::disk;
-use crate::workspace::Workspace;
-use crate::{Error, Result};
 
 /// Inputs of fewer bytes are not sampled where the disk has [`PLENTY`] times as many available.
 const SMALL_INPUTS: u64 = 256 << 20;
@@ -117,6 +116,7 @@ pub fn before_ingest(
     parameters: Option<&JoinParameters>,
     context: &Context<'_>,
 ) -> Result<()> {
+    config.check()?;
     match config.shingle.fingerprint {
         FingerprintKind::Xxh3 => of_inputs::<u64>(inputs, out, config, parameters, context),
         FingerprintKind::Md5 => of_inputs::<u128>(inputs, out, config, parameters, context),
@@ -192,14 +192,14 @@ fn of_inputs<K: Key>(
         after.max(volume.documents * SCRATCH_BYTES),
     ];
     let needed = needed.into_iter().fold(0, u64::saturating_add);
-    let files = inputs.len();
+    let files = counted(inputs.len() as u64, "file");
     let verb = parameters.map_or("reading", |_| "reading and joining");
     decide(
         out,
         needed.saturating_sub(there),
         available,
         DOUBT_BEFORE_INGEST,
-        || format!("{verb} {files} files of {}", ByteSize(total)),
+        || format!("{verb} {files} of {}", ByteSize(total)),
         context,
     )
 }
@@ -258,7 +258,7 @@ pub fn before_sort<K: Key>(
         needed,
         available,
         DOUBT_BEFORE_SORT,
-        || format!("sorting and merging {records} records"),
+        || format!("sorting and merging {}", counted(records, "record")),
         context,
     )
 }

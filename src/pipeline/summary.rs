@@ -1,24 +1,19 @@
 //! `summary.json`.
 
-use crate::cluster::ResultsEntry;
-use crate::collection::CatalogueEntry;
-use crate::join::PairsEntry;
-use crate::merge::PostingsEntry;
-use crate::sample::SampleEntry;
-use crate::sort::RunsEntry;
+use crate::cluster::{ClusterStats, ResultsEntry, reject_line};
+use crate::collection::{
+    self, CatalogueEntry, CatalogueStats, CollectionConfig, RejectReader, SegmentStats,
+};
+use crate::experiments::plan::Plan;
+use crate::join::{JoinConfig, JoinStats, PairsEntry};
+use crate::merge::{MergeStats, PostingsEntry};
+use crate::sample::{SampleEntry, SampleStats, Sampling};
+use crate::sort::{FormStats, RunsEntry};
+use crate::workspace::{Cost, InputList, Manifest, Workspace};
+use crate::{Error, Result};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-
-use crate::cluster::{ClusterStats, reject_line};
-use crate::collection::{self, CatalogueStats, CollectionConfig, RejectReader, SegmentStats};
-use crate::experiments::plan::Plan;
-use crate::join::{JoinConfig, JoinStats};
-use crate::merge::MergeStats;
-use crate::sample::{SampleStats, Sampling};
-use crate::sort::FormStats;
-use crate::workspace::{Cost, InputList, Manifest, Workspace};
-use crate::{Error, Result};
 
 /// Every count of every stage. The counts depend on input and parameters alone, but for those of
 /// runs and blocks, which depend on the budget, and for `costs`.

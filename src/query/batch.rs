@@ -1,20 +1,19 @@
 //! Queries that are looked up together.
 
-use crate::collection::SegmentEntry;
+use crate::Result;
+use crate::budget::ByteSize;
+use crate::collection::{self, Catalogue, Column, DocumentReader, SegmentEntry, SetReader};
+use crate::ids::Key;
+use crate::measure::{Criterion, Measure};
+use crate::progress::{Context, caught, joined_all};
+use crate::store::disk;
+use crate::workspace::Workspace;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::{Answer, Match, QueryConfig, STAGE};
-use crate::Result;
-use crate::budget::ByteSize;
-use crate::collection::{self, Catalogue, Column, DocumentReader, SetReader};
-use crate::ids::Key;
-use crate::measure::{Criterion, Measure};
-use crate::progress::{Context, caught, joined_all};
-use crate::store::disk;
-use crate::workspace::Workspace;
 
 /// What the allocator takes for a score and a docno, beside their bytes.
 const MATCH_BYTES: usize = 64;
@@ -428,7 +427,8 @@ impl<K: Key> Look<'_, '_, K> {
             }
             let at = number as usize;
             let takes_part = batch.representatives.0.get(at) == Some(&number);
-            let size = batch.stored.0.get(at).copied().unwrap_or(0);
+            let size = batch.stored.0.get(at);
+            let size = *size.ok_or_else(|| documents.not_catalogued(number))?;
             set.clear();
             sets.next(size, |keys| {
                 if takes_part {

@@ -35,13 +35,8 @@
 
 mod batch;
 
-use crate::collection::{self, CatalogueEntry};
-use std::borrow::Cow;
-
-use serde::Serialize;
-
 use crate::budget::{ByteSize, PROCESS_BYTES};
-use crate::collection::Catalogue;
+use crate::collection::{self, Catalogue, CatalogueEntry};
 use crate::ids::{FingerprintKind, Key, Threshold};
 use crate::measure::{Criterion, Measure};
 use crate::methods::{self, Keyer, Spec};
@@ -51,6 +46,9 @@ use crate::read::{InputFile, Interpreted, RawDocument, ReadConfig, each_interpre
 use crate::shingle::Shingler;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use std::borrow::Cow;
+
+use serde::Serialize;
 
 use batch::{Asked, Batch};
 

@@ -16,6 +16,7 @@ pub(crate) fn each_interpreted(
     context: &Context<'_>,
     mut act: impl FnMut(Interpreted<'_>) -> Result<()>,
 ) -> Result<()> {
+    config.check()?;
     let mut records = 0u64;
     let mut batch = Batch::default();
     for (file, input) in inputs.iter().enumerate() {

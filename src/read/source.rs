@@ -300,7 +300,7 @@ impl Source {
         self.produced += n as u64;
         if let Some(compression) = self.compression
             && self.produced > super::RATIO_FREE_BYTES
-            && self.produced / max_ratio > self.position()
+            && exceeds(self.produced, max_ratio, self.position())
         {
             return Err(Fault::new(
                 Reason::DecompressionBomb,
@@ -613,6 +613,14 @@ impl Bzip2 {
     }
 }
 
+/// Did `from` bytes grow more than `max_ratio` times? A ratio of 0, which [`super::ReadConfig::check`]
+/// refuses, allows nothing.
+fn exceeds(produced: u64, max_ratio: u64, from: u64) -> bool {
+    produced
+        .checked_div(max_ratio)
+        .is_none_or(|least| least > from)
+}
+
 /// Decompresses a whole buffer of gzip, zlib or raw deflate, as HTTP bodies have them.
 ///
 /// Gives what came out and whether the stream was whole; `Err` for more than a limit allows.
@@ -632,7 +640,7 @@ pub(super) fn inflate_body(
             None => return Ok((out, false)),
         };
         let total = (out.len() + made) as u64;
-        if total > super::RATIO_FREE_BYTES && total / max_ratio > body.len() as u64 {
+        if total > super::RATIO_FREE_BYTES && exceeds(total, max_ratio, body.len() as u64) {
             return Err(Fault::new(
                 Reason::DecompressionBomb,
                 format!("content encoding: more than {max_ratio} bytes for one"),

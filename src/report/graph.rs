@@ -19,21 +19,19 @@
 //! Documents without an edge are left out: the paper's graphs have far more of them than others. So are exact
 //! duplicates (`exact-duplicates.tsv`), which are alike to what their representative is alike to.
 
-use crate::join::PairsEntry;
-use crate::sample::SampleEntry;
-use std::fmt::{self, Write};
-use std::path::Path;
-use std::str::FromStr;
-
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::cluster::cell;
 use crate::collection::Catalogue;
-use crate::join::{Pairs, each_pair};
+use crate::join::{Pairs, PairsEntry, each_pair};
+use crate::numbers::counted;
 use crate::progress::Context;
-use crate::sample::Sampled;
+use crate::sample::{SampleEntry, Sampled};
 use crate::store::disk::{self, AtomicFile};
 use crate::workspace::{ResultFile, Workspace};
 use crate::{Error, Result};
+use std::fmt::{self, Write};
+use std::path::Path;
+use std::str::FromStr;
 
 const STAGE: &str = "graph";
 /// Readers and writer.
@@ -112,9 +110,9 @@ pub fn graph(
     let levels = sample.map_or(1, |sample| sample.sizes.len());
     let sizes = Sampled::bytes_for(measure, levels, documents);
     let least = ByteSize(PROCESS_BYTES + FIXED_BYTES + documents / 8 + sizes);
-    context
-        .budget
-        .require(least, || format!("a graph of {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("a graph of {}", counted(documents, "document"))
+    })?;
     let names = Catalogue::names(workspace)?;
     let mut out = String::new();
     let mut passed = 0u64;

@@ -6,18 +6,14 @@ use std::fmt::Write;
 use super::wording::Wording;
 use crate::budget::ByteSize;
 use crate::join::Pairs;
-use crate::numbers::count;
+use crate::numbers::{self, count, counted};
 use crate::pipeline::Summary;
 use crate::sample::plan::Target;
 use crate::workspace::Cost;
 
 /// A share in brackets; nothing of nothing.
 pub(super) fn share(part: u64, whole: u64) -> String {
-    if whole == 0 {
-        String::new()
-    } else {
-        format!(" ({:.1} %)", part as f64 * 100.0 / whole as f64)
-    }
+    numbers::share(part, whole).map_or_else(String::new, |share| format!(" ({share})"))
 }
 
 pub(super) fn bytes(n: u64) -> String {
@@ -37,7 +33,7 @@ pub fn ledger(summary: &Summary) -> String {
         "stage", "wall s", "CPU s", "peak so far"
     );
     for (stage, cost) in cost_rows(summary) {
-        let peak = bytes(cost.peak_bytes >> 20 << 20);
+        let peak = bytes(cost.peak_bytes);
         let (wall, cpu) = (cost.wall_seconds, cost.cpu_seconds);
         let _ = writeln!(out, "{stage:<12}{wall:>10.2}{cpu:>10.2}{peak:>14}");
     }
@@ -53,16 +49,16 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
     row(
         "inputs",
         format!(
-            "{} files, {}",
-            count(summary.inputs),
+            "{}, {}",
+            counted(summary.inputs, "file"),
             bytes(summary.input_bytes)
         ),
     );
     // A method has read the texts that a collection keeps, whose ledger has the rest.
     let method = summary.method.as_ref();
-    let (keys, fingerprints) = match method {
-        Some(_) => ("keys", "keys"),
-        None => ("shingles", "fingerprints"),
+    let (keys, fingerprint) = match method {
+        Some(_) => ("keys", "key"),
+        None => ("shingles", "fingerprint"),
     };
     if let Some(method) = method {
         row("method", method.clone());
@@ -78,8 +74,8 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
         reasons(&mut row, "noticed in documents used", &ingest.noticed);
     }
     if summary.collection.text && method.is_none() {
-        let of = count(ingest.documents - ingest.omitted.min(ingest.documents));
-        let value = format!("{} of {of} documents", bytes(ingest.text));
+        let of = ingest.documents - ingest.omitted.min(ingest.documents);
+        let value = format!("{} of {}", bytes(ingest.text), counted(of, "document"));
         row("text kept", value);
     }
     if let Some(catalogue) = &summary.catalogue {
@@ -96,7 +92,7 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
         if method.is_none() {
             let size = summary.collection.shingle.shingle_size;
             row(
-                &format!("short documents (under {size} words)"),
+                &format!("short documents (under {})", counted(size.into(), "word")),
                 count(ingest.short),
             );
         }
@@ -116,7 +112,7 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
             } = plan.config.target;
             row(
                 &format!("plan for precision {precision}"),
-                format!("at {threshold}, on {} documents", count(plan.documents)),
+                format!("at {threshold}, on {}", counted(plan.documents, "document")),
             );
         }
         row(
@@ -146,27 +142,28 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
     }
     if let Some(merge) = &summary.merge {
         row(
-            &format!("{fingerprints} of one document"),
+            &format!("{fingerprint}s of one document"),
             count(merge.singles),
         );
         row(
-            &format!("{fingerprints} shared"),
+            &format!("{fingerprint}s shared"),
             format!(
-                "{} in {} postings",
+                "{} in {}",
                 count(merge.lists),
-                count(merge.entries)
+                counted(merge.entries, "posting")
             ),
         );
         row("longest posting list", count(merge.longest));
     }
     if let (Some(join), Some(config)) = (&summary.join, &summary.join_config) {
-        if let Some(counted) = &join.count {
-            row("pair tokens counted", count(counted.pair_tokens));
+        if let Some(joined) = &join.count {
+            row("pair tokens counted", count(joined.pair_tokens));
             if let Some(most) = config.max_postings {
-                let dropped = counted.lists_dropped;
-                let lost = count(counted.pair_tokens_dropped);
-                let value = format!("{} {fingerprints}, {lost} pair tokens", count(dropped));
-                row(&format!("dropped (more than {most} documents)"), value);
+                let dropped = joined.lists_dropped;
+                let lost = counted(joined.pair_tokens_dropped, "pair token");
+                let value = format!("{}, {lost}", counted(dropped, fingerprint));
+                let over = counted(most.into(), "document");
+                row(&format!("dropped (more than {over})"), value);
             }
         }
         if let Some(prefix) = &join.prefix {
@@ -174,7 +171,7 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
             let first = prefix.rounds.first().map_or(0, |round| round.documents);
             row(
                 "pruned before pairing",
-                format!("{} documents{}", count(pruned), share(pruned, first)),
+                format!("{}{}", counted(pruned, "document"), share(pruned, first)),
             );
             let (postings, all) = (prefix.prefix_postings, prefix.entries);
             row(
@@ -193,10 +190,10 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
         }
     }
     if let Some(cluster) = &summary.cluster {
-        let documents = count(cluster.documents);
+        let documents = counted(cluster.documents, "document");
         row(
             "clusters",
-            format!("{} of {documents} documents", count(cluster.clusters)),
+            format!("{} of {documents}", count(cluster.clusters)),
         );
         row("  of exact duplicates only", count(cluster.exact_only));
         row("  largest", count(cluster.largest));
@@ -229,8 +226,9 @@ pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
         .collect();
     let costs = summary.costs.values();
     let all = Cost {
-        wall_seconds: costs.clone().map(|cost| cost.wall_seconds).sum(),
-        cpu_seconds: costs.clone().map(|cost| cost.cpu_seconds).sum(),
+        // Not their sum: that of nothing is -0.0.
+        wall_seconds: costs.clone().fold(0.0, |sum, cost| sum + cost.wall_seconds),
+        cpu_seconds: costs.clone().fold(0.0, |sum, cost| sum + cost.cpu_seconds),
         peak_bytes: costs.map(|cost| cost.peak_bytes).max().unwrap_or(0),
     };
     rows.push(("all", all));

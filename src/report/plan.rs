@@ -2,34 +2,44 @@
 
 use std::fmt::Write;
 
+use crate::budget::ByteSize;
 use crate::experiments::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio};
 use crate::experiments::study::{Spread, Study, StudyCost, comparison};
+use crate::numbers::{self, count, counted, fraction};
 use crate::workspace::Manifest;
 
 /// With less saved of a whole run, an exact answer is the better bargain.
 const WORTH_SAVING: f64 = 0.25;
 
 fn percent(share: f64) -> String {
-    format!("{:.2} %", share * 100.0)
+    numbers::percent(share, 2)
 }
 
 fn estimated(estimate: Option<Estimate>) -> String {
     estimate.map_or("-".into(), |e| {
-        format!("{:.3} ({:.3} to {:.3})", e.value, e.low, e.high)
+        format!(
+            "{} ({} to {})",
+            fraction(e.value, 3),
+            fraction(e.low, 3),
+            fraction(e.high, 3)
+        )
     })
 }
 
 fn evidence(group: &PlannedGroup, groups: &[PlannedGroup]) -> String {
     let pairs = group.precision.or(group.recall).map_or(0, |e| e.pairs);
     match group.evidence {
-        Evidence::Own => format!("{pairs} pairs of its own"),
+        Evidence::Own => format!("{} of its own", counted(pairs, "pair")),
         Evidence::Pooled { first } => {
             let from = groups
                 .get(usize::from(first))
                 .map_or("", |group| &group.words);
-            format!("{pairs} pairs, pooled with the groups from {from} words")
+            format!(
+                "{}, pooled with the groups from {from} words",
+                counted(pairs, "pair")
+            )
         }
-        Evidence::TooLittle => format!("too few pairs ({pairs}): every fingerprint"),
+        Evidence::TooLittle => format!("too few pairs ({}): every fingerprint", count(pairs)),
     }
 }
 
@@ -62,10 +72,12 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
         .map_or(String::new(), |recall| format!(", recall {recall}"));
     let on = match &plan.config.subset {
         Some(subset) => format!(
-            "a subset of {} documents (share {}, seed {})",
-            plan.documents, subset.share, subset.seed
+            "a subset of {} (share {}, seed {})",
+            counted(plan.documents, "document"),
+            subset.share,
+            subset.seed
         ),
-        None => format!("all {} documents", plan.documents),
+        None => format!("all of {}", counted(plan.documents, "document")),
     };
     let _ = writeln!(
         out,
@@ -107,11 +119,10 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
         plan.uniform_overall,
     );
     let (exact, sampled) = expected_seconds(planned);
-    let reading: f64 = ["ingest", "catalogue"]
+    let reading = ["ingest", "catalogue"]
         .iter()
         .filter_map(|stage| manifest.costs.get(*stage))
-        .map(|cost| cost.cpu_seconds)
-        .sum();
+        .fold(0.0, |sum, cost| sum + cost.cpu_seconds);
     let _ = writeln!(
         out,
         "\nCPU seconds: reading took {reading:.1}; from there an exact run takes about {exact:.1}, this plan {sampled:.1}"
@@ -120,14 +131,14 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
     if saved < WORTH_SAVING {
         let _ = writeln!(
             out,
-            "Sampling saves {:.0} % of a whole run here. Without it precision and recall are 1: better run exactly.",
-            (saved * 100.0).max(0.0)
+            "Sampling saves {} of a whole run here. Without it precision and recall are 1: better run exactly.",
+            numbers::percent(saved.max(0.0), 0)
         );
     } else {
         let _ = writeln!(
             out,
-            "Sampling saves {:.0} % of a whole run here.",
-            saved * 100.0
+            "Sampling saves {} of a whole run here.",
+            numbers::percent(saved, 0)
         );
     }
     out
@@ -184,12 +195,12 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
     );
     let _ = writeln!(
         out,
-        "\n{} trials in {:.1} s ({:.0} a minute), {:.1} CPU s, peak {} MiB",
-        cost.count,
+        "\n{} in {:.1} s ({:.0} a minute), {:.1} CPU s, peak {}",
+        counted(cost.count, "trial"),
         cost.wall_seconds,
         cost.count as f64 * 60.0 / cost.wall_seconds.max(f64::MIN_POSITIVE),
         cost.cpu_seconds,
-        cost.peak_bytes >> 20,
+        ByteSize(cost.peak_bytes),
     );
     out
 }
@@ -201,7 +212,12 @@ fn spread(spread: Option<Spread>) -> String {
             mean,
             least,
             greatest,
-        }) if least == greatest => format!("{mean:.3}"),
-        Some(s) => format!("{:.3} ({:.3} to {:.3})", s.mean, s.least, s.greatest),
+        }) if least == greatest => fraction(mean, 3),
+        Some(s) => format!(
+            "{} ({} to {})",
+            fraction(s.mean, 3),
+            fraction(s.least, 3),
+            fraction(s.greatest, 3)
+        ),
     }
 }

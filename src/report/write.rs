@@ -4,11 +4,10 @@ use std::path::Path;
 
 use super::page::{self, PageConfig, PageStats};
 use crate::experiments::compare::{self, CompareConfig, Comparison, TableFile};
-use crate::pipeline;
 use crate::progress::Context;
 use crate::store::disk;
 use crate::workspace::{ResultFile, Workspace};
-use crate::{Error, Result};
+use crate::{Error, Result, pipeline};
 
 /// Subdirectory of an output directory with the tables of a comparison.
 pub const COMPARE_DIRECTORY: &str = "compare";
@@ -47,7 +46,7 @@ pub fn write_comparison(
     disk::create_lasting_directory(&workspace.directory().join(COMPARE_DIRECTORY))?;
     let json = serde_json::to_string_pretty(&comparison).map_err(|e| Error::Io {
         operation: "encode",
-        path: COMPARE_DIRECTORY.into(),
+        path: workspace.directory().join(COMPARE_DIRECTORY),
         source: e.into(),
     })?;
     let of = format!("{COMPARE_DIRECTORY}/");

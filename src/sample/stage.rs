@@ -1,19 +1,20 @@
 //! Sizes of the samples.
 
-use crate::join::PairsEntry;
-use crate::sample::plan::Plan;
-use crate::workspace::StageRecord;
-use serde::{Deserialize, Serialize};
-
-use super::{Levels, Rate, Sampling};
 use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue, Column, SetReader, each_document};
 use crate::ids::Key;
+use crate::join::PairsEntry;
 use crate::measure::Measure;
+use crate::numbers::counted;
 use crate::progress::{Context, Unit};
+use crate::sample::plan::Plan;
 use crate::store::{self, Header, Kind, PartInfo, PartWriter, VERSION};
-use crate::workspace::Workspace;
+use crate::workspace::{StageRecord, Workspace};
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+use super::{Levels, Rate, Sampling};
 
 const STAGE: &str = "sample";
 const DIRECTORY: &str = "sample";
@@ -39,6 +40,8 @@ pub struct Sampled {
     level: Vec<u8>,
     /// Sizes at each level. A size at a level finer than the document's own is 0.
     sizes: Vec<Column>,
+    /// The file of each.
+    files: Vec<PathBuf>,
     /// Length in words of each document, where that is what is measured ([`Measure::of_words`]).
     words: Option<Vec<u32>>,
 }
@@ -69,10 +72,12 @@ impl Sampled {
             Column::load(&directory.join(&info.name), parameters, info)
         };
         let sizes = entry.sizes.iter().map(load).collect::<Result<_>>()?;
+        let files = entry.sizes.iter().map(|info| directory.join(&info.name));
         Ok(Sampled {
             levels,
             level,
             sizes,
+            files: files.collect(),
             words: None,
         })
     }
@@ -123,6 +128,7 @@ impl Sampled {
             levels: Sampling::Full.levels(groups),
             level: Vec::new(),
             sizes: vec![sizes],
+            files: vec![Catalogue::stored_file(workspace)?],
             words: None,
         })
     }
@@ -137,6 +143,12 @@ impl Sampled {
     #[must_use]
     pub fn rates(&self) -> &[Rate] {
         &self.levels.rates
+    }
+
+    /// The file with the sizes at a level.
+    #[must_use]
+    pub fn file(&self, level: usize) -> &Path {
+        &self.files[level]
     }
 
     /// Size of a document's sample at a level; 0 where the level is finer than the document's own.
@@ -232,9 +244,9 @@ pub fn run<K: Key>(
     let levels = sampling.levels(collection::config(&workspace.manifest).size_groups.count());
     let count = levels.rates.len();
     let least = ByteSize(FIXED_BYTES + documents * 8 + Sampled::bytes(count, documents));
-    context
-        .budget
-        .require(least, || format!("sampling {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("sampling {}", counted(documents, "document"))
+    })?;
     let level = levels_of_documents(workspace, &levels)?;
     let representatives = Catalogue::representatives(workspace)?;
     let stored = Catalogue::stored(workspace)?;

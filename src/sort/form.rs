@@ -1,9 +1,15 @@
 //! From the collection to sorted runs.
 
-use crate::collection::SegmentEntry;
+use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
+use crate::collection::{self, Catalogue, Column, SegmentEntry, SetReader};
+use crate::ids::Key;
 use crate::merge::PostingsEntry;
-use crate::sample::SampleEntry;
-use crate::workspace::StageRecord;
+use crate::numbers::counted;
+use crate::progress::{Context, Stop, Unit, caught, joined};
+use crate::sample::{Rate, SampleEntry, Sampled};
+use crate::store::{Kind, PartInfo, disk};
+use crate::workspace::{StageRecord, Workspace};
+use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Mutex;
@@ -14,14 +20,6 @@ use serde::{Deserialize, Serialize};
 
 use super::buffer::Buffer;
 use super::run::{Compression, RunWriter};
-use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
-use crate::collection::{self, Catalogue, Column, SetReader};
-use crate::ids::Key;
-use crate::progress::{Context, Stop, Unit, caught, joined};
-use crate::sample::{Rate, Sampled};
-use crate::store::{Kind, PartInfo, disk};
-use crate::workspace::Workspace;
-use crate::{Error, Result};
 
 const STAGE: &str = "sort";
 const DIRECTORY: &str = "runs";
@@ -88,7 +86,9 @@ pub(crate) fn run_records<K: Key>(
     let fixed =
         PROCESS_BYTES + documents * 4 + Sampled::bytes(levels, documents) + threads * WORKER_BYTES;
     let least = ByteSize(fixed + threads * Buffer::<K>::bytes(LEAST_RECORDS));
-    budget.require(least, || format!("sorting with {threads} threads"))?;
+    budget.require(least, || {
+        format!("sorting with {}", counted(threads, "thread"))
+    })?;
     let capacity = Buffer::<K>::capacity((budget.memory.0 - fixed) / threads);
     // No worker needs more than there is, and small buffers are sorted faster than large ones.
     let fast = FAST_RECORDS.max(records / MANY_RUNS);
@@ -183,7 +183,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     if entry.stats.records != sample.stats.sampled {
         return Err(Error::Corrupt {
             path: runs,
-            offset_bytes: 0,
+            offset_bytes: None,
             what: "records in all runs".into(),
             expected: sample.stats.sampled.to_string(),
             found: entry.stats.records.to_string(),

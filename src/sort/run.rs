@@ -205,6 +205,12 @@ impl<K: Key> RunFile<K> {
         RunFile::open_kind(Kind::Run, path, parameters, info)
     }
 
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.part.path()
+    }
+
     /// Opens a part of another kind that has the shape of a run.
     pub fn open_kind(
         kind: Kind,

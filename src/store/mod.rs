@@ -13,6 +13,10 @@
 //!   scrap.
 //! - Every operation on a file goes through [`disk`].
 
+use std::path::Path;
+
+use crate::{Error, Result};
+
 pub mod disk;
 mod map;
 pub mod meta;
@@ -34,15 +38,31 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }
 
+/// A value as JSON, for the file `path`.
+pub(crate) fn json(value: &impl serde::Serialize, path: &Path) -> Result<Vec<u8>> {
+    serde_json::to_vec(value).map_err(|e| Error::io("encode", path)(e.into()))
+}
+
+/// The [`digest`] of a value's JSON, for the file `path`.
+pub(crate) fn digest_of(value: &impl serde::Serialize, path: &Path) -> Result<String> {
+    Ok(digest(&json(value, path)?))
+}
+
+/// The number that a [`digest`] writes.
+pub(crate) fn digest_number(digest: &str) -> Option<u128> {
+    let digits = digest.len() == 32 && digest.bytes().all(|b| b.is_ascii_hexdigit());
+    u128::from_str_radix(digest, 16).ok().filter(|_| digits)
+}
+
 /// A digest of parameters, 128 bits of xxh3 over their JSON, as 32 hexadecimal digits.
 #[must_use]
 pub fn digest(text: &[u8]) -> String {
-    digest_text(digest_number(text))
+    digest_text(digest_bits(text))
 }
 
 /// The number that [`digest`] writes out.
 #[must_use]
-pub fn digest_number(text: &[u8]) -> u128 {
+pub fn digest_bits(text: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(text)
 }
 
@@ -50,4 +70,34 @@ pub fn digest_number(text: &[u8]) -> u128 {
 #[must_use]
 pub fn digest_text(number: u128) -> String {
     format!("{number:032x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What could not be encoded had the digest of nothing, as everything else that could not.
+    #[test]
+    fn what_cannot_be_encoded_has_no_digest() {
+        let path = Path::new("a/manifest.json");
+        let keys = std::collections::BTreeMap::from([((1, 2), 3)]);
+        let error = digest_of(&keys, path).unwrap_err().to_string();
+        assert!(
+            error.starts_with("cannot encode a/manifest.json: "),
+            "{error}"
+        );
+        assert_eq!(digest_of(&1, path).unwrap(), digest(b"1"));
+    }
+
+    #[test]
+    fn a_digest_is_32_digits() {
+        assert_eq!(
+            digest_number(&digest(b"1")),
+            Some(xxhash_rust::xxh3::xxh3_128(b"1"))
+        );
+        let plus = format!("+{}", "1".repeat(31));
+        for text in ["", "12", &"g".repeat(32), &plus, &"1".repeat(33)] {
+            assert_eq!(digest_number(text), None, "{text}");
+        }
+    }
 }

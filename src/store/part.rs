@@ -133,7 +133,7 @@ impl Header {
         if stated != found {
             return Err(Error::Corrupt {
                 path: path.into(),
-                offset_bytes: 56,
+                offset_bytes: Some(56),
                 what: "checksum of the header".into(),
                 expected: format!("{stated:016x}"),
                 found: format!("{found:016x}"),
@@ -141,7 +141,7 @@ impl Header {
         }
         let corrupt = |offset_bytes, what: &str, expected: &str, found: String| Error::Corrupt {
             path: path.into(),
-            offset_bytes,
+            offset_bytes: Some(offset_bytes),
             what: what.into(),
             expected: expected.into(),
             found,
@@ -255,6 +255,12 @@ impl PartWriter {
             .map_err(Error::io("write", &self.path))
     }
 
+    /// The file, as it will be called.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Bytes written so far: the offset of what comes next.
     #[must_use]
     pub fn position(&self) -> u64 {
@@ -283,12 +289,13 @@ impl PartWriter {
         disk::sync(&file, &self.path)?;
         drop(file);
         disk::rename(&disk::temporary(&self.path), &self.path)?;
-        let name = self
-            .path
-            .file_name()
-            .map(|n| n.to_string_lossy().into_owned());
+        let name = self.path.file_name().map(|name| name.to_string_lossy());
+        let name = name.ok_or_else(|| {
+            let nameless = std::io::Error::from(std::io::ErrorKind::InvalidInput);
+            Error::io("name", &self.path)(nameless)
+        })?;
         Ok(PartInfo {
-            name: name.unwrap_or_default(),
+            name: name.into_owned(),
             bytes: self.position,
             records,
             checksum: format!("{sum:016x}"),
@@ -398,7 +405,7 @@ fn footer_of(file: &mut File, path: &Path, info: Option<&PartInfo>) -> Result<Fo
     let expected = at - HEADER_BYTES as u64;
     let corrupt = |offset_bytes, what: &str, expected: String, found: String| Error::Corrupt {
         path: path.into(),
-        offset_bytes,
+        offset_bytes: Some(offset_bytes),
         what: what.into(),
         expected,
         found,
@@ -549,7 +556,7 @@ impl PartReader {
     pub fn corrupt(&self, what: &str, expected: impl ToString, found: impl ToString) -> Error {
         Error::Corrupt {
             path: self.path.clone(),
-            offset_bytes: self.position,
+            offset_bytes: Some(self.position),
             what: what.into(),
             expected: expected.to_string(),
             found: found.to_string(),
@@ -567,7 +574,7 @@ impl PartReader {
         if found != self.footer.checksum {
             return Err(Error::Corrupt {
                 path: self.path,
-                offset_bytes: HEADER_BYTES as u64 + self.footer.payload_bytes + 48,
+                offset_bytes: Some(HEADER_BYTES as u64 + self.footer.payload_bytes + 48),
                 what: "checksum".into(),
                 expected: format!("{:016x}", self.footer.checksum),
                 found: format!("{found:016x}"),
@@ -668,7 +675,7 @@ impl PartFile {
     ) -> Error {
         Error::Corrupt {
             path: self.path.clone(),
-            offset_bytes,
+            offset_bytes: Some(offset_bytes),
             what: what.into(),
             expected: expected.to_string(),
             found: found.to_string(),

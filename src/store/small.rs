@@ -116,7 +116,7 @@ fn sort_with_files(
     if taken != pushed {
         return Err(Error::Corrupt {
             path: place.into(),
-            offset_bytes: 0,
+            offset_bytes: None,
             what: "items that came back from sorting".into(),
             expected: pushed.to_string(),
             found: taken.to_string(),

@@ -41,7 +41,7 @@ fn read_manifest(directory: &Path, kinds: &'static [RecordKind]) -> Result<Optio
     };
     let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
         path: path.clone(),
-        offset_bytes: 0,
+        offset_bytes: None,
         what: what.into(),
         expected,
         found,
@@ -59,10 +59,14 @@ fn read_manifest(directory: &Path, kinds: &'static [RecordKind]) -> Result<Optio
             e.to_string(),
         )
     })?;
-    let format = value
-        .get("format")
-        .and_then(serde_json::Value::as_u64)
-        .unwrap_or(0) as u32;
+    let format = value.get("format").and_then(serde_json::Value::as_u64);
+    let format = format.and_then(|format| u32::try_from(format).ok());
+    let format = format.ok_or_else(|| {
+        let found = value
+            .get("format")
+            .map_or("none".into(), ToString::to_string);
+        corrupt("format of the manifest", "a number".into(), found)
+    })?;
     if format != MANIFEST_FORMAT {
         return Err(Error::Version {
             path: path.clone(),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::ResultFile;
+use crate::numbers::counted;
 use crate::store::disk::{self, AtomicFile};
 use crate::{Error, Result};
 
@@ -134,7 +135,12 @@ pub(super) fn restore(
     disk::remove(&path)?;
     let describe = |entry: &InputsEntry| {
         let InputsEntry { files, bytes, list } = entry;
-        format!("{files} files of {bytes} bytes, list {}", list.checksum)
+        format!(
+            "{} of {}, list {}",
+            counted(*files, "file"),
+            counted(*bytes, "byte"),
+            list.checksum
+        )
     };
     Err(Error::InputChanged {
         path,
@@ -148,6 +154,8 @@ pub struct InputList {
     path: PathBuf,
     lines: BufReader<disk::File>,
     next: u64,
+    /// Where the current line begins.
+    offset: u64,
     line: Vec<u8>,
     entry: Option<InputEntry>,
 }
@@ -161,6 +169,7 @@ impl InputList {
             path,
             lines,
             next: 0,
+            offset: 0,
             line: Vec::new(),
             entry: None,
         })
@@ -172,6 +181,7 @@ impl InputList {
         reason = "it can fail, and is not an iterator"
     )]
     pub fn next(&mut self) -> Result<Option<&InputEntry>> {
+        self.offset += self.line.len() as u64;
         self.line.clear();
         let read = self.lines.read_until(b'\n', &mut self.line);
         if read.map_err(Error::io("read", &self.path))? == 0 {
@@ -180,7 +190,7 @@ impl InputList {
         }
         let entry = serde_json::from_slice(&self.line).map_err(|e| Error::Corrupt {
             path: self.path.clone(),
-            offset_bytes: 0,
+            offset_bytes: Some(self.offset),
             what: format!("line {}", self.next + 1),
             expected: "an input".into(),
             found: e.to_string(),
@@ -255,5 +265,33 @@ pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -
     match list.next()? {
         Some(old) => Err(gone(old)),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_line_is_told_by_where_it_begins() {
+        let directory = tempfile::tempdir().unwrap();
+        let input = InputEntry {
+            path: "a".into(),
+            name: "a".into(),
+            identity: None,
+        };
+        write(directory.path(), std::iter::once(input)).unwrap();
+        let path = directory.path().join(INPUTS_FILE);
+        let first = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{first}{first}broken\n")).unwrap();
+        let mut list = InputList::open(directory.path()).unwrap();
+        assert!(list.next().unwrap().is_some() && list.next().unwrap().is_some());
+        let error = list.next().unwrap_err().to_string();
+        let start = format!(
+            "{} is corrupt at byte {}: line 3: ",
+            path.display(),
+            2 * first.len()
+        );
+        assert!(error.starts_with(&start), "{error}");
     }
 }

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use crate::process;
 use crate::store::disk;
-use crate::{Error, Result};
+use crate::{Error, Result, process};
 
 /// Name of the lock file in an output directory.
 pub const LOCK_FILE: &str = "lock";

@@ -114,8 +114,8 @@ impl Manifest {
         }
         let head: Head = serde_json::from_value(Value::Object(fields))?;
         let digest = &head.collection_digest;
-        let parameters = u128::from_str_radix(digest, 16)
-            .map_err(|_| serde::de::Error::custom(format!("`{digest}` is no digest")))?;
+        let parameters = store::digest_number(digest)
+            .ok_or_else(|| serde::de::Error::custom(format!("`{digest}` is no digest")))?;
         Ok(Manifest {
             head,
             parameters,

@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use lookalike::Error;
+use crate::common::corpus::{Shape, random_corpus, write_jsonl};
+use crate::common::stopped::StopAt;
+use crate::common::{self, Run, assert_same_files, copy_directory, manifest, results, tree};
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
 use lookalike::experiments::study::{self, StudyConfig};
@@ -24,12 +26,8 @@ use lookalike::pipeline::{self, Summary};
 use lookalike::progress::{Progress, Silent, Stop, Unit};
 use lookalike::report::page::PageConfig;
 use lookalike::report::{self, ledger};
-use lookalike::{sample, sort};
+use lookalike::{Error, sample, sort};
 use tempfile::TempDir;
-
-use crate::common::corpus::{Shape, random_corpus, write_jsonl};
-use crate::common::stopped::StopAt;
-use crate::common::{self, Run, assert_same_files, copy_directory, manifest, results, tree};
 
 /// Files of at most so many bytes have every byte flipped.
 const EVERY_BYTE: usize = 1200;

@@ -1,13 +1,12 @@
 //! What no manifest names may be anything.
 
+use crate::common::corpus::Random;
+use crate::common::paths;
 use lookalike::cluster::ResultsEntry;
 use lookalike::pipeline;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-
-use crate::common::corpus::Random;
-use crate::common::paths;
 
 /// Cuts, garbles, empties or lengthens every file that the manifest does not name: what was begun,
 /// what was written and not yet committed.

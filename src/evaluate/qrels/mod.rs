@@ -77,16 +77,14 @@ mod lines;
 mod ranking;
 mod stats;
 
-use crate::pipeline;
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
-
 use crate::budget::ByteSize;
 use crate::cluster::ResultsEntry;
 use crate::progress::Context;
 use crate::store::disk::{self, AtomicFile};
 use crate::workspace::MANIFEST_FILE;
-use crate::{Error, Result};
+use crate::{Error, Result, pipeline};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use clusters::Clusters;
 use lines::{Judgements, Names};

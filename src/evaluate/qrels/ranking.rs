@@ -9,6 +9,7 @@ use super::lines::{Lines, Names, Topics, key_of};
 use super::stats::FileCounts;
 use super::{Held, STAGE};
 use crate::evaluate::lines::shorten;
+use crate::numbers::counted;
 use crate::progress::Context;
 use crate::store::disk::AtomicFile;
 use crate::{Error, Result};
@@ -120,7 +121,7 @@ pub(super) fn thin(
         state.next += 1;
     }
     if counts.lines != expected {
-        return Err(changed(path, expected, &format!("{} lines", counts.lines)));
+        return Err(changed(path, expected, &counted(counts.lines, "line")));
     }
     Ok(counts)
 }
@@ -128,7 +129,7 @@ pub(super) fn thin(
 fn changed(path: &Path, lines: u64, found: &str) -> Error {
     Error::InputChanged {
         path: path.into(),
-        expected: format!("{lines} lines"),
+        expected: counted(lines, "line"),
         found: found.into(),
     }
 }

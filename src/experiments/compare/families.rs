@@ -25,6 +25,7 @@ use crate::collection::{Catalogue, MappedSets, each_document};
 use crate::ids::Key;
 use crate::join::each_pair;
 use crate::measure::Measure;
+use crate::numbers::counted;
 use crate::progress::Context;
 use crate::store::disk;
 use crate::union_find::UnionFind;
@@ -122,7 +123,13 @@ pub(super) fn run(
     let documents = Catalogue::stats(base)?.documents;
     let held = lines.len() as u64 * COPY_BYTES + documents * 8;
     let least = ByteSize(crate::budget::PROCESS_BYTES + held + RESIDENT);
-    let what = || format!("comparing {} copies of {documents} documents", lines.len());
+    let what = || {
+        format!(
+            "comparing {} of {}",
+            counted(lines.len() as u64, "copy"),
+            counted(documents, "document")
+        )
+    };
     context.budget.require(least, what)?;
     let mut rows: Vec<FamilyRow> = families
         .iter()
@@ -214,7 +221,8 @@ impl Similar<'_> {
         if a == b {
             return Ok(1.0);
         }
-        let (left, right) = (self.sets.get(a)?, self.sets.get(b)?);
+        let sets = self.sets.look();
+        let (left, right) = (sets.get(a)?, sets.get(b)?);
         let size = |set: &[u8]| (set.len() / u64::BYTES) as u64;
         let shared = match self.measure {
             Measure::Smallest(n) => u64::shared_smallest_le(left, right, n.into()),
@@ -251,7 +259,7 @@ fn read(base: &Workspace, edits: &Path, context: &Context<'_>) -> Result<Read> {
         lines.push((line.original, line.copy, line.edits.len() as u64));
         let held = lines.len() as u64 * COPY_BYTES;
         let least = ByteSize(crate::budget::PROCESS_BYTES + held);
-        let what = || format!("{} copies of an edit list", lines.len());
+        let what = || format!("{} of an edit list", counted(lines.len() as u64, "copy"));
         context.budget.require(least, what)?;
     }
     let docnos = lines

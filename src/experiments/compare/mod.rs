@@ -30,20 +30,20 @@ mod families;
 mod figures;
 mod tables;
 
-use crate::cluster::ResultsEntry;
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
-
 use crate::budget::ByteSize;
+use crate::cluster::ResultsEntry;
 use crate::collection::Catalogue;
 use crate::join::open_pairs;
 use crate::methods::{self, Spec};
+use crate::numbers::counted;
 use crate::pipeline::Summary;
 use crate::progress::{Context, Unit};
 use crate::store::Kind;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
 
 pub use families::{Curve, Distribution, Families, FamilyRow};
 pub(crate) use figures::figures;
@@ -187,7 +187,7 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
     }
     let stats = Catalogue::stats(base)?;
     let least = ByteSize(crate::budget::PROCESS_BYTES + count as u64 * LIST_BYTES);
-    let what = || format!("comparing {count} methods");
+    let what = || format!("comparing {}", counted(count as u64, "method"));
     context.budget.require(least, what)?;
     let workspaces = opened(base, config)?;
     let agreement = agree(&workspaces, context)?;
@@ -242,8 +242,8 @@ fn row(workspace: &Workspace, method: String, against: Vec<Against>) -> MethodRo
         largest: clusters.largest,
         sets: summary.merge.map_or(0, |merge| merge.lists),
         against,
-        wall_seconds: costs().map(|cost| cost.wall_seconds).sum(),
-        cpu_seconds: costs().map(|cost| cost.cpu_seconds).sum(),
+        wall_seconds: costs().fold(0.0, |sum, cost| sum + cost.wall_seconds),
+        cpu_seconds: costs().fold(0.0, |sum, cost| sum + cost.cpu_seconds),
         peak_bytes: costs().map(|cost| cost.peak_bytes).max().unwrap_or(0),
         disk_bytes: parts
             .filter(|(_, kind, _)| kinds.contains(kind))

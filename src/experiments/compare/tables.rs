@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::Comparison;
 use crate::budget::ByteSize;
+use crate::numbers::{self, counted, fraction};
 
 /// A file of a comparison.
 #[derive(Clone, Debug)]
@@ -15,7 +16,7 @@ pub struct TableFile {
 }
 
 fn share(value: Option<f64>) -> String {
-    value.map_or("-".into(), |value| format!("{value:.4}"))
+    value.map_or("-".into(), |value| fraction(value, 4))
 }
 
 /// Rows of cells, each column as wide as it must be; the first to the left, the others to the right.
@@ -47,7 +48,8 @@ pub fn table(comparison: &Comparison) -> String {
     let (documents, representatives) = (comparison.documents, comparison.representatives);
     let _ = writeln!(
         out,
-        "{documents} documents, {representatives} of them no exact duplicates of others\n"
+        "{}, {representatives} of them no exact duplicates of others\n",
+        counted(documents, "document")
     );
     let mut head: Vec<String> = [
         "method", "ignored", "keys/doc", "pairs", "clusters", "in them", "largest", "alone",
@@ -80,7 +82,7 @@ pub fn table(comparison: &Comparison) -> String {
         }
         row.push(format!("{:.1}", method.cpu_seconds));
         row.push(format!("{:.1}", method.wall_seconds));
-        row.push(ByteSize(method.peak_bytes >> 20 << 20).to_string());
+        row.push(ByteSize(method.peak_bytes).to_string());
         row.push(ByteSize(method.disk_bytes).to_string());
         rows.push(row);
     }
@@ -89,14 +91,16 @@ pub fn table(comparison: &Comparison) -> String {
     let all = agreement.by_methods.last().copied().unwrap_or(0);
     let _ = writeln!(
         out,
-        "\n{} pairs found by any method, {all} by all",
-        agreement.any
+        "\n{} found by any method, {all} by all",
+        counted(agreement.any, "pair")
     );
     if let Some(families) = &comparison.families {
         let _ = writeln!(
             out,
-            "\n{} copies of {} originals ({} docnos of the edit list are not in the collection)\n",
-            families.copies, families.originals, families.unknown
+            "\n{} of {} ({} of the edit list not in the collection)\n",
+            counted(families.copies, "copy"),
+            counted(families.originals, "original"),
+            counted(families.unknown, "docno")
         );
         let mut rows = vec![
             ["method", "found ratio", "clusters of an original"]
@@ -109,7 +113,7 @@ pub fn table(comparison: &Comparison) -> String {
             let clusters: u64 = families.rows.iter().map(|row| row.clusters[n]).sum();
             rows.push(vec![
                 method.method.clone(),
-                format!("{:.1} %", found as f64 * 100.0 / members.max(1) as f64),
+                numbers::share(found, members).unwrap_or_else(|| "-".into()),
                 format!("{:.1}", clusters as f64 / families.originals.max(1) as f64),
             ]);
         }

@@ -9,6 +9,7 @@ use super::STAGE;
 use super::config::PerturbConfig;
 use super::words::{self, TermList};
 use crate::budget::ByteSize;
+use crate::numbers::counted;
 use crate::parse::{ParseConfig, Parser, TokenKind};
 use crate::progress::Context;
 use crate::read::{InputFile, Interpreted, RawDocument, each_interpreted};
@@ -119,7 +120,7 @@ pub(super) fn survey(
     each_document(inputs, config, 0, context, |number, document, parser| {
         if u64::from(number).is_multiple_of(LOOK_AFTER) {
             let tables = (u64::from(number) + LOOK_AFTER) * DOCUMENT_BYTES as u64;
-            let what = || format!("{number} documents and more");
+            let what = || format!("{} and more", counted(number.into(), "document"));
             let least = ByteSize(fixed + tables + names);
             context.budget.require(least, what)?;
         }

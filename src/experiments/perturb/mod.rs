@@ -80,11 +80,11 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::budget::ByteSize;
-use crate::pipeline;
+use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::random::mix;
 use crate::read::InputFile;
-use crate::{Error, Result};
+use crate::{Error, Result, pipeline};
 
 pub use config::{Cherkasova, Chowdhury, EditCounts, Operation, PerturbConfig, Recipe, Spread};
 pub use documents::ReadCounts;
@@ -181,8 +181,9 @@ pub fn run(
         context,
     )?;
     context.progress.end(&format!(
-        "perturb: {} copies of {} documents",
-        report.copies, report.originals
+        "perturb: {} of {}",
+        counted(report.copies, "copy"),
+        counted(report.originals, "document")
     ));
     Ok(report)
 }
@@ -223,8 +224,8 @@ fn choose(survey: &Survey, config: &PerturbConfig) -> Result<Vec<u32>> {
             name: "originals",
             given: wanted.unwrap_or(1).to_string(),
             limit: format!(
-                "the inputs have {} documents of different texts and docnos",
-                chosen.len()
+                "the inputs have {} of different texts and docnos",
+                counted(chosen.len() as u64, "document")
             ),
         });
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{PLAN_FILE, Plan, PlanConfig, Planned, run, write};
 use crate::Result;
 use crate::collection::CollectionConfig;
+use crate::numbers::percent;
 use crate::pipeline::{self, AppliedPlan, JoinParameters, Summary};
 use crate::progress::Context;
 use crate::read::InputFile;
@@ -20,8 +21,8 @@ pub fn make(
 ) -> Result<Planned> {
     pipeline::catalogue(workspace, context)?;
     let planned = run(workspace, config, context)?;
-    let (share, seconds) = (planned.plan.share * 100.0, planned.cost.wall_seconds);
-    let line = format!("plan: {share:.2} % of the shingles ({seconds:.1} s)");
+    let (share, seconds) = (percent(planned.plan.share, 2), planned.cost.wall_seconds);
+    let line = format!("plan: {share} of the shingles ({seconds:.1} s)");
     context.progress.end(&line);
     Ok(planned)
 }
@@ -73,6 +74,7 @@ pub fn run_with_plan(
     context: &Context<'_>,
 ) -> Result<Summary> {
     pipeline::some_input(inputs)?;
+    planning.check()?;
     let parameters_ = Some(parameters);
     let mut workspace = pipeline::ingest_for(inputs, out, config, parameters_, strict, context)?;
     let parameters = JoinParameters {

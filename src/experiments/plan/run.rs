@@ -12,6 +12,7 @@ use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue};
 use crate::experiments::trial::{self, Cost, Documents};
 use crate::ids::{FingerprintKind, Key};
+use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::sample::{Rate, Sampled, Sampling};
 use crate::store::disk;
@@ -113,6 +114,7 @@ pub(crate) fn run_all(
     let Some(first) = configs.first() else {
         return Ok(Vec::new());
     };
+    configs.iter().try_for_each(PlanConfig::check)?;
     let mut cost = PlanCost::default();
     disk::create_directory(&base.directory().join(DIRECTORY))?;
     let measured = gather(base, base, first, &mut cost, context)?;
@@ -142,9 +144,9 @@ fn gather(
     let least =
         FIXED_BYTES + Documents::bytes(documents) + Sampled::bytes(1, documents) + documents * 8;
     let least = ByteSize(least);
-    context
-        .budget
-        .require(least, || format!("a plan for {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("a plan for {}", counted(documents, "document"))
+    })?;
     let threshold = config.target.threshold;
     let place = |name: &str| base.directory().join(DIRECTORY).join(name);
     let (truth, exact) = trial::ask(
@@ -180,7 +182,11 @@ fn gather(
             // Choosing takes as much again, for a table by document.
             let held = ByteSize(least.0 + 2 * cells.bytes());
             context.budget.require(held, || {
-                format!("the pairs of {documents} documents at {} ratios", ratio + 1)
+                format!(
+                    "the pairs of {} at {}",
+                    counted(documents, "document"),
+                    counted(u64::from(ratio) + 1, "ratio")
+                )
             })
         })?;
         if number + 1 == config.ratios.len() {

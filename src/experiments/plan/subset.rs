@@ -2,14 +2,12 @@
 
 use crate::Result;
 use crate::budget::ByteSize;
-use crate::collection::Ingested;
-use crate::collection::SegmentEntry;
-use crate::collection::Segments;
 use crate::collection::{
-    self, Catalogue, DocumentReader, DocumentWriter, RejectWriter, SegmentStats, SetReader,
-    SetWriter,
+    self, Catalogue, DocumentReader, DocumentWriter, Ingested, RejectWriter, SegmentEntry,
+    SegmentStats, Segments, SetReader, SetWriter,
 };
 use crate::ids::{Key, Threshold};
+use crate::numbers::counted;
 use crate::progress::{Context, Silent};
 use crate::random::{STEP, mix};
 use crate::workspace::Workspace;
@@ -88,9 +86,9 @@ fn copy<K: Key>(
     let largest = stored.0.iter().max().map_or(0, |&n| u64::from(n));
     let documents = stored.0.len() as u64;
     let least = ByteSize(FIXED_BYTES + documents * 8 + largest * (K::BYTES as u64 + 8));
-    context
-        .budget
-        .require(least, || format!("a subset of {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("a subset of {}", counted(documents, "document"))
+    })?;
     let mut open = start(0, 0)?;
     let mut made: Vec<SegmentEntry> = Vec::new();
     let (mut number, mut copied) = (0u32, 0u32);
@@ -105,10 +103,11 @@ fn copy<K: Key>(
             }
             let at = number as usize;
             let (first, size) = (representatives.0.get(at), stored.0.get(at));
+            let size = *size.ok_or_else(|| records.not_catalogued(number))?;
             let taken = first == Some(&number) && selection.takes(document.md5);
             number += 1;
             set.clear();
-            sets.next(size.copied().unwrap_or(0), |keys| {
+            sets.next(size, |keys| {
                 if taken {
                     set.extend_from_slice(keys);
                 }

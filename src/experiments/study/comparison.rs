@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::results::{Study, Trial};
 use super::run::StudyCost;
 use crate::ids::Threshold;
+use crate::numbers::percent;
 use crate::precision::Counts;
 
 /// With less saved of a whole run, an exact answer is the better bargain.
@@ -199,8 +200,8 @@ fn verdict(cost: &StudyCost) -> String {
     };
     format!(
         "Reading the collection took {reading:.1} CPU seconds, and every run has to do that. From there an exact run \
-         takes {exact:.1}; with the plan for precision {precision} it is {sampled:.1}, which saves {:.0} % of the \
+         takes {exact:.1}; with the plan for precision {precision} it is {sampled:.1}, which saves {} of the \
          whole. {advice}",
-        saved * 100.0
+        percent(saved, 0)
     )
 }

@@ -1,6 +1,19 @@
 //! The trials, one after the other.
 
+use crate::budget::ByteSize;
+use crate::collection::{self, Catalogue, each_document};
+use crate::experiments::plan::{self, Plan, PlanConfig, Target};
+use crate::experiments::trial::{self, Cost, Documents};
+use crate::ids::Threshold;
 use crate::join::PairsEntry;
+use crate::numbers::counted;
+use crate::precision::{Counts, PairTable};
+use crate::process::peak_bytes;
+use crate::progress::{Context, Unit};
+use crate::sample::{Rate, Sampled, Sampling};
+use crate::store::{self, disk};
+use crate::workspace::{Workspace, put_file};
+use crate::{Error, Result, pipeline};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,19 +24,6 @@ use serde::{Deserialize, Serialize};
 use super::comparison::comparison;
 use super::figures;
 use super::results::{Study, StudyConfig, Trial, TrialGroup};
-use crate::budget::ByteSize;
-use crate::collection::{self, Catalogue, each_document};
-use crate::experiments::plan::{self, Plan, PlanConfig, Target};
-use crate::experiments::trial::{self, Cost, Documents};
-use crate::ids::Threshold;
-use crate::pipeline;
-use crate::precision::{Counts, PairTable};
-use crate::process::peak_bytes;
-use crate::progress::{Context, Unit};
-use crate::sample::{Rate, Sampled, Sampling};
-use crate::store::{self, disk};
-use crate::workspace::{Workspace, put_file};
-use crate::{Error, Result};
 
 /// What the stage is called in progress and messages.
 pub const STAGE: &str = "study";
@@ -277,9 +277,9 @@ pub fn run(
             + Sampled::bytes(1, documents)
             + documents * 8,
     );
-    context
-        .budget
-        .require(least, || format!("a study of {documents} documents"))?;
+    context.budget.require(least, || {
+        format!("a study of {}", counted(documents, "document"))
+    })?;
     let directory = base.directory().join(DIRECTORY);
     disk::create_lasting_directory(&directory.join(TRIALS))?;
     let groups = &collection::config(&base.manifest).size_groups;
@@ -346,8 +346,10 @@ pub fn run(
     cost.peak_bytes = peak_bytes();
     write(base, &study, &cost)?;
     let line = format!(
-        "{STAGE}: {} trials, {:.1} s, {:.1} CPU s",
-        cost.count, cost.wall_seconds, cost.cpu_seconds
+        "{STAGE}: {}, {:.1} s, {:.1} CPU s",
+        counted(cost.count, "trial"),
+        cost.wall_seconds,
+        cost.cpu_seconds
     );
     context.progress.end(&line);
     Ok((study, cost))
@@ -401,16 +403,16 @@ impl Trials<'_> {
             .map(Threshold::to_string)
             .collect();
         let manifest = &self.base.manifest;
-        let stands_on = serde_json::to_vec(&(
+        let stands_on = (
             &manifest.inputs,
             &manifest.collection_digest,
             collection::segments(manifest),
-        ));
-        let collection = store::digest(&stands_on.unwrap_or_default());
-        let digest = format!("{collection}\n{n}\n{class}\n{}", thresholds.join(","));
-        let digest = store::digest(digest.as_bytes());
+        );
         let name = format!("{DIRECTORY}/{TRIALS}/1-{n}-{class}.json");
         let path = self.base.directory().join(&name);
+        let collection = store::digest_of(&stands_on, &path)?;
+        let digest = format!("{collection}\n{n}\n{class}\n{}", thresholds.join(","));
+        let digest = store::digest(digest.as_bytes());
         // One that is damaged is made again.
         if self.base.is_whole(&name)
             && let Ok(kept) = serde_json::from_slice::<Kept>(&disk::read_all(&path)?)

@@ -1,8 +1,17 @@
 //! From postings and cut-offs to sorted candidates.
 
-use crate::join::JoinProgress;
-use crate::merge::PostingsEntry;
+use crate::Result;
+use crate::collection::MappedSets;
+use crate::ids::Key;
+use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
+use crate::merge::profile::class;
+use crate::merge::{PackedBlock, PostingsDecoder, PostingsEntry, PostingsReader};
+use crate::progress::joined_all;
 use crate::sample::SampleEntry;
+use crate::sort::{Record, RunEntry, RunWriter};
+use crate::store::{PartInfo, disk};
+use crate::union_find::SharedUnionFind;
+use crate::workspace::Workspace;
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -11,17 +20,6 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::cutoff::{Cutoffs, Level};
 use super::verify::Verifier;
 use super::{Joining, Place, PrefixStats, start_pass};
-use crate::Result;
-use crate::collection::MappedSets;
-use crate::ids::Key;
-use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE};
-use crate::merge::profile::{below, class};
-use crate::merge::{PackedBlock, PostingsDecoder, PostingsReader};
-use crate::progress::joined_all;
-use crate::sort::{Record, RunEntry, RunWriter};
-use crate::store::{PartInfo, disk};
-use crate::union_find::SharedUnionFind;
-use crate::workspace::Workspace;
 
 /// Candidates that a thread holds at least and at most before it writes them out; and for each document
 /// of the collection: what is sorted in cache is sorted faster.
@@ -332,11 +330,7 @@ impl<'a, K: Key> Worker<'a, K> {
             } else {
                 decoder.decode_lists(&packed)?
             };
-            below(
-                &block.documents,
-                shared.join.sampled.documents(),
-                &shared.directory,
-            )?;
+            packed.check(&block.documents, shared.join.sampled.documents())?;
             disk::point("candidates: worker");
             self.filter(&block.keys, &block.lengths, &block.documents);
             let Some(()) = shared

@@ -1,14 +1,15 @@
 //! How far the prefix of each document reaches.
 
+use crate::ids::Key;
 use crate::join::JoinProgress;
 use crate::merge::PostingsEntry;
-use serde::{Deserialize, Serialize};
-
-use super::{Joining, STAGE};
-use crate::ids::Key;
 use crate::merge::profile::{Base, CLASSES, Profile, each_committed, each_profile, typical};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+use super::{Joining, STAGE};
 
 /// Times that frequencies are counted again at most.
 const MOST_RECOUNTS: usize = 3;
@@ -56,6 +57,8 @@ impl Cutoffs {
 /// One round, while it goes on.
 struct Settling<'a> {
     join: &'a Joining<'a>,
+    /// The directory of what is counted.
+    postings: PathBuf,
     levels: Vec<Level>,
     round: Round,
     prefix_postings: u64,
@@ -73,6 +76,7 @@ impl<'a> Settling<'a> {
         };
         let mut settling = Settling {
             join,
+            postings: workspace.path("postings"),
             levels: join.sampled.rates().iter().map(|_| level()).collect(),
             round: Round::default(),
             prefix_postings: 0,
@@ -99,8 +103,8 @@ impl<'a> Settling<'a> {
         let shared: u64 = profile.iter().map(|&n| u64::from(n)).sum();
         let singles = u64::from(size).checked_sub(shared);
         let singles = singles.ok_or_else(|| Error::Corrupt {
-            path: "postings".into(),
-            offset_bytes: 0,
+            path: self.postings.clone(),
+            offset_bytes: None,
             what: format!("fingerprints of document {document} in the postings"),
             expected: format!("at most {size}"),
             found: shared.to_string(),

@@ -51,20 +51,20 @@ pub mod candidates;
 pub mod cutoff;
 pub mod verify;
 
-use crate::join::JoinProgress;
-use crate::merge::PostingsEntry;
-use crate::sample::SampleEntry;
-use serde::{Deserialize, Serialize};
-
-use super::{JoinConfig, STAGE, list};
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::{self, Catalogue, MappedSets};
 use crate::ids::Key;
+use crate::join::JoinProgress;
+use crate::merge::PostingsEntry;
+use crate::numbers::counted;
 use crate::progress::{Context, Unit};
-use crate::sample::Sampled;
+use crate::sample::{SampleEntry, Sampled};
 use crate::sort::RunEntry;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use super::{JoinConfig, STAGE, list};
 
 pub use cutoff::Round;
 
@@ -149,7 +149,11 @@ pub(super) fn run<K: Key>(
             + verify::LEAST_BYTES,
     );
     context.budget.require(least, || {
-        format!("joining {documents} documents with {threads} threads")
+        format!(
+            "joining {} with {}",
+            counted(documents, "document"),
+            counted(threads, "thread")
+        )
     })?;
     let memory = context.budget.memory.0 - fixed;
     let sampled = Sampled::load_for(workspace, config.measure)?;

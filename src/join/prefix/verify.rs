@@ -1,19 +1,19 @@
 //! From candidates to pairs: the two sets are intersected.
 
+use std::path::Path;
+
 use super::{Joining, Place};
 use crate::Result;
 use crate::collection::{MappedSets, position};
 use crate::error::Error;
 use crate::ids::Key;
-use crate::join::JoinProgress;
-use crate::join::{COMPRESSION, DIRECTORY, Pair, Pairs, STAGE, commit, list};
+use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
 use crate::measure::Measure;
 use crate::merge::LoserTree;
 use crate::progress::{Unit, caught, joined_all};
-use crate::sample::SampleEntry;
-use crate::sample::Sampled;
+use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
-use crate::store::{Kind, disk};
+use crate::store::{HEADER_BYTES, Kind, disk};
 use crate::union_find::SharedUnionFind;
 use crate::workspace::Workspace;
 
@@ -51,17 +51,23 @@ impl<'a> Verifier<'a> {
     fn shared<K: Key>(&self, a: u32, b: u32, least: u64) -> Result<Option<u32>> {
         let sampled = self.join.sampled;
         let level = sampled.level(a).max(sampled.level(b));
-        let a = self.sample::<K>(level, a, sampled)?;
-        let b = self.sample::<K>(level, b, sampled)?;
+        let sets = self.sets.look();
+        let a = self.sample::<K>(sets.get(a)?, level, a, sampled)?;
+        let b = self.sample::<K>(sets.get(b)?, level, b, sampled)?;
         if let Measure::Smallest(n) = self.join.config.measure {
             return Ok(Some(K::shared_smallest_le(a, b, n.into()) as u32));
         }
         Ok(K::shared_le(a, b, least).map(|shared| shared as u32))
     }
 
-    /// A document's sample at a level, as it is stored.
-    fn sample<K: Key>(&self, level: usize, document: u32, sampled: &Sampled) -> Result<&[u8]> {
-        let set = self.sets.get(document)?;
+    /// A document's sample at a level, of its set.
+    fn sample<'s, K: Key>(
+        &self,
+        set: &'s [u8],
+        level: usize,
+        document: u32,
+        sampled: &Sampled,
+    ) -> Result<&'s [u8]> {
         let rate = sampled.rates()[level];
         let mut slice = set;
         if rate.n() > 1 {
@@ -76,8 +82,8 @@ impl<'a> Verifier<'a> {
         let found = slice.len() / K::BYTES;
         if found != expected as usize {
             return Err(Error::Corrupt {
-                path: "sample".into(),
-                offset_bytes: 0,
+                path: sampled.file(level).into(),
+                offset_bytes: Some(HEADER_BYTES as u64 + u64::from(document) * 4),
                 what: format!("size of the sample of document {document}"),
                 expected: found.to_string(),
                 found: expected.to_string(),
@@ -164,7 +170,7 @@ impl Verifying<'_, '_> {
             let mut cursor = file.range(0, u64::MAX)?;
             while let Some(record) = cursor.head() {
                 let (a, b) = Pair::of_key(record.key);
-                self.known(a.max(b))?;
+                self.known(a.max(b), file.path())?;
                 clusters.union(a, b);
                 cursor.advance()?;
             }
@@ -172,14 +178,15 @@ impl Verifying<'_, '_> {
         Ok(())
     }
 
-    fn known(&self, document: u32) -> Result<()> {
+    /// Refuses a document of a pair in `path` that is not in the collection.
+    fn known(&self, document: u32, path: &Path) -> Result<()> {
         let documents = self.join.sampled.documents();
         if (document as usize) < documents {
             return Ok(());
         }
         Err(Error::Corrupt {
-            path: self.workspace.path(DIRECTORY),
-            offset_bytes: 0,
+            path: path.into(),
+            offset_bytes: None,
             what: "a document in a run of pairs".into(),
             expected: format!("a number below {documents}"),
             found: document.to_string(),
@@ -200,6 +207,7 @@ impl Verifying<'_, '_> {
             .map(|file: &RunFile<u64>| file.range(from, u64::MAX))
             .collect::<Result<_>>()?;
         let mut tree = LoserTree::new(cursors);
+        let directory = self.workspace.path(DIRECTORY);
         let mut window: Vec<u64> = Vec::with_capacity(WINDOW);
         let mut read = 0u64;
         let mut since_commit = 0u64;
@@ -225,7 +233,7 @@ impl Verifying<'_, '_> {
             }
             let Some(key) = key else { break };
             let (a, b) = Pair::of_key(key);
-            self.known(a.max(b))?;
+            self.known(a.max(b), &directory)?;
             last = Some(key);
             window.push(key);
         }

@@ -1,17 +1,15 @@
 //! What is shown of the clusters and pairs: the largest, the nearest to the threshold, some at random.
 
-use crate::join::PairsEntry;
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
-
 use crate::Result;
 use crate::collection::{Catalogue, Column, DocumentRecord, each_document};
-use crate::join::{Pair, Pairs, each_pair};
+use crate::join::{Pair, Pairs, PairsEntry, each_pair};
 use crate::measure::Measure;
 use crate::progress::Context;
 use crate::sample::Sampled;
 use crate::union_find::UnionFind;
 use crate::workspace::Workspace;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::{MEMBERS_SHOWN, PageConfig, STAGE};
 

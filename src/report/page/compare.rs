@@ -5,7 +5,7 @@ use super::study::CheckedSvg;
 use crate::budget::ByteSize;
 use crate::experiments::compare::{Comparison, Families, TableFile};
 use crate::methods::Spec;
-use crate::numbers::count;
+use crate::numbers::{self, count, counted};
 
 /// Families shown with a row each.
 const FAMILIES_SHOWN: usize = 50;
@@ -16,8 +16,8 @@ pub(crate) fn page(comparison: &Comparison, specs: &[Spec], figures: &[TableFile
     super::sections::head(&mut html, "Methods side by side");
     let (documents, representatives) = (comparison.documents, comparison.representatives);
     html.raw("<p>")
-        .show(count(documents))
-        .raw(" documents, ")
+        .show(counted(documents, "document"))
+        .raw(", ")
         .show(count(representatives))
         .raw(
             " of them no exact duplicates of earlier ones. Pairs are of these alone: exact duplicates are found \
@@ -77,7 +77,7 @@ fn rows_of(html: &mut Html, head: &[&str], rows: &[Vec<String>], numbers: bool) 
 }
 
 fn percent(value: Option<f64>) -> String {
-    value.map_or("–".into(), |value| format!("{:.1} %", value * 100.0))
+    value.map_or("–".into(), |value| numbers::percent(value, 1))
 }
 
 fn share(part: u64, whole: u64) -> String {
@@ -115,8 +115,8 @@ fn found(html: &mut Html, comparison: &Comparison) {
             count(row.largest),
             format!("{:.1}", row.cpu_seconds),
             format!("{:.1}", row.wall_seconds),
-            ByteSize(row.peak_bytes >> 20 << 20).to_string(),
-            ByteSize(row.disk_bytes >> 10 << 10).to_string(),
+            ByteSize(row.peak_bytes).to_string(),
+            ByteSize(row.disk_bytes).to_string(),
         ]
     });
     table(html, &head, &rows.collect::<Vec<_>>());
@@ -135,8 +135,8 @@ fn truth(html: &mut Html, comparison: &Comparison) {
         html.raw("<h3>Against ")
             .isolated(&against.truth)
             .raw(": ")
-            .show(count(against.true_pairs))
-            .raw(" pairs</h3>\n");
+            .show(counted(against.true_pairs, "pair"))
+            .raw("</h3>\n");
         let rows = comparison.methods.iter().filter_map(|row| {
             let against = row.against.get(n)?;
             Some(vec![
@@ -158,8 +158,9 @@ fn agreement(html: &mut Html, comparison: &Comparison) {
     let agreement = &comparison.agreement;
     let all = agreement.by_methods.last().copied().unwrap_or(0);
     html.raw("<section id=\"agreement\">\n<h2>Agreement</h2>\n<p>")
-        .show(count(agreement.any))
-        .raw(" pairs are found by any method, ")
+        .raw("Found by any method: ")
+        .show(counted(agreement.any, "pair"))
+        .raw("; ")
         .show(count(all))
         .raw(
             " by all. Each row: of the pairs of its method, the share that the method of the column has \

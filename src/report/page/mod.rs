@@ -47,18 +47,18 @@ mod sections;
 mod study;
 mod texts;
 
-use crate::cluster::ResultsEntry;
-use crate::join::PairsEntry;
-use crate::sample::SampleEntry;
-use std::path::Path;
-
 use crate::budget::ByteSize;
+use crate::cluster::ResultsEntry;
 use crate::collection::{self, Catalogue};
+use crate::join::PairsEntry;
+use crate::numbers::{count, counted};
 use crate::pipeline::Summary;
 use crate::progress::{Context, Unit};
+use crate::sample::SampleEntry;
 use crate::store::disk::{self, AtomicFile};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use std::path::Path;
 
 use super::wording::Wording;
 use html::Html;
@@ -233,8 +233,10 @@ pub fn write(
         checksum,
     };
     context.progress.end(&format!(
-        "{STAGE}: {} clusters, {} pairs, {} of their texts missing",
-        stats.clusters, stats.pairs, stats.missing
+        "{STAGE}: {}, {}, {} of their texts missing",
+        counted(stats.clusters, "cluster"),
+        counted(stats.pairs, "pair"),
+        count(stats.missing)
     ));
     Ok(stats)
 }

@@ -13,7 +13,7 @@ use crate::collection::GroupStats;
 use crate::experiments::study::{Comparison, Spread};
 use crate::ids::Threshold;
 use crate::measure::Measure;
-use crate::numbers::count;
+use crate::numbers::{self, count, counted, fraction};
 use crate::parse::TokenKind;
 use crate::pipeline::Summary;
 use crate::report::ledger::{bytes, cost_rows, ledger_rows, share};
@@ -22,8 +22,7 @@ use crate::sample::Sampling;
 
 /// `1 document`, `2 documents`.
 fn many(n: u64, what: &str) -> String {
-    let ending = if n == 1 { "" } else { "s" };
-    format!("{}\u{a0}{what}{ending}", count(n))
+    counted(n, what).replacen(' ', "\u{a0}", 1)
 }
 
 /// What a shingle is in this run.
@@ -140,8 +139,8 @@ pub(super) fn found(html: &mut Html, summary: &Summary, wording: &Wording<'_>, l
         let reached = wording.listed();
         html.text(&match pairs {
             0 => format!("No pair of documents has {reached}."),
-            1 => format!("1\u{a0}pair of documents has {reached}."),
-            n => format!("{}\u{a0}pairs of documents have {reached}.", count(n)),
+            1 => format!("{} of documents has {reached}.", many(1, "pair")),
+            n => format!("{} of documents have {reached}.", many(n, "pair")),
         });
     } else {
         html.text(&format!(
@@ -247,7 +246,7 @@ pub(super) fn ledger(html: &mut Html, summary: &Summary) {
             .raw("</td><td class=\"n\">")
             .show(format_args!("{:.2}", cost.cpu_seconds))
             .raw("</td><td class=\"n\">")
-            .text(&bytes(cost.peak_bytes >> 20 << 20))
+            .text(&bytes(cost.peak_bytes))
             .raw("</td></tr>\n");
     }
     html.raw("</tbody></table></div>\n<div class=\"scroll\"><table>\n<caption>Made with</caption>\n<tbody>\n");
@@ -315,7 +314,12 @@ pub(super) fn sizes(
             label: group_name(group),
             bars: [(group.documents, documents), (group.shingles, shingles)]
                 .into_iter()
-                .map(|(n, all)| (part(n, all), format!("{:.1}\u{a0}%", part(n, all) * 100.0)))
+                .map(|(n, all)| {
+                    (
+                        part(n, all),
+                        numbers::percent(part(n, all), 1).replace(' ', "\u{a0}"),
+                    )
+                })
                 .collect(),
         })
         .collect();
@@ -416,11 +420,15 @@ fn spread(html: &mut Html, spread: Option<Spread>) {
     html.raw("<td class=\"n\">");
     match spread {
         None => html.raw("&ndash;"),
-        Some(s) if s.least == s.greatest => html.show(format_args!("{:.3}", s.mean)),
+        Some(s) if s.least == s.greatest => html.text(&fraction(s.mean, 3)),
         Some(s) => html
-            .show(format_args!("{:.3}", s.mean))
+            .text(&fraction(s.mean, 3))
             .raw(" <span class=\"soft\">")
-            .show(format_args!("{:.3} to {:.3}", s.least, s.greatest))
+            .text(&format!(
+                "{} to {}",
+                fraction(s.least, 3),
+                fraction(s.greatest, 3)
+            ))
             .raw("</span>"),
     };
     html.raw("</td>");
@@ -448,7 +456,7 @@ fn comparison(html: &mut Html, of: &Comparison) {
         html.raw("<tr><td>")
             .text(&row.name)
             .raw("</td><td class=\"n\">")
-            .show(format_args!("{:.2} %", row.share * 100.0))
+            .text(&numbers::percent(row.share, 2))
             .raw("</td>");
         spread(html, row.precision);
         spread(html, row.recall);

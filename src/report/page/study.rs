@@ -214,7 +214,7 @@ pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
     let entries: Vec<Entry> =
         serde_json::from_slice(&bounded(&list, MOST_BYTES)?).map_err(|e| Error::Corrupt {
             path: list.clone(),
-            offset_bytes: 0,
+            offset_bytes: None,
             what: "list of figures".into(),
             expected: "JSON: file, title, paper, here of each".into(),
             found: e.to_string(),
@@ -267,7 +267,7 @@ pub(super) fn comparison(directory: &Path) -> Result<Option<Comparison>> {
     let json = bounded(&path, MOST_BYTES)?;
     let corrupt = |e: serde_json::Error| Error::Corrupt {
         path: path.clone(),
-        offset_bytes: 0,
+        offset_bytes: None,
         what: "what a study took".into(),
         expected: "JSON with a comparison".into(),
         found: e.to_string(),

@@ -1,9 +1,5 @@
 //! The texts of the documents shown, from the input files again.
 
-use crate::collection;
-use std::collections::HashMap;
-use std::path::Path;
-
 use crate::ids::FingerprintKind;
 use crate::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens, token_spans};
 use crate::progress::Context;
@@ -13,7 +9,9 @@ use crate::read::{
 use crate::shingle::{ShingleConfig, Shingler};
 use crate::store::disk;
 use crate::workspace::{InputEntry, InputList, Workspace};
-use crate::{Error, Result};
+use crate::{Error, Result, collection};
+use std::collections::HashMap;
+use std::path::Path;
 
 use super::choose::ShownDocument;
 use super::{STAGE, WORDS_COMPARED};

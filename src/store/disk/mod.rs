@@ -583,7 +583,7 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
     if sum != stated {
         return Err(Error::Corrupt {
             path: path.into(),
-            offset_bytes: 0,
+            offset_bytes: None,
             what: "checksum (manifest)".into(),
             expected: stated.into(),
             found: sum,

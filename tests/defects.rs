@@ -1,0 +1,434 @@
+//! Defects that were found and mended: a test for each, named for what went wrong.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Run, sample_corpora};
+use lookalike::Error;
+use lookalike::budget::ByteSize;
+use lookalike::experiments::plan;
+use lookalike::ids::Threshold;
+use lookalike::pipeline;
+use lookalike::progress::{Silent, Stop};
+use lookalike::sample::SampleEntry;
+
+/// What is changed, and how.
+type Change = (&'static str, fn(&mut Run));
+
+/// The name of the parameter that was refused.
+fn refused<T>(what: &str, result: Result<T, Error>) -> &'static str {
+    match result {
+        Err(Error::BadParameter { name, .. }) => name,
+        Err(error) => panic!("{what}: {error}"),
+        Ok(_) => panic!("{what} is accepted"),
+    }
+}
+
+/// `--max-ratio 0` divided by zero: the configuration was checked by `perturb` alone.
+#[test]
+fn impossible_parameters_of_a_collection_are_refused_before_anything_is_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let input = sample_corpora("trec-web");
+    let change: [Change; 7] = [
+        ("max-ratio", |run| run.collection.read.max_ratio = 0),
+        ("max-document", |run| {
+            run.collection.read.max_document = ByteSize(0);
+        }),
+        ("text-field", |run| {
+            run.collection.read.text_field = Some("a..b".into());
+        }),
+        ("shingle-size", |run| {
+            run.collection.shingle.shingle_size = 0
+        }),
+        ("segment-size", |run| {
+            run.collection.segment_size = ByteSize(0);
+        }),
+        ("threads", |run| run.threads = 0),
+        ("threads", |run| run.threads = 1025),
+    ];
+    for (name, change) in change {
+        let mut run = Run::default();
+        change(&mut run);
+        assert_eq!(refused(name, run.ingest(&[&input], &out)), name);
+        assert_eq!(refused(name, run.run(&[&input], &out)), name);
+        assert!(!out.exists(), "{name}");
+    }
+}
+
+#[test]
+fn impossible_questions_are_refused_before_anything_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let (out, there) = (directory.path().join("out"), directory.path().join("there"));
+    let input = sample_corpora("trec-web");
+    let mut workspace = Run::default().ingest(&[&input], &there).unwrap();
+    let planning = |ratios: &[u32]| {
+        let all = Threshold::new(1, 2).unwrap();
+        plan::PlanConfig {
+            target: plan::Target {
+                threshold: all,
+                precision: all,
+                recall: None,
+            },
+            ratios: ratios.to_vec(),
+            subset: None,
+        }
+    };
+    let mut questions = vec![
+        ("fan-in", Run::default().fan_in(1)),
+        ("sampling", Run::default().sampling("1/2,1/4")),
+        ("max-postings", Run::default().join("count")),
+        ("verified", Run::default()),
+        ("ratios", Run::default()),
+        ("pairs", Run::default().join("count").pairs("none")),
+    ];
+    questions[2].1.question.join.max_postings = Some(1);
+    questions[3].1.question.join.candidates = Some("0.85".parse().unwrap());
+    questions[4].1.planning = Some(planning(&[3, 2]));
+    for (name, run) in questions {
+        assert_eq!(refused(name, run.run(&[&input], &out)), name);
+        assert!(!out.exists(), "{name}");
+        let stop = Stop::default();
+        let context = run.context(&stop, &Silent);
+        let joined = match &run.planning {
+            None => pipeline::join(&mut workspace, &run.question, &context),
+            Some(config) => plan::for_collection(&mut workspace, config, &context).map(drop),
+        };
+        assert_eq!(refused(name, joined), name);
+    }
+}
+
+#[test]
+fn a_query_is_not_read_with_impossible_parameters() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let input = sample_corpora("trec-web");
+    let run = Run::default();
+    run.run(&[&input], &out).unwrap();
+    let base = pipeline::open(&out).unwrap();
+    let mut read = run.collection.read.clone();
+    read.max_ratio = 0;
+    let inputs = pipeline::inputs(&[input], &out).unwrap();
+    let config = lookalike::query::QueryConfig {
+        criterion: run.question.join.criterion(),
+        containing: None,
+        top: None,
+    };
+    let stop = Stop::default();
+    let context = run.context(&stop, &Silent);
+    let asked = lookalike::query::run(&base, None, &inputs, &read, &config, &context, |_| Ok(()));
+    assert_eq!(refused("max-ratio", asked), "max-ratio");
+}
+
+/// A reader of its own, which no stage checks for, does not divide by it either.
+#[test]
+fn a_ratio_of_nothing_allows_nothing() {
+    use lookalike::read::{Batch, ReadConfig, Reason, RecordReader};
+    use std::io::Write;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&vec![b'a'; 20 << 20]).unwrap();
+    let bytes = std::io::Cursor::new(gzip.finish().unwrap());
+    let config = ReadConfig {
+        max_ratio: 0,
+        ..ReadConfig::default()
+    };
+    let mut reader = RecordReader::from_reader(bytes, "x.gz", 0, &config);
+    let mut batch = Batch::default();
+    while reader.next_into(&mut batch) {}
+    let text = format!("{:?}", batch.records);
+    assert!(
+        text.contains(&format!("{:?}", Reason::DecompressionBomb)),
+        "{text}"
+    );
+}
+
+/// Writes a manifest anew, as `change` has it, with a checksum that is right.
+fn change_manifest(out: &Path, change: impl Fn(&str) -> String) {
+    let path = out.join("manifest.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let (body, _) = text.trim_end().rsplit_once('\n').unwrap();
+    let changed = change(&format!("{body}\n"));
+    assert_ne!(changed, format!("{body}\n"));
+    let sum = lookalike::store::checksum(changed.as_bytes());
+    fs::write(&path, format!("{changed}{sum:016x}\n")).unwrap();
+}
+
+/// A digest that is none was that of nothing (0), and a format was cut to 32 bits.
+#[test]
+fn a_manifest_that_cannot_be_is_refused_and_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    Run::default()
+        .run(&[&sample_corpora("trec-web")], &out)
+        .unwrap();
+    let whole = fs::read(out.join("manifest.json")).unwrap();
+    let digest = common::manifest(&out).collection_digest.clone();
+    let cases = [
+        (
+            digest.clone(),
+            format!("{}g", &digest[1..]),
+            "digest of the parameters",
+        ),
+        (
+            "\"format\": 1,".into(),
+            "\"format\": 4294967297,".into(),
+            "format of the manifest",
+        ),
+        (
+            "\"format\": 1,".into(),
+            String::new(),
+            "format of the manifest",
+        ),
+        (
+            "\"max_ratio\": 1000".into(),
+            "\"max_ratio\": 0".into(),
+            "--max-ratio 0",
+        ),
+    ];
+    for (from, to, says) in cases {
+        fs::write(out.join("manifest.json"), &whole).unwrap();
+        change_manifest(&out, |text| text.replacen(&from, &to, 1));
+        let error = pipeline::open(&out).unwrap_err().to_string();
+        let start = format!("{} is corrupt: ", out.join("manifest.json").display());
+        assert!(error.starts_with(&start) && error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn size_groups_that_cannot_be_read_are_not_the_default() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let list = |path: PathBuf| lookalike::evaluate::ListFile {
+        path,
+        columns: None,
+    };
+    let pairs = "docno_a\tdocno_b\na\tb\n";
+    let documents = "# size-groups: 5,3\ndocno\tsize_group\tcluster\na\t0\t\nb\t1\t\n";
+    let scratch = directory.path().join("scratch");
+    fs::create_dir(&scratch).unwrap();
+    let config = lookalike::evaluate::EvaluateConfig {
+        truth: Some(list(file("truth.tsv", pairs))),
+        run: list(file("run.tsv", pairs)),
+        documents: Some(file("documents.tsv", documents)),
+        thresholds: Vec::new(),
+        judged: None,
+        families: None,
+        scratch,
+    };
+    let stop = Stop::default();
+    let context = Run::default().context(&stop, &Silent);
+    let error = lookalike::evaluate::evaluate(&config, &context).unwrap_err();
+    let path = directory.path().join("documents.tsv");
+    let start = format!("{}: the comment `# size-groups`: `5,3` ", path.display());
+    assert!(error.to_string().starts_with(&start), "{error}");
+}
+
+/// Writes the sizes of the samples anew, as `change` has them, and joins again; what the error says.
+fn joined_with_sizes(change: impl Fn(u32) -> u32) -> (PathBuf, String) {
+    use lookalike::store::{Header, Kind, PartWriter, VERSION};
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let run = Run::default();
+    run.run(&[&sample_corpora("trec-web")], &out).unwrap();
+    let mut workspace = pipeline::open(&out).unwrap();
+    workspace.manifest.remove::<lookalike::join::PairsEntry>();
+    let sample = workspace.path("sample");
+    let part = workspace.manifest.get::<SampleEntry>().unwrap().sizes[0].clone();
+    let bytes = fs::read(sample.join(&part.name)).unwrap();
+    let header = Header {
+        kind: Kind::Column,
+        version: VERSION,
+        parameters: u128::from_str_radix(&workspace.manifest.collection_digest, 16).unwrap(),
+        number: 0,
+        key_bytes: 4,
+    };
+    let mut column = PartWriter::create_named(&sample.join("000099.col"), &header).unwrap();
+    for size in bytes[64..][..4 * part.records as usize].chunks(4) {
+        let size = u32::from_le_bytes(size.try_into().unwrap());
+        column.put(&change(size).to_le_bytes()).unwrap();
+    }
+    let info = column.finish(part.records, 0, 0).unwrap();
+    workspace.manifest.get_mut::<SampleEntry>().unwrap().sizes[0] = info;
+    let stop = Stop::default();
+    let context = run.context(&stop, &Silent);
+    let error = pipeline::join(&mut workspace, &run.question, &context).unwrap_err();
+    (out, error.to_string())
+}
+
+/// They were told as at byte 0 of `sample` and of `postings`, wherever the output directory was.
+#[test]
+fn what_contradicts_itself_is_told_by_its_path() {
+    let (out, error) = joined_with_sizes(|size| size + u32::from(size > 0));
+    let start = format!(
+        "{} is corrupt at byte ",
+        out.join("sample/000099.col").display()
+    );
+    let rest = error
+        .strip_prefix(&start)
+        .unwrap_or_else(|| panic!("{error}"));
+    let (offset, rest) = rest
+        .split_once(": size of the sample of document ")
+        .unwrap();
+    let document: u64 = rest.split_once(':').unwrap().0.parse().unwrap();
+    assert_eq!(offset, (64 + 4 * document).to_string(), "{error}");
+
+    let (out, error) = joined_with_sizes(|size| size.min(1));
+    let start = format!(
+        "{} is corrupt: fingerprints of document ",
+        out.join("postings").display()
+    );
+    assert!(error.starts_with(&start), "{error}");
+}
+
+fn lookalike(arguments: &[&str]) -> std::process::Output {
+    std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+/// `--detect-charset` was reported as `--detector`, and parameters were compared by their places.
+#[test]
+fn every_parameter_that_differs_is_reported_by_its_flag() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let input = sample_corpora("trec-web");
+    let help = lookalike(&["ingest", "--help"]).stdout;
+    let help = String::from_utf8(help).unwrap();
+    let change: [Change; 14] = [
+        ("format", |run| {
+            run.collection.read.format = Some(lookalike::read::Format::TrecWeb);
+        }),
+        ("text-field", |run| {
+            run.collection.read.text_field = Some("x".into());
+        }),
+        ("id-field", |run| {
+            run.collection.read.id_field = Some("x".into())
+        }),
+        ("url-field", |run| {
+            run.collection.read.url_field = Some("x".into());
+        }),
+        ("max-document", |run| {
+            run.collection.read.max_document = ByteSize(5 << 20);
+        }),
+        ("max-ratio", |run| run.collection.read.max_ratio = 17),
+        ("detect-charset", |run| {
+            run.collection.shingle.parse.detector = false;
+        }),
+        ("keep-text", |run| run.collection.text = true),
+        ("tokens", |run| {
+            run.collection.shingle.parse.tokens = "whitespace".parse().unwrap();
+        }),
+        ("shingle-size", |run| {
+            run.collection.shingle.shingle_size = 3
+        }),
+        ("short", |run| {
+            run.collection.shingle.short = "skip".parse().unwrap();
+        }),
+        ("fingerprint", |run| {
+            run.collection.shingle.fingerprint = "md5".parse().unwrap();
+        }),
+        ("seed", |run| run.collection.shingle.seed = 5),
+        ("size-groups", |run| {
+            run.collection.size_groups = "7".parse().unwrap();
+        }),
+    ];
+    let flags = Run::default().collection.flags();
+    let names: Vec<&str> = flags.iter().map(|(name, _)| *name).collect();
+    let tried: Vec<&str> = change.iter().map(|(name, _)| *name).collect();
+    // How input is cut does not matter once it is all in.
+    assert_eq!(names, [&tried[..], &["segment-size"]].concat());
+    drop(Run::default().ingest(&[&input], &out).unwrap());
+    for name in names {
+        assert!(
+            help.contains(&format!("--{name} ")) || help.contains(&format!("--{name}\n")),
+            "{name}"
+        );
+    }
+    for (flag, change) in change {
+        let mut run = Run::default();
+        change(&mut run);
+        match run.ingest(&[&input], &out) {
+            Err(Error::Incompatible { name, .. }) => assert_eq!(name, format!("--{flag}")),
+            other => panic!("{flag}: {:?}", other.map(drop)),
+        }
+    }
+}
+
+/// Help and version ended with 0 when nothing of them could be written.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_printed_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    Run::default()
+        .run(&[&sample_corpora("trec-web")], &out)
+        .unwrap();
+    let out = out.to_str().unwrap();
+    let commands: [&[&str]; 9] = [
+        &["--help"],
+        &["-h"],
+        &["--version"],
+        &["run", "--help"],
+        &["help", "run"],
+        &["method", "minhash"],
+        &["status", out],
+        &["graph", out],
+        &["verify", out],
+    ];
+    for arguments in commands {
+        let full = fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"))
+            .args(arguments)
+            .stdout(full)
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
+        assert!(
+            told.contains("error: cannot write standard output: "),
+            "{arguments:?}: {told}"
+        );
+    }
+    // Whoever has seen enough and went away is no failure.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .arg("--help")
+        .stdout(writer)
+        .output()
+        .unwrap();
+    assert_eq!(
+        (output.status.code(), &output.stderr[..]),
+        (Some(0), &b""[..])
+    );
+}
+
+/// `all -0.00 -0.00 0B`: the sum over nothing is a negative zero.
+#[test]
+fn a_directory_where_nothing_ran_has_cost_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    drop(
+        Run::default()
+            .ingest(&[&sample_corpora("trec-web")], &out)
+            .unwrap(),
+    );
+    let mut manifest = pipeline::look(&out).unwrap();
+    manifest.costs.clear();
+    let summary = lookalike::pipeline::Summary::of(&manifest);
+    let ledger = lookalike::report::ledger(&summary);
+    let all = ledger.lines().last().unwrap();
+    let cells: Vec<&str> = all.split_whitespace().collect();
+    assert_eq!(cells, ["all", "0.00", "0.00", "0B"]);
+}
