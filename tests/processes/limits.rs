@@ -231,7 +231,7 @@ fn few_open_files_make_more_generations() {
     command.arg(std::env::current_exe().unwrap());
     command.args([
         "--exact",
-        "with_32_open_files",
+        "limits::with_32_open_files",
         "--ignored",
         "--test-threads",
         "1",
