@@ -5,7 +5,7 @@
 #     every-bit.sh TEST...     the tests of these names
 #     LOOKALIKE_EVERY_BIT=one every-bit.sh …     one bit of every byte, in turn from the first to the eighth
 #
-# The tests are those of tests/corruption*.rs, which do a part of it each time; this takes long. Directories
+# The tests are those of tests/reliability/corruption*.rs, which do a part of it each time; this takes long. Directories
 # are made below TMPDIR; by default in memory, where there is such a place, as no run has to outlive it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +16,6 @@ if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ]; then
     trap 'rm -rf "$TMPDIR"' EXIT
 fi
 start=$SECONDS
-LOOKALIKE_EVERY_BIT=${LOOKALIKE_EVERY_BIT:-1} cargo test --locked --no-fail-fast --test corruption --test corruption_answers \
-    --test corruption_remedies -- --nocapture "$@"
+[ $# -gt 0 ] || set -- corruption
+LOOKALIKE_EVERY_BIT=${LOOKALIKE_EVERY_BIT:-1} cargo test --locked --no-fail-fast --test reliability -- --nocapture "$@"
 echo "$((SECONDS - start)) s" >&2

@@ -18,19 +18,19 @@ SEED=${SEED:-$(date +%s)}
 FUZZ_SECONDS=${FUZZ_SECONDS:-3600}
 [ $# -gt 0 ] || set -- kills faults rot inputs memory fuzz
 
-long() { # what is tested, then settings of the environment
-    local test=$1
-    shift
-    env "$@" cargo test --locked --features faults --test "$test" -- --nocapture
+long() { # the test binary, the module in it, then settings of the environment
+    local binary=$1 module=$2
+    shift 2
+    env "$@" cargo test --locked --features faults --test "$binary" -- --nocapture "$module::"
 }
 
 for part; do
     printf '\n== %s\n' "$part"
     begin=$(date +%s)
     case $part in
-    kills) long torture LOOKALIKE_TORTURE_ALL=1 LOOKALIKE_TORTURE_KILLS="$KILLS" \
+    kills) long processes torture LOOKALIKE_TORTURE_ALL=1 LOOKALIKE_TORTURE_KILLS="$KILLS" \
         LOOKALIKE_TORTURE_SEED="$SEED" LOOKALIKE_TORTURE_CUTS=20 ;;
-    faults) long faults LOOKALIKE_EVERY_FAULT=1 ;;
+    faults) long reliability faults LOOKALIKE_EVERY_FAULT=1 ;;
     rot) scripts/every-bit.sh ;;
     inputs)
         cargo build --locked --release

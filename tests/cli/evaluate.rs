@@ -1,0 +1,888 @@
+//! `evaluate`: tiny cases counted by hand, and a version that lists every pair, which the result must equal.
+
+use crate::common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::corpus::Random;
+use common::{Run, rows_of, sample_corpora};
+use lookalike::evaluate::{
+    Counts, EvaluateConfig, Evaluation, ListFile, Pairs, Sample, evaluate as evaluate_library,
+};
+use lookalike::ids::Threshold;
+use lookalike::progress::{Silent, Stop};
+use lookalike::{Error, evaluate};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const MIB: u64 = 1 << 20;
+
+/// A configuration with a scratch directory of its own.
+struct Case {
+    directory: TempDir,
+    config: EvaluateConfig,
+}
+
+impl Case {
+    /// The run is written by [`Case::file`] or given.
+    fn new() -> Case {
+        let directory = tempfile::tempdir().unwrap();
+        let scratch = directory.path().join("scratch");
+        fs::create_dir(&scratch).unwrap();
+        let run = ListFile {
+            path: PathBuf::new(),
+            columns: None,
+        };
+        let config = EvaluateConfig {
+            truth: None,
+            run,
+            documents: None,
+            thresholds: Vec::new(),
+            judged: None,
+            families: None,
+            scratch,
+        };
+        Case { directory, config }
+    }
+
+    fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.directory.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn truth(mut self, path: &Path) -> Case {
+        self.config.truth = Some(ListFile {
+            path: path.into(),
+            columns: None,
+        });
+        self
+    }
+
+    fn run(mut self, path: &Path) -> Case {
+        self.config.run.path = path.into();
+        self
+    }
+
+    fn lists(self, truth: &str, run: &str) -> Case {
+        let (truth, run) = (self.file("truth", truth), self.file("run", run));
+        self.truth(&truth).run(&run)
+    }
+
+    fn thresholds(mut self, list: &str) -> Case {
+        self.config.thresholds = list.split(',').map(|t| t.parse().unwrap()).collect();
+        self
+    }
+
+    fn with_memory(&self, memory: u64) -> Result<Evaluation, Error> {
+        let run = Run::default().memory(memory);
+        let result = evaluate_library(&self.config, &run.context(&Stop::default(), &Silent));
+        let left = fs::read_dir(&self.config.scratch).unwrap().count();
+        assert_eq!(left, 0, "scratch is left");
+        result
+    }
+
+    fn evaluate(&self) -> Evaluation {
+        self.with_memory(64 * MIB).unwrap()
+    }
+
+    fn error(&self) -> String {
+        self.with_memory(64 * MIB).unwrap_err().to_string()
+    }
+}
+
+fn counts(correct: u64, wrong: u64, missed: u64) -> Counts {
+    Counts {
+        correct,
+        wrong,
+        missed,
+    }
+}
+
+#[test]
+fn pairs_are_unordered_and_counted_once() {
+    let truth = "a\tb\nb\tc\nc\td\na\td\n";
+    let run = "b\ta\na\tb\nc\tc\nd\tc\nd\te\n";
+    let case = Case::new().lists(truth, run);
+    let found = case.evaluate();
+    let all = &found.pairs[0].documents;
+    // Found: ab, cd, de. True: ab, bc, cd, ad.
+    assert_eq!(all.all.counts, counts(2, 1, 2));
+    assert_eq!(all.all.precision, Some(2.0 / 3.0));
+    assert_eq!(all.all.recall, Some(0.5));
+    assert_eq!(all.all.f1, Some(4.0 / 7.0));
+    assert!(all.groups.is_empty() && found.pairs[0].representatives.is_none());
+    let of_run = found.run.counts.unwrap();
+    assert_eq!(
+        (
+            of_run.lines,
+            of_run.pairs,
+            of_run.repeated,
+            of_run.to_themselves
+        ),
+        (5, 3, 1, 1)
+    );
+    assert!(found.notes.is_empty() && found.clusters.is_none());
+}
+
+#[test]
+fn shares_of_nothing_are_undefined() {
+    let one = |truth: &str, run: &str| {
+        Case::new().lists(truth, run).evaluate().pairs[0]
+            .documents
+            .all
+    };
+    let nothing = one("", "");
+    assert_eq!(
+        (nothing.precision, nothing.recall, nothing.f1),
+        (None, None, None)
+    );
+    let unfound = one("a\tb\n", "");
+    assert_eq!(
+        (unfound.precision, unfound.recall, unfound.f1),
+        (None, Some(0.0), Some(0.0))
+    );
+    let untrue = one("# nothing here\n", "a\tb\n");
+    assert_eq!(
+        (untrue.precision, untrue.recall, untrue.f1),
+        (Some(0.0), None, Some(0.0))
+    );
+    let json = serde_json::to_value(unfound).unwrap();
+    assert!(json["precision"].is_null() && json["correct"] == 0 && json["missed"] == 1);
+}
+
+#[test]
+fn thresholds_are_exact_and_the_highest_of_repetitions_counts() {
+    let ours = "# format: lookalike 1\n# threshold: 0.5\n\
+                docno_a\tdocno_b\tresemblance\tshared\tshingles_a\tshingles_b\n\
+                a\tb\t0.850000\t17\t17\t20\nc\td\t0.850000\t8499999\t8499999\t10000000\ne\tf\t1\t3\t3\t3\n";
+    let foreign = "b,a,0.849999999999\na,b,8.5e-1\nc,d,.85\ne,f,0.5\ng,h,0.6\n";
+    let case = Case::new().lists(ours, foreign).thresholds("0.4,17/20,0.9");
+    let found = case.evaluate();
+    let at: Vec<Counts> = found
+        .pairs
+        .iter()
+        .map(|pairs| pairs.documents.all.counts)
+        .collect();
+    // 0.85: of ours ab, ef (cd prints as 0.850000 and is less); of the other ab, cd.
+    assert_eq!(at, [counts(3, 1, 0), counts(1, 1, 1), counts(0, 0, 1)]);
+    assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
+    assert!(found.notes[0].contains("the truth lists pairs from 0.5 on"));
+    // A list without resemblances has all of its pairs everywhere.
+    let case = Case::new()
+        .lists("a\tb\nc\td\n", foreign)
+        .thresholds("0.55,0.85");
+    let found = case.evaluate();
+    let at: Vec<Counts> = found
+        .pairs
+        .iter()
+        .map(|pairs| pairs.documents.all.counts)
+        .collect();
+    assert_eq!(at, [counts(2, 1, 0), counts(2, 0, 0)]);
+    assert!(
+        Case::new()
+            .lists("a b\n", "a b\n")
+            .thresholds("0.5")
+            .error()
+            .contains("resemblances")
+    );
+    assert!(
+        Case::new()
+            .lists("a b\n", "a b 1\n")
+            .thresholds("0.5,0.5")
+            .error()
+            .contains("rise")
+    );
+}
+
+#[test]
+fn lists_of_other_systems() {
+    let truth = "x\ty\nu\tv,w\n";
+    let read = |name: &str, text: &[u8], columns: Option<&str>| {
+        let case = Case::new();
+        let (truth, run) = (case.file("truth", truth), case.file(name, text));
+        let mut case = case.truth(&truth).run(&run);
+        case.config.run.columns = columns.map(|columns| columns.parse().unwrap());
+        case.evaluate().pairs[0].documents.all.counts
+    };
+    let csv = b"id,left,right,how\n1,x,y,0.9\n2,\"v,w\",u,0.7\n";
+    assert_eq!(read("a.csv", csv, Some("left,right,how")), counts(2, 0, 0));
+    let numbered = b"1,x,y,0.9\n2,\"v,w\",u,0.7\n";
+    assert_eq!(read("a.csv", numbered, Some("2,3")), counts(2, 0, 0));
+    let json = b"{\"p\":{\"a\":\"x\"},\"b\":\"y\"}\n{\"p\":{\"a\":7},\"b\":\"y\"}\n";
+    assert_eq!(read("a.jsonl", json, Some("p.a,b")), counts(1, 1, 1));
+    let ours = b"{\"docno_a\":\"x\",\"docno_b\":\"y\",\"score\":0.25}\n";
+    assert_eq!(read("b.jsonl", ours, None), counts(1, 0, 1));
+    for (level, name) in [(0, "a.zst"), (3, "b.zst")] {
+        let packed = zstd::encode_all(&b"x\ty\n"[..], level).unwrap();
+        assert_eq!(read(name, &packed, None), counts(1, 0, 1));
+    }
+}
+
+#[test]
+fn lines_that_cannot_be_read_are_named() {
+    for (run, says) in [
+        (
+            "a\tb\nc\n",
+            "run, line 2: expected 2 columns or more, found 1",
+        ),
+        (
+            "a\tb\t0.5\nc\td\t1.5\n",
+            "run, line 2: expected a resemblance from 0 to 1 as a decimal, found `1.5`",
+        ),
+        (
+            "a\t\n",
+            "run, line 1: expected a docno, found an empty field",
+        ),
+        (
+            "docno_a,docno_b,shared,shingles_a,shingles_b\na,b,5,4,9\n",
+            "line 2: expected no more shared",
+        ),
+    ] {
+        let error = Case::new().lists("a b\n", run).error();
+        assert!(error.contains(says), "{error}");
+    }
+    let mut case = Case::new().lists("a b\n", "id1,id2\na,b\n");
+    case.config.run.columns = Some("id1,id3".parse().unwrap());
+    assert!(
+        case.error()
+            .contains("line 1: expected a header with a column `id3`, found `id1,id2`")
+    );
+    // A cut compressed list is no short list.
+    let whole = zstd::encode_all(&b"a\tb\n".repeat(1000)[..], 0).unwrap();
+    let case = Case::new().lists("a b\n", "");
+    fs::write(&case.config.run.path, &whole[..whole.len() - 5]).unwrap();
+    assert!(case.error().contains("cannot read"), "{}", case.error());
+}
+
+#[test]
+fn unknown_docnos_are_left_out_and_size_groups_are_of_the_smaller() {
+    let case = Case::new().lists("a\tb\nb\tc\nq\ta\n", "a\tc\nc\tb\na\tz\nz\ty\n");
+    let documents = case.file(
+        "documents.tsv",
+        "# format: lookalike 1\n# size-groups: 100\ndocno\turl\twords\tshingles\tsize_group\tcluster\n\
+         a\t\t5\t1\t0\t\nb\t\t200\t1\t1\t\nc\t\t300\t1\t1\t\n",
+    );
+    let mut case = case;
+    case.config.documents = Some(documents);
+    let found = case.evaluate();
+    let pairs = &found.pairs[0].documents;
+    // ab (missed) and ac (wrong) are of a's group and a larger one, bc of the second alone.
+    assert_eq!(pairs.all.counts, counts(1, 1, 1));
+    let groups: Vec<_> = pairs
+        .groups
+        .iter()
+        .map(|g| (&g.words[..], g.same.counts, g.cross.counts))
+        .collect();
+    let none = counts(0, 0, 0);
+    assert_eq!(
+        groups,
+        [
+            ("0-99", none, counts(0, 1, 1)),
+            ("100-", counts(1, 0, 0), none)
+        ]
+    );
+    assert_eq!(found.truth.unwrap().counts.unwrap().unknown, 1);
+    assert_eq!(found.run.counts.unwrap().unknown, 2);
+    assert_eq!(found.notes.len(), 2);
+}
+
+#[test]
+fn judged_pairs_by_hand() {
+    let run = "a\tb\t0.9\na\tc\t0.6\na\td\t0.8\ne\tf\t0.7\ng\th\t0.7\nb\tc\t0.6\n";
+    let judged = "a b 1\na c 0\na d 1\na x 1\ne f 0\ne e 1\nf e 0\ng y 1\nb c 1\n";
+    let case = Case::new();
+    let (run, judged) = (case.file("run", run), case.file("judged", judged));
+    let mut case = case.run(&run).thresholds("0.5,0.75");
+    case.config.judged = Some(judged);
+    let found = case.evaluate().judged.unwrap();
+    assert_eq!(
+        (found.true_pairs, found.false_pairs, found.unknown),
+        (5, 2, 0)
+    );
+    let [low, high] = &found.at[..] else {
+        panic!("two thresholds")
+    };
+    // Found and judged: ab, ad, bc true; ac, ef false. Named first: a (2 of 3), e and f (0 of 1 each),
+    // b (ab and bc: 2 of 2), g (none found).
+    assert_eq!((low.true_found, low.false_found), (3, 2));
+    assert_eq!((low.coverage, low.density), (Some(0.6), Some(0.6)));
+    assert_eq!((low.documents, low.documents_without), (4, 1));
+    assert!((low.average_precision.unwrap() - (2.0 / 3.0 + 1.0) / 4.0).abs() < 1e-12);
+    assert_eq!(
+        (high.true_found, high.false_found, high.coverage),
+        (2, 0, Some(0.4))
+    );
+    assert_eq!(
+        (high.density, high.average_precision, high.documents),
+        (Some(1.0), Some(1.0), 2)
+    );
+    // Judged both ways.
+    case.config.judged = Some(case.file("judged", "a b 1\nc d 0\nb a 0\n"));
+    assert!(
+        case.error()
+            .contains("judged, line 3: expected the judgement 1 that line 1 has, found 0")
+    );
+    case.config.judged = Some(case.file("judged", "a b yes\n"));
+    assert!(
+        case.error()
+            .contains("line 1: expected a judgement, 0 or 1, found `yes`")
+    );
+    // Nothing judged, nothing found.
+    case.config.judged = Some(case.file("judged", "u v 0\n"));
+    let at = case.evaluate().judged.unwrap().at[0].clone();
+    assert_eq!(
+        (at.coverage, at.density, at.average_precision),
+        (None, None, None)
+    );
+}
+
+#[test]
+fn families_by_hand() {
+    let case = Case::new();
+    let run = case.file("run", "a b\nb c\na d\nd z\nd e\n");
+    let families = case.file("families", "a 1\nb 1\nc 1\na 1\nd 2\ne 2\nf 3\n");
+    let mut case = case.run(&run);
+    case.config.families = Some(families);
+    let found = case.evaluate().families.unwrap();
+    assert_eq!((found.true_pairs, found.false_pairs), (4, 11));
+    let at = &found.at[0];
+    // ab, bc, de true; ad false; dz not judged. a 1/2, b 2/2, c 1/1, d 1/2, e 1/1; f none.
+    assert_eq!((at.true_found, at.false_found), (3, 1));
+    assert_eq!((at.coverage, at.density), (Some(0.75), Some(0.75)));
+    assert_eq!(
+        (at.average_precision, at.documents, at.documents_without),
+        (Some(0.8), 5, 1)
+    );
+    case.config.families = Some(case.file("families", "a 1\nb 1\na 2\n"));
+    assert!(
+        case.error()
+            .contains("families, line 3: expected the family that an earlier line")
+    );
+}
+
+/// A set of pairs by level: how many of the thresholds each reaches.
+type Set = BTreeMap<(String, String), usize>;
+
+fn ordered(a: &str, b: &str) -> (String, String) {
+    (a.min(b).to_string(), a.max(b).to_string())
+}
+
+/// A directory, listed in full.
+struct Listed {
+    pairs: Set,
+    representative: BTreeMap<String, String>,
+    group: BTreeMap<String, usize>,
+    cluster: BTreeMap<String, String>,
+}
+
+fn listed(out: &Path, thresholds: &[Threshold]) -> Listed {
+    let split = |row: &String| row.split('\t').map(String::from).collect::<Vec<_>>();
+    let rows = |name: &str| rows_of(out, name).iter().map(split).collect::<Vec<_>>();
+    let (mut group, mut cluster, mut representative) =
+        (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    for row in rows("documents.tsv") {
+        group.insert(row[0].clone(), row[4].parse().unwrap());
+        representative.insert(row[0].clone(), row[0].clone());
+        if !row[5].is_empty() {
+            cluster.insert(row[0].clone(), row[5].clone());
+        }
+    }
+    for row in rows("exact-duplicates.tsv") {
+        representative.insert(row[0].clone(), row[1].clone());
+    }
+    let mut alike = Set::new();
+    for row in rows("pairs.tsv") {
+        let number = |i: usize| row[i].parse::<u64>().unwrap();
+        let reached = thresholds
+            .iter()
+            .filter(|t| t.reached(number(3), number(4), number(5)));
+        let level = if thresholds.is_empty() {
+            1
+        } else {
+            reached.count()
+        };
+        alike.insert(ordered(&row[0], &row[1]), level);
+    }
+    let mut pairs = Set::new();
+    for (a, first) in &representative {
+        for (b, second) in representative.range(a.clone()..).skip(1) {
+            let level = if first == second {
+                Some(thresholds.len().max(1))
+            } else {
+                alike.get(&ordered(first, second)).copied()
+            };
+            if let Some(level) = level {
+                pairs.insert(ordered(a, b), level);
+            }
+        }
+    }
+    Listed {
+        pairs,
+        representative,
+        group,
+        cluster,
+    }
+}
+
+/// Pairs of the lists at a threshold, counted by (group, cross).
+fn brute(
+    truth: &Set,
+    run: &Set,
+    at: usize,
+    group: &BTreeMap<String, usize>,
+) -> BTreeMap<(usize, bool), Counts> {
+    let both: BTreeSet<_> = truth.keys().chain(run.keys()).collect();
+    let mut tally: BTreeMap<(usize, bool), Counts> = BTreeMap::new();
+    for pair in both {
+        let (Some(&a), Some(&b)) = (group.get(&pair.0), group.get(&pair.1)) else {
+            continue;
+        };
+        let is = |set: &Set| set.get(pair).is_some_and(|&level| level > at);
+        *tally.entry((a.min(b), a != b)).or_default() += match (is(truth), is(run)) {
+            (true, true) => counts(1, 0, 0),
+            (false, true) => counts(0, 1, 0),
+            (true, false) => counts(0, 0, 1),
+            (false, false) => counts(0, 0, 0),
+        };
+    }
+    tally
+}
+
+fn assert_pairs(found: &Pairs, expected: &BTreeMap<(usize, bool), Counts>, what: &str) {
+    let mut all = Counts::default();
+    for (number, group) in found.groups.iter().enumerate() {
+        for (cross, measured) in [(false, group.same), (true, group.cross)] {
+            let expected = expected.get(&(number, cross)).copied().unwrap_or_default();
+            assert_eq!(measured.counts, expected, "{what}: {} {cross}", group.words);
+        }
+    }
+    for &counts in expected.values() {
+        all += counts;
+    }
+    assert_eq!(found.all.counts, all, "{what}");
+}
+
+/// The pairs, each document replaced by its representative.
+fn of_representatives(set: &Set, representative: &BTreeMap<String, String>) -> Set {
+    let mut out = Set::new();
+    for ((a, b), &level) in set {
+        let (Some(a), Some(b)) = (representative.get(a), representative.get(b)) else {
+            continue;
+        };
+        if a != b {
+            let highest = out.entry(ordered(a, b)).or_insert(0);
+            *highest = level.max(*highest);
+        }
+    }
+    out
+}
+
+/// Holds everything about two directories and files against the brute-force version.
+fn check(truth_out: &Path, run_out: &Path, file: Option<&str>, thresholds: &str, what: &str) {
+    let mut case = Case::new().truth(truth_out).run(run_out);
+    if !thresholds.is_empty() {
+        case = case.thresholds(thresholds);
+    }
+    let parsed = case.config.thresholds.clone();
+    let truth = listed(truth_out, &parsed);
+    let mut run = listed(run_out, &parsed);
+    if let Some(text) = file {
+        let path = case.file("run", text);
+        case = case.run(&path);
+        run.pairs.clear();
+        for line in text.lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let score = fields[2].parse::<u64>().unwrap_or(0);
+            assert!(fields[2].len() == 1 && score <= 1);
+            let level = if score == 1 || parsed.is_empty() {
+                parsed.len().max(1)
+            } else {
+                0
+            };
+            if fields[0] != fields[1] {
+                let highest = run.pairs.entry(ordered(fields[0], fields[1])).or_insert(0);
+                *highest = level.max(*highest);
+            }
+        }
+    }
+    let found = case.with_memory(64 * MIB).unwrap();
+    for memory in [13 * MIB, 14 * MIB + 345, 300 * MIB] {
+        assert_eq!(case.with_memory(memory).unwrap(), found, "{what}: {memory}");
+    }
+    assert_eq!(found.pairs.len(), parsed.len().max(1));
+    let representatives =
+        [&truth.pairs, &run.pairs].map(|set| of_representatives(set, &truth.representative));
+    for (at, pairs) in found.pairs.iter().enumerate() {
+        let expected = brute(&truth.pairs, &run.pairs, at, &truth.group);
+        assert_pairs(
+            &pairs.documents,
+            &expected,
+            &format!("{what}: documents {at}"),
+        );
+        let [a, b] = &representatives;
+        let expected = brute(a, b, at, &truth.group);
+        let of = pairs.representatives.as_ref().unwrap();
+        assert_pairs(of, &expected, &format!("{what}: representatives {at}"));
+    }
+    if file.is_none() {
+        let in_one = |clusters: &BTreeMap<String, String>| {
+            let mut pairs = Set::new();
+            for (a, first) in clusters {
+                for (b, second) in clusters.range(a.clone()..).skip(1) {
+                    if first == second {
+                        pairs.insert(ordered(a, b), 1);
+                    }
+                }
+            }
+            pairs
+        };
+        let everywhere = truth.group.keys().map(|docno| (docno.clone(), 0)).collect();
+        let expected = brute(
+            &in_one(&truth.cluster),
+            &in_one(&run.cluster),
+            0,
+            &everywhere,
+        );
+        let expected = expected.get(&(0, false)).copied().unwrap_or_default();
+        assert_eq!(found.clusters.unwrap().counts, expected, "{what}: clusters");
+    }
+    check_samples(case, &run, what);
+}
+
+/// Judged pairs and families, made up.
+fn check_samples(mut case: Case, run: &Listed, what: &str) {
+    let names: Vec<&String> = run.group.keys().collect();
+    let mut random = Random(names.len() as u64);
+    let (mut judged, mut family) = (BTreeMap::new(), BTreeMap::new());
+    let mut text = String::new();
+    let near: Vec<&(String, String)> = run.pairs.keys().collect();
+    let mut first = BTreeSet::new();
+    for i in 0..120 {
+        let (a, b) = if i % 2 == 0 {
+            let pair = random.pick(&near);
+            (&pair.0, &pair.1)
+        } else {
+            (*random.pick(&names), *random.pick(&names))
+        };
+        if a != b && !judged.contains_key(&ordered(a, b)) {
+            let judgement = random.once_in(2);
+            judged.insert(ordered(a, b), judgement);
+            first.insert(a.clone());
+            text += &format!("{a}\t{b}\t{}\n", u8::from(judgement));
+        }
+    }
+    case.config.judged = Some(case.file("judged", text));
+    let mut text = String::new();
+    for name in &names {
+        let number = random.below(12);
+        // Some are in no family.
+        if number >= 9 {
+            continue;
+        }
+        family.insert(name.to_string(), number);
+        text += &format!("{name}\t{number}\n");
+    }
+    case.config.families = Some(case.file("families", text));
+    let found = case.with_memory(14 * MIB).unwrap();
+    assert_sample(
+        &found.judged.unwrap(),
+        &judged,
+        &first,
+        &run.pairs,
+        &format!("{what}: judged"),
+    );
+    let mut every = BTreeMap::new();
+    for (a, f) in &family {
+        for (b, g) in family.range(a.clone()..).skip(1) {
+            every.insert(ordered(a, b), f == g);
+        }
+    }
+    let first = family.keys().cloned().collect();
+    assert_sample(
+        &found.families.unwrap(),
+        &every,
+        &first,
+        &run.pairs,
+        &format!("{what}: families"),
+    );
+}
+
+fn assert_sample(
+    found: &Sample,
+    judged: &BTreeMap<(String, String), bool>,
+    first: &BTreeSet<String>,
+    run: &Set,
+    what: &str,
+) {
+    let right = judged.values().filter(|&&judgement| judgement).count() as u64;
+    assert_eq!((found.true_pairs, found.unknown), (right, 0), "{what}");
+    assert_eq!(found.false_pairs, judged.len() as u64 - right, "{what}");
+    for (at, sample) in found.at.iter().enumerate() {
+        let hit = |pair: &(String, String)| run.get(pair).is_some_and(|&level| level > at);
+        let mut each: BTreeMap<&String, [u64; 2]> = BTreeMap::new();
+        let mut all = [0; 2];
+        for (pair, &judgement) in judged.iter().filter(|(pair, _)| hit(pair)) {
+            all[usize::from(judgement)] += 1;
+            for name in [&pair.0, &pair.1]
+                .into_iter()
+                .filter(|name| first.contains(*name))
+            {
+                each.entry(name).or_default()[usize::from(judgement)] += 1;
+            }
+        }
+        assert_eq!([sample.false_found, sample.true_found], all, "{what} {at}");
+        assert!(all[0] > 0 && all[1] > 0, "{what} {at}: nothing to see");
+        let precision = each
+            .values()
+            .map(|[wrong, right]| *right as f64 / (wrong + right) as f64);
+        let mean = precision.sum::<f64>() / each.len() as f64;
+        assert!(
+            (sample.average_precision.unwrap() - mean).abs() < 1e-9,
+            "{what} {at}"
+        );
+        assert_eq!(sample.documents, each.len() as u64, "{what} {at}");
+        assert_eq!(
+            sample.documents_without,
+            (first.len() - each.len()) as u64,
+            "{what} {at}"
+        );
+        assert_eq!(
+            sample.coverage,
+            Some(all[1] as f64 / right as f64),
+            "{what} {at}"
+        );
+    }
+}
+
+#[test]
+fn sampled_runs_equal_the_listing_of_every_pair() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = |name: &str| directory.path().join(name);
+    let input = sample_corpora("trec-web");
+    let run = |run: Run, name: &str| run.run(&[&input], &out(name)).unwrap();
+    run(Run::default().threshold("0.5"), "full");
+    run(Run::default().threshold("0.5").sampling("1/4"), "sampled");
+    // Other tokens: other documents are identical, and the classes have to be cut.
+    run(
+        Run::default().threshold("0.5").tokens("whitespace"),
+        "spaces",
+    );
+    let identical = |name: &str| rows_of(&out(name), "exact-duplicates.tsv").len();
+    assert!(identical("spaces") < identical("full"));
+    // Half of the collection.
+    let half = sample_corpora("trec-web/b.gz");
+    Run::default().run(&[&half], &out("half")).unwrap();
+    for thresholds in ["", "0.5,0.7,17/20,1"] {
+        check(&out("full"), &out("sampled"), None, thresholds, "sampled");
+        check(&out("full"), &out("spaces"), None, thresholds, "spaces");
+        check(
+            &out("spaces"),
+            &out("full"),
+            None,
+            thresholds,
+            "full against spaces",
+        );
+    }
+    check(&out("full"), &out("half"), None, "", "half");
+    let differ = Case::new()
+        .truth(&out("full"))
+        .run(&out("spaces"))
+        .evaluate();
+    assert_eq!(differ.notes.len(), 1, "{:?}", differ.notes);
+    assert!(
+        differ.notes[0].contains("--tokens words, the run with whitespace"),
+        "{:?}",
+        differ.notes
+    );
+
+    // The other way round, unknown docnos are left out.
+    let other = Case::new().truth(&out("half")).run(&out("full")).evaluate();
+    assert!(other.run.counts.unwrap().unknown > 0 && !other.notes.is_empty());
+
+    // Lists of files: random pairs of all documents, with repetitions.
+    let names: Vec<String> = listed(&out("full"), &[]).group.into_keys().collect();
+    let alike: Vec<(String, String)> = listed(&out("full"), &[]).pairs.into_keys().collect();
+    for seed in 0..3 {
+        let mut random = Random(seed);
+        let mut text = String::new();
+        for _ in 0..400 {
+            let (a, b) = if random.once_in(2) {
+                let pair = random.pick(&alike).clone();
+                if random.once_in(2) {
+                    pair
+                } else {
+                    (pair.1, pair.0)
+                }
+            } else {
+                (random.pick(&names).clone(), random.pick(&names).clone())
+            };
+            text += &format!("{a}\t{b}\t{}\n", random.below(2));
+        }
+        check(
+            &out("full"),
+            &out("sampled"),
+            Some(&text),
+            "0.5,0.85",
+            "a file",
+        );
+
+        // A file as the truth and a directory as the run give the same, the other way round.
+        let kept = Case::new();
+        let file = kept.file("file", &text);
+        let a = Case::new()
+            .truth(&out("full"))
+            .run(&file)
+            .thresholds("0.5,0.85")
+            .evaluate();
+        let mut case = Case::new()
+            .truth(&file)
+            .run(&out("full"))
+            .thresholds("0.5,0.85");
+        case.config.documents = Some(out("full").join("documents.tsv"));
+        let b = case.evaluate();
+        for (a, b) in a.pairs.iter().zip(&b.pairs) {
+            let swapped = |c: Counts| counts(c.correct, c.missed, c.wrong);
+            let of = |pairs: &Pairs| -> Vec<[Counts; 2]> {
+                pairs
+                    .groups
+                    .iter()
+                    .map(|g| [g.same.counts, g.cross.counts])
+                    .collect()
+            };
+            let turned = |pairs: &Pairs| -> Vec<[Counts; 2]> {
+                of(pairs).into_iter().map(|c| c.map(swapped)).collect()
+            };
+            assert_eq!(of(&a.documents), turned(&b.documents));
+            let representatives = |p: &evaluate::PairsAt| p.representatives.clone().unwrap();
+            assert_eq!(of(&representatives(a)), turned(&representatives(b)));
+        }
+    }
+}
+
+#[test]
+fn random_lists_of_any_length_give_the_same_with_little_memory() {
+    let mut random = Random(7);
+    let (mut texts, mut sets) = ([String::new(), String::new()], [Set::new(), Set::new()]);
+    for list in 0..2 {
+        for _ in 0..60_000 {
+            let (a, b) = (random.below(700).to_string(), random.below(700).to_string());
+            texts[list] += &format!("{a} {b}\n");
+            if a != b {
+                sets[list].insert(ordered(&a, &b), 1);
+            }
+        }
+    }
+    let case = Case::new().lists(&texts[0], &texts[1]);
+    let everywhere = (0..700).map(|n: u32| (n.to_string(), 0)).collect();
+    let expected = brute(&sets[0], &sets[1], 0, &everywhere)[&(0, false)];
+    // The least that will do makes several sorted pieces of each list.
+    let (least, found) = common::least_memory(|memory| case.with_memory(memory));
+    assert!(least < 13 * MIB, "{least}");
+    assert_eq!(found.pairs[0].documents.all.counts, expected);
+    assert_eq!(case.evaluate(), found);
+}
+
+#[test]
+fn directories_without_results_or_pairs() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = |name: &str| directory.path().join(name);
+    let input = sample_corpora("trec-web/a.gz");
+    Run::default().run(&[&input], &out("full")).unwrap();
+    Run::default()
+        .pairs("none")
+        .run(&[&input], &out("none"))
+        .unwrap();
+    drop(Run::default().ingest(&[&input], &out("half")).unwrap());
+    let error = Case::new().truth(&out("full")).run(&out("half")).error();
+    assert!(error.contains("has no committed cluster stage"), "{error}");
+    let found = Case::new().truth(&out("full")).run(&out("none")).evaluate();
+    let clusters = found.clusters.unwrap();
+    assert!(
+        found.pairs.is_empty() && clusters.recall == Some(1.0) && clusters.precision == Some(1.0)
+    );
+    assert!(found.notes[0].contains("--pairs none"));
+    // Results that were changed are no results.
+    let path = out("full").join("pairs.tsv");
+    let text = fs::read(&path).unwrap();
+    fs::write(&path, &text[..text.len() - 40]).unwrap();
+    let error = Case::new().truth(&out("full")).run(&out("none")).error();
+    assert!(error.contains("pairs.tsv is cut off"), "{error}");
+}
+
+#[test]
+fn the_command_prints_a_table_or_json() {
+    let case = Case::new().lists(
+        "# format: lookalike 1\n# tokens: words\ndocno_a\tdocno_b\na\tb\nb\tc\nc\td\n",
+        "",
+    );
+    let run = case.file(
+        "run",
+        "# format: lookalike 1\n# tokens: bytes:5\ndocno_a\tdocno_b\na\tb\nz\ta\n",
+    );
+    let truth = case.directory.path().join("truth");
+    let command = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+        command
+            .args(["evaluate", "--truth"])
+            .arg(&truth)
+            .arg("--run")
+            .arg(&run)
+            .args(more);
+        command.output().unwrap()
+    };
+    let output = command(&[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines[0].ends_with("truth: 3 pairs, no resemblances"),
+        "{text}"
+    );
+    assert_eq!(
+        lines[2..],
+        [
+            "",
+            "pairs of   at   true  found  correct  wrong  missed  precision  recall      F1",
+            "documents  all     3      2        1      1       2     0.5000  0.3333  0.4000",
+        ]
+    );
+    let warnings = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        warnings,
+        "warning: the truth was made with --tokens words, the run with bytes:5\n"
+    );
+    assert_eq!(output.status.code(), Some(0));
+
+    let output = command(&["--json", "--quiet"]);
+    assert!(output.stderr.is_empty());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["pairs"][0]["documents"]["all"]["recall"], 1.0 / 3.0);
+    assert_eq!(report["notes"].as_array().unwrap().len(), 1);
+    assert!(report["clusters"].is_null() && report["pairs"][0]["threshold"].is_null());
+
+    fs::write(&run, "").unwrap();
+    let text = String::from_utf8(command(&[]).stdout).unwrap();
+    assert!(
+        text.contains(
+            "documents  all     3      0        0      0       3          -  0.0000  0.0000"
+        ),
+        "{text}"
+    );
+
+    let output = command(&["--memory", "1MiB"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("help: give --memory 9MiB or more"));
+    for (more, says) in [
+        (["--thresholds", "0.5"], "no list has resemblances"),
+        (["--columns", "a"], "names from a header, or numbers from 1"),
+        (["--thresholds", "0.9,0.8"], "they have to rise"),
+    ] {
+        let output = command(&more);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(says), "{message}");
+    }
+}

@@ -1,0 +1,9 @@
+//! The commands, as a user calls them.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod cli;
+mod evaluate;
+mod perturb;
+mod qrels;

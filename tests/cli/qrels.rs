@@ -1,0 +1,674 @@
+//! Relevance judgements against clusters: counts by hand, and against a plain version of the definitions.
+
+use crate::common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::Run;
+use lookalike::Error;
+use lookalike::budget::ByteSize;
+use lookalike::evaluate::qrels::{Differing, Keep, QrelsConfig, QrelsReport, TopicCounts, run};
+use lookalike::progress::{Silent, Stop};
+use tempfile::TempDir;
+
+/// Two clusters: `a1`, its copy `a2`, `a3` with another word, its copy `a4`; `b1` and `b2`; `c` is alone.
+fn collection() -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let text = |name: &str, last: &str| {
+        let words: Vec<String> = (0..60).map(|n| format!("{name}{n}")).collect();
+        format!("{} {last}", words.join(" "))
+    };
+    let mut lines = String::new();
+    for (docno, text) in [
+        ("a1", text("alpha", "x")),
+        ("b1", text("beta", "x")),
+        ("a2", text("alpha", "x")),
+        ("a3", text("alpha", "y")),
+        ("c", text("gamma", "x")),
+        ("a4", text("alpha", "y")),
+        ("b2", text("beta", "y")),
+    ] {
+        writeln!(lines, "{{\"id\":\"{docno}\",\"text\":\"{text}\"}}").unwrap();
+    }
+    let input = directory.path().join("input.jsonl");
+    fs::write(&input, lines).unwrap();
+    let out = directory.path().join("out");
+    Run::default().run(&[&input], &out).unwrap();
+    (directory, out)
+}
+
+const QRELS: &str = "\
+301 0 a3 2
+301\t0  a2 0
+301 1 a1 1
+
+302 0 a4 0
+301 0 c 1
+301 0 nowhere 0
+301 0 b2 1
+301 0 b1 2
+302 0 a3 1\r
+302 0 b1 -1
+303 0 a2 -2
+303 0 a1 0
+304 0 a3 1
+304 0 a2 1
+";
+
+const RANKING: &str = "\
+301 Q0 a2 1 9.50 tag
+301 Q0 c 2 9.0 tag
+301 Q0 a1 3 8 tag
+301 Q0 b2 4 7e0 tag
+301 Q0 elsewhere 5 6 tag
+302 Q0 b1 0 1 tag
+301 Q0 b1 6 5 tag
+302 Q0 a4 1 2 tag
+";
+
+fn config(directory: &Path, clusters: &Path, keep: Keep) -> QrelsConfig {
+    QrelsConfig {
+        qrels: directory.join("qrels.txt"),
+        clusters: clusters.into(),
+        run: Some(directory.join("run.txt")),
+        output: Some(directory.join("thin")),
+        keep,
+    }
+}
+
+fn compare(config: &QrelsConfig, memory: ByteSize) -> Result<QrelsReport, Error> {
+    let stop = Stop::default();
+    let setting = Run::default().memory(memory.0);
+    run(config, &setting.context(&stop, &Silent))
+}
+
+fn compared(config: &QrelsConfig) -> QrelsReport {
+    compare(config, ByteSize::mib(64)).unwrap()
+}
+
+fn differing(groups: u64, exact: u64, documents: u64) -> Differing {
+    Differing {
+        groups,
+        exact,
+        near: groups - exact,
+        documents,
+    }
+}
+
+fn counts(
+    [judged, clustered, groups, exact_groups, documents]: [u64; 5],
+    inconsistent: Differing,
+    grades_differ: Differing,
+) -> TopicCounts {
+    TopicCounts {
+        judged,
+        clustered,
+        groups,
+        exact_groups,
+        documents,
+        inconsistent,
+        grades_differ,
+    }
+}
+
+#[test]
+fn counted_by_hand() {
+    let (directory, out) = collection();
+    let place = directory.path();
+    fs::write(place.join("qrels.txt"), QRELS).unwrap();
+    fs::write(place.join("run.txt"), RANKING).unwrap();
+    let report = compared(&config(place, &out, Keep::First));
+    let expected = [
+        (
+            "301",
+            counts([7, 5, 2, 0, 5], differing(1, 1, 3), differing(2, 1, 5)),
+        ),
+        (
+            "302",
+            counts([3, 3, 1, 1, 2], differing(1, 1, 2), differing(1, 1, 2)),
+        ),
+        (
+            "303",
+            counts([2, 2, 1, 1, 2], differing(0, 0, 0), differing(1, 1, 2)),
+        ),
+        (
+            "304",
+            counts([2, 2, 1, 0, 2], differing(0, 0, 0), differing(0, 0, 0)),
+        ),
+    ];
+    assert_eq!(
+        report.topics,
+        expected.map(|(topic, counts)| (topic.to_string(), counts))
+    );
+    assert_eq!(
+        report.all,
+        counts([14, 12, 5, 2, 11], differing(2, 2, 5), differing(4, 3, 9))
+    );
+    let lines = &report.qrels;
+    assert_eq!((lines.lines, lines.kept, lines.removed), (14, 8, 6));
+    assert_eq!((lines.renamed, lines.unknown), (0, Some(1)));
+    let ranked = report.run.unwrap();
+    assert_eq!((ranked.lines, ranked.kept, ranked.removed), (8, 6, 2));
+    assert_eq!(
+        (ranked.renamed, ranked.unknown, ranked.scores_rise),
+        (0, Some(1), Some(1))
+    );
+    let listed = fs::read_to_string(place.join("thin/inconsistent.jsonl")).unwrap();
+    let member = |docno, grade, kind| {
+        format!("{{\"docno\":\"{docno}\",\"grade\":{grade},\"kind\":\"{kind}\"}}")
+    };
+    let group = |topic, cluster, differs, between, members: &[String]| {
+        format!(
+            "{{\"topic\":\"{topic}\",\"cluster\":{cluster},\"differs\":\"{differs}\",\"between\":\"{between}\",\
+             \"members\":[{}]}}\n",
+            members.join(",")
+        )
+    };
+    let (first, exact, near) = ("representative", "exact", "near");
+    let wanted = [
+        group(
+            "301",
+            0,
+            "relevance",
+            exact,
+            &[
+                member("a1", 1, first),
+                member("a2", 0, exact),
+                member("a3", 2, near),
+            ],
+        ),
+        group(
+            "301",
+            1,
+            "grade",
+            near,
+            &[member("b1", 2, first), member("b2", 1, near)],
+        ),
+        group(
+            "302",
+            0,
+            "relevance",
+            exact,
+            &[member("a3", 1, near), member("a4", 0, exact)],
+        ),
+        group(
+            "303",
+            0,
+            "grade",
+            exact,
+            &[member("a1", 0, first), member("a2", -2, exact)],
+        ),
+    ];
+    assert_eq!(listed, wanted.concat());
+}
+
+/// `clusters.jsonl` alone does not say that `a4` is a copy of `a3` and not of `a1`.
+#[test]
+fn clusters_without_their_tables() {
+    let (directory, out) = collection();
+    let place = directory.path();
+    fs::write(place.join("qrels.txt"), QRELS).unwrap();
+    fs::write(place.join("run.txt"), RANKING).unwrap();
+    let report = compared(&config(place, &out.join("clusters.jsonl"), Keep::First));
+    let second = counts([3, 3, 1, 0, 2], differing(1, 0, 2), differing(1, 0, 2));
+    assert_eq!(report.topics[1], ("302".to_string(), second));
+    assert_eq!(
+        report.all,
+        counts([14, 12, 5, 1, 11], differing(2, 1, 5), differing(4, 2, 9))
+    );
+    assert_eq!(report.qrels.unknown, None);
+    assert_eq!(report.run.unwrap().unknown, None);
+}
+
+#[test]
+fn what_is_kept() {
+    let (directory, out) = collection();
+    let place = directory.path();
+    // Compressed inputs are read as others are.
+    let file = fs::File::create(place.join("qrels.txt")).unwrap();
+    let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    packed.write_all(QRELS.as_bytes()).unwrap();
+    packed.finish().unwrap();
+    fs::write(place.join("run.txt"), RANKING).unwrap();
+    let thin_run = "301 Q0 a2 1 9.50 tag\n301 Q0 c 2 9.0 tag\n301 Q0 b2 3 7e0 tag\n301 Q0 elsewhere 4 6 tag\n\
+                    302 Q0 b1 0 1 tag\n302 Q0 a4 1 2 tag\n";
+    let first = "301 1 a1 1\n301 0 c 1\n301 0 nowhere 0\n301 0 b1 2\n302 0 a3 1\n302 0 b1 -1\n303 0 a1 0\n304 0 a2 1\n";
+    let best = "301 0 a3 2\n301 0 c 1\n301 0 nowhere 0\n301 0 b1 2\n302 0 a3 1\n302 0 b1 -1\n303 0 a1 0\n304 0 a2 1\n";
+    let map = "301 0 a1 2\n302 0 a1 1\n301 0 c 1\n301 0 nowhere 0\n301 0 b1 2\n302 0 b1 -1\n303 0 a1 0\n304 0 a1 1\n";
+    let mapped_run = thin_run
+        .replace("a2", "a1")
+        .replace("b2", "b1")
+        .replace("a4", "a1");
+    for (keep, qrels, ranking, renamed) in [
+        (Keep::First, first, thin_run, 0),
+        (Keep::Best, best, thin_run, 0),
+        (Keep::Map, map, &mapped_run[..], 3),
+    ] {
+        let report = compared(&config(place, &out, keep));
+        assert_eq!(
+            fs::read_to_string(place.join("thin/qrels")).unwrap(),
+            qrels,
+            "{keep}"
+        );
+        assert_eq!(
+            fs::read_to_string(place.join("thin/run")).unwrap(),
+            ranking,
+            "{keep}"
+        );
+        assert_eq!(report.run.unwrap().renamed, renamed);
+        // a3 302 -> a1, b2 301 -> b1, and so on: those whose line was another's.
+        assert_eq!(report.qrels.renamed, if keep == Keep::Map { 5 } else { 0 });
+    }
+    // With what is kept once more, nothing is a duplicate.
+    let mut again = config(place, &out, Keep::Map);
+    again.qrels = place.join("thin/qrels");
+    again.run = Some(place.join("thin/run"));
+    again.output = Some(place.join("thinner"));
+    let report = compared(&again);
+    assert_eq!(
+        (
+            report.qrels.removed,
+            report.qrels.renamed,
+            report.all.groups
+        ),
+        (0, 0, 0)
+    );
+    assert_eq!(report.run.unwrap().removed, 0);
+    for name in ["qrels", "run"] {
+        let (a, b) = (
+            place.join("thin").join(name),
+            place.join("thinner").join(name),
+        );
+        assert_eq!(fs::read(a).unwrap(), fs::read(b).unwrap());
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let (directory, out) = collection();
+    let place = directory.path();
+    let many = "301 0 a1 1\n".to_string();
+    for (qrels, ranking, clusters, says) in [
+        (
+            "301 0 a1\n",
+            RANKING,
+            None,
+            "qrels.txt, line 1: expected 4 fields (topic, iteration, docno, relevance), found 3: `301 0 a1`",
+        ),
+        (
+            "\n301 0 a1 yes\n",
+            RANKING,
+            None,
+            "qrels.txt, line 2: expected a relevance that is an integer, found `yes`",
+        ),
+        (
+            "1 0 a 1\n\n1 0 b 1\n2 0 a 1\n1 0 a 0\n",
+            RANKING,
+            None,
+            "qrels.txt, line 5: expected one line for each docno of a topic, found `a` again",
+        ),
+        (
+            &many,
+            "301 Q0 a1 1 1\n",
+            None,
+            "run.txt, line 1: expected 6 fields",
+        ),
+        (
+            &many,
+            "301 Q0 a1 x 1 t\n",
+            None,
+            "run.txt, line 1: expected a rank that is an integer, found `x`",
+        ),
+        (
+            &many,
+            "301 Q0 a1 1 NaN t\n",
+            None,
+            "run.txt, line 1: expected a score that is a number, found `NaN`",
+        ),
+        (
+            &many,
+            "1 Q0 a1 1 1 t\n2 Q0 a1 1 1 t\n1 Q0 a1 1 1 t\n",
+            None,
+            "run.txt, line 3: expected one line for each docno",
+        ),
+        (
+            &many,
+            RANKING,
+            Some("{\"id\":0,\"representative\":\"x\",\"members\":[]}\n[]\n"),
+            "clusters.jsonl, line 2: expected a cluster",
+        ),
+        (
+            &many,
+            RANKING,
+            Some("{\"id\":0,\"members\":[{\"docno\":\"a1\"}]}\n"),
+            "clusters.jsonl, line 1: expected a cluster",
+        ),
+        (
+            &many,
+            RANKING,
+            Some(
+                "{\"id\":0,\"representative\":\"a b\",\"members\":[{\"docno\":\"a b\",\"kind\":\"representative\"},{\"docno\":\"a1\",\"kind\":\"near\"}]}\n",
+            ),
+            "without white space, found `a b`",
+        ),
+    ] {
+        fs::write(place.join("qrels.txt"), qrels).unwrap();
+        fs::write(place.join("run.txt"), ranking).unwrap();
+        let path = match clusters {
+            None => out.clone(),
+            Some(text) => {
+                let path = place.join("clusters.jsonl");
+                fs::write(&path, text).unwrap();
+                path
+            }
+        };
+        let error = compare(&config(place, &path, Keep::Map), ByteSize::mib(64)).unwrap_err();
+        assert!(matches!(error, Error::BadLine { .. }), "{error}");
+        assert!(error.to_string().contains(says), "{error}\n{says}");
+    }
+    // A damaged table is not believed.
+    fs::write(place.join("qrels.txt"), QRELS).unwrap();
+    fs::write(place.join("run.txt"), RANKING).unwrap();
+    let table = out.join("exact-duplicates.tsv");
+    let text = fs::read_to_string(&table).unwrap();
+    fs::write(&table, text.replace("a2\ta1", "a2\tc1")).unwrap();
+    let error = compare(&config(place, &out, Keep::First), ByteSize::mib(64)).unwrap_err();
+    assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+}
+
+#[test]
+fn nothing_is_replaced_that_is_read_or_ours() {
+    let (directory, out) = collection();
+    let place = directory.path();
+    fs::create_dir(place.join("thin")).unwrap();
+    fs::write(place.join("thin/qrels"), QRELS).unwrap();
+    let mut asked = config(place, &out, Keep::First);
+    asked.run = None;
+    asked.qrels = place.join("thin/../thin/qrels");
+    let error = compare(&asked, ByteSize::mib(64)).unwrap_err();
+    assert!(
+        matches!(error, Error::BadParameter { name: "output", .. }),
+        "{error}"
+    );
+    assert_eq!(fs::read_to_string(place.join("thin/qrels")).unwrap(), QRELS);
+    asked.output = Some(out.clone());
+    let error = compare(&asked, ByteSize::mib(64)).unwrap_err();
+    assert!(
+        error.to_string().contains("output directory of a run"),
+        "{error}"
+    );
+}
+
+/// Some numbers, the same each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) % most
+    }
+}
+
+/// Random clusters, judgements and rankings: every count and line is that of the definition, said with sets.
+#[test]
+fn random_judgements_are_counted_as_defined() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let mut seen_exact = 0;
+    for seed in 0..40u64 {
+        let mut numbers = Numbers(seed);
+        // Document -> cluster, place, whether it comes before any near one.
+        let mut member: BTreeMap<String, (u64, usize, bool)> = BTreeMap::new();
+        let mut first_of: Vec<String> = Vec::new();
+        let mut clusters = String::new();
+        for cluster in 0..1 + numbers.below(6) {
+            let size = 2 + numbers.below(5);
+            let (mut near, mut members) = (false, Vec::new());
+            for n in 0..size {
+                let docno = format!("d{cluster}-{n}");
+                let kind = match (n, numbers.below(2)) {
+                    (0, _) => "representative",
+                    (_, 0) => "exact",
+                    _ => "near",
+                };
+                near |= kind == "near";
+                member.insert(docno.clone(), (cluster, n as usize, !near));
+                members.push(format!(
+                    "{{\"docno\":\"{docno}\",\"kind\":\"{kind}\",\"resemblance\":null}}"
+                ));
+            }
+            first_of.push(format!("d{cluster}-0"));
+            let members = members.join(",");
+            writeln!(
+                clusters,
+                "{{\"id\":{cluster},\"representative\":\"d{cluster}-0\",\"members\":[{members}]}}"
+            )
+            .unwrap();
+        }
+        let mut all: Vec<String> = member.keys().cloned().collect();
+        all.extend((0..10).map(|n| format!("alone{n}")));
+        let topics = 1 + numbers.below(4);
+        let mut judged: Vec<(u64, String, i64)> = Vec::new();
+        let mut ranked: Vec<(u64, String)> = Vec::new();
+        for topic in 0..topics {
+            for docno in &all {
+                if numbers.below(3) > 0 {
+                    judged.push((topic, docno.clone(), numbers.below(4) as i64 - 1));
+                }
+                if numbers.below(3) > 0 {
+                    ranked.push((topic, docno.clone()));
+                }
+            }
+        }
+        for n in (1..judged.len()).rev() {
+            judged.swap(n, numbers.below(n as u64 + 1) as usize);
+        }
+        for n in (1..ranked.len()).rev() {
+            ranked.swap(n, numbers.below(n as u64 + 1) as usize);
+        }
+        let qrels: String = judged
+            .iter()
+            .map(|(t, d, g)| format!("{t} 0 {d} {g}\n"))
+            .collect();
+        let ranking: String = ranked
+            .iter()
+            .enumerate()
+            .map(|(n, (t, d))| format!("{t} Q0 {d} 1 {} x\n", -(n as i64)))
+            .collect();
+        fs::write(place.join("clusters.jsonl"), clusters).unwrap();
+        fs::write(place.join("qrels.txt"), qrels).unwrap();
+        fs::write(place.join("run.txt"), ranking).unwrap();
+
+        for keep in [Keep::First, Keep::Best, Keep::Map] {
+            let report = compared(&config(place, &place.join("clusters.jsonl"), keep));
+            // The groups, by definition.
+            let mut groups: BTreeMap<(u64, u64), Vec<usize>> = BTreeMap::new();
+            for (n, (topic, docno, _)) in judged.iter().enumerate() {
+                if let Some((cluster, ..)) = member.get(docno) {
+                    groups.entry((*topic, *cluster)).or_default().push(n);
+                }
+            }
+            let mut expected = TopicCounts {
+                judged: judged.len() as u64,
+                clustered: groups.values().map(|group| group.len() as u64).sum(),
+                ..TopicCounts::default()
+            };
+            let mut kept: BTreeMap<usize, (String, i64)> = judged
+                .iter()
+                .enumerate()
+                .map(|(n, (_, d, g))| (n, (d.clone(), *g)))
+                .collect();
+            for ((_, cluster), group) in &groups {
+                let grade = |n: &usize| judged[*n].2;
+                let place_of = |n: &usize| member[&judged[*n].1].1;
+                let early = |n: &&usize| member[&judged[**n].1].2;
+                let first = *group.iter().min_by_key(|n| place_of(n)).unwrap();
+                let best = *group
+                    .iter()
+                    .min_by_key(|n| (-grade(n), place_of(n)))
+                    .unwrap();
+                for n in group {
+                    kept.remove(n);
+                }
+                match keep {
+                    Keep::First => kept.insert(first, (judged[first].1.clone(), grade(&first))),
+                    Keep::Best => kept.insert(best, (judged[best].1.clone(), grade(&best))),
+                    Keep::Map => kept.insert(
+                        group[0],
+                        (first_of[*cluster as usize].clone(), grade(&best)),
+                    ),
+                };
+                if group.len() < 2 {
+                    continue;
+                }
+                expected.groups += 1;
+                expected.documents += group.len() as u64;
+                expected.exact_groups += u64::from(group.iter().all(|n| early(&n)));
+                let add = |into: &mut Differing, of: &dyn Fn(&usize) -> i64| {
+                    let distinct = |set: BTreeSet<i64>| set.len() > 1;
+                    if distinct(group.iter().map(of).collect()) {
+                        let exact = distinct(group.iter().filter(early).map(of).collect());
+                        into.groups += 1;
+                        into.exact += u64::from(exact);
+                        into.near += u64::from(!exact);
+                        into.documents += group.len() as u64;
+                    }
+                };
+                add(&mut expected.inconsistent, &|n| i64::from(grade(n) > 0));
+                add(&mut expected.grades_differ, &grade);
+            }
+            assert_eq!(report.all, expected, "seed {seed}");
+            seen_exact += expected.inconsistent.exact;
+            let lines: String = kept
+                .iter()
+                .map(|(n, (docno, grade))| format!("{} 0 {docno} {grade}\n", judged[*n].0))
+                .collect();
+            assert_eq!(
+                fs::read_to_string(place.join("thin/qrels")).unwrap(),
+                lines,
+                "seed {seed}, {keep}"
+            );
+            assert_eq!(report.qrels.kept, kept.len() as u64);
+            assert_eq!(report.qrels.kept + report.qrels.removed, report.qrels.lines);
+            let sum = report
+                .topics
+                .iter()
+                .fold((0, 0), |(judged, groups), (_, topic)| {
+                    (judged + topic.judged, groups + topic.groups)
+                });
+            assert_eq!(sum, (expected.judged, expected.groups));
+
+            let (mut seen, mut ranks, mut lines) =
+                (BTreeSet::new(), BTreeMap::new(), String::new());
+            for (n, (topic, docno)) in ranked.iter().enumerate() {
+                let cluster = member.get(docno).map(|(cluster, ..)| *cluster);
+                if cluster.is_some_and(|cluster| !seen.insert((*topic, cluster))) {
+                    continue;
+                }
+                let rank = ranks.entry(*topic).or_insert(0u64);
+                *rank += 1;
+                let name = match cluster {
+                    Some(cluster) if keep == Keep::Map => &first_of[cluster as usize],
+                    _ => docno,
+                };
+                writeln!(lines, "{topic} Q0 {name} {rank} {} x", -(n as i64)).unwrap();
+            }
+            assert_eq!(
+                fs::read_to_string(place.join("thin/run")).unwrap(),
+                lines,
+                "seed {seed}, {keep}"
+            );
+            let run = report.run.unwrap();
+            assert_eq!(run.kept, lines.lines().count() as u64);
+            assert_eq!(run.kept + run.removed, run.lines);
+            assert_eq!(run.lines, ranked.len() as u64);
+        }
+    }
+    assert!(seen_exact > 0);
+}
+
+/// A budget too small is refused with the least that will do, and that will do.
+#[test]
+fn the_least_memory_that_is_told_is_enough() {
+    let (directory, out) = collection();
+    let place = directory.path();
+    let mut qrels = String::from(QRELS);
+    let mut ranking = String::from(RANKING);
+    for n in 0..20_000 {
+        writeln!(qrels, "400 0 document-{n} 1").unwrap();
+        writeln!(ranking, "400 Q0 document-{n} {n} {} t", -n).unwrap();
+    }
+    fs::write(place.join("qrels.txt"), qrels).unwrap();
+    fs::write(place.join("run.txt"), ranking).unwrap();
+    let asked = config(place, &out, Keep::Map);
+    let whole = compared(&asked);
+    let (least, report) = common::least_memory(|memory| compare(&asked, ByteSize(memory)));
+    assert!(least > 8 << 20, "{least}");
+    assert_eq!(report, whole);
+}
+
+#[test]
+fn the_command_prints_a_table() {
+    let (directory, out) = collection();
+    let place = directory.path();
+    fs::write(place.join("qrels.txt"), QRELS).unwrap();
+    fs::write(place.join("run.txt"), RANKING).unwrap();
+    let command = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+        command.current_dir(place).arg("qrels").args(arguments);
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    let clusters = out.to_str().unwrap();
+    let (status, table, warnings) = command(&[
+        "qrels.txt",
+        "--clusters",
+        clusters,
+        "--run",
+        "run.txt",
+        "--keep",
+        "map",
+        "-o",
+        "thin",
+    ]);
+    assert_eq!(status, Some(0), "{warnings}");
+    let expected = "\
+qrels qrels.txt: 14 lines, 8 kept (--keep map), 6 removed, 5 renamed, 1 not in the collection
+run   run.txt: 8 lines, 6 kept (--keep map), 2 removed, 3 renamed, 1 not in the collection
+
+topic  judged  clustered  groups  exact  documents  inconsistent  exact  near  documents  grades differ  exact  near  documents
+301         7          5       2      0          5             1      1     0          3              2      1     1          5
+302         3          3       1      1          2             1      1     0          2              1      1     0          2
+303         2          2       1      1          2             0      0     0          0              1      1     0          2
+304         2          2       1      0          2             0      0     0          0              0      0     0          0
+all        14         12       5      2         11             2      2     0          5              4      3     1          9
+";
+    assert_eq!(table, expected);
+    assert!(
+        warnings.contains("run.txt: 1 lines have a higher score"),
+        "{warnings}"
+    );
+    assert!(place.join("thin/run").exists());
+    let (status, text, _) = command(&["qrels.txt", "--clusters", clusters, "--json", "-q"]);
+    assert_eq!(status, Some(0));
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["all"]["inconsistent"]["exact"], 2);
+    assert_eq!(json["topics"][2][0], "303");
+    assert_eq!(json["run"], serde_json::Value::Null);
+    let (status, _, error) = command(&["qrels.txt", "--clusters", clusters, "--keep", "last"]);
+    assert_eq!(status, Some(2));
+    assert!(error.contains("first, best, map"), "{error}");
+}

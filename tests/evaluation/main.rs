@@ -1,0 +1,14 @@
+//! Methods, measures, plans, studies, queries and the report page: what is computed from a collection.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod deco;
+mod measures;
+mod methods;
+mod plan;
+mod query;
+mod report_page;
+mod study;
+mod study_figures;
+mod term_methods;

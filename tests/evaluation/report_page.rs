@@ -1,0 +1,667 @@
+//! The report page: what it shows is what was found, and nothing of a document is ever markup.
+
+use crate::common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::Run;
+use html5gum::{Token, Tokenizer};
+use lookalike::methods::{self, Spec};
+use lookalike::pipeline::Summary;
+use lookalike::progress::{Silent, Stop};
+use lookalike::report::page::{self, MEMBERS_SHOWN, PageConfig, PageStats};
+use lookalike::{Error, pipeline};
+
+/// Writes the page of a directory.
+fn report(run: &Run, out: &Path, config: &PageConfig) -> Result<(String, PageStats), Error> {
+    let workspace = pipeline::open(out)?;
+    let stop = Stop::default();
+    let path = out.join("report.html");
+    let stats = page::write(&workspace, config, &path, &run.context(&stop, &Silent))?;
+    Ok((fs::read_to_string(path).unwrap(), stats))
+}
+
+/// The page, taken apart: its text, and every element it has with its attributes.
+struct Parsed {
+    text: String,
+    elements: BTreeSet<String>,
+    attributes: Vec<(String, String, String)>,
+}
+
+/// Takes a page apart and checks that its elements are nested as they should be.
+fn parse(page: &str) -> Parsed {
+    let mut parsed = Parsed {
+        text: String::new(),
+        elements: BTreeSet::new(),
+        attributes: Vec::new(),
+    };
+    let mut open: Vec<String> = Vec::new();
+    let utf8 = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    for token in Tokenizer::new(page) {
+        match token.unwrap() {
+            Token::StartTag(tag) => {
+                let name = utf8(&tag.name);
+                for (attribute, value) in &tag.attributes {
+                    let attribute = (name.clone(), utf8(attribute), utf8(value));
+                    parsed.attributes.push(attribute);
+                }
+                if !tag.self_closing && !["meta", "br"].contains(&name.as_str()) {
+                    open.push(name.clone());
+                }
+                parsed.elements.insert(name);
+            }
+            Token::EndTag(tag) => assert_eq!(open.pop(), Some(utf8(&tag.name))),
+            Token::String(text) => parsed.text.push_str(&utf8(&text)),
+            Token::Comment(comment) => panic!("a comment: {comment:?}"),
+            Token::Doctype(_) => {}
+            Token::Error(error) => panic!("{error:?}"),
+        }
+    }
+    assert_eq!(open, Vec::<String>::new(), "elements left open");
+    parsed
+}
+
+/// Only elements and attributes that the page itself writes, and no address but of the web.
+fn assert_harmless(page: &str) -> Parsed {
+    let parsed = parse(page);
+    let known = "html head meta title style body header h1 nav a main section ul li b span p h2 h3 div \
+                 table caption thead tbody tr th td figure figcaption svg text rect details summary \
+                 strong bdi br del ins code footer";
+    let known: BTreeSet<&str> = known.split_whitespace().collect();
+    for element in &parsed.elements {
+        assert!(known.contains(element.as_str()), "<{element}>");
+    }
+    for (element, attribute, value) in &parsed.attributes {
+        match attribute.as_str() {
+            "href" => assert!(
+                ["#", "http://", "https://"]
+                    .iter()
+                    .any(|start| value.to_lowercase().starts_with(start)),
+                "{value}"
+            ),
+            "rel" => assert_eq!(value, "noopener noreferrer nofollow"),
+            "class" | "id" | "lang" | "charset" | "name" | "content" | "http-equiv" | "scope"
+            | "role" | "aria-label" | "dir" | "open" => {}
+            "viewBox" | "viewbox" | "x" | "y" | "width" | "height" | "text-anchor" => {
+                assert!(["svg", "rect", "text"].contains(&element.as_str()));
+            }
+            other => panic!("<{element} {other}={value:?}>"),
+        }
+    }
+    for c in page.chars() {
+        let bidi = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        assert!(!bidi && (c == '\n' || !c.is_control()), "{c:?}");
+    }
+    parsed
+}
+
+fn numbered(from: usize, to: usize) -> String {
+    (from..to).map(|n| format!("w{n} ")).collect()
+}
+
+/// A directory with one file of JSON lines.
+struct Corpus {
+    directory: tempfile::TempDir,
+}
+
+impl Corpus {
+    fn new(documents: &[serde_json::Value]) -> Corpus {
+        let directory = tempfile::tempdir().unwrap();
+        let lines: String = documents.iter().map(|line| format!("{line}\n")).collect();
+        fs::create_dir(directory.path().join("in")).unwrap();
+        fs::write(directory.path().join("in/a.jsonl"), lines).unwrap();
+        Corpus { directory }
+    }
+
+    fn input(&self) -> PathBuf {
+        self.directory.path().join("in")
+    }
+
+    fn out(&self) -> PathBuf {
+        self.directory.path().join("out")
+    }
+
+    fn run(&self, run: &Run) -> lookalike::pipeline::Summary {
+        run.run(&[&self.input()], &self.out()).unwrap()
+    }
+}
+
+fn document(id: &str, text: &str) -> serde_json::Value {
+    serde_json::json!({"id": id, "text": text})
+}
+
+/// Two documents of which each has one word that the other has not.
+fn two() -> Corpus {
+    Corpus::new(&[
+        document(
+            "one",
+            &format!("{}Before, {}", numbered(0, 100), numbered(100, 300)),
+        ),
+        document(
+            "two",
+            &format!("{}Behind. {}", numbered(0, 100), numbered(100, 300)),
+        ),
+    ])
+}
+
+/// So many documents, of which all are more or less alike.
+fn many(n: usize) -> Corpus {
+    let documents: Vec<_> = (0..n)
+        .map(|i| {
+            document(
+                &format!("d{i}"),
+                &format!("{}{}", numbered(0, 200), numbered(1000, 1000 + i)),
+            )
+        })
+        .collect();
+    Corpus::new(&documents)
+}
+
+#[test]
+fn what_documents_say_stays_text() {
+    let hostile = "<script>alert(1)</script> </title></style> \" onmouseover=\"alert(2) ' </bdi></div>\
+                   </details> <!-- &lt; &#x3c; ]]> <img src=x onerror=alert(3)> a\u{0}b \u{202e}evil\u{202c} \
+                   \u{2066}x\u{2069} \u{200f}y \u{85} ";
+    let text = |word: &str| {
+        format!(
+            "{hostile}{}{word} {hostile}{}",
+            numbered(0, 100),
+            numbered(100, 200)
+        )
+    };
+    let corpus = Corpus::new(&[
+        serde_json::json!({"id": "<img src=x onerror=alert(4)>", "url": "javascript:alert(5)",
+            "title": "</title><script>alert(6)</script>", "text": text("first")}),
+        serde_json::json!({"id": "\"><svg onload=alert(7)>", "title": "' onclick='alert(8)",
+            "url": "https://e.example/?a=\"onclick=alert(9)&b='<x>", "text": text("second")}),
+        serde_json::json!({"id": "a\u{202e}b\u{0}c", "url": "data:text/html,<script>alert(10)</script>",
+            "text": text("first")}),
+        serde_json::json!({"id": "p", "url": "HTTP://e.example/\u{202e}x",
+            "html": format!("<title>T&lt;b&gt;</title><p>{}", text("third").replace('<', "&lt;"))}),
+    ]);
+    let run = Run::default().threshold("0.7");
+    let summary = corpus.run(&run);
+    assert!(summary.join.unwrap().pairs >= 1);
+    let (page, stats) = report(&run, &corpus.out(), &PageConfig::default()).unwrap();
+    assert_eq!(stats.missing, 0);
+    let parsed = assert_harmless(&page);
+    // All of it can be read, nothing was lost on the way.
+    for said in [
+        "<img src=x onerror=alert(4)>",
+        "javascript:alert(5)",
+        "</title><script>alert(6)</script>",
+        "\"><svg onload=alert(7)>",
+        "' onclick='alert(8)",
+        "https://e.example/?a=\"onclick=alert(9)&b='<x>",
+        "<script>alert(1)</script> </title></style> \" onmouseover=\"alert(2) '",
+        "aU+202Eb\u{fffd}c",
+        "U+202EevilU+202C U+2066xU+2069 U+200Fy",
+    ] {
+        assert!(parsed.text.contains(said), "{said}");
+    }
+    let links: BTreeSet<&str> = parsed
+        .attributes
+        .iter()
+        .filter(|(_, name, value)| name == "href" && !value.starts_with('#'))
+        .map(|(_, _, value)| value.as_str())
+        .collect();
+    let only = "https://e.example/?a=\"onclick=alert(9)&b='<x>";
+    assert_eq!(links.into_iter().collect::<Vec<_>>(), [only]);
+    assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'; img-src data:"));
+}
+
+#[test]
+fn both_texts_are_shown_with_what_differs() {
+    let corpus = two();
+    let run = Run::default();
+    corpus.run(&run);
+    let (page, stats) = report(&run, &corpus.out(), &PageConfig::default()).unwrap();
+    assert_eq!((stats.pairs, stats.missing), (1, 0));
+    assert_harmless(&page);
+    for (word, marked) in [("Before,", "del"), ("Behind.", "ins")] {
+        let expected = format!("w98 w99 <{marked}>{word}</{marked}> w100 w101 ");
+        assert_eq!(page.matches(&expected).count(), 1, "{expected}");
+    }
+    // What is alike is folded, and counted.
+    assert!(page.contains("… 85\u{a0}words alike …") && page.contains("… 185\u{a0}words alike …"));
+    assert!(!page.contains("w50 ") && !page.contains("w250 "));
+}
+
+#[test]
+fn numbers_are_those_of_the_summary() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let run = Run::default();
+    run.run(&[&common::sample_corpora("trec-web")], &out)
+        .unwrap();
+    let (page, _) = report(&run, &out, &PageConfig::default()).unwrap();
+    let parsed = assert_harmless(&page);
+    let summary: serde_json::Value =
+        serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
+    for (pointer, name) in [
+        ("/catalogue/documents", "documents"),
+        ("/catalogue/exact_duplicates", "exact duplicates"),
+        ("/join/pairs", "pairs at 0.85 or above"),
+        ("/cluster/clusters", "clusters"),
+        ("/cluster/redundant", "redundant documents"),
+    ] {
+        let n = summary.pointer(pointer).unwrap().as_u64().unwrap();
+        let tile = format!("<li><b>{n}</b><span>{name}");
+        assert!(page.contains(&tile), "{tile}");
+    }
+    // The ledger that the command prints, row by row.
+    let summary = serde_json::from_value(summary).unwrap();
+    for (name, value) in lookalike::report::ledger_rows(&summary) {
+        let row = format!("{}</th><td>{value}</td>", name.trim_start());
+        assert!(page.contains(&row), "{row}");
+    }
+    for (stage, cost) in lookalike::report::cost_rows(&summary) {
+        let row = format!("{stage}</th><td class=\"n\">{:.2}</td>", cost.wall_seconds);
+        assert!(page.contains(&row), "{row}");
+    }
+    // The pairs nearest the threshold are the first of the list when it is sorted.
+    let mut rows: Vec<(String, String)> = common::rows_of(&out, "pairs.tsv")
+        .iter()
+        .map(|row| {
+            let cells: Vec<&str> = row.split('\t').collect();
+            (
+                cells[2].to_string(),
+                format!("{} and {}", cells[0], cells[1]),
+            )
+        })
+        .collect();
+    rows.sort();
+    let nearest = parsed
+        .text
+        .split("Pairs nearest the threshold")
+        .nth(2)
+        .unwrap();
+    let (mut nearest, random) = nearest.split_once("Pairs at random").unwrap();
+    for (resemblance, docnos) in rows.iter().take(10) {
+        let shown = format!("{resemblance}{docnos}");
+        let at = nearest.find(&shown).unwrap_or_else(|| panic!("{shown}"));
+        nearest = &nearest[at..];
+        assert!(!random.contains(&shown), "{shown} twice");
+    }
+    let shown = rows
+        .iter()
+        .filter(|(r, d)| random.contains(&format!("{r}{d}")));
+    assert_eq!(shown.count(), 10);
+}
+
+/// Every cluster on the page is one of the result file, member by member, the largest first; their sizes.
+fn assert_clusters(page: &str, out: &Path, column: &str, below: &str) -> Vec<usize> {
+    let section = page.split("<section id=\"clusters\">").nth(1).unwrap();
+    let section = section.split("</section>").next().unwrap();
+    let lines = fs::read_to_string(out.join("clusters.jsonl")).unwrap();
+    let mut last = usize::MAX;
+    let mut sizes = Vec::new();
+    for shown in section.split("<details").skip(1) {
+        let docno = |text: &str| text.split("</bdi>").next().unwrap().to_string();
+        let rows: Vec<&str> = shown.split("<td class=\"name\"><bdi>").skip(1).collect();
+        assert!(rows.len() <= last, "the largest first");
+        last = rows.len();
+        sizes.push(rows.len());
+        let id = docno(rows[0]);
+        let line = lines
+            .lines()
+            .find(|line| line.contains(&format!("\"representative\":\"{id}\"")))
+            .unwrap();
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let members = line["members"].as_array().unwrap();
+        assert_eq!(members.len(), rows.len());
+        for (row, member) in rows.iter().zip(members) {
+            assert_eq!(docno(row), member["docno"].as_str().unwrap());
+            let kind = format!("<td>{}</td>", member["kind"].as_str().unwrap());
+            assert!(row.contains(&kind));
+            let score = match &member[column] {
+                serde_json::Value::Null => format!(">{below}<"),
+                whole if whole.is_u64() => format!(">{whole}<"),
+                score => format!(">{:.6}<", score.as_f64().unwrap()),
+            };
+            assert!(row.contains(&score), "{row}: {member}");
+        }
+    }
+    assert_eq!(sizes.len(), lines.lines().count());
+    sizes
+}
+
+/// Every pair on the page is one of the list, with what it says there; how many there are.
+fn assert_pairs(page: &str, out: &Path) -> usize {
+    let rows: BTreeSet<String> = common::rows_of(out, "pairs.tsv")
+        .iter()
+        .map(|row| {
+            let fields: Vec<&str> = row.split('\t').collect();
+            format!("{} {} {}", fields[2], fields[0], fields[1])
+        })
+        .collect();
+    let shown = page.split("<details").filter_map(|shown| {
+        let (score, rest) = shown.split_once("<summary><b>")?.1.split_once("</b>")?;
+        let (names, _) = rest.split_once("</summary>")?;
+        let (a, b) = names.split_once(" and ")?;
+        let docno = |name: &str| {
+            Some(
+                name.split_once("<bdi>")?
+                    .1
+                    .split_once("</bdi>")?
+                    .0
+                    .to_string(),
+            )
+        };
+        Some(format!("{score} {} {}", docno(a)?, docno(b)?))
+    });
+    let shown: Vec<String> = shown.collect();
+    for pair in &shown {
+        assert!(rows.contains(pair), "{pair}");
+    }
+    shown.len()
+}
+
+/// What is measured, and by what, is what the page says.
+#[test]
+fn other_scores_and_methods() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let run = Run::default().keep_text();
+    run.run(&[&common::sample_corpora("trec-web")], &out)
+        .unwrap();
+    let config = PageConfig {
+        clusters: 1000,
+        ..PageConfig::default()
+    };
+    let listed = |summary: &Summary, says: &str| {
+        let found = summary.join.as_ref().unwrap().pairs;
+        format!("{found}\u{a0}pairs of documents have {says}.")
+    };
+    for (score, threshold, says) in [
+        ("containment", "0.9", "a containment of 0.9 or more"),
+        ("cosine", "0.9", "a cosine of 0.9 or more"),
+        ("s1:100", "1", "100 shingles or more in common"),
+        ("s2", "0.5", "a score of 0.5 or more"),
+        ("s3", "0.25", "a score of 0.25 or more"),
+        ("s4", "0.05", "a score of 0.05 or more"),
+    ] {
+        let mut run = Run::default().threshold(threshold);
+        run.question.join.measure = score.parse().unwrap();
+        let out = directory.path().join(score.replace(':', "-"));
+        let summary = run
+            .run(&[&common::sample_corpora("trec-web")], &out)
+            .unwrap();
+        let (page, stats) = report(&run, &out, &config).unwrap();
+        let parsed = assert_harmless(&page);
+        assert!(parsed.text.contains(&listed(&summary, says)));
+        assert!(!parsed.text.contains("resemblance"), "{score}");
+        let below = format!("below {}", score.strip_prefix("s1:").unwrap_or(threshold));
+        let clusters = assert_clusters(&page, &out, "score", &below);
+        assert_eq!(stats.clusters as usize, clusters.len());
+        assert_eq!(assert_pairs(&page, &out), 20);
+    }
+    for (spec, says, least) in [
+        ("i-match", "a key or more in common", "1"),
+        ("cosine", "a cosine of 0.9 or more", "0.9"),
+        ("sketch", "a similarity of 0.7 or more", "0.7"),
+    ] {
+        let spec = Spec::read(spec).unwrap();
+        let base = pipeline::open(&out).unwrap();
+        let stop = Stop::default();
+        let context = run.context(&stop, &Silent);
+        let (made, summary) = methods::run(&base, &spec, &context).unwrap();
+        let place = made.directory().to_path_buf();
+        drop((made, base));
+        let (page, _) = report(&run, &place, &config).unwrap();
+        let parsed = assert_harmless(&page);
+        assert!(parsed.text.contains(&listed(&summary, says)));
+        assert!(parsed.text.contains(&format!("the method {spec} ")));
+        for word in ["resemblance", "shingle", "nothing is estimated"] {
+            assert!(!parsed.text.contains(word), "{spec}: {word}");
+        }
+        assert_clusters(&page, &place, "score", &format!("below {least}"));
+        assert_eq!(assert_pairs(&page, &place), 20);
+    }
+}
+
+#[test]
+fn clusters_are_those_of_the_result_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let run = Run::default();
+    run.run(&[&common::sample_corpora("trec-web")], &out)
+        .unwrap();
+    let config = PageConfig {
+        clusters: 1000,
+        ..PageConfig::default()
+    };
+    let (page, stats) = report(&run, &out, &config).unwrap();
+    let sizes = assert_clusters(&page, &out, "resemblance", "below 0.85");
+    assert_eq!(stats.clusters as usize, sizes.len());
+    assert!(sizes.len() == 60 && sizes.contains(&4) && sizes.contains(&2));
+}
+
+#[test]
+fn long_lists_are_cut() {
+    let corpus = many(MEMBERS_SHOWN + 5);
+    let run = Run::default().threshold("0.5");
+    let summary = corpus.run(&run);
+    assert_eq!(summary.cluster.unwrap().largest, MEMBERS_SHOWN as u64 + 5);
+    let config = PageConfig {
+        pairs: 3,
+        ..PageConfig::default()
+    };
+    let (page, stats) = report(&run, &corpus.out(), &config).unwrap();
+    assert_eq!((stats.clusters, stats.pairs), (1, 6));
+    assert_eq!(page.matches("<td class=\"name\">").count(), MEMBERS_SHOWN);
+    assert!(page.contains(&format!(
+        "The first 50 of {}\u{a0}documents",
+        MEMBERS_SHOWN + 5
+    )));
+    let none = PageConfig {
+        pairs: 0,
+        clusters: 0,
+        seed: 0,
+    };
+    let (page, stats) = report(&run, &corpus.out(), &none).unwrap();
+    assert_eq!((stats.clusters, stats.pairs), (0, 0));
+    assert_harmless(&page);
+}
+
+#[test]
+fn the_same_bytes_every_time() {
+    let corpus = many(30);
+    let run = Run::default().threshold("0.5");
+    corpus.run(&run);
+    let page = |out: &Path, run: &Run, seed| {
+        let config = PageConfig {
+            seed,
+            pairs: 5,
+            ..PageConfig::default()
+        };
+        let mut workspace = pipeline::open(out).unwrap();
+        // What it cost is the only thing that differs between two runs.
+        workspace.manifest.costs.clear();
+        let (stop, path) = (Stop::default(), out.join("page.html"));
+        page::write(&workspace, &config, &path, &run.context(&stop, &Silent)).unwrap();
+        fs::read(path).unwrap()
+    };
+    let first = page(&corpus.out(), &run, 0);
+    assert!(first == page(&corpus.out(), &run, 0));
+    assert!(first == page(&corpus.out(), &run.clone().memory(64 << 20).threads(1), 0));
+    assert!(first != page(&corpus.out(), &run, 1), "the seed chooses");
+    let again = corpus.directory.path().join("again");
+    let other = run.clone().threads(1).segment_size(2000);
+    other.run(&[&corpus.input()], &again).unwrap();
+    assert!(first == page(&again, &run, 0));
+}
+
+#[test]
+fn inputs_that_are_gone_or_others_are_told() {
+    let corpus = two();
+    let run = Run::default();
+    corpus.run(&run);
+    let file = corpus.input().join("a.jsonl");
+    let whole = fs::read(&file).unwrap();
+    let told = |what: &str, missing: u64| {
+        let (page, stats) = report(&run, &corpus.out(), &PageConfig::default()).unwrap();
+        let parsed = assert_harmless(&page);
+        assert_eq!(stats.missing, missing, "{what}");
+        assert!(parsed.text.contains("is not shown: "), "{what}");
+        assert!(parsed.text.contains(what), "{what}");
+        assert_eq!(page.matches("<del>").count(), 1, "{what}: the legend alone");
+    };
+    // Another word, the same length.
+    let other = String::from_utf8(whole.clone()).unwrap();
+    fs::write(&file, other.replace("Before", "Beforf")).unwrap();
+    told("there is another record", 1);
+    fs::write(&file, &whole[..whole.len() - 1]).unwrap();
+    told("bytes, had", 2);
+    fs::write(&file, vec![b' '; whole.len()]).unwrap();
+    told("there is another record", 2);
+    fs::remove_file(&file).unwrap();
+    told("a.jsonl: ", 2);
+    fs::create_dir(&file).unwrap();
+    told("is no file any more", 2);
+    fs::remove_dir(&file).unwrap();
+    fs::write(&file, &whole).unwrap();
+    let (_, stats) = report(&run, &corpus.out(), &PageConfig::default()).unwrap();
+    assert_eq!(stats.missing, 0);
+}
+
+#[test]
+fn every_kind_of_run_has_a_page() {
+    // Nothing alike; nothing at all.
+    let corpus = Corpus::new(&[
+        document("a", &numbered(0, 50)),
+        document("b", &numbered(50, 99)),
+    ]);
+    let run = Run::default();
+    corpus.run(&run);
+    let (page, stats) = report(&run, &corpus.out(), &PageConfig::default()).unwrap();
+    assert_eq!((stats.clusters, stats.pairs), (0, 0));
+    let parsed = assert_harmless(&page);
+    assert!(
+        parsed
+            .text
+            .contains("No pair of documents has a resemblance of 0.85 or more.")
+    );
+    assert!(parsed.text.contains("The comparison is exact"));
+    let corpus = Corpus::new(&[]);
+    corpus.run(&run);
+    let (page, _) = report(&run, &corpus.out(), &PageConfig::default()).unwrap();
+    assert!(
+        assert_harmless(&page)
+            .text
+            .contains("gave 0\u{a0}documents")
+    );
+
+    // Pairs not listed: the same clusters.
+    let corpus = many(20);
+    let none = Run::default().threshold("0.5").pairs("none");
+    corpus.run(&none);
+    let (page, stats) = report(&none, &corpus.out(), &PageConfig::default()).unwrap();
+    assert_eq!((stats.clusters, stats.pairs), (1, 0));
+    let parsed = assert_harmless(&page);
+    assert!(parsed.text.contains("Pairs were not listed") && page.contains(">not listed<"));
+    assert!(!page.contains("id=\"nearest\"") && !parsed.text.contains("Pairs at random"));
+
+    // Sampled: estimates.
+    let sampled = Run::default().threshold("0.5").sampling("1/4");
+    let out = corpus.directory.path().join("sampled");
+    sampled.run(&[&corpus.input()], &out).unwrap();
+    let (page, _) = report(&sampled, &out, &PageConfig::default()).unwrap();
+    let parsed = assert_harmless(&page);
+    assert!(parsed.text.contains("These figures are estimates"));
+    assert!(!parsed.text.contains("The comparison is exact"));
+
+    // Other tokens.
+    for tokens in ["whitespace", "bytes:20"] {
+        let run = Run::default().tokens(tokens).fingerprint("md5");
+        let out = corpus.directory.path().join(tokens);
+        let summary = run.run(&[&corpus.input()], &out).unwrap();
+        assert!(summary.join.unwrap().pairs > 0);
+        let (page, stats) = report(&run, &out, &PageConfig::default()).unwrap();
+        assert_harmless(&page);
+        assert_eq!(stats.missing, 0);
+    }
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let corpus = two();
+    let run = Run::default();
+    let stop = Stop::default();
+    let mut workspace = run.ingest(&[&corpus.input()], &corpus.out()).unwrap();
+    workspace.commit(&[]).unwrap();
+    drop(workspace);
+    let refused = |stage: &str| {
+        let error = report(&run, &corpus.out(), &PageConfig::default()).unwrap_err();
+        assert!(
+            matches!(error, Error::StageMissing { stage: s, .. } if s == stage),
+            "{error}"
+        );
+        error.help().unwrap()
+    };
+    refused("join");
+    let mut workspace = pipeline::open(&corpus.out()).unwrap();
+    pipeline::join(&mut workspace, &run.question, &run.context(&stop, &Silent)).unwrap();
+    workspace.commit(&[]).unwrap();
+    drop(workspace);
+    assert!(refused("cluster").contains("`lookalike cluster "));
+    corpus.run(&run);
+    let small = run.clone().memory(8 << 20);
+    let error = report(&small, &corpus.out(), &PageConfig::default()).unwrap_err();
+    let Error::BudgetTooSmall { least, .. } = error else {
+        panic!("{error}");
+    };
+    let enough = run.clone().memory(least.0);
+    report(&enough, &corpus.out(), &PageConfig::default()).unwrap();
+    let all = PageConfig {
+        pairs: usize::MAX,
+        clusters: usize::MAX,
+        seed: 0,
+    };
+    let error = report(&run, &corpus.out(), &all).unwrap_err();
+    assert!(matches!(error, Error::BudgetTooSmall { .. }), "{error}");
+}
+
+#[test]
+fn figures_of_a_study_are_shown_if_they_only_draw() {
+    let corpus = two();
+    let run = Run::default();
+    corpus.run(&run);
+    let study = corpus.out().join("study");
+    fs::create_dir(&study).unwrap();
+    fs::write(
+        study.join("good.svg"),
+        "<?xml version=\"1.0\"?><svg viewBox=\"0 0 9 9\"><g><rect x=\"1\"/></g></svg>",
+    )
+    .unwrap();
+    fs::write(study.join("bad.svg"), "<svg><g onload=\"alert(1)\"/></svg>").unwrap();
+    fs::write(
+        study.join("figures.json"),
+        r#"[{"file":"good.svg","title":"<b>Good","paper":"Saw & said.","here":"Here <too>."},
+            {"file":"bad.svg","title":"Bad","paper":"","here":""},
+            {"file":"../../secret.svg","title":"Outside","paper":"","here":""},
+            {"file":"none.svg","title":"None","paper":"","here":""},
+            {"file":"table3.csv","title":"Table","paper":"P.","here":"H."}]"#,
+    )
+    .unwrap();
+    let (page, _) = report(&run, &corpus.out(), &PageConfig::default()).unwrap();
+    assert!(page.contains("<svg viewBox=\"0 0 9 9\"><g><rect x=\"1\"/></g></svg>"));
+    let text = parse(&page).text;
+    for said in [
+        "<b>Good",
+        "In the paper: Saw & said.",
+        "Here: Here <too>.",
+        "study/bad.svg is not shown: it contains the attribute onload",
+        "study/../../secret.svg is not shown: its name",
+        "study/none.svg is not shown: ",
+        "Here: H.",
+    ] {
+        assert!(text.contains(said), "{said}");
+    }
+    assert!(!page.contains("onload=\"alert"));
+    fs::write(study.join("figures.json"), "[{").unwrap();
+    let error = report(&run, &corpus.out(), &PageConfig::default()).unwrap_err();
+    assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+}

@@ -1,0 +1,806 @@
+//! Tables and figures of a study: every number of a small one worked out by hand, and what must hold of any.
+//!
+//! `LOOKALIKE_FIGURES=DIR cargo test --test evaluation study_figures::` leaves the figures of a made-up study in DIR, to
+//! be looked at.
+
+use std::collections::BTreeMap;
+
+use lookalike::Error;
+use lookalike::experiments::study::figures::files;
+use lookalike::experiments::study::{PairTable, Study, StudyConfig, Trial, TrialGroup};
+
+fn thresholds(texts: &[&str]) -> Vec<lookalike::ids::Threshold> {
+    texts.iter().map(|t| t.parse().unwrap()).collect()
+}
+
+/// Pairs as (estimated, true) levels with their number.
+fn table(thresholds: usize, pairs: &[(usize, usize, u64)]) -> PairTable {
+    let mut table = PairTable::new(thresholds);
+    for &(estimated, truth, number) in pairs {
+        for _ in 0..number {
+            table.count(estimated, truth);
+        }
+    }
+    table
+}
+
+/// The content of every file.
+fn contents(study: &Study) -> BTreeMap<String, String> {
+    let files = files(study).unwrap();
+    let named: BTreeMap<String, String> = files
+        .into_iter()
+        .map(|file| (file.name, String::from_utf8(file.content).unwrap()))
+        .collect();
+    named
+}
+
+/// Lines of a table that begin so, in order.
+fn lines<'a>(table: &'a str, start: &str) -> Vec<&'a str> {
+    table.lines().filter(|l| l.starts_with(start)).collect()
+}
+
+/// Two groups, two thresholds, ratios 1/2 and 1/4 of which two classes were tried each.
+///
+/// Truth: group 0 has 4 pairs of its own, of which 2 reach 0.8 and 2 only 0.5; 1 pair with group 1, at 0.8.
+/// Group 1 has none of its own.
+fn small() -> Study {
+    let group =
+        |documents, nothing_sampled, shingles, sampled, same: &[_], cross: &[_]| TrialGroup {
+            documents,
+            nothing_sampled,
+            shingles,
+            sampled,
+            same: table(2, same),
+            cross: table(2, cross),
+        };
+    let trial = |n, class, zero: TrialGroup| {
+        let (sampled, sampled_of) = (zero.sampled, [600, 600 / n as u64]);
+        let one = group(
+            2,
+            0,
+            600,
+            if sampled == 400 { 600 } else { sampled_of[1] },
+            &[],
+            &[],
+        );
+        Trial {
+            n,
+            class,
+            groups: vec![zero, one],
+        }
+    };
+    Study {
+        config: StudyConfig {
+            ratios: vec![2, 4],
+            thresholds: thresholds(&["0.5", "0.8"]),
+        },
+        groups: vec!["0-499".into(), "500-".into()],
+        sizes: vec![(1, 1000), (2, 100), (3, 10)],
+        trials: vec![
+            trial(
+                1,
+                0,
+                group(8, 0, 400, 400, &[(2, 2, 2), (1, 1, 2)], &[(2, 2, 1)]),
+            ),
+            // At 0.8: 2 right, 1 too high. At 0.5: 4 right, 1 that is below 0.5.
+            trial(
+                2,
+                0,
+                group(
+                    8,
+                    0,
+                    400,
+                    190,
+                    &[(2, 2, 2), (2, 1, 1), (1, 1, 1), (1, 0, 1)],
+                    &[(2, 2, 1)],
+                ),
+            ),
+            // At 0.8: 1 right, 1 missed. At 0.5: 3 right, 1 missed.
+            trial(
+                2,
+                1,
+                group(
+                    8,
+                    1,
+                    400,
+                    210,
+                    &[(2, 2, 1), (1, 2, 1), (1, 1, 1), (0, 1, 1)],
+                    &[(2, 2, 1)],
+                ),
+            ),
+            // At 0.8: 1 right, 3 wrong, 1 missed. At 0.5: 4 right, 4 wrong.
+            trial(
+                4,
+                0,
+                group(
+                    8,
+                    2,
+                    400,
+                    90,
+                    &[(2, 2, 1), (1, 2, 1), (2, 1, 2), (2, 0, 1), (1, 0, 3)],
+                    &[(1, 2, 1)],
+                ),
+            ),
+            // At 0.8 nothing is found: precision is undefined. At 0.5: 2 right, 2 missed.
+            trial(
+                4,
+                1,
+                group(
+                    8,
+                    4,
+                    400,
+                    110,
+                    &[(1, 2, 1), (0, 2, 1), (1, 1, 1), (0, 1, 1)],
+                    &[(0, 2, 1)],
+                ),
+            ),
+        ],
+    }
+}
+
+#[test]
+fn every_trial_is_in_the_table() {
+    let files = contents(&small());
+    let trials = &files["trials.csv"];
+    // 5 trials, 2 thresholds, 2 groups and all, 3 kinds of pairs.
+    assert_eq!(trials.lines().count(), 1 + 5 * 2 * 3 * 3);
+    let line = lines(trials, "1/4,0,0.8,0,0-499,same,");
+    assert_eq!(
+        line,
+        ["1/4,0,0.8,0,0-499,same,8,2,400,90,2,4,1,3,1,0.250000,0.500000"]
+    );
+    let line = lines(trials, "1/4,0,0.8,0,0-499,cross,");
+    assert_eq!(
+        line,
+        ["1/4,0,0.8,0,0-499,cross,8,2,400,90,1,0,0,0,1,,0.000000"]
+    );
+    // All pairs of all groups: 1 + 0 right, 3 wrong, 1 + 1 missed; 8 + 2 documents, 90 + 150 sampled.
+    let line = lines(trials, "1/4,0,0.8,all,");
+    assert_eq!(
+        line[2],
+        "1/4,0,0.8,all,all,all,10,2,1000,240,3,4,1,3,2,0.250000,0.333333"
+    );
+    // At the lower threshold the same pairs are counted otherwise.
+    let line = lines(trials, "1/2,0,0.5,0,0-499,all,");
+    assert_eq!(
+        line,
+        ["1/2,0,0.5,0,0-499,all,8,0,400,190,5,6,5,1,0,0.833333,1.000000"]
+    );
+    // The exact run finds what is true; a group without pairs has neither precision nor recall.
+    let line = lines(trials, "full,0,0.8,0,0-499,same,");
+    assert_eq!(
+        line,
+        ["full,0,0.8,0,0-499,same,8,0,400,400,2,2,2,0,0,1.000000,1.000000"]
+    );
+    let line = lines(trials, "1/2,0,0.8,1,500-,same,");
+    assert_eq!(line, ["1/2,0,0.8,1,500-,same,2,0,600,300,0,0,0,0,0,,"]);
+}
+
+#[test]
+fn the_summary_is_over_the_classes() {
+    let files = contents(&small());
+    let summary = &files["summary.csv"];
+    // Ratios full, 1/2 and 1/4.
+    assert_eq!(summary.lines().count(), 1 + 3 * 2 * 3 * 3);
+    // Precision 2/3 and 1: mean 5/6, deviation of the population 1/6. Recall 1 and 1/2.
+    // Found 3 and 1; sampled 190 and 210; nothing sampled 0 and 1.
+    assert_eq!(
+        lines(summary, "1/2,0.8,0,0-499,same,"),
+        [
+            "1/2,0.8,0,0-499,same,2,0,0.833333,0.166667,0.666667,1.000000,\
+          0,0.750000,0.250000,0.500000,1.000000,2.000000,200.000000,0.500000"
+        ]
+    );
+    // Precision 1/4 and undefined; recall 1/2 and 0; found 4 and 0.
+    assert_eq!(
+        lines(summary, "1/4,0.8,0,0-499,same,"),
+        [
+            "1/4,0.8,0,0-499,same,2,1,0.250000,0.000000,0.250000,0.250000,\
+          0,0.250000,0.250000,0.000000,0.500000,2.000000,100.000000,3.000000"
+        ]
+    );
+    // A group without pairs is undefined in every trial.
+    assert_eq!(
+        lines(summary, "1/4,0.5,1,500-,same,"),
+        ["1/4,0.5,1,500-,same,2,2,,,,,2,,,,,0.000000,150.000000,0.000000"]
+    );
+}
+
+#[test]
+fn verification_needs_candidates_and_loses_what_the_estimate_misses() {
+    let files = contents(&small());
+    let verified = &files["verified.csv"];
+    assert_eq!(verified.lines().count(), 1 + 3 * 2 * 2);
+    // 1/2, c = 0.5, t = 0.8: candidates 5 + 1 and 3 + 1; all 3 true pairs are among them in both classes.
+    assert_eq!(
+        lines(verified, "1/2,0.5,0.8,"),
+        ["1/2,0.5,0.8,2,3,5.000000,0,1.000000,0.000000,1.000000,1.000000"]
+    );
+    // 1/4, c = 0.5, t = 0.8: candidates 8 + 1 and 2; of 3 true pairs 3 and 1 are among them.
+    assert_eq!(
+        lines(verified, "1/4,0.5,0.8,"),
+        ["1/4,0.5,0.8,2,3,5.500000,0,0.666667,0.333333,0.333333,1.000000"]
+    );
+    // c above t finds fewer: 4 and 0 candidates at 0.8; of the 5 pairs that reach 0.5, 3 and 0.
+    assert_eq!(
+        lines(verified, "1/4,0.8,0.5,"),
+        ["1/4,0.8,0.5,2,5,2.000000,0,0.300000,0.300000,0.000000,0.600000"]
+    );
+}
+
+#[test]
+fn the_groups_stand_beside_the_papers() {
+    let files = contents(&small());
+    assert_eq!(
+        files["table3.csv"],
+        "group,words,documents,documents_share,shingles,shingles_share,\
+         gov_documents,gov_documents_share,gov_shingles,gov_shingles_share\n\
+         0,0-499,8,0.800000,400,0.400000,651983,0.680052,118247397,0.174399\n\
+         1,500-,2,0.200000,600,0.600000,,,,\n\
+         all,all,10,1.000000,1000,1.000000,958725,1.000000,678026948,1.000000\n"
+    );
+    assert_eq!(files["figure1.csv"], "rank,words\n1,1000\n2,100\n3,10\n");
+}
+
+#[test]
+fn precision_and_recall_are_means_of_the_classes() {
+    let files = contents(&small());
+    let precision = &files["figure2-2.csv"];
+    // A line for each group, of its own pairs, and one for all.
+    assert_eq!(precision.lines().count(), 1 + 2 * 3);
+    // At 0.8 of all pairs: 3/4 and 2/2.
+    assert_eq!(
+        lines(precision, "0.8,all"),
+        ["0.8,all,all,all,2,0,0.875000,0.125000,0.750000,1.000000"]
+    );
+    assert_eq!(
+        lines(precision, "0.8,0,"),
+        ["0.8,0,0-499,same,2,0,0.833333,0.166667,0.666667,1.000000"]
+    );
+    assert_eq!(lines(precision, "0.8,1,"), ["0.8,1,500-,same,0,2,,,,"]);
+    // Recall at 1/4 and 0.5: of group 0's pairs 4/4 and 2/4; of all pairs 5/5 and 2/5.
+    let recall = &files["figure3-4.csv"];
+    assert_eq!(
+        lines(recall, "0.5,0,"),
+        ["0.5,0,0-499,same,2,0,0.750000,0.250000,0.500000,1.000000"]
+    );
+    assert_eq!(
+        lines(recall, "0.5,all"),
+        ["0.5,all,all,all,2,0,0.700000,0.300000,0.400000,1.000000"]
+    );
+    assert!(
+        !files.contains_key("figure2-1.svg"),
+        "the exact run needs no figure"
+    );
+}
+
+#[test]
+fn each_group_takes_the_coarsest_ratio_that_will_do() {
+    let files = contents(&small());
+    let plans = &files["figure4.csv"];
+    assert_eq!(plans.lines().count(), 1 + 50 * 2);
+    // At 0.5, group 0 has mean precision (1/2 + 1) / 2 = 0.75 at 1/4 and (4/5 + 1) / 2 = 0.9 at 1/2. Group 1
+    // has no pairs. All pairs: at 1/4 (5/9 + 1) / 2 = 0.777..., at 1/2 (5/6 + 1) / 2 = 0.916...
+    let at = |target: &str, threshold: &str| {
+        let found = lines(plans, &format!("{target},{threshold},"));
+        assert_eq!(found.len(), 1);
+        found[0]
+    };
+    // 100 of group 0 and 150 of group 1; uniform 100 + 150.
+    assert_eq!(
+        at("0.75", "0.5"),
+        "0.75,0.5,0.250000,1,1/4,0.250000,1/4,1/4"
+    );
+    // 200 + 150; uniform as above.
+    assert_eq!(
+        at("0.76", "0.5"),
+        "0.76,0.5,0.350000,1,1/4,0.250000,1/2,1/4"
+    );
+    assert_eq!(
+        at("0.78", "0.5"),
+        "0.78,0.5,0.350000,1,1/2,0.500000,1/2,1/4"
+    );
+    assert_eq!(
+        at("0.90", "0.5"),
+        "0.90,0.5,0.350000,1,1/2,0.500000,1/2,1/4"
+    );
+    // 400 + 150: only the whole group will do.
+    assert_eq!(
+        at("0.91", "0.5"),
+        "0.91,0.5,0.550000,1,1/2,0.500000,full,1/4"
+    );
+    assert_eq!(
+        at("0.92", "0.5"),
+        "0.92,0.5,0.550000,1,full,1.000000,full,1/4"
+    );
+    // At 0.8 and 1/4 one class is undefined; the other has 0.25.
+    assert_eq!(
+        at("0.50", "0.8"),
+        "0.50,0.8,0.350000,1,1/2,0.500000,1/2,1/4"
+    );
+}
+
+#[test]
+fn without_pairs_the_coarsest_ratio_will_do() {
+    let mut study = small();
+    for group in study.trials.iter_mut().flat_map(|t| &mut t.groups) {
+        group.same = PairTable::new(2);
+    }
+    let at = |study: &Study| {
+        let files = contents(study);
+        lines(&files["figure4.csv"], "0.99,0.8,")[0].to_string()
+    };
+    // Pairs between the groups are left, of which 1/2 finds all and 1/4 none.
+    assert_eq!(at(&study), "0.99,0.8,0.250000,2,1/2,0.500000,1/4,1/4");
+    for group in study.trials.iter_mut().flat_map(|t| &mut t.groups) {
+        group.cross = PairTable::new(2);
+    }
+    assert_eq!(at(&study), "0.99,0.8,0.250000,2,1/4,0.250000,1/4,1/4");
+}
+
+#[test]
+fn the_spread_is_at_the_threshold_nearest_085() {
+    let files = contents(&small());
+    assert_eq!(
+        lines(&files["spread.csv"], "1/2,"),
+        [
+            "1/2,0.8,0,0-499,same,2,0,0.666667,0.833333,1.000000,0.166667",
+            "1/2,0.8,1,500-,same,0,2,,,,",
+            "1/2,0.8,all,all,all,2,0,0.750000,0.875000,1.000000,0.125000",
+        ]
+    );
+}
+
+#[test]
+fn remarks_are_made_from_the_numbers() {
+    let files = contents(&small());
+    let remarks: serde_json::Value = serde_json::from_str(&files["figures.json"]).unwrap();
+    let here: BTreeMap<&str, &str> = remarks
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| (r["file"].as_str().unwrap(), r["here"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        here.keys().copied().collect::<Vec<_>>(),
+        [
+            "figure1.svg",
+            "figure2-2.svg",
+            "figure2-4.svg",
+            "figure3-2.svg",
+            "figure3-4.svg",
+            "figure4.svg",
+            "spread.svg",
+            "table3.csv",
+        ]
+    );
+    assert_eq!(
+        here["table3.csv"],
+        "Group 0 (0–499 words) has 80 % of the 10 documents and 40 % of the 1,000 shingles; group 1 \
+         (500 or more words) has 20 % and 60 %."
+    );
+    assert_eq!(
+        here["figure2-2.svg"],
+        "Precision over all pairs at 1/2 falls from 0.92 at threshold 0.5 to 0.88 at 0.8. At 0.8 it \
+         is 0.88 overall and 0.83 in group 0."
+    );
+    assert_eq!(
+        here["figure3-4.svg"],
+        "Recall over all pairs at 1/4 falls from 0.70 at threshold 0.5 to 0.17 at 0.8; the least of \
+         a group is 0.25, in group 0 (0–499 words) at 0.8 (2 true pairs). Of 30 % of the documents \
+         nothing is sampled."
+    );
+    assert_eq!(
+        here["figure4.svg"],
+        "Precision 0.8 at threshold 0.5 takes 35 % of the shingles with a ratio for each group and \
+         50 % with one for all; precision 0.85 at threshold 0.8 takes 55 % of the shingles with a \
+         ratio for each group and 50 % with one for all. In the last, 1 of 2 groups has no pairs and \
+         takes the coarsest ratio."
+    );
+    assert_eq!(
+        here["spread.svg"],
+        "Over all pairs at 0.8 precision differs most between the 2 classes of 1/2, from 0.750 to \
+         1.000 (standard deviation 0.125); in group 0 it is there between 0.667 and 1.000."
+    );
+    for (file, text) in here {
+        assert!(
+            text.ends_with('.') && !text.contains(".."),
+            "{file}: {text}"
+        );
+    }
+}
+
+/// Random numbers of a fixed seed, uniform in 0..1.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) as f64 / (1u64 << 31) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.next()).sum::<f64>() - 6.0
+    }
+}
+
+/// Groups, ratios and thresholds as of the paper, pairs whose estimates scatter as those of samples do.
+fn plausible() -> Study {
+    let names = [
+        "0-499",
+        "500-999",
+        "1000-1999",
+        "2000-2999",
+        "3000-3999",
+        "4000-4999",
+        "5000-5999",
+        "6000-6999",
+        "7000-7999",
+        "8000-8999",
+        "9000-",
+    ];
+    let documents = [
+        60_000, 15_000, 7_800, 2_900, 1_400, 880, 560, 380, 270, 190, 800u64,
+    ];
+    let shingles = [
+        180, 700, 1_400, 2_400, 3_400, 4_400, 5_400, 6_400, 7_400, 8_400, 12_000u64,
+    ];
+    let levels = thresholds(&[
+        "0.5", "0.55", "0.6", "0.65", "0.7", "0.75", "0.8", "0.85", "0.9", "0.95", "0.97", "0.99",
+    ]);
+    let level = |r: f64| {
+        let reached = |t: &&lookalike::ids::Threshold| {
+            r * t.denominator() as f64 >= t.numerator() as f64 - 1e-12
+        };
+        levels.iter().filter(reached).count()
+    };
+    let mut trials = Vec::new();
+    for n in [1u32, 2, 4, 8, 16, 32] {
+        for class in 0..n {
+            let mut groups = Vec::new();
+            for (group, &size) in shingles.iter().enumerate() {
+                let mut truth = Random(group as u64 + 1);
+                let mut noise = Random(u64::from(n * 100 + class) * 1_000 + group as u64);
+                let mut tables = [PairTable::new(levels.len()), PairTable::new(levels.len())];
+                let pairs = 12 + documents[group] / 20;
+                for pair in 0..pairs {
+                    let r = truth.next().powf(0.8);
+                    let size = size as f64 * (0.3 + truth.next());
+                    let sample = (size / f64::from(n)).floor();
+                    let scatter = (r * (1.0 - r) / sample.max(1.0)).sqrt();
+                    let estimate = match (n, sample) {
+                        (1, _) => r,
+                        (_, s) if s < 3.0 => 0.0,
+                        (_, s) => ((r + scatter * noise.normal()) * s).round() / s,
+                    };
+                    let estimate = level(estimate.clamp(0.0, 1.0));
+                    tables[usize::from(pair % 4 == 0)].count(estimate, level(r));
+                }
+                let [same, cross] = tables;
+                let all = documents[group] * size;
+                groups.push(TrialGroup {
+                    documents: documents[group],
+                    nothing_sampled: if group == 0 { u64::from(n - 1) * 31 } else { 0 },
+                    shingles: all,
+                    sampled: all / u64::from(n),
+                    same,
+                    cross,
+                });
+            }
+            trials.push(Trial { n, class, groups });
+        }
+    }
+    let ranks = (1..100).chain((0..287).map(|k| (100.0 * 10f64.powf(f64::from(k) / 100.0)) as u64));
+    let words = |rank: u64| {
+        let rank = rank as f64;
+        (200_000.0 * rank.powf(-0.45) * (1.0 - (rank / 90_200.0).powi(3)).max(0.0)) as u64 + 10
+    };
+    Study {
+        config: StudyConfig {
+            ratios: vec![2, 4, 8, 16, 32],
+            thresholds: levels.clone(),
+        },
+        groups: names.map(String::from).into(),
+        sizes: ranks.map(|rank| (rank, words(rank))).collect(),
+        trials,
+    }
+}
+
+/// Every text that is drawn.
+fn texts(svg: &str) -> Vec<String> {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let nodes = document.descendants().filter(|n| n.has_tag_name("text"));
+    nodes
+        .filter_map(|n| Some(n.text()?.trim().to_string()))
+        .collect()
+}
+
+#[test]
+fn figures_have_axes_and_legends() {
+    let study = plausible();
+    let files = contents(&study);
+    if let Some(directory) = std::env::var_os("LOOKALIKE_FIGURES") {
+        for (name, content) in &files {
+            std::fs::write(std::path::Path::new(&directory).join(name), content).unwrap();
+        }
+    }
+    for n in [2, 4, 8, 16, 32] {
+        for (figure, measure) in [(2, "precision"), (3, "recall")] {
+            let drawn = texts(&files[&format!("figure{figure}-{n}.svg")]);
+            let title = format!("Mean {measure} over classes");
+            for text in ["Resemblance threshold", &title, "all pairs", "0: 0–499"] {
+                assert!(drawn.iter().any(|t| t == text), "{figure} {n}: {text}");
+            }
+            assert!(drawn.iter().any(|t| t == "10: 9,000 or more"));
+        }
+    }
+    let drawn = texts(&files["figure4.svg"]);
+    for text in ["Shingles to process", "6.25 %", "0.99", "One ratio for all"] {
+        assert!(drawn.iter().any(|t| t == text), "{text}");
+    }
+    let drawn = texts(&files["figure1.svg"]);
+    assert!(
+        drawn
+            .iter()
+            .any(|t| t.starts_with("fitted: slope \u{2212}0.")),
+        "{drawn:?}"
+    );
+}
+
+#[test]
+fn at_a_sixteenth_the_papers_numbers_are_beside() {
+    // Group 0 has 4 pairs found at 0.85, 3 of them true; group 3 has 10, 1 of them true at 0.96.
+    let group = |same: &[_]| TrialGroup {
+        documents: 5,
+        shingles: 100,
+        sampled: 6,
+        same: table(2, same),
+        cross: PairTable::new(2),
+        ..TrialGroup::default()
+    };
+    let groups = vec![
+        group(&[(1, 1, 3), (1, 0, 1)]),
+        group(&[(2, 2, 1), (2, 1, 4), (1, 1, 5)]),
+    ];
+    let study = Study {
+        config: StudyConfig {
+            ratios: vec![16],
+            thresholds: thresholds(&["0.85", "0.96"]),
+        },
+        groups: vec!["0-499".into(), "500-999".into()],
+        sizes: vec![(1, 10)],
+        trials: vec![Trial {
+            n: 16,
+            class: 3,
+            groups,
+        }],
+    };
+    let files = contents(&study);
+    let remarks: serde_json::Value = serde_json::from_str(&files["figures.json"]).unwrap();
+    let mut remarks = remarks.as_array().unwrap().iter();
+    let remark = remarks.find(|r| r["file"] == "figure2-16.svg").unwrap();
+    assert_eq!(
+        remark["here"],
+        "Precision over all pairs at 1/16 falls from 0.93 at threshold 0.85 to 0.20 at 0.96. At 0.85 \
+         it is 0.93 overall (the paper saw 0.70), 0.75 in group 0 (the lowest; the paper saw 0.57) and \
+         1.00 in group 1 (the highest). Above 0.95, groups under 3,000 words have at most 0.20 (group 1 \
+         at 0.96); the paper saw less than 0.1."
+    );
+}
+
+/// Attributes whose numbers say where something is.
+fn within(svg: &str) {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let frame: Vec<f64> = document
+        .root_element()
+        .attribute("viewBox")
+        .unwrap()
+        .split(' ')
+        .map(|n| n.parse().unwrap())
+        .collect();
+    for node in document.descendants().filter(|n| n.is_element()) {
+        let mut places = Vec::new();
+        for pair in node.attribute("points").unwrap_or("").split_whitespace() {
+            let (x, y) = pair.split_once(',').unwrap();
+            places.push((x.parse::<f64>().unwrap(), y.parse::<f64>().unwrap()));
+        }
+        for (x, y) in [("x", "y"), ("cx", "cy")] {
+            if let (Some(x), Some(y)) = (node.attribute(x), node.attribute(y)) {
+                places.push((x.parse().unwrap(), y.parse().unwrap()));
+            }
+        }
+        // What lies outside would be drawn at the edge.
+        for (x, y) in places.into_iter().filter(|_| !node.has_tag_name("rect")) {
+            let inside = 4.0 < x && x < frame[2] - 4.0 && 4.0 < y && y < frame[3] - 4.0;
+            assert!(inside, "{:?} is at {x},{y}", node.tag_name());
+        }
+    }
+}
+
+#[test]
+fn nothing_is_drawn_outside() {
+    for study in [small(), plausible()] {
+        for (name, content) in contents(&study) {
+            if name.ends_with(".svg") {
+                within(&content);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_study_gives_the_same_bytes() {
+    assert_eq!(files(&plausible()).unwrap(), files(&plausible()).unwrap());
+}
+
+/// Studies in which something is missing.
+fn degenerate() -> Vec<(&'static str, Study)> {
+    let change = |change: fn(&mut Study)| {
+        let mut study = small();
+        change(&mut study);
+        study
+    };
+    vec![
+        (
+            "no pairs",
+            change(|study| {
+                for group in study.trials.iter_mut().flat_map(|t| &mut t.groups) {
+                    group.same = PairTable::new(2);
+                    group.cross = PairTable::new(2);
+                }
+            }),
+        ),
+        (
+            "one ratio, one class",
+            change(|study| {
+                study.trials.truncate(2);
+                study.config.ratios = vec![2];
+            }),
+        ),
+        (
+            "the exact run alone",
+            change(|study| study.trials.truncate(1)),
+        ),
+        ("no trials", change(|study| study.trials.clear())),
+        (
+            "one threshold",
+            change(|study| {
+                study.config.thresholds.truncate(1);
+                for group in study.trials.iter_mut().flat_map(|t| &mut t.groups) {
+                    for pairs in [&mut group.same, &mut group.cross] {
+                        pairs.thresholds = 1;
+                        pairs.cells.truncate(4);
+                    }
+                }
+            }),
+        ),
+        (
+            "no thresholds",
+            change(|study| {
+                study.config.thresholds.clear();
+                for group in study.trials.iter_mut().flat_map(|t| &mut t.groups) {
+                    group.same = PairTable::new(0);
+                    group.cross = PairTable::new(0);
+                }
+            }),
+        ),
+        (
+            "one group",
+            change(|study| {
+                study.groups = vec!["0-".into()];
+                for trial in &mut study.trials {
+                    trial.groups.truncate(1);
+                }
+            }),
+        ),
+        (
+            "no groups",
+            change(|study| {
+                study.groups.clear();
+                for trial in &mut study.trials {
+                    trial.groups.clear();
+                }
+            }),
+        ),
+        (
+            "no documents",
+            change(|study| {
+                study.sizes.clear();
+                for trial in &mut study.trials {
+                    trial.groups.fill_with(|| TrialGroup {
+                        same: PairTable::new(2),
+                        cross: PairTable::new(2),
+                        ..TrialGroup::default()
+                    });
+                }
+            }),
+        ),
+        (
+            "empty documents",
+            change(|study| study.sizes = vec![(1, 0), (2, 0)]),
+        ),
+        ("one document", change(|study| study.sizes.truncate(1))),
+        (
+            "a group by name",
+            change(|study| study.groups[0] = "short <&\", ones".into()),
+        ),
+        (
+            "many groups",
+            change(|study| {
+                study.groups = (0..60)
+                    .map(|g| format!("{}-{}", g * 10, g * 10 + 9))
+                    .collect();
+                for trial in &mut study.trials {
+                    trial.groups.resize(60, trial.groups[0].clone());
+                }
+            }),
+        ),
+    ]
+}
+
+#[test]
+fn degenerate_studies_read_well_too() {
+    for (what, study) in degenerate() {
+        let files = contents(&study);
+        for (name, content) in &files {
+            if name.ends_with(".svg") {
+                assert!(texts(content).len() > 1, "{what}: {name}");
+                within(content);
+            }
+            for wrong in ["NaN", "inf", "-0.00"] {
+                assert!(!content.contains(wrong), "{what}: {name}: {wrong}");
+            }
+        }
+        let remarks: serde_json::Value = serde_json::from_str(&files["figures.json"]).unwrap();
+        for remark in remarks.as_array().unwrap() {
+            for part in ["title", "paper", "here"] {
+                let text = remark[part].as_str().unwrap();
+                assert!(!text.is_empty() && !text.contains("  "), "{what}: {remark}");
+            }
+            let here = remark["here"].as_str().unwrap();
+            assert!(
+                here.ends_with('.') && !here.contains(".."),
+                "{what}: {here}"
+            );
+            if std::env::var_os("LOOKALIKE_FIGURES").is_some() {
+                println!("{what}: {}: {here}", remark["file"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_study_that_contradicts_itself_is_refused() {
+    let mut study = small();
+    study.trials[3].groups.pop();
+    let error = files(&study).unwrap_err();
+    assert!(
+        matches!(
+            &error,
+            Error::BadStudy {
+                n: 4,
+                class: 0,
+                expected: 2,
+                found: 1,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    let mut study = small();
+    study.trials[1].groups[1].cross = PairTable::new(3);
+    assert!(matches!(
+        files(&study),
+        Err(Error::BadStudy { n: 2, found: 3, .. })
+    ));
+    let mut study = small();
+    study.trials[1].groups[1].same.cells.pop();
+    let error = files(&study).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the study's class 0 of 1/2 has 8 cells in a table, expected 9"
+    );
+}

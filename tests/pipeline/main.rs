@@ -1,0 +1,18 @@
+//! What comes out of the ten stages is what the definitions say, whatever the memory, the threads and the way taken.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod definitions;
+mod dependencies;
+mod determinism;
+mod format;
+mod generate_crawl;
+mod kept_text;
+mod oracle;
+mod prefix;
+mod preflight;
+mod readers;
+mod real_corpora;
+mod same_documents;
+mod verified;

@@ -1,0 +1,222 @@
+//! The prefix join where it is hardest, beside the count join, which must say the same.
+
+use crate::common;
+
+use std::path::Path;
+
+use common::corpus::{Doc, Random, write_jsonl};
+use common::{Run, assert_same_files, results, rows, sample_corpora};
+use lookalike::join::PrefixStats;
+use lookalike::pipeline::Summary;
+
+fn doc(number: usize, text: String) -> Doc {
+    Doc {
+        docno: number.to_string(),
+        url: None,
+        text,
+    }
+}
+
+/// So many words that nobody else has.
+fn own(random: &mut Random, words: usize) -> String {
+    let words: Vec<String> = (0..words).map(|_| format!("{:x}", random.next())).collect();
+    words.join(" ")
+}
+
+/// What the prefix join counted, after the count join and the clusters alone have said the same.
+fn agree(run: &Run, input: &Path) -> (Summary, PrefixStats, PrefixStats) {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path();
+    let counted = run.clone().join("count").run(&[input], out).unwrap();
+    let expected = results(out);
+    let summary = run.run(&[input], out).unwrap();
+    assert_same_files(&results(out), &expected, "prefix");
+    assert_eq!(
+        summary.join.as_ref().unwrap().pairs,
+        counted.join.unwrap().pairs
+    );
+    // Left to itself it takes one of the two.
+    run.clone().join("auto").run(&[input], out).unwrap();
+    assert_same_files(&results(out), &expected, "auto");
+    let alone = run.clone().pairs("none").run(&[input], out).unwrap();
+    let found = results(out);
+    assert_eq!(found["clusters.jsonl"], expected["clusters.jsonl"]);
+    assert!(rows(&found["pairs.tsv"]).is_empty());
+    // The table says that pairs were not asked for, and is the same otherwise.
+    assert_eq!(
+        rows(&found["documents.tsv"]),
+        rows(&expected["documents.tsv"])
+    );
+    let prefix = |summary: &Summary| summary.join.clone().unwrap().prefix.unwrap();
+    let (all, none) = (prefix(&summary), prefix(&alone));
+    (summary, all, none)
+}
+
+/// A thousand pages of one template that differ in a number: half a million pairs, one cluster, and no
+/// more work for it than some look-ups a page.
+#[test]
+fn a_template() {
+    let random = &mut Random(1);
+    let (before, after) = (own(random, 60), own(random, 60));
+    let pages = 1000;
+    let docs: Vec<Doc> = (0..pages)
+        .map(|n| doc(n, format!("{before} {n} {after}")))
+        .collect();
+    let directory = tempfile::tempdir().unwrap();
+    let input = write_jsonl(directory.path(), &docs, 1);
+    for threads in [1, 3] {
+        let run = Run::default().threads(threads).threshold("0.6");
+        let (summary, all, none) = agree(&run, &input);
+        let pairs = (pages * (pages - 1) / 2) as u64;
+        assert_eq!(summary.join.unwrap().pairs, pairs);
+        assert_eq!(all.candidates, pairs);
+        assert!(all.probes_repeated > all.probes / 2, "{all:?}");
+        assert!(none.candidates < 4 * pages as u64, "{none:?}");
+        assert!(none.verified < 8 * pages as u64, "{none:?}");
+    }
+}
+
+/// The same, and every page has something of its own, so that the lists of no two fingerprints are the
+/// same documents.
+#[test]
+fn a_template_with_choices() {
+    let random = &mut Random(2);
+    let phrases: Vec<String> = (0..90).map(|_| own(random, 4)).collect();
+    let pages = 600;
+    let docs: Vec<Doc> = (0..pages)
+        .map(|n| {
+            let text: Vec<&str> = phrases
+                .iter()
+                .filter(|_| !random.once_in(60))
+                .map(String::as_str)
+                .collect();
+            doc(n, text.join(" "))
+        })
+        .collect();
+    let directory = tempfile::tempdir().unwrap();
+    let input = write_jsonl(directory.path(), &docs, 1);
+    for threshold in ["0.4", "0.7", "0.8"] {
+        let run = Run::default().shingle_size(4).threshold(threshold);
+        let (summary, all, none) = agree(&run, &input);
+        assert!(all.verified >= summary.join.unwrap().pairs);
+        assert!(none.verified < all.verified / 5, "{threshold}: {none:?}");
+        // So many probes are no better than counting.
+        let auto = run
+            .join("auto")
+            .run(&[&input], &directory.path().join("out"));
+        assert!(auto.unwrap().join.unwrap().count.is_some(), "{threshold}");
+    }
+}
+
+/// One paragraph in every document, which is otherwise nobody's: nothing is paired at all.
+#[test]
+fn boilerplate_everywhere() {
+    let random = &mut Random(3);
+    let boilerplate = own(random, 50);
+    let docs: Vec<Doc> = (0..400)
+        .map(|n| doc(n, format!("{boilerplate} {}", own(random, 60))))
+        .collect();
+    let directory = tempfile::tempdir().unwrap();
+    let input = write_jsonl(directory.path(), &docs, 1);
+    let (_, all, none) = agree(&Run::default(), &input);
+    assert_eq!(all.rounds[0].pruned, 400);
+    assert_eq!((all.probes, none.probes), (0, 0));
+    let auto = Run::default().join("auto");
+    let auto = auto.run(&[&input], &directory.path().join("out"));
+    assert!(auto.unwrap().join.unwrap().prefix.is_some());
+    // Two in five shingles are shared: 41 of 101, r = 41/161.
+    for (threshold, pairs) in [("0.25", 400 * 399 / 2), ("0.26", 0)] {
+        let (summary, ..) = agree(&Run::default().threshold(threshold), &input);
+        assert_eq!(summary.join.unwrap().pairs, pairs, "{threshold}");
+    }
+}
+
+#[test]
+fn all_distinct_and_all_the_same() {
+    let random = &mut Random(4);
+    let distinct: Vec<Doc> = (0..200).map(|n| doc(n, own(random, 40))).collect();
+    let same: Vec<Doc> = (0..200).map(|n| doc(n, distinct[0].text.clone())).collect();
+    for (docs, clusters) in [(&distinct, 0), (&same, 1)] {
+        let directory = tempfile::tempdir().unwrap();
+        let input = write_jsonl(directory.path(), docs, 2);
+        for threshold in ["0.1", "0.85", "1.0"] {
+            let (summary, all, _) = agree(&Run::default().threshold(threshold), &input);
+            assert_eq!((all.entries, all.probes, all.candidates), (0, 0, 0));
+            assert_eq!(summary.cluster.unwrap().clusters, clusters);
+        }
+    }
+}
+
+/// Real pages, at thresholds from very low to equal.
+#[test]
+fn real_pages_at_every_threshold() {
+    let input = sample_corpora("trec-web");
+    let mut pairs = Vec::new();
+    for threshold in ["0.1", "0.3", "0.5", "0.7", "0.85", "0.95", "1.0"] {
+        let (summary, ..) = agree(&Run::default().threshold(threshold), &input);
+        pairs.push(summary.join.unwrap().pairs);
+    }
+    assert!(
+        pairs.is_sorted_by(|a, b| a > b) && pairs[0] > 150,
+        "{pairs:?}"
+    );
+}
+
+/// More candidates than a thread holds: they are spilled in many runs and merged by generations, with the
+/// least fan-in, and windows of them are verified one after the other.
+#[test]
+fn more_candidates_than_are_held() {
+    let random = &mut Random(5);
+    let blocks: Vec<String> = (0..24).map(|_| own(random, 12)).collect();
+    let docs: Vec<Doc> = (0..600)
+        .map(|n| {
+            let mut text = Vec::new();
+            while text.len() < 12 {
+                let block = random.pick(&blocks);
+                if !text.contains(&block.as_str()) {
+                    text.push(block);
+                }
+            }
+            doc(n, text.join(" "))
+        })
+        .collect();
+    let directory = tempfile::tempdir().unwrap();
+    let input = write_jsonl(directory.path(), &docs, 1);
+    let run = Run::default().shingle_size(3).threshold("0.3");
+    for (threads, fan_in) in [(1, 2), (3, 3)] {
+        let (summary, all, _) = agree(&run.clone().threads(threads).fan_in(fan_in), &input);
+        let join = summary.join.unwrap();
+        assert!(join.runs > 6 && join.generations >= 2, "{join:?}");
+        assert!(all.candidates > 100_000 && all.spilled > all.candidates);
+        assert!(join.pairs > 1000 && join.pairs < all.candidates);
+    }
+}
+
+/// Where many of the documents that share a fingerprint are pruned, frequencies are counted again.
+#[test]
+fn frequencies_are_counted_again_where_it_pays() {
+    let random = &mut Random(6);
+    let common: Vec<String> = (0..6).map(|_| own(random, 30)).collect();
+    let docs: Vec<Doc> = (0..300)
+        .map(|n| {
+            let mut text = common.join(" ");
+            if n % 3 == 0 {
+                // Alike nobody: it goes in the first round, and takes its entries along.
+                text = format!("{text} {}", own(random, 120));
+            } else {
+                text = format!("{} {text}", own(random, 3 + n % 7));
+            }
+            doc(n, text)
+        })
+        .collect();
+    let directory = tempfile::tempdir().unwrap();
+    let input = write_jsonl(directory.path(), &docs, 1);
+    for threads in [1, 2] {
+        let (summary, all, none) = agree(&Run::default().threads(threads), &input);
+        assert!(all.rounds.len() >= 2, "{all:?}");
+        assert_eq!(all.rounds[0].pruned, 100);
+        assert_eq!(all.rounds[1].documents, 200);
+        assert_eq!(none.rounds, all.rounds);
+        assert!(summary.join.unwrap().pairs > 10_000);
+    }
+}

@@ -1,0 +1,1807 @@
+//! Every input format is read as its documentation promises, and no input does harm.
+//!
+//! The tests on real sample files need a directory of them, named by `LOOKALIKE_CORPORA`; without it
+//! they say loudly that they were left out.
+
+use crate::common;
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use lookalike::budget::ByteSize;
+use lookalike::progress::Stop;
+use lookalike::read::{
+    Batch, ContentKind, Format, InputFile, Interpreted, ReadConfig, Reason, RecordKind,
+    RecordReader, interpret, list_inputs,
+};
+use proptest::prelude::*;
+
+/// A reader that gives at most so many bytes at a time, in turn.
+struct Dribble {
+    bytes: Vec<u8>,
+    at: usize,
+    steps: Vec<usize>,
+    turn: usize,
+}
+
+impl Read for Dribble {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let step = self.steps[self.turn % self.steps.len()];
+        self.turn += 1;
+        let n = step.min(out.len()).min(self.bytes.len() - self.at);
+        out[..n].copy_from_slice(&self.bytes[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Document {
+    docno: String,
+    url: Option<String>,
+    title: Option<String>,
+    content: ContentKind,
+    charset: Option<String>,
+    body: Vec<u8>,
+    notices: Vec<Reason>,
+    offset: u64,
+    length: u64,
+}
+
+impl Document {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Rejected {
+    reason: Reason,
+    docno: Option<String>,
+    offset: u64,
+    length: u64,
+    detail: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Outcome {
+    documents: Vec<Document>,
+    skipped: BTreeMap<&'static str, usize>,
+    rejected: Vec<Rejected>,
+    /// In the order of the file.
+    order: String,
+}
+
+impl Outcome {
+    fn docnos(&self) -> Vec<&str> {
+        self.documents
+            .iter()
+            .map(|document| document.docno.as_str())
+            .collect()
+    }
+
+    fn reasons(&self) -> Vec<Reason> {
+        self.rejected.iter().map(|reject| reject.reason).collect()
+    }
+}
+
+fn open(input: &InputFile, file: u32, config: &ReadConfig) -> RecordReader {
+    RecordReader::open(input, file, config, &Stop::default())
+}
+
+fn drain(mut reader: RecordReader, config: &ReadConfig) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut batch = Batch::default();
+    let mut before = 0;
+    loop {
+        let records = batch.records.len();
+        if !reader.next_into(&mut batch) {
+            assert_eq!(
+                batch.records.len(),
+                records,
+                "nothing is appended at the end"
+            );
+            break;
+        }
+        assert_eq!(batch.records.len(), records + 1);
+        // Several records to a batch, to see that they do not get into each other's way.
+        if batch.records.len() == 3 {
+            take(&mut batch, &mut outcome, config, &mut before);
+        }
+    }
+    take(&mut batch, &mut outcome, config, &mut before);
+    assert!(!reader.next_into(&mut batch), "the end stays the end");
+    outcome
+}
+
+fn take(batch: &mut Batch, outcome: &mut Outcome, config: &ReadConfig, before: &mut u64) {
+    for record in &batch.records {
+        assert!(
+            record.source.offset >= *before,
+            "records are in order and do not overlap"
+        );
+        *before = record.source.offset;
+        let bytes = &batch.bytes[record.bytes.clone()];
+        if matches!(record.kind, RecordKind::Rejected(_)) {
+            assert!(bytes.is_empty());
+        } else {
+            assert!(bytes.len() as u64 <= config.max_document.0);
+            *before += record.source.length;
+        }
+        match interpret(record, bytes, config) {
+            Interpreted::Document(document) => {
+                outcome.order.push('d');
+                outcome.documents.push(Document {
+                    docno: document.docno.into_owned(),
+                    url: document.url.map(|url| url.into_owned()),
+                    title: document.title.map(|title| title.into_owned()),
+                    content: document.content,
+                    charset: document.charset.map(|charset| charset.into_owned()),
+                    body: document.body.into_owned(),
+                    notices: document
+                        .notices
+                        .iter()
+                        .map(|notice| notice.reason)
+                        .collect(),
+                    offset: record.source.offset,
+                    length: record.source.length,
+                });
+            }
+            Interpreted::Skipped(kind) => {
+                outcome.order.push('s');
+                *outcome.skipped.entry(kind).or_default() += 1;
+            }
+            Interpreted::Rejected(reject) => {
+                outcome.order.push('r');
+                outcome.rejected.push(Rejected {
+                    reason: reject.reason,
+                    docno: reject.docno,
+                    offset: reject.source.offset,
+                    length: reject.source.length,
+                    detail: reject.detail,
+                });
+            }
+        }
+    }
+    batch.clear();
+}
+
+fn read_split(name: &str, bytes: &[u8], config: &ReadConfig, steps: &[usize]) -> Outcome {
+    let dribble = Dribble {
+        bytes: bytes.to_vec(),
+        at: 0,
+        steps: steps.to_vec(),
+        turn: 0,
+    };
+    drain(RecordReader::from_reader(dribble, name, 0, config), config)
+}
+
+fn read_with(name: &str, bytes: &[u8], config: &ReadConfig) -> Outcome {
+    let whole = read_split(name, bytes, config, &[usize::MAX]);
+    assert_eq!(
+        whole,
+        read_split(name, bytes, config, &[1, 7, 2]),
+        "split reads change nothing"
+    );
+    whole
+}
+
+fn read(name: &str, bytes: impl AsRef<[u8]>) -> Outcome {
+    read_with(name, bytes.as_ref(), &ReadConfig::default())
+}
+
+fn forced(format: Format) -> ReadConfig {
+    ReadConfig {
+        format: Some(format),
+        ..ReadConfig::default()
+    }
+}
+
+fn small(max_document: u64) -> ReadConfig {
+    ReadConfig {
+        max_document: ByteSize(max_document),
+        ..ReadConfig::default()
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    // The library's own dependency decompresses; compression comes with it.
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text
+        .chars()
+        .filter(|character| !character.is_whitespace())
+        .map(|digit| digit.to_digit(16).unwrap() as u8)
+        .collect();
+    digits
+        .chunks(2)
+        .map(|pair| pair[0] << 4 | pair[1])
+        .collect()
+}
+
+fn trec_web(docno: &str, body: &str) -> String {
+    format!(
+        "<DOC>\n<DOCNO>{docno}</DOCNO>\n<DOCHDR>\nhttp://x.gov/{docno}\nHTTP/1.0 200 OK\n\
+         content-TYPE: text/html; charset=ISO-8859-1\n</DOCHDR>\n{body}\n</DOC>\n"
+    )
+}
+
+fn warc_with(id: &str, length: Option<usize>, end: &str, block: &str) -> String {
+    let length = length.map_or(String::new(), |length| {
+        format!("Content-Length: {length}{end}")
+    });
+    format!(
+        "WARC/1.0{end}WARC-Type: response{end}WARC-Record-ID: <urn:uuid:{id}>{end}\
+         WARC-Target-URI: http://x.org/{id}{end}{length}{end}{block}"
+    )
+}
+
+fn http(body: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=\"utf-8\"\r\n\r\n{body}")
+}
+
+fn warc(id: &str, body: &str) -> String {
+    let block = http(body);
+    warc_with(id, Some(block.len()), "\r\n", &block) + "\r\n\r\n"
+}
+
+fn arc(url: &str, body: &str) -> String {
+    let block = http(body);
+    format!(
+        "{url} 10.1.2.3 20140216050221 text/html {}\n{block}\n",
+        block.len()
+    )
+}
+
+// ---- compression ----
+
+#[test]
+fn every_compression_is_told_by_its_content() {
+    let text = "one document of plain text\n".repeat(2000);
+    let mut files = vec![("gzip", gzip(text.as_bytes()))];
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    files.push(("bzip2", encoder.finish().unwrap()));
+    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 6);
+    encoder.write_all(text.as_bytes()).unwrap();
+    files.push(("xz", encoder.finish().unwrap()));
+    // Without its checksum, a stream of zstd may be damaged and decode to something else.
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(text.as_bytes()).unwrap();
+    files.push(("zstd", encoder.finish().unwrap()));
+    for (name, one) in files {
+        let outcome = read("file", &one);
+        assert_eq!(outcome.documents[0].text(), text, "{name}");
+        let two = [&one[..], &one[..]].concat();
+        let outcome = read("file", &two);
+        assert_eq!(
+            outcome.documents[0].body.len(),
+            2 * text.len(),
+            "{name}, two streams"
+        );
+        assert_eq!(outcome.order, "d");
+        let outcome = read("file", &one[..one.len() - 9]);
+        // A stream of one block gives nothing before that block is whole.
+        let expected = [Reason::Truncated, Reason::TruncatedCompression];
+        assert!(
+            outcome.reasons() == expected || outcome.reasons() == expected[1..],
+            "{name}, cut"
+        );
+        let mut damaged = one.clone();
+        for byte in &mut damaged[one.len() / 2..one.len() / 2 + 4] {
+            *byte ^= 0x55;
+        }
+        let outcome = read("file", &damaged);
+        assert!(outcome.documents.is_empty(), "{name}, damaged");
+        // Where something came out before the damage, the document was cut off by it. Damage to the
+        // length of a block looks like a cut.
+        let reasons = outcome.reasons();
+        let [before @ .., fault] = &reasons[..] else {
+            panic!("{name}, damaged")
+        };
+        assert!(
+            matches!(before, [] | [Reason::Truncated]),
+            "{name}: {reasons:?}"
+        );
+        assert!(
+            matches!(
+                fault,
+                Reason::CorruptCompression | Reason::TruncatedCompression
+            ),
+            "{name}: {reasons:?}"
+        );
+    }
+}
+
+#[test]
+fn zstd_skips_skippable_frames_and_limits_the_window() {
+    let mut bytes = vec![0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
+    bytes.extend(zstd::encode_all(&b"text"[..], 1).unwrap());
+    assert_eq!(read("file", &bytes).documents[0].text(), "text");
+    // A frame header that asks for a window of 2 GiB.
+    let outcome = read(
+        "file",
+        [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00],
+    );
+    assert_eq!(outcome.reasons(), [Reason::DecompressorMemory]);
+}
+
+#[test]
+fn compress_files_of_the_real_tool() {
+    let small = unhex("1f9d9061020a1c48b06018");
+    assert_eq!(read("x.Z", &small).documents[0].text(), "a".repeat(22));
+    // Grows from 9 to 10 bits, with the padding that goes with it.
+    let numbers: String = (0..160).map(|i| format!("{},", i * 7919 % 1000)).collect();
+    assert_eq!(read("x.Z", unhex(NUMBERS_Z)).documents[0].text(), numbers);
+    // `compress -b 10`: the table fills and is cleared.
+    let mut cleared = Vec::new();
+    flate2::read::GzDecoder::new(&unhex(CLEARED_Z_GZ)[..])
+        .read_to_end(&mut cleared)
+        .unwrap();
+    let mut expected: String = (0..900u32)
+        .flat_map(|i| [33 + (i % 90) as u8, 33 + (i * 7 % 90) as u8])
+        .map(char::from)
+        .collect();
+    expected += &"a".repeat(20_000);
+    expected += &("a".repeat(49) + "b").repeat(403);
+    assert_eq!(read("x.Z", &cleared).documents[0].text(), expected);
+    // Damage.
+    let outcome = read("x.Z", unhex("1f9d9061020a1c48b0ffff"));
+    assert_eq!(
+        outcome.reasons(),
+        [Reason::Truncated, Reason::CorruptCompression]
+    );
+    let outcome = read("x.Z", unhex("1f9d9f61"));
+    assert_eq!(outcome.reasons(), [Reason::UnsupportedFormat]);
+    assert_eq!(read("x.Z", unhex("1f9d90")).reasons(), [Reason::EmptyFile]);
+    assert_eq!(
+        read("x.Z", unhex("1f9d")).reasons(),
+        [Reason::TruncatedCompression]
+    );
+}
+
+const NUMBERS_Z: &str = "\
+    1f9d903058e4889183058e193858dca87183858d1b3658d4c85143620c1a2c68cc98c162460d192c64dc88c18260\
+    c018300aca48988346431c3622dec051f1060c8c366470ac4103240d1b241106949143658c84316634ac1131c742\
+    832d0d26553803a48d1a241906a481a3200d1809ab3694f1b3e455831839e6900112070d9210033e2c383121d686\
+    1a237aac281223418e3162809c4192624098056726b4d93067449e157fa63dd8110648b6242f069c287026d49731\
+    647a74c853e20d8e34d6660cdc71c6d0d46613e2682c504645b7182172b481c32a8cac32b6ce28e831a1c8860423\
+    06ae380323458eb341de18a810a543a212b9667cd8116665be644b6abc2e104761188709524d787529c48c1457a7\
+    dd18f263c9910203165c2bdba5c2980ed1e4d04d12e994514f1d0115120e271555d2511d35445144b3d514d548bb\
+    5525115619d9d41d716085249278119d95835bf941c796426f3964c366d3c197d05b0d6d14916d15c57083738081\
+    94036106d510104405f1c61e0c4bc910110d34306703462b71141c48829104";
+const CLEARED_Z_GZ: &str = "\
+    1f8b0800000000000203edc7e93b9b070000703a470e528248ded79592d755b2ccea68b776d96aa8e2d1ae513ada\
+    5025540815c7834eb509751575b7d11089a315e4799cdb639921baf18ca9232bc5dcc71ced9c49eccbfe837d9cdf\
+    b79ff1f3c7f82fd3bf20cdaac2414262894974201c6169d95ca3249ad5403ad8acb4696d9d52d5c092e8924d5215\
+    4c133ac31fff2dda5403f5a9d3d452a32848e5a4dee7817b3f6efda9ae654a2e83713fb98dd426390f635363e650\
+    68b41bc522afc94c5dc7c423c791b1cd43e8da7af7ba7adb11507a9f5dbb749dca0856c318fa3e082537cfc3f5ad\
+    fd3be2f1ef8335b14ed4ed741289af8a03829925dad1101cb0a035d46c35f33540fb8885b6a1f70b2a06fa8c30c9\
+    0c2904664888ad1c17472f228dec12a44b5c9da85be234b8be7d129611d893897360cab0d1b7fb0b2c7d5a927031\
+    7706ca9de27664b87ba143556ec5f6c9406cd89b7adf56a61c60de9d10d1c65a92c138fa6467c2ee8e1c8c8f9ae9\
+    ced077483148889effa534627422849b4d91d26a5f8d4ac39b062820590dcfd3fa0a4536d376c65079da2e46a966\
+    683788cb43bbdb8acd743cec67783a5ee79509bade5fe3ab75af7a92097ad728d46a3d9f805402c6f70eb71a7383\
+    2e26e8fb3367aaf56fa62843582a0bcfc706e590215c7011958f0be1a442008dcfe503e10d62088c38414effe361\
+    a7efd20d9698e1fa96dd9751f36dc6001736f9f8f7f650ffac8921c964f6bb658b80dc79e58ca927abb8e580fc2d\
+    92dbbb825db7da9b85722a7cbae8a344daad12787eff74e9c929884bd7db61e1a340d4229781875c4ec5989f1754\
+    deb3a1a89b32ede82155714eac3ed3840b1c735ea2730bdb2cc97d709197ecbde042b8efa310547fe78f81410f82\
+    6c43f969b4b232f0d1f7fe7be5ac9f62af1ba44bb2db9e650c56630d33477e887f9e257d336e9833bdeec8c95d50\
+    2d35ca5b33dce7e46f9ff1357ebae7d15e51a808c69914aba424bc2841144d9894b5383bd2cbeb38a0a07e75d472\
+    b533417a36b2a2630aac111e62acd6ba3280735155af8d0c6a45481fabf5ee52bf730c8134c0a0ae152c5e2195d7\
+    962143ea578671f59df1a356c48a762932547880065e76a563ac3faeea07346822c455e0557709c59a2498f0d308\
+    6b050a80bf866b8a0ea1fae541787867dc30b0c1691b3d3417eea31077bbd86870b35282915988e05e8888eee22b\
+    e0167f9c22b36cc5e522e87de10beb0b754baff7ad3a99830821a7757875b1610f7160ddc542211b2bfbd06b4bcd\
+    30f783d3dd459ec826fed895b5e5166ce6818d21f52251fe61c42752fef7788850bef3366e43be3bcd262af6e68a\
+    2315fb4b02a1e260ad754371b8d9473c927d188b3c92ef2d0a8f14b2dd8da363ff1f41c4de236afad67d6ca0cc98\
+    853d62e38f7bdce31ef7b8ffad4aca4affa2fefc10e7daf8429c06d3b13a6d11c5ed666ba9db67b936555eccc49a\
+    7afe2ad19ee9cd3121b20c704fe624b910a9f2b22f83e09e4d74eac85a8e823c1ed947268e4ce49bf73c3b0f3fa1\
+    e9971fea51e59237fb4dc7d3654f813a5bad70a5c0caabfe6cd3d4c8a582f0cb42a2b859b73cffa59bc8ac47e91f\
+    ab0981c5690b0000";
+
+#[test]
+fn records_before_a_cut_are_kept() {
+    let text: String = (0..50)
+        .map(|i| trec_web(&format!("D{i}"), "<p>text</p>"))
+        .collect();
+    // Two members, so that the first is surely whole.
+    let (first, second) = text.split_at(text.find("<DOCNO>D30<").unwrap());
+    let mut bytes = gzip(first.as_bytes());
+    let rest = gzip(second.as_bytes());
+    bytes.extend(&rest[..rest.len() / 2]);
+    let outcome = read("00.gz", &bytes);
+    assert!(outcome.documents.len() >= 30);
+    let [.., cut, fault] = &outcome.rejected[..] else {
+        panic!("{:?}", outcome.rejected)
+    };
+    assert_eq!(
+        (cut.reason, fault.reason),
+        (Reason::Truncated, Reason::TruncatedCompression)
+    );
+    assert!(fault.offset > 0);
+    assert!(outcome.order.ends_with("drr"));
+    // A checksum that does not hold: everything was handed out before it was looked at.
+    let mut bytes = gzip(text.as_bytes());
+    let crc = bytes.len() - 8;
+    bytes[crc] ^= 1;
+    let outcome = read("00.gz", &bytes);
+    assert_eq!(outcome.documents.len(), 50);
+    assert_eq!(outcome.reasons(), [Reason::CorruptCompression]);
+}
+
+#[test]
+fn what_follows_the_last_member() {
+    let mut bytes = gzip(b"text");
+    bytes.extend([0; 1000]);
+    assert_eq!(read("x.gz", &bytes).order, "d");
+    bytes.extend(b"garbage");
+    let outcome = read("x.gz", &bytes);
+    assert_eq!(outcome.order, "dr");
+    assert_eq!(outcome.reasons(), [Reason::StrayBytes]);
+    assert!(
+        outcome.rejected[0].detail.contains("1007 bytes"),
+        "{}",
+        outcome.rejected[0].detail
+    );
+    // The first byte of a magic number is no member.
+    let mut bytes = gzip(b"text");
+    bytes.extend([0x1f, 0]);
+    assert_eq!(read("x.gz", &bytes).reasons(), [Reason::StrayBytes]);
+}
+
+#[test]
+fn bombs_are_left_alone() {
+    let config = ReadConfig {
+        max_ratio: 100,
+        ..ReadConfig::default()
+    };
+    let bomb = gzip(&vec![b'a'; 40 << 20]);
+    let outcome = read_split("x.gz", &bomb, &config, &[usize::MAX]);
+    assert_eq!(
+        outcome.reasons(),
+        [Reason::Truncated, Reason::DecompressionBomb]
+    );
+    // Below the free bytes nothing is a bomb.
+    let outcome = read_split("x.gz", &gzip(&vec![b'a'; 10 << 20]), &config, &[usize::MAX]);
+    assert_eq!(outcome.order, "d");
+    // In an HTTP body.
+    let body = gzip(&vec![b'a'; 20 << 20]);
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n";
+    let mut bytes = format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\nContent-Length: \
+         {}\r\n\r\n{head}",
+        head.len() + body.len()
+    )
+    .into_bytes();
+    bytes.extend(&body);
+    let outcome = read_split("x.warc", &bytes, &config, &[usize::MAX]);
+    assert_eq!(outcome.reasons(), [Reason::DecompressionBomb]);
+    let outcome = read_split("x.warc", &bytes, &small(1 << 20), &[usize::MAX]);
+    assert_eq!(outcome.reasons(), [Reason::TooLarge]);
+    assert_eq!(outcome.rejected[0].docno.as_deref(), Some("1"));
+}
+
+#[test]
+fn one_layer_of_compression_is_undone() {
+    let outcome = read("x.gz", gzip(&gzip(b"text")));
+    assert_eq!(outcome.reasons(), [Reason::UnsupportedFormat]);
+    assert!(outcome.rejected[0].detail.starts_with("gzip inside gzip"));
+}
+
+// ---- TREC ----
+
+#[test]
+fn trec_web_documents() {
+    let text = trec_web("GX1-2", "<html>one</html>") + &trec_web(" GX1-3 ", "two <DOC> words");
+    let outcome = read("00", &text);
+    assert_eq!(outcome.docnos(), ["GX1-2", "GX1-3"]);
+    let first = &outcome.documents[0];
+    assert_eq!(first.url.as_deref(), Some("http://x.gov/GX1-2"));
+    assert_eq!(first.charset.as_deref(), Some("ISO-8859-1"));
+    assert_eq!(
+        (first.content, first.text()),
+        (ContentKind::Markup, "<html>one</html>\n".into())
+    );
+    assert_eq!(outcome.documents[1].text(), "two <DOC> words\n");
+    let crlf = read("00", text.replace('\n', "\r\n"));
+    assert_eq!(crlf.docnos(), ["GX1-2", "GX1-3"]);
+    assert_eq!(crlf.documents[0].text(), "<html>one</html>\r\n");
+    assert_eq!(crlf.documents[0].charset.as_deref(), Some("ISO-8859-1"));
+}
+
+#[test]
+fn trec_web_bodies_are_judged_by_their_bytes() {
+    let page =
+        |mime: &str, body: &str| trec_web("A", body).replace("text/html; charset=ISO-8859-1", mime);
+    let text = read("00", page("application/pdf", "Text out of a PDF file."));
+    assert_eq!(text.documents[0].content, ContentKind::Text);
+    let pdf = read("00", page("application/pdf", "%PDF-1.4 \u{1}\u{2}"));
+    assert_eq!(pdf.reasons(), [Reason::NotText]);
+    let nul = read("00", page("text/html", &"\0\u{1}ab".repeat(40)));
+    assert_eq!(nul.reasons(), [Reason::NotText]);
+    let plain = read("00", page("text/plain", "a < b"));
+    assert_eq!(plain.documents[0].content, ContentKind::Text);
+    let error_page = read("00", page("image/gif", "<html>not found"));
+    assert_eq!(error_page.documents[0].content, ContentKind::Markup);
+}
+
+#[test]
+fn trec_web_first_line_as_in_an_arc_file() {
+    let text = trec_web("WTX001-B01-1", "x").replace(
+        "http://x.gov/WTX001-B01-1",
+        "http://a.b:80/ 206.1.2.3 19970101012345 text/html 9",
+    );
+    assert_eq!(
+        read("B01", text).documents[0].url.as_deref(),
+        Some("http://a.b:80/")
+    );
+}
+
+#[test]
+fn trec_documents_that_are_not_closed() {
+    let open = trec_web("A", "open").replace("</DOC>\n", "");
+    let outcome = read("00", open.clone() + &trec_web("B", "closed") + &open);
+    assert_eq!(outcome.docnos(), ["B"]);
+    assert_eq!(outcome.reasons(), [Reason::NotClosed, Reason::Truncated]);
+    assert_eq!(outcome.rejected[0].docno.as_deref(), Some("A"));
+    assert_eq!(outcome.rejected[0].length, open.len() as u64);
+    assert_eq!(outcome.order, "rdr");
+}
+
+#[test]
+fn trec_documents_without_docno_and_stray_bytes() {
+    let nameless = "<DOC>\nX </DOCNO>\n<DOCHDR>\nu\n</DOCHDR>\nx\n</DOC>\n";
+    let text = format!(
+        "<!-- a comment, <DOC> and all -->\n{nameless}stray\n{}<!-- open\n{}",
+        trec_web("B", "b"),
+        trec_web("C", "c")
+    );
+    let outcome = read("00", text);
+    assert_eq!(outcome.docnos(), ["B", "C"]);
+    assert_eq!(
+        outcome.reasons(),
+        [Reason::MissingDocno, Reason::StrayBytes, Reason::StrayBytes]
+    );
+    assert_eq!(outcome.order, "rrdrd");
+}
+
+#[test]
+fn records_too_large_do_not_stop_the_next() {
+    let big = "x".repeat(5000);
+    let outcome = read_with(
+        "00",
+        (trec_web("A", "a") + &trec_web("B", &big) + &trec_web("C", "c")).as_bytes(),
+        &small(1000),
+    );
+    assert_eq!(outcome.docnos(), ["A", "C"]);
+    assert_eq!(outcome.reasons(), [Reason::TooLarge]);
+    assert_eq!(outcome.rejected[0].docno.as_deref(), Some("B"));
+    let outcome = read_with(
+        "x.warc",
+        (warc("A", "a") + &warc("B", &big) + &warc("C", "c")).as_bytes(),
+        &small(1000),
+    );
+    assert_eq!(outcome.docnos(), ["A", "C"]);
+    assert_eq!(outcome.rejected[0].docno.as_deref(), Some("B"));
+    let line = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    let outcome = read_with(
+        "x.jsonl",
+        (line("A", "a") + &line("B", &big) + &line("C", "c")).as_bytes(),
+        &small(1000),
+    );
+    assert_eq!(outcome.docnos(), ["A", "C"]);
+    assert_eq!(outcome.rejected[0].docno.as_deref(), Some("B"));
+    let outcome = read_with("x.txt", big.as_bytes(), &small(1000));
+    assert_eq!(outcome.reasons(), [Reason::TooLarge]);
+    assert_eq!(outcome.rejected[0].length, 5000);
+}
+
+#[test]
+fn trec_sgml_documents() {
+    let text = "<DOC>\n<DOCNO> FT-1 </DOCNO>\n<PROFILE>_AN</PROFILE>\n<DATE>910101\n</DATE>\n\
+                <HEADLINE>\nFT 01 JAN 91 / Head\n</HEADLINE>\n<TEXT>\nBody <P>text</P>\n\
+                <GRAPHIC>a graph</GRAPHIC></TEXT>\n<GRAPHIC>beside</GRAPHIC>\n<PUB>FT</PUB>\n\
+                </DOC>\n<DOC id=\"doc2\">\n<text>two</text>\n</DOC>\n<DOC>\n<DOCNO>3</DOCNO>\n\
+                <title>A title</title>\nand <b>text</b> beside it\n<DATE>1</DATE>end\n</DOC>\n";
+    let outcome = read("ft", text);
+    assert_eq!(outcome.docnos(), ["FT-1", "doc2", "3"]);
+    let first = outcome.documents[0].text();
+    assert!(
+        first.contains("Head\n") && first.contains("a graph"),
+        "{first}"
+    );
+    assert!(
+        !first.contains("910101") && !first.contains("beside"),
+        "{first}"
+    );
+    assert_eq!(outcome.documents[1].text(), "two");
+    let third = outcome.documents[2].text();
+    assert!(third.contains("A title") && third.contains("beside it") && third.contains("end"));
+    assert!(!third.contains('1'), "{third}");
+}
+
+#[test]
+fn reuters_documents() {
+    let text = "<!DOCTYPE lewis SYSTEM \"lewis.dtd\">\n<REUTERS TOPICS=\"NO\" OLDID=\"5\" \
+                NEWID=\"17\">\n<DATE>1987</DATE>\n<TEXT>&#2;\n<TITLE>T &lt;X></TITLE>\
+                <DATELINE>NY, </DATELINE><BODY>Story.\n&#3;</BODY></TEXT>\n</REUTERS>\n\
+                <REUTERS NEWID='18'>\n<TEXT TYPE=\"BRIEF\">&#2;\nAll of it\n</TEXT>\n</REUTERS>\n\
+                <REUTERS OLDID=\"1\"><TEXT>x</TEXT></REUTERS>";
+    let outcome = read("reut2-000.sgm", text);
+    assert_eq!(outcome.docnos(), ["17", "18"]);
+    assert_eq!(outcome.documents[0].text(), "T &lt;X>\nStory.\n&#3;");
+    assert_eq!(outcome.documents[1].text(), "&#2;\nAll of it\n");
+    assert_eq!(outcome.reasons(), [Reason::MissingDocno]);
+    // A title within the body is part of it, and stood there twice.
+    let within = "<!DOCTYPE lewis SYSTEM \"lewis.dtd\">\n<REUTERS NEWID=\"1\"><TEXT><BODY>a <TITLE>T</TITLE> \
+                  b</BODY></TEXT></REUTERS>\n<REUTERS NEWID=\"2\"><TEXT><BODY>b</BODY><TITLE>after</TITLE>\
+                  </TEXT></REUTERS>";
+    let outcome = read("reut2-001.sgm", within);
+    assert_eq!(outcome.documents[0].text(), "a <TITLE>T</TITLE> b");
+    assert_eq!(outcome.documents[1].text(), "after\nb");
+}
+
+// ---- web archives ----
+
+#[test]
+fn warc_records_with_any_line_end() {
+    let text = warc("1", "<p>one") + &warc("2", "two");
+    for text in [text.clone(), text.replace("\r\n", "\n")] {
+        let outcome = read("x", &text);
+        assert_eq!(outcome.docnos(), ["1", "2"]);
+        assert_eq!(outcome.documents[0].text().trim(), "<p>one");
+        assert_eq!(outcome.documents[0].url.as_deref(), Some("http://x.org/1"));
+        assert_eq!(outcome.documents[0].charset.as_deref(), Some("utf-8"));
+    }
+    // No empty lines between records; a header that is folded; names in capitals and twice.
+    let block = http("x");
+    let folded = format!(
+        "WARC/0.18\nWARC-TYPE: response\nWARC-TREC-ID: clueweb09-1\nWARC-Record-ID: <urn:uuid:9>\n\
+         WARC-Target-URI:\n <http://x.org/a b>\nWARC-TREC-ID: other\nContent-Length: {}\n\n{block}",
+        block.len()
+    );
+    let outcome = read("x", folded.clone() + &folded);
+    assert_eq!(outcome.docnos(), ["clueweb09-1", "clueweb09-1"]);
+    assert_eq!(
+        outcome.documents[0].url.as_deref(),
+        Some("http://x.org/a b")
+    );
+    assert!(outcome.documents[0].notices.is_empty());
+}
+
+#[test]
+fn warc_lengths_that_are_wrong() {
+    let block = http("<p>the body</p>");
+    let n = block.len();
+    let ends = "\r\n\r\n";
+    let record = |length| warc_with("1", length, "\r\n", &block) + ends;
+    for length in [
+        Some(n - 5),
+        Some(3),
+        Some(0),
+        Some(n + 40),
+        Some(n + 100_000),
+        None,
+    ] {
+        let outcome = read("x", record(length) + &warc("2", "two"));
+        assert_eq!(outcome.docnos(), ["1", "2"], "{length:?}");
+        assert_eq!(outcome.documents[0].text(), "<p>the body</p>", "{length:?}");
+        assert_eq!(
+            outcome.documents[0].notices,
+            [Reason::WrongLength],
+            "{length:?}"
+        );
+        assert_eq!(outcome.documents[1].text(), "two");
+    }
+    // At the end of the file: whole, since the empty lines are there; or cut off.
+    let outcome = read("x", record(Some(n + 5000)));
+    assert_eq!(outcome.documents[0].notices, [Reason::WrongLength]);
+    let outcome = read("x", warc_with("1", Some(n + 5000), "\r\n", &block));
+    assert_eq!(outcome.reasons(), [Reason::Truncated]);
+    assert_eq!(outcome.rejected[0].docno.as_deref(), Some("1"));
+    // Stray bytes between two records that are whole.
+    let outcome = read("x", warc("1", "one") + "stray\r\n" + &warc("2", "two"));
+    assert_eq!(
+        (outcome.order.as_str(), outcome.reasons()),
+        ("drd", vec![Reason::StrayBytes])
+    );
+}
+
+#[test]
+fn a_page_about_warc_is_not_cut() {
+    let page = format!("<pre>\n{}</pre>", warc("inside", "example"));
+    let outcome = read("x", warc("1", &page) + &warc("2", "two"));
+    assert_eq!(outcome.docnos(), ["1", "2"]);
+    assert_eq!(outcome.documents[0].text(), page);
+    assert!(outcome.documents[0].notices.is_empty());
+}
+
+#[test]
+fn hostile_archives_take_linear_time() {
+    // Each of these was, or could be, read over again for every one of its lines.
+    let space = format!(
+        "{}{}",
+        warc_with("1", Some(400_000), "\n", "x\n").repeat(2000),
+        " ".repeat(300_000)
+    );
+    for text in [
+        "WARC/1.0\n".repeat(300_000),
+        "WARC/1.0\nWARC-Type: x\nContent-Length: 0\n".repeat(60_000),
+        warc_with("1", Some(1_000_000), "\n", "x\n").repeat(20_000),
+        arc("http://x.org/", "x")
+            .replace(" 62\n", " 1000000\n")
+            .repeat(10_000),
+        space,
+        "<DOC>\n<!--".repeat(300_000),
+        "{\n".repeat(500_000),
+    ] {
+        let config = ReadConfig::default();
+        let before = std::time::Instant::now();
+        read_split("x", text.as_bytes(), &config, &[usize::MAX]);
+        // A second or two without optimisation; quadratic would be hours.
+        let took = before.elapsed();
+        assert!(took.as_secs() < 60, "{took:?}: {}", &text[..40]);
+    }
+}
+
+#[test]
+fn warc_records_that_are_no_documents() {
+    let record =
+        |kind: &str| warc("1", "x").replace("WARC-Type: response", &format!("WARC-Type: {kind}"));
+    for kind in ["request", "metadata", "revisit", "warcinfo", "continuation"] {
+        let outcome = read("x", record(kind));
+        assert_eq!(outcome.skipped.keys().collect::<Vec<_>>(), [&kind]);
+        assert_eq!(outcome.order, "s");
+    }
+    assert_eq!(read("x", record("future")).order, "s");
+    assert_eq!(read("x", record("conversion")).order, "d");
+    let nameless = warc("1", "x")
+        .replace("WARC-Record-ID: <urn:uuid:1>\r\n", "")
+        .replace("WARC-Target-URI: http://x.org/1\r\n", "");
+    let nameless = nameless.replace("WARC-Type", "WARC-Record-ID:\r\nWARC-Type");
+    assert_eq!(read("x", nameless).reasons(), [Reason::MissingDocno]);
+    let dns = warc("1", "x").replace("http://x.org/1", "dns:x.org");
+    assert_eq!(read("x", dns).skipped.get("dns"), Some(&1));
+}
+
+#[test]
+fn http_responses() {
+    let read_http = |block: &[u8]| {
+        let mut bytes = warc_with("1", Some(block.len()), "\r\n", "").into_bytes();
+        bytes.extend(block);
+        read("x", bytes)
+    };
+    let outcome = read_http(b"HTTP/1.1 404 Not Found\r\n\r\nx");
+    assert_eq!(outcome.reasons(), [Reason::HttpStatus]);
+    assert_eq!(outcome.rejected[0].detail, "404 Not Found");
+    assert_eq!(read_http(b"rubbish\r\n\r\nx").reasons(), [Reason::BadHttp]);
+    assert_eq!(read_http(b"").reasons(), [Reason::BadHttp]);
+    assert_eq!(read_http(b"HTTP/1.1 200\nx-a: b").documents[0].text(), "");
+
+    let head = "HTTP/1.1 200 OK\r\nTRANSFER-encoding: Chunked\r\n\r\n";
+    let chunks = |body: &str| {
+        read_http((head.to_string() + body).as_bytes())
+            .documents
+            .remove(0)
+    };
+    let whole = chunks("5\r\nhello\r\n6;x=y\r\n world\r\n0\r\n\r\n");
+    assert_eq!(
+        (whole.text(), whole.notices.len()),
+        ("hello world".into(), 0)
+    );
+    let not = chunks("<html>not chunked");
+    assert_eq!(
+        (not.text(), not.notices),
+        ("<html>not chunked".into(), vec![Reason::BadChunks])
+    );
+    let broken = chunks("5\r\nhello\r\nzz\r\n");
+    assert_eq!(
+        (broken.text(), broken.notices),
+        ("hellozz\r\n".into(), vec![Reason::BadChunks])
+    );
+    let huge = chunks("5\r\nhello\r\nffffffffffffff\r\nx");
+    assert_eq!(huge.notices, [Reason::BadChunks]);
+
+    let coded = |coding: &str, body: &[u8]| {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\n\r\n");
+        read_http(&[head.as_bytes(), body].concat())
+    };
+    let zipped = gzip(b"<p>page</p>");
+    assert_eq!(coded("gzip", &zipped).documents[0].text(), "<p>page</p>");
+    assert!(coded("gzip", &zipped).documents[0].notices.is_empty());
+    let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+    zlib.write_all(b"<p>page</p>").unwrap();
+    assert_eq!(
+        coded("deflate", &zlib.finish().unwrap()).documents[0].text(),
+        "<p>page</p>"
+    );
+    let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+    raw.write_all(&b"<p>page</p> ".repeat(9)).unwrap();
+    let outcome = coded("deflate", &raw.finish().unwrap());
+    assert_eq!(outcome.documents[0].body.len(), 108);
+    for coding in ["gzip", "deflate", "br"] {
+        let outcome = coded(coding, b"<p>already decoded</p>");
+        assert_eq!(outcome.documents[0].text(), "<p>already decoded</p>");
+        assert_eq!(
+            outcome.documents[0].notices,
+            [Reason::BadContentEncoding],
+            "{coding}"
+        );
+    }
+    let noise: Vec<u8> = (0..2000u32)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
+    let outcome = coded("br", &noise);
+    assert_eq!(outcome.reasons(), [Reason::NotText]);
+    assert!(outcome.rejected[0].detail.contains("br"));
+    let cut = gzip("<p>page</p> ".repeat(5000).as_bytes());
+    let outcome = coded("gzip", &cut[..cut.len() - 20]);
+    assert_eq!(outcome.documents[0].notices, [Reason::BadContentEncoding]);
+    assert!(outcome.documents[0].body.starts_with(b"<p>page</p>"));
+}
+
+#[test]
+fn arc_records() {
+    let filedesc = "filedesc://x.arc 0.0.0.0 20140216050221 text/plain 6\n1 0 X\n\n";
+    let text = filedesc.to_string() + &arc("http://x.org/a b", "<p>1") + &arc("http://x.org/", "2");
+    let outcome = read("x", &text);
+    assert_eq!(
+        outcome.docnos(),
+        [
+            "http://x.org/a b@20140216050221",
+            "http://x.org/@20140216050221"
+        ]
+    );
+    assert_eq!(outcome.order, "sdd");
+    assert_eq!(
+        outcome.documents[0].url.as_deref(),
+        Some("http://x.org/a b")
+    );
+    // ARC 2 has five fields more.
+    let two = arc("http://x.org/", "2").replace("text/html ", "text/html 200 abc - 0 f.arc ");
+    assert_eq!(read("x", filedesc.to_string() + &two).order, "sd");
+    // A length that is no number, one too short, one too long.
+    let bad = arc("http://x.org/bad", "x").replacen("text/html ", "text/html x", 1);
+    let outcome = read(
+        "x",
+        filedesc.to_string() + &bad + &arc("http://x.org/", "2"),
+    );
+    assert_eq!(
+        (outcome.order.as_str(), outcome.reasons()),
+        ("srd", vec![Reason::BadHeader])
+    );
+    for (from, to) in [("64\n", "53\n"), ("64\n", "93\n")] {
+        let block = http("abc");
+        assert_eq!(block.len(), 64);
+        let wrong = arc("http://x.org/1", "abc").replacen(from, to, 1);
+        let outcome = read(
+            "x",
+            filedesc.to_string() + &wrong + &arc("http://x.org/2", "2"),
+        );
+        assert_eq!(outcome.order, "sdd");
+        assert_eq!(outcome.documents[0].notices, [Reason::WrongLength]);
+        assert_eq!(outcome.documents[0].text(), "abc");
+    }
+}
+
+// ---- JSON ----
+
+#[test]
+fn json_in_lines_arrays_and_one_after_the_other() {
+    let objects = [
+        r#"{"id": 7, "text": "a } \" { b", "url": "http://x.org/", "title": "T"}"#,
+        r#"{"_id": "two", "contents": "two", "meta": {"id": "m2", "x": [{"y": 1}]}}"#,
+    ];
+    let texts = [
+        objects.join("\n"),
+        format!("\u{feff}{}\r\n{}\r\n", objects[0], objects[1]),
+        format!("[{}]", objects.join(",")),
+        format!("[\n  {}\n]\n", objects.join(",\n  ")),
+        objects.concat(),
+        objects
+            .join("\n")
+            .replace(": [{", ":\n [\n {\n")
+            .replace(", ", ",\n  "),
+    ];
+    for text in texts {
+        let outcome = read("x", &text);
+        assert_eq!(outcome.docnos(), ["7", "two"], "{text}");
+        assert_eq!(outcome.order, "dd", "{text}");
+        let first = &outcome.documents[0];
+        assert_eq!(first.url.as_deref(), Some("http://x.org/"));
+        assert_eq!(first.title.as_deref(), Some("T"));
+        assert_eq!(first.content, ContentKind::Text);
+    }
+    let config = ReadConfig {
+        id_field: Some("meta.id".into()),
+        ..ReadConfig::default()
+    };
+    let outcome = read_with("x", objects.join("\n").as_bytes(), &config);
+    assert_eq!(outcome.docnos(), ["m2"]);
+    assert_eq!(outcome.reasons(), [Reason::MissingDocno]);
+}
+
+#[test]
+fn json_lines_that_are_broken_cost_one_record() {
+    let good = |id: &str| format!("{{\"id\": \"{id}\", \"text\": \"t\"}}\n");
+    for bad in [
+        "{\"id\": \"x\", \"text\": \"not closed\n",
+        "{\"id\": \"x\", \"text\": \"t\"\n",
+        "{\"id\": \"x\", \"text\":\n",
+        "{\"id\": \"x\",\n",
+        "{\n",
+        "{\"id\": \"x\" \"text\": 1}\n",
+        "{'id': 1}\n",
+        "garbage\n",
+        "17\n",
+        "[1, 2]\n",
+        "{\"id\": \"x\", \"text\": \"t\"} }\n",
+    ] {
+        let outcome = read("x.jsonl", good("1") + bad + &good("2"));
+        assert_eq!(outcome.rejected.len(), 1, "{bad:?}: {outcome:?}");
+        assert_eq!(outcome.reasons(), [Reason::BadJson], "{bad:?}");
+        assert!(outcome.docnos().starts_with(&["1"]), "{bad:?}");
+        assert!(outcome.docnos().ends_with(&["2"]), "{bad:?}");
+    }
+    let outcome = read("x.jsonl", "{\"id\": 1, \"text\": \"cut");
+    assert_eq!(outcome.reasons(), [Reason::Truncated]);
+}
+
+#[test]
+fn json_fields() {
+    let one = |text: &str| read("x.jsonl", text);
+    assert_eq!(one(r#"{"text": "t"}"#).reasons(), [Reason::MissingDocno]);
+    assert_eq!(one(r#"{"id": "1"}"#).reasons(), [Reason::MissingText]);
+    assert_eq!(
+        one(r#"{"id": "1", "text": null}"#).reasons(),
+        [Reason::MissingText]
+    );
+    assert_eq!(
+        one(r#"{"id": null, "url": "u", "text": ""}"#).docnos(),
+        ["u"]
+    );
+    let html = one(r#"{"id": "1", "html": "<p>\u0041"}"#);
+    assert_eq!(
+        (html.documents[0].content, html.documents[0].text()),
+        (ContentKind::Markup, "<p>A".into())
+    );
+    let typed = one(r#"{"id": "1", "text": "<p>", "content_type": "text/HTML"}"#);
+    assert_eq!(typed.documents[0].content, ContentKind::Markup);
+    for (object, content) in [
+        (
+            r#"{"id": "1", "body": "<p>", "type": "text/html"}"#,
+            ContentKind::Markup,
+        ),
+        (
+            r#"{"id": "1", "body": "<p>", "type": "article"}"#,
+            ContentKind::Text,
+        ),
+        (
+            r#"{"id": "1", "body": " <!doctype HTML><p>a"}"#,
+            ContentKind::Markup,
+        ),
+        (
+            r#"{"id": "1", "body": "<html> is a tag", "type": "text/plain"}"#,
+            ContentKind::Text,
+        ),
+    ] {
+        assert_eq!(one(object).documents[0].content, content, "{object}");
+    }
+    let lone = one(r#"{"id": "1", "text": "a\ud83d b \ud83d\ude00 \\ud83d"}"#);
+    assert_eq!(lone.documents[0].text(), "a\u{fffd} b \u{1f600} \\ud83d");
+    assert_eq!(lone.documents[0].notices, [Reason::InvalidBytes]);
+    let outcome = read("x.jsonl", b"{\"id\": \"1\", \"text\": \"a\xff\"}");
+    assert_eq!(outcome.documents[0].text(), "a\u{fffd}");
+    assert_eq!(outcome.documents[0].notices, [Reason::InvalidBytes]);
+    // Nesting overflows no stack, neither in a field that is passed over nor in one that is wanted.
+    let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+    assert_eq!(
+        one(&format!("{{\"id\": 1, \"text\": \"t\", \"x\": {deep}}}")).order,
+        "d"
+    );
+    let outcome = one(&format!("{{\"id\": 1, \"text\": {deep}}}"));
+    assert_eq!(outcome.reasons(), [Reason::BadJson]);
+    let number = one(r#"{"id": 1e999999, "text": "t"}"#);
+    assert_eq!(number.documents.len() + number.rejected.len(), 1);
+}
+
+// ---- plain files and forced formats ----
+
+#[test]
+fn plain_files() {
+    let kinds = [
+        ("a/b.txt", "<p>text", ContentKind::Text),
+        ("b.html.gz", "no tag", ContentKind::Markup),
+        ("b.xml.Z", "no tag", ContentKind::Markup),
+        ("README", "text", ContentKind::Text),
+        ("page", " <!DOCTYPE html><p>", ContentKind::Markup),
+        ("notes.md", "[Illustration] {x}", ContentKind::Text),
+    ];
+    for (name, text, content) in kinds {
+        let outcome = read(name, text);
+        assert_eq!(outcome.docnos(), [name]);
+        assert_eq!(outcome.documents[0].content, content, "{name}");
+        assert_eq!(outcome.documents[0].text(), text);
+    }
+    assert_eq!(read("x", "").reasons(), [Reason::EmptyFile]);
+    assert_eq!(read("x.gz", gzip(b"")).reasons(), [Reason::EmptyFile]);
+    for (bytes, name) in [
+        (&b"\x89PNG\r\n\x1a\n"[..], "PNG"),
+        (b"PK\x03\x04....", "ZIP"),
+        (b"\x7fELF", "ELF"),
+        (b"text with a \0 in it", "NUL"),
+    ] {
+        let outcome = read("x.txt", bytes);
+        assert_eq!(outcome.reasons(), [Reason::BinaryFile]);
+        assert!(
+            outcome.rejected[0].detail.contains(name),
+            "{}",
+            outcome.rejected[0].detail
+        );
+    }
+    assert_eq!(read("x.txt", b"\xff\xfet\0e\0x\0t\0").order, "d");
+    let nitf = "<?xml version=\"1.0\"?>\n<nitf><head><docdata><doc-id id-string=\"123\"/>";
+    assert_eq!(read("x.xml", nitf).docnos(), ["123"]);
+}
+
+#[test]
+fn forced_formats() {
+    for format in [Format::TrecWeb, Format::TrecSgml, Format::Warc, Format::Arc] {
+        let outcome = read_with("x", b"nothing of the kind\n", &forced(format));
+        assert_eq!(outcome.reasons(), [Reason::WrongFormat], "{format}");
+    }
+    let outcome = read_with("x", trec_web("A", "a").as_bytes(), &forced(Format::Text));
+    assert_eq!(
+        (outcome.docnos(), outcome.documents[0].content),
+        (vec!["x"], ContentKind::Text)
+    );
+    let outcome = read_with("x", b"words", &forced(Format::Html));
+    assert_eq!(outcome.documents[0].content, ContentKind::Markup);
+    let stray = "stray\n".to_string() + &warc("1", "one");
+    let outcome = read_with("x", stray.as_bytes(), &forced(Format::Warc));
+    assert_eq!(
+        (outcome.order.as_str(), outcome.reasons()),
+        ("rd", vec![Reason::StrayBytes])
+    );
+}
+
+// ---- mail ----
+
+/// One message of a mailbox, with its separator.
+fn message(header: &str, body: &str) -> String {
+    format!("From alice@example.org Mon Jan  5 10:00:00 2004\n{header}\n{body}\n")
+}
+
+#[test]
+fn mailboxes() {
+    let first = message(
+        "Message-ID: <1@example.org>\nSubject: one",
+        "\nFrom here on there is no date.\n>From the start\n>>From twice\n\
+         From bob Tue Jan  6 10:00:00 2004 and no field\n",
+    );
+    let second = message("Subject: two\nMessage-ID: <local>", "\n\nbody\n");
+    let third = message("subject:\n  =?utf-8?Q?th=C3=A9?=", "\n");
+    let all = [first.as_str(), &second, &third].concat();
+    let outcome = read("box", &all);
+    assert_eq!(outcome.docnos(), ["1@example.org", "box#2", "box#3"]);
+    assert_eq!(
+        outcome.documents[0].text(),
+        "one\nFrom here on there is no date.\nFrom the start\n>From twice\n\
+         From bob Tue Jan  6 10:00:00 2004 and no field\n\n\n"
+    );
+    assert_eq!(outcome.documents[1].title.as_deref(), Some("two"));
+    // A blank body is none.
+    assert_eq!(outcome.documents[2].text(), "thé\n");
+    let lengths: Vec<_> = outcome
+        .documents
+        .iter()
+        .map(|d| d.length as usize)
+        .collect();
+    assert_eq!(lengths, [first.len(), second.len(), third.len()]);
+    // Line ends of the network, and compression.
+    let crlf = all.replace('\n', "\r\n");
+    assert_eq!(
+        read("box.gz", gzip(crlf.as_bytes())).docnos(),
+        ["1@example.org", "box.gz#2", "box.gz#3"]
+    );
+    // Whatever is before the first message is told.
+    let outcome = read("stray.mbox", "words\n".to_string() + &second);
+    assert_eq!(
+        (outcome.order.as_str(), outcome.reasons()),
+        ("rd", vec![Reason::StrayBytes])
+    );
+    assert_eq!(outcome.docnos(), ["stray.mbox#1"]);
+    // A message over the limit costs itself alone.
+    let outcome = read_with("box", all.as_bytes(), &small(190));
+    assert_eq!(
+        (outcome.order.as_str(), outcome.reasons()),
+        ("rdd", vec![Reason::TooLarge])
+    );
+    assert_eq!(outcome.rejected[0].docno.as_deref(), Some("1@example.org"));
+    // One that is cut off by damage is told.
+    let mut cut = gzip(all.as_bytes());
+    cut.truncate(cut.len() - 12);
+    assert!(
+        read("box", cut)
+            .reasons()
+            .contains(&Reason::TruncatedCompression)
+    );
+}
+
+/// Texts that begin as mail does are texts.
+#[test]
+fn texts_are_not_mail() {
+    for text in [
+        "From here to eternity\n\nSubject: a film\n",
+        "From the 10:30 train in 1999 I saw\nnothing at all\n",
+        "Subject: to change\nDate: any\n\nwords\n",
+        "From alice@example.org Mon Jan  5 10:00:00 2004\nno field: it has spaces before\n",
+    ] {
+        let outcome = read("notes", text);
+        assert_eq!(outcome.docnos(), ["notes"]);
+        assert_eq!(outcome.documents[0].text(), text);
+    }
+}
+
+fn eml(text: impl AsRef<[u8]>) -> Document {
+    let outcome = read("a.eml", text.as_ref());
+    assert_eq!(outcome.order, "d", "{outcome:?}");
+    outcome.documents.into_iter().next().unwrap()
+}
+
+#[test]
+fn messages() {
+    // Undeclared bytes are left to the parser, declared ones too where there is one charset.
+    let plain = eml(b"Subject: caf\xe9\nX: y\n\nna\xefve\n");
+    assert_eq!((plain.docno.as_str(), plain.charset), ("a.eml", None));
+    assert_eq!(plain.body, b"caf\xe9\nna\xefve\n\n");
+    let declared = eml(
+        "Content-Type: text/plain; charset=\"KOI8-R\"\nContent-Transfer-Encoding: Base64\n\n8NLJ18XU\n",
+    );
+    assert_eq!(
+        (declared.charset.as_deref(), &declared.body[..]),
+        (Some("koi8-r"), &b"\n\xf0\xd2\xc9\xd7\xc5\xd4\n"[..])
+    );
+    // With a subject in another, both are decoded here.
+    let mixed = eml(
+        "Subject: =?iso-8859-1?q?caf=E9_au?=\n =?UTF-8*fr?B?bGFpdA==?= x\nContent-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: base64\n\n8NLJ18XU\n",
+    );
+    assert_eq!(
+        (mixed.charset.as_deref(), mixed.text().as_str()),
+        (Some("utf-8"), "café aulait x\nПривет\n")
+    );
+    let japanese =
+        eml(b"Subject: s\nContent-Type: text/plain; charset=iso-2022-jp\n\n\x1b$B$3$s\x1b(B\n");
+    assert_eq!(japanese.text(), "s\nこん\n\n");
+    // Markup where there is no plain text, or a blank one; the subject is text in it.
+    for parts in ["", "--b\n\n \n"] {
+        let page = eml(format!(
+            "Subject: a<b & c\nContent-Type: multipart/alternative;\n boundary=\"b\"\n\n{parts}--b\nContent-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n<p>one=20=\ntwo=3D</p>\n--b--\n"
+        ));
+        assert_eq!(
+            (page.content, page.text().as_str()),
+            (ContentKind::Markup, "a&lt;b &amp; c\n<p>one two=</p>\n")
+        );
+        assert!(page.notices.is_empty());
+    }
+    // Attachments and other parts are left out; messages within and multiparts within are walked.
+    let walked = eml(
+        "Content-Type: multipart/mixed; boundary=o\n\nbefore\n--o\nContent-Type: multipart/alternative; boundary=oo\n\n--oo\n\none\n--oo\nContent-Type: text/html\n\n<p>other\n--oo--\n--o\nContent-Type: message/rfc822\n\nSubject: within\n\ntwo\n--o\nContent-Disposition: attachment\n\nthree\n--o\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA\n--o  \n\nfour\n--o--\nafter\n",
+    );
+    assert_eq!(walked.text(), "\none\ntwo\nfour\n");
+    let digest =
+        eml("Content-Type: multipart/digest; boundary=d\n\n--d\n\nSubject: s\n\none\n--d\n\n\ntwo");
+    assert_eq!(digest.text(), "\none\ntwo\n");
+}
+
+#[test]
+fn broken_messages() {
+    for (text, expected, reason) in [
+        (
+            "Content-Type: multipart/mixed; boundary=b\n\n--a\nwords\n",
+            "\n--a\nwords\n\n",
+            Reason::OddHeader,
+        ),
+        (
+            "Content-Type: multipart/mixed\n\nwords",
+            "\nwords\n",
+            Reason::OddHeader,
+        ),
+        (
+            "Subject: s\nno field : here\nX: y\n\nwords",
+            "s\nno field : here\nX: y\n\nwords\n",
+            Reason::OddHeader,
+        ),
+        (
+            "Content-Transfer-Encoding: base64\n\nb25l\nA list of ours.\n",
+            "\none\nA list of ours.\n\n",
+            Reason::BadContentEncoding,
+        ),
+        (
+            "Content-Transfer-Encoding: quoted-printable\n\n=zz=4",
+            "\n=zz=4\n",
+            Reason::BadContentEncoding,
+        ),
+        (
+            "Content-Transfer-Encoding: x-own\n\nwords",
+            "\nwords\n",
+            Reason::BadContentEncoding,
+        ),
+        (
+            "Subject: =?utf-8?Q?=C3=A9?=\nContent-Type: text/plain; charset=none-such\n\ncaf\u{e9}",
+            "é\ncafé\n",
+            Reason::WrongCharset,
+        ),
+        (
+            "Subject: =?utf-8?Q?=C3=A9?=\nContent-Type: text/plain; charset=euc-jp\nContent-Transfer-Encoding: quoted-printable\n\na=FFb",
+            "é\na\u{fffd}b\n",
+            Reason::InvalidBytes,
+        ),
+    ] {
+        let read = eml(text);
+        assert_eq!(read.text(), expected);
+        assert_eq!(read.notices, [reason], "{text}");
+    }
+    assert_eq!(eml("Subject: =?utf-8?Q?a\n\nb").text(), "=?utf-8?Q?a\nb\n");
+    // Depth and number are bounded, and told.
+    let mut deep = String::new();
+    for n in 0..40 {
+        deep += &format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n");
+    }
+    let deep = eml(deep + "\nwords");
+    assert_eq!(
+        (deep.text().as_str(), &deep.notices[..]),
+        ("\n", &[Reason::OddHeader][..])
+    );
+    let many =
+        eml("Content-Type: multipart/mixed; boundary=b\n\n".to_string()
+            + &"--b\n\nw\n".repeat(3000));
+    assert_eq!(many.notices, [Reason::OddHeader]);
+    assert_eq!(many.text().matches('w').count(), 999);
+    // What a part becomes has a limit too.
+    let grown = b"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain; charset=koi8-r\n\n".to_vec();
+    let grown = [
+        grown,
+        vec![0xf0; 400],
+        b"\n--b\nContent-Type: text/plain; charset=latin1\n\n\xe9".to_vec(),
+    ]
+    .concat();
+    assert_eq!(
+        read_with("a.eml", &grown, &small(600)).reasons(),
+        [Reason::TooLarge]
+    );
+    assert_eq!(
+        read_with("a", b"words", &forced(Format::Mbox)).reasons(),
+        [Reason::WrongFormat]
+    );
+    assert_eq!(
+        read_with("a", b"words", &forced(Format::Eml)).docnos(),
+        ["a"]
+    );
+}
+
+// ---- inputs ----
+
+fn paths(files: &[InputFile], root: &Path) -> Vec<String> {
+    files
+        .iter()
+        .map(|file| {
+            file.path
+                .strip_prefix(root)
+                .unwrap()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn inputs_are_listed_once_and_sorted() {
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::symlink;
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    for sub in ["in/b", "in/b-2", "out"] {
+        std::fs::create_dir_all(root.join(sub)).unwrap();
+    }
+    for file in ["in/b/x.txt", "in/b-2/y.txt", "in/a.txt", "out/z.txt"] {
+        std::fs::write(root.join(file), "text").unwrap();
+    }
+    symlink("..", root.join("in/b/loop")).unwrap();
+    symlink("../a.txt", root.join("in/b/again.txt")).unwrap();
+    symlink("../../out", root.join("in/b/outside")).unwrap();
+    symlink("nowhere", root.join("in/broken")).unwrap();
+    let odd = root
+        .join("in")
+        .join(std::ffi::OsStr::from_bytes(b"d\xe9.txt"));
+    std::fs::write(&odd, "odd").unwrap();
+    let fifo = root.join("in/fifo");
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let arguments = [root.join("in"), root.join("in/a.txt"), root.join("in")];
+    let files = list_inputs(&arguments).unwrap();
+    assert_eq!(
+        paths(&files, root),
+        [
+            "in/a.txt",
+            "in/b-2/y.txt",
+            "in/b/outside/z.txt",
+            "in/b/x.txt",
+            "in/broken",
+            "in/d\u{fffd}.txt",
+            "in/fifo"
+        ]
+    );
+    let config = ReadConfig::default();
+    let outcomes: Vec<Outcome> = files
+        .iter()
+        .map(|file| drain(open(file, 3, &config), &config))
+        .collect();
+    assert_eq!(outcomes[2].docnos(), ["b/outside/z.txt"]);
+    assert_eq!(outcomes[4].reasons(), [Reason::Unreadable]);
+    assert_eq!(outcomes[5].docnos(), ["d\\xe9.txt"]);
+    assert_eq!(outcomes[5].documents[0].notices, [Reason::OddPath]);
+    assert_eq!(outcomes[6].reasons(), [Reason::NotAFile]);
+    let identity = files[0].identity.clone().unwrap();
+    assert_eq!(identity.size, 4);
+    let json = serde_json::to_string(&identity).unwrap();
+    assert_eq!(
+        serde_json::from_str::<lookalike::read::FileIdentity>(&json).unwrap(),
+        identity
+    );
+    // A file given itself is named by its name; a missing one is an error.
+    assert_eq!(
+        list_inputs(&[root.join("in/b/x.txt")]).unwrap()[0].docno,
+        "x.txt"
+    );
+    assert!(list_inputs(&[root.join("missing")]).is_err());
+    assert_eq!(list_inputs(&["-".into(), "-".into()]).unwrap().len(), 1);
+    // A file that vanishes after it was listed.
+    std::fs::remove_file(root.join("in/a.txt")).unwrap();
+    let outcome = drain(open(&files[0], 0, &config), &config);
+    assert_eq!(outcome.reasons(), [Reason::Unreadable]);
+}
+
+// ---- any bytes at all ----
+
+/// A file of one of the formats, and how many documents it holds where that is sure.
+fn valid_file() -> impl Strategy<Value = (Vec<u8>, Option<usize>)> {
+    let pages = prop::collection::vec("[a-z<>/ \n\"{}:,\\[\\]]{0,80}", 0..6);
+    (pages, 0..7usize, any::<bool>()).prop_map(|(pages, kind, zip)| {
+        let mut text = String::new();
+        for (i, page) in pages.iter().enumerate() {
+            text += &match kind {
+                0 => trec_web(&i.to_string(), page),
+                1 => format!("<DOC>\n<DOCNO>{i}</DOCNO>\n<TEXT>{page}</TEXT>\n</DOC>\n"),
+                2 => warc(&i.to_string(), page),
+                3 => arc(&format!("http://x.org/{i}"), page),
+                4 => format!("{{\"id\":{i},\"text\":{}}}\n", serde_json::json!(page)),
+                5 => format!("<REUTERS NEWID=\"{i}\"><TEXT>{page}</TEXT></REUTERS>\n"),
+                _ => page.clone(),
+            };
+        }
+        let documents = (kind < 6).then_some(pages.len());
+        (
+            if zip {
+                gzip(text.as_bytes())
+            } else {
+                text.into_bytes()
+            },
+            documents,
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_are_read_or_rejected(
+        bytes in prop::collection::vec(any::<u8>(), 0..2000),
+        start in prop::sample::select(vec![
+            &b""[..], b"\x1f\x8b\x08\0", b"\x1f\x9d\x90", b"\x28\xb5\x2f\xfd", b"BZh91AY&SY",
+            b"\xfd7zXZ\0", b"<DOC>\n<DOCNO>", b"WARC/1.0\r\n", b"{\"", b"[{", b"<REUTERS ",
+            b"http://x.org/ 1.2.3.4 20140101000000 text/html 100\n",
+            b"From a Mon Jan  5 10:00:00 2004\nSubject: s\n\n",
+        ]),
+        format in prop::option::of(prop::sample::select(Format::ALL.to_vec())),
+        steps in prop::collection::vec(1..100usize, 1..4),
+    ) {
+        let bytes = [start, &bytes].concat();
+        let config = ReadConfig { format, ..small(500) };
+        let whole = read_split("x", &bytes, &config, &[usize::MAX]);
+        prop_assert!(bytes.iter().all(u8::is_ascii_whitespace) || !whole.order.is_empty()
+            || matches!(format, None | Some(Format::Jsonl | Format::TrecWeb | Format::TrecSgml)));
+        prop_assert_eq!(&whole, &read_split("x", &bytes, &config, &steps));
+    }
+
+    #[test]
+    fn damaged_files_are_read_or_rejected(
+        (mut bytes, _) in valid_file(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4), 0..6),
+        steps in prop::collection::vec(1..100usize, 1..4),
+        limit in prop::sample::select(vec![50, 300, 1 << 20]),
+    ) {
+        for (at, byte, how) in damage {
+            if bytes.is_empty() {
+                break;
+            }
+            let at = at.index(bytes.len());
+            match how {
+                0 => bytes[at] = byte,
+                1 => bytes.truncate(at),
+                2 => bytes.insert(at, byte),
+                _ => {
+                    bytes.remove(at);
+                }
+            }
+        }
+        let config = small(limit);
+        let marks = bytes.windows(2).any(|pair| pair == b"<!" || pair == b"<?");
+        if !marks && bytes.iter().all(u8::is_ascii) && !bytes.starts_with(&[0x1f]) {
+            prop_assert!(all_accounted_for(&bytes, &config));
+        }
+        let whole = read_split("x", &bytes, &config, &[usize::MAX]);
+        prop_assert_eq!(whole, read_split("x", &bytes, &config, &steps));
+    }
+
+    #[test]
+    fn whole_files_give_every_document((bytes, documents) in valid_file()) {
+        let outcome = read_split("x", &bytes, &ReadConfig::default(), &[usize::MAX]);
+        if let Some(documents) = documents {
+            prop_assert_eq!(outcome.documents.len(), documents);
+        }
+    }
+}
+
+/// Every byte is in a record or in a rejected stretch, or is what may stand between records.
+fn all_accounted_for(bytes: &[u8], config: &ReadConfig) -> bool {
+    let between = |byte: &u8| byte.is_ascii_whitespace() || b",[]".contains(byte);
+    let mut reader =
+        RecordReader::from_reader(std::io::Cursor::new(bytes.to_vec()), "x", 0, config);
+    let mut batch = Batch::default();
+    while reader.next_into(&mut batch) {}
+    let mut at = 0;
+    for record in &batch.records {
+        if let RecordKind::Rejected(reject) = &record.kind
+            && matches!(
+                reject.reason,
+                Reason::BinaryFile | Reason::UnsupportedFormat
+            )
+        {
+            return true;
+        }
+        let start = record.source.offset as usize;
+        if !bytes[at..start].iter().all(between) {
+            return false;
+        }
+        at = start + record.source.length as usize;
+    }
+    bytes[at..].iter().all(between)
+}
+
+#[test]
+fn large_records_cross_every_buffer() {
+    // Longer than the window, with the closing tag at every position around its end.
+    for extra in [0, 1, 2, 3, 4, 5, 6, 7, 1000] {
+        let body = "word <b>x</b> ".repeat((600 << 10) / 14) + &"y".repeat(extra);
+        let text = trec_web("A", &body) + &trec_web("B", "b");
+        let outcome = read_split(
+            "00",
+            text.as_bytes(),
+            &ReadConfig::default(),
+            &[65_536, 1, 4095],
+        );
+        assert_eq!(outcome.docnos(), ["A", "B"]);
+        assert_eq!(outcome.documents[0].body.len(), body.len() + 1);
+        let text = warc("A", &body) + &warc("B", "b");
+        let outcome = read_split(
+            "00",
+            text.as_bytes(),
+            &ReadConfig::default(),
+            &[65_536, 1, 4095],
+        );
+        assert_eq!(outcome.docnos(), ["A", "B"]);
+        assert_eq!(outcome.documents[0].body.len(), body.len());
+    }
+}
+
+// ---- real files ----
+
+/// Path, documents, skipped records, rejects by reason, notices by reason.
+type Expected = (
+    &'static str,
+    usize,
+    usize,
+    &'static [(Reason, usize)],
+    &'static [(Reason, usize)],
+);
+
+#[rustfmt::skip]
+const REAL_FILES: &[Expected] = &[
+    ("email/enron-spam-sample.jsonl.gz", 1800, 0, &[], &[]),
+    ("email/spamassassin-sample.jsonl.gz", 1660, 0, &[], &[]),
+    ("formats/clueweb/anserini-cw09-artificial.warc.gz", 1, 1, &[], &[]),
+    ("formats/clueweb/anserini-cw12-artificial.warc.gz", 1, 1, &[], &[]),
+    ("formats/clueweb/cw09-en0000-00-sample.warc.gz", 23, 1, &[], &[]),
+    ("formats/clueweb/cw12-0000tw-00-sample.warc", 2, 1, &[(Reason::HttpStatus, 2)], &[(Reason::WrongLength, 1)]),
+    ("formats/commoncrawl/CC-MAIN-2015-11-sample-00000.warc.gz", 4, 10, &[], &[(Reason::BadContentEncoding, 3)]),
+    ("formats/commoncrawl/CC-MAIN-2015-11-sample-00336.warc.gz", 16, 38, &[(Reason::NotText, 2)], &[(Reason::BadContentEncoding, 11)]),
+    ("formats/commoncrawl/anserini-cc-news.warc.gz", 1, 1, &[], &[]),
+    ("formats/commoncrawl/anserini-cc-news.warc.wet.gz", 1, 1, &[], &[]),
+    ("formats/commoncrawl/cc-2008-small-sample.arc.gz", 125, 1, &[(Reason::HttpStatus, 14), (Reason::NotText, 6)], &[(Reason::BadChunks, 33), (Reason::BadContentEncoding, 14)]),
+    ("formats/commoncrawl/jwarc-cc.warc.gz", 1, 0, &[], &[]),
+    ("formats/json/anserini-beir-segment1.jsonl.gz", 2, 0, &[], &[]),
+    ("formats/json/anserini-c4-train.json.gz", 2, 0, &[], &[]),
+    ("formats/json/anserini-collection1-doc1.json", 1, 0, &[], &[]),
+    ("formats/json/anserini-collection2-array.json", 2, 0, &[], &[]),
+    ("formats/json/anserini-collection3-lines.json", 2, 0, &[], &[]),
+    ("formats/json/anserini-collection3-lines.json.gz", 2, 0, &[], &[]),
+    ("formats/json/anserini-error-contents-missing.json", 0, 0, &[(Reason::MissingText, 1)], &[]),
+    ("formats/json/anserini-error-id-missing.json", 0, 0, &[(Reason::MissingDocno, 1)], &[]),
+    ("formats/json/anserini-zh.json", 3, 0, &[], &[]),
+    ("formats/nyt/anserini-nyt-artificial.xml", 1, 0, &[], &[]),
+    ("formats/qrels/prels.web.1-50.head400.txt", 1, 0, &[], &[]),
+    ("formats/qrels/qrels.adhoc.401-450.txt.gz", 1, 0, &[], &[]),
+    ("formats/qrels/qrels.terabyte04.701-750.txt.gz", 1, 0, &[], &[]),
+    ("formats/qrels/qrels.web.151-200.negative-grades.txt", 1, 0, &[], &[]),
+    ("formats/qrels/qrels.web.201-250.ndeval.head400.txt", 1, 0, &[], &[]),
+    ("formats/qrels/qrels.web.401-450.txt.gz", 1, 0, &[], &[]),
+    ("formats/qrels/topics.terabyte04.701-750.txt", 1, 0, &[], &[]),
+    ("formats/qrels/topics.web.1-50.txt", 1, 0, &[], &[]),
+    ("formats/trec-sgml/anserini-clean-trec.txt", 2, 0, &[], &[]),
+    ("formats/trec-sgml/anserini-trec-ap-ntcir.txt", 2, 0, &[], &[]),
+    ("formats/trec-sgml/anserini-trec-ap.txt", 2, 0, &[], &[]),
+    ("formats/trec-sgml/anserini-trec-wsj.txt", 1, 0, &[], &[]),
+    ("formats/trec-sgml/shakespeare-merchant.qrels", 1, 0, &[], &[]),
+    ("formats/trec-sgml/shakespeare-merchant.trec.1", 14, 0, &[], &[]),
+    ("formats/trec-sgml/shakespeare-merchant.trec.2", 8, 0, &[], &[]),
+    ("formats/trec-sgml/vaswani-doc-text.trec.gz", 11429, 0, &[], &[]),
+    ("formats/trec-sgml/vaswani-qrels", 1, 0, &[], &[]),
+    ("formats/trec-sgml/vaswani-query-text.trec", 1, 0, &[], &[]),
+    ("formats/trec-web/anserini-trecweb-malformed.txt", 2, 0, &[(Reason::MissingDocno, 1)], &[(Reason::OddHeader, 2)]),
+    ("formats/trec-web/gov1-G00-00.gz", 3, 0, &[], &[]),
+    ("formats/trec-web/gov2-GX000-00.gz", 1, 0, &[], &[]),
+    ("formats/warc/iawc-IAH-20080430204825-00000-blackbook-truncated.arc", 4, 2, &[(Reason::NotText, 3)], &[]),
+    ("formats/warc/iawc-IAH-urls-wget.warc.gz", 7, 17, &[(Reason::HttpStatus, 9), (Reason::NotText, 3)], &[]),
+    ("formats/warc/iawc-abcd.gz", 1, 0, &[], &[]),
+    ("formats/warc/iawc-double-single-inflate-error.gz", 0, 0, &[(Reason::CorruptCompression, 1), (Reason::Truncated, 1)], &[]),
+    ("formats/warc/iawc-empty.gz", 0, 0, &[(Reason::EmptyFile, 1)], &[]),
+    ("formats/warc/iawc-hi-2.gz", 1, 0, &[], &[]),
+    ("formats/warc/iawc-html-lang-attribute.warc", 5, 0, &[], &[]),
+    ("formats/warc/iawc-link-extraction-test.warc", 9, 1, &[], &[]),
+    ("formats/warc/iawc-mutliple-headers.warc", 1, 0, &[], &[]),
+    ("formats/warc/iawc-text-extraction-test.warc", 1, 2, &[(Reason::NotText, 1)], &[]),
+    ("formats/warc/iawc-title-extraction-embedded-SVG.warc", 1, 0, &[], &[]),
+    ("formats/warc/jwarc-gzip_extra_sl.warc.gz", 0, 1, &[], &[]),
+    ("formats/warc/warcio-bad.arc", 0, 0, &[(Reason::BadHeader, 3), (Reason::BadHttp, 1)], &[]),
+    ("formats/warc/warcio-example-bad-non-chunked.warc.gz", 1, 5, &[], &[]),
+    ("formats/warc/warcio-example-bad.warc.gz.bad", 1, 4, &[(Reason::HttpStatus, 1)], &[]),
+    ("formats/warc/warcio-example-digest.warc", 0, 4, &[], &[]),
+    ("formats/warc/warcio-example-iana.org-chunked.warc", 1, 2, &[], &[]),
+    ("formats/warc/warcio-example-resource.warc.gz", 1, 2, &[], &[]),
+    ("formats/warc/warcio-example-space-in-target-uri.warc.gz", 0, 1, &[(Reason::NotText, 1)], &[]),
+    ("formats/warc/warcio-example-space-in-url.arc", 1, 1, &[], &[(Reason::WrongLength, 1)]),
+    ("formats/warc/warcio-example-trunc.warc", 1, 3, &[], &[(Reason::WrongLength, 1)]),
+    ("formats/warc/warcio-example-wget-bad-target-uri.warc.gz", 3, 3, &[], &[]),
+    ("formats/warc/warcio-example-wrong-chunks.warc.gz", 1, 1, &[], &[]),
+    ("formats/warc/warcio-example.arc", 1, 1, &[], &[]),
+    ("formats/warc/warcio-example.arc.gz", 1, 1, &[], &[]),
+    ("formats/warc/warcio-example.warc", 1, 5, &[], &[]),
+    ("formats/warc/warcio-example.warc.gz", 1, 5, &[], &[]),
+    ("formats/warc/warcio-post-test.warc.gz", 3, 3, &[], &[]),
+    ("ocr-and-law/ca1851-match.txt", 1, 0, &[], &[]),
+    ("ocr-and-law/ca1851-nomatch.txt", 1, 0, &[], &[]),
+    ("ocr-and-law/gospeltruth00whit.txt.gz", 1, 0, &[], &[]),
+    ("ocr-and-law/lifeofrevrichard00baxt.txt.gz", 1, 0, &[], &[]),
+    ("ocr-and-law/ny1850-match.txt", 1, 0, &[], &[]),
+    ("ocr-and-law/remember00palm.txt.gz", 1, 0, &[], &[]),
+    ("ocr-and-law/remembermeorholy00palm.txt.gz", 1, 0, &[], &[]),
+    ("ocr-and-law/thoughtsonpopery00nevi.txt.gz", 1, 0, &[], &[]),
+    ("reuters21578/README-original.txt", 1, 0, &[], &[]),
+    ("reuters21578/lewis.dtd", 1, 0, &[], &[]),
+    ("reuters21578/reut2-000.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-001.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-002.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-003.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-004.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-005.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-006.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-007.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-008.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-009.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-010.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-011.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-012.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-013.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-014.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-015.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-016.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-017.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-018.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-019.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-020.sgm.gz", 1000, 0, &[], &[]),
+    ("reuters21578/reut2-021.sgm.gz", 578, 0, &[], &[]),
+];
+
+fn read_file(path: &Path) -> Outcome {
+    let config = ReadConfig::default();
+    let files = list_inputs(&[path.to_path_buf()]).unwrap();
+    drain(open(&files[0], 0, &config), &config)
+}
+
+fn counted(reasons: impl Iterator<Item = Reason>) -> Vec<(Reason, usize)> {
+    let mut counts = BTreeMap::new();
+    for reason in reasons {
+        *counts.entry(reason).or_default() += 1;
+    }
+    counts.into_iter().collect()
+}
+
+#[test]
+fn real_files_give_what_they_hold() {
+    let Some(root) = common::corpora("real sample files") else {
+        return;
+    };
+    for &(path, documents, skipped, rejects, notices) in REAL_FILES {
+        let outcome = read_file(&root.join(path));
+        assert_eq!(outcome.documents.len(), documents, "{path}: documents");
+        assert_eq!(
+            outcome.skipped.values().sum::<usize>(),
+            skipped,
+            "{path}: skipped"
+        );
+        assert_eq!(
+            counted(outcome.reasons().into_iter()),
+            rejects,
+            "{path}: rejects"
+        );
+        let found = counted(
+            outcome
+                .documents
+                .iter()
+                .flat_map(|d| d.notices.iter().copied()),
+        );
+        assert_eq!(found, notices, "{path}: notices");
+    }
+}
+
+#[test]
+fn real_files_have_the_right_names_and_texts() {
+    let Some(root) = common::corpora("real sample files") else {
+        return;
+    };
+    // File, number of the document, docno, URL, a piece of its body.
+    let spots: [(&str, usize, &str, Option<&str>, &str); 14] = [
+        (
+            "formats/trec-web/gov1-G00-00.gz",
+            0,
+            "G00-00-0000000",
+            Some("http://www.aspe.hhs.gov"),
+            "Assistant Secretary",
+        ),
+        (
+            "formats/trec-web/gov2-GX000-00.gz",
+            0,
+            "GX000-00-0000000",
+            Some("http://sgra.jpl.nasa.gov"),
+            "US Space VLBI",
+        ),
+        (
+            "formats/trec-web/anserini-trecweb-malformed.txt",
+            1,
+            "WEB-0003",
+            None,
+            "Wh at ever",
+        ),
+        (
+            "formats/trec-sgml/anserini-trec-ap-ntcir.txt",
+            0,
+            "AP-0001",
+            None,
+            "This is headline",
+        ),
+        (
+            "formats/trec-sgml/anserini-trec-ap-ntcir.txt",
+            1,
+            "doc2",
+            None,
+            "here is some text.",
+        ),
+        (
+            "formats/trec-sgml/shakespeare-merchant.trec.1",
+            1,
+            "SHK-MOV-I-I",
+            None,
+            "In sooth",
+        ),
+        (
+            "formats/trec-sgml/vaswani-doc-text.trec.gz",
+            11428,
+            "11429",
+            None,
+            "pattern detection",
+        ),
+        (
+            "formats/nyt/anserini-nyt-artificial.xml",
+            0,
+            "12345678",
+            None,
+            "Second paragraph",
+        ),
+        (
+            "formats/clueweb/anserini-cw09-artificial.warc.gz",
+            0,
+            "clueweb09-az0000-00-00000",
+            Some("http://clueweb09.test.com/"),
+            "whatever here",
+        ),
+        (
+            "formats/warc/warcio-example.arc",
+            0,
+            "http://example.com/@20140216050221",
+            Some("http://example.com/"),
+            "Example Domain",
+        ),
+        (
+            "formats/warc/warcio-example-wget-bad-target-uri.warc.gz",
+            0,
+            "FD8A6D04-AF8A-4A36-A889-8094487CDF2D",
+            Some("http://example.com/"),
+            "Example Domain",
+        ),
+        (
+            "formats/json/anserini-c4-train.json.gz",
+            1,
+            "http://www.test2.com",
+            Some("http://www.test2.com"),
+            "test text2",
+        ),
+        (
+            "formats/json/anserini-zh.json",
+            0,
+            "doc1",
+            None,
+            "滑铁卢大学",
+        ),
+        (
+            "reuters21578/reut2-000.sgm.gz",
+            0,
+            "1",
+            None,
+            "Showers continued",
+        ),
+    ];
+    for (path, number, docno, url, piece) in spots {
+        let outcome = read_file(&root.join(path));
+        let document = &outcome.documents[number];
+        assert_eq!(document.docno, docno, "{path}");
+        assert_eq!(document.url.as_deref(), url, "{path}");
+        assert!(
+            document.text().contains(piece),
+            "{path}: {}",
+            document.text()
+        );
+    }
+    // What must have been left out.
+    let outcome = read_file(&root.join("formats/trec-sgml/anserini-trec-ap-ntcir.txt"));
+    assert!(!outcome.documents[0].text().contains("NOT"));
+    let outcome = read_file(&root.join("formats/commoncrawl/cc-2008-small-sample.arc.gz"));
+    assert!(
+        outcome
+            .documents
+            .iter()
+            .all(|document| document.url.is_some())
+    );
+}

@@ -1,0 +1,273 @@
+//! A disk that fills up, has no room for another file or may not be written to, a limit on the size of files, and
+//! terminals that are gone: errors that say so, after which the same command goes on.
+#![cfg(target_os = "linux")]
+
+use crate::common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use common::stopped::{corpus, uninterrupted};
+use common::{assert_same_files, lasting};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
+
+/// The program and its arguments for a shell, with the parameters of [`corpus`].
+fn command(input: &Path, out: &Path) -> String {
+    format!(
+        "{PROGRAM} run {} -o {} --shingle-size 3 --threshold 0.2 --segment-size 8KiB --max-document 64KiB \
+         --memory 256MiB --threads 2 --spill always --ignore-disk-space",
+        input.display(),
+        out.display()
+    )
+}
+
+fn shell(script: &str) -> Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).stdin(Stdio::null());
+    shell.output().unwrap()
+}
+
+/// How a shell is started in which file systems can be mounted that nobody else sees.
+fn mounting() -> Option<Vec<&'static str>> {
+    let place = tempfile::tempdir().unwrap();
+    for prefix in [["unshare", "-m"], ["unshare", "-rm"]] {
+        let mount = format!(
+            "mount -t tmpfs -o size=64k tmpfs {}",
+            place.path().display()
+        );
+        let mut probe = Command::new(prefix[0]);
+        probe.args(&prefix[1..]).args(["sh", "-c", &mount]);
+        if probe.output().is_ok_and(|output| output.status.success()) {
+            return Some(prefix.to_vec());
+        }
+    }
+    eprintln!("LEFT OUT: file systems cannot be mounted here, not even in a namespace of users");
+    None
+}
+
+struct Small {
+    directory: tempfile::TempDir,
+    prefix: Vec<&'static str>,
+    input: PathBuf,
+}
+
+/// What the program said on a file system that was too small, and then.
+struct Said {
+    status: i32,
+    stderr: String,
+}
+
+impl Small {
+    /// Runs the program on a file system that is mounted with `first`, changes it by `then`, and runs it again.
+    fn twice(&self, first: &str, then: &str) -> (Said, Said) {
+        let root = self.directory.path();
+        let place = root.join("place");
+        for name in ["place", "kept"] {
+            let _ = fs::remove_dir_all(root.join(name));
+        }
+        fs::create_dir(&place).unwrap();
+        let command = command(&self.input, &place.join("out"));
+        let (root, place) = (root.display(), place.display());
+        let script = format!(
+            "mount -t tmpfs -o {first} tmpfs {place} || exit 9\n\
+             {command} >/dev/null 2>{root}/1; echo $? >{root}/1.status\n\
+             mount -o remount,{then} {place} || exit 9\n\
+             {command} >/dev/null 2>{root}/2; echo $? >{root}/2.status\n\
+             if [ -d {place}/out ]; then cp -r {place}/out {root}/kept; fi\n"
+        );
+        let mut shell = Command::new(self.prefix[0]);
+        shell.args(&self.prefix[1..]).args(["sh", "-c", &script]);
+        let output = shell.stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let said = |name: &str| {
+            let read = |name: String| fs::read_to_string(self.directory.path().join(name)).unwrap();
+            Said {
+                status: read(format!("{name}.status")).trim().parse().unwrap(),
+                stderr: read(name.into()),
+            }
+        };
+        (said("1"), said("2"))
+    }
+}
+
+fn small() -> Option<Small> {
+    let prefix = mounting()?;
+    let directory = tempfile::tempdir().unwrap();
+    let (input, _) = corpus(directory.path(), 12);
+    Some(Small {
+        directory,
+        prefix,
+        input,
+    })
+}
+
+/// Sweeps a limit from next to nothing to enough.
+fn swept(limit: &dyn Fn(u64) -> String, least: u64) {
+    let Some(small) = small() else { return };
+    let (_, run) = corpus(tempfile::tempdir().unwrap().path(), 12);
+    let (expected, _) = uninterrupted(&run, &small.input);
+    let (mut at, mut refused) = (least, 0);
+    loop {
+        let (first, then) = small.twice(&limit(at), "size=64m,nr_inodes=10000");
+        assert_eq!(then.status, 0, "{}: {}", limit(at), then.stderr);
+        let out = small.directory.path().join("kept");
+        assert_same_files(&lasting(&out), &expected, &limit(at));
+        if first.status == 0 {
+            break;
+        }
+        refused += 1;
+        let what = format!("{}: {}", limit(at), first.stderr);
+        assert_eq!(first.status, 1, "{what}");
+        assert!(first.stderr.contains("No space left on device"), "{what}");
+        assert!(
+            first.stderr.contains("help: free space on that disk"),
+            "{what}"
+        );
+        assert!(!first.stderr.contains("panicked"), "{what}");
+        at += (at / 5).max(least);
+    }
+    eprintln!("{refused} limits were too small; enough was {}", limit(at));
+    assert!(refused > 4, "{refused}");
+}
+
+#[test]
+fn a_disk_that_fills_up() {
+    swept(&|kib| format!("size={kib}k"), 4);
+}
+
+#[test]
+fn a_disk_that_has_no_room_for_another_file() {
+    swept(&|inodes| format!("size=64m,nr_inodes={inodes}"), 2);
+}
+
+#[test]
+fn a_disk_that_may_not_be_written_to() {
+    let Some(small) = small() else { return };
+    let (first, then) = small.twice("size=64m,ro", "rw");
+    assert_eq!(first.status, 1, "{}", first.stderr);
+    assert!(
+        first.stderr.contains("Read-only file system"),
+        "{}",
+        first.stderr
+    );
+    assert!(
+        first
+            .stderr
+            .contains("help: give a directory that can be written to")
+    );
+    assert_eq!(then.status, 0, "{}", then.stderr);
+    // And one that holds a run that is to be looked at only.
+    let (first, then) = small.twice("size=64m", "ro");
+    assert_eq!(first.status, 0, "{}", first.stderr);
+    assert_eq!(then.status, 1, "{}", then.stderr);
+    assert!(
+        then.stderr.contains("Read-only file system"),
+        "{}",
+        then.stderr
+    );
+}
+
+/// The kernel ended the program without a word (SIGXFSZ).
+#[test]
+fn a_limit_on_the_size_of_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let (expected, _) = uninterrupted(&run, &input);
+    let mut refused = 0;
+    for (blocks, ignored) in [(0, false), (1, false), (8, true), (8, false), (40, false)] {
+        let out = directory.path().join(format!("out-{blocks}-{ignored}"));
+        let command = command(&input, &out);
+        let trap = if ignored { "trap '' XFSZ; " } else { "" };
+        // What it says goes through a pipe, which has no size.
+        let limited = shell(&format!("{trap}ulimit -f {blocks}; {command}"));
+        let stderr = String::from_utf8_lossy(&limited.stderr);
+        if !limited.status.success() {
+            assert_eq!(limited.status.code(), Some(1), "{blocks}: {stderr}");
+            assert!(stderr.contains("File too large"), "{blocks}: {stderr}");
+            assert!(stderr.contains("ulimit -f"), "{blocks}: {stderr}");
+            refused += 1;
+        }
+        let again = shell(&command);
+        assert!(again.status.success(), "{again:?}");
+        assert_same_files(&lasting(&out), &expected, &format!("{blocks} blocks"));
+    }
+    assert!(refused >= 3, "{refused}");
+}
+
+/// A directory that may not be written to; to root everything may be.
+#[test]
+fn a_directory_that_may_not_be_written_to() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let (input, _) = corpus(directory.path(), 12);
+    let closed = directory.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::write(closed.join("probe"), "").is_ok() {
+        eprintln!("LEFT OUT: this user may write wherever it likes");
+        return;
+    }
+    let output = shell(&command(&input, &closed.join("out")));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("Permission denied") && stderr.contains("check the permissions"));
+}
+
+#[test]
+fn standard_output_that_is_full_or_gone() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, _) = corpus(directory.path(), 12);
+    let command = command(&input, &directory.path().join("out"));
+    let full = shell(&format!("{command} --json >/dev/full"));
+    let stderr = String::from_utf8_lossy(&full.stderr);
+    assert_eq!(full.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("cannot write standard output: No space left on device"),
+        "{stderr}"
+    );
+    // Who reads has seen enough.
+    let status = directory.path().join("status");
+    let gone = shell(&format!(
+        "({command} --json; echo $? >{}) | true",
+        status.display()
+    ));
+    assert!(gone.status.success());
+    assert_eq!(fs::read_to_string(&status).unwrap().trim(), "0", "{gone:?}");
+    let stderr = String::from_utf8_lossy(&gone.stderr);
+    assert!(
+        !stderr.contains("panicked") && !stderr.contains("error"),
+        "{stderr}"
+    );
+}
+
+/// A line that could not be written to standard error was a panic, and ended a run that lacked nothing.
+#[test]
+fn standard_error_that_is_full_or_gone() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = corpus(directory.path(), 12);
+    let (expected, _) = uninterrupted(&run, &input);
+    let status = directory.path().join("status");
+    for (number, to) in ["2>/dev/full", "2>&-", "2>&1 >/dev/null | true"]
+        .iter()
+        .enumerate()
+    {
+        let out = directory.path().join(number.to_string());
+        let (command, status_) = (command(&input, &out), status.display());
+        let run = match to.split_once(" | ") {
+            Some((to, reader)) => format!("({command}; echo $? >{status_}) {to} | {reader}"),
+            None => format!("{command} {to}; echo $? >{status_}"),
+        };
+        shell(&run);
+        assert_eq!(fs::read_to_string(&status).unwrap().trim(), "0", "{to}");
+        assert_same_files(&lasting(&out), &expected, to);
+    }
+    // An error that cannot be told is an error all the same.
+    let missing = directory.path().join("missing");
+    let command = command(&missing, &directory.path().join("out"));
+    assert_eq!(
+        shell(&format!("{command} 2>/dev/full")).status.code(),
+        Some(1)
+    );
+}

@@ -1,0 +1,210 @@
+//! A damaged file is found by `verify`, whatever it is and whatever is done to it. What is asked of a
+//! damaged directory: `tests/corruption_answers.rs`; how it is mended: `tests/corruption_remedies.rs`.
+
+use crate::damage;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use damage::{
+    Replacement, Subject, Variant, cuts, every_byte, flipped, flips, kind_of, same_kind, watch,
+};
+use lookalike::Error;
+use lookalike::inspect::verify;
+
+/// Damages by kind of file.
+type Done = BTreeMap<String, u64>;
+
+/// Every damage to each of the files chosen by `which` is found.
+fn every_damage_is_found(subject: &Subject, which: impl Fn(&str) -> bool) -> Done {
+    watch();
+    let found = verify(&subject.out).unwrap();
+    assert!(found.errors.is_empty(), "undamaged: {:?}", found.errors);
+    let names = subject.names(which);
+    let mut done = Done::new();
+    let mut first = BTreeSet::new();
+    for name in &names {
+        let before = damage::damages();
+        let (path, bytes) = (subject.path(name), &subject.files[name]);
+        // Of segments one is as good as the other, of tables and figures too.
+        let place = name.rsplit_once('/').map(|(place, _)| place.to_string());
+        let rare = if first.insert((place, kind_of(name))) || every_byte() {
+            1
+        } else {
+            11
+        };
+        for flip in flips(name, bytes.len()).into_iter().step_by(rare) {
+            fs::write(&path, flipped(bytes, flip)).unwrap();
+            let (at, mask) = flip;
+            subject.is_found(name, &format!("byte {at} flipped by {mask:#x}"));
+        }
+        for length in cuts(name, bytes.len()).into_iter().step_by(rare) {
+            fs::write(&path, &bytes[..length]).unwrap();
+            subject.is_found(name, &format!("cut to {length} bytes"));
+        }
+        for more in [&b"\0"[..], b"\n", &[0; 64], &bytes.clone()] {
+            if !more.is_empty() {
+                fs::write(&path, [&bytes[..], more].concat()).unwrap();
+                subject.is_found(name, &format!("{} bytes more", more.len()));
+            }
+        }
+        for (what, replacement) in subject.replacements(name) {
+            replacement.put(&path);
+            let of_trial = name.ends_with("/manifest.json") && is_whole(&replacement);
+            if what == "removed" && name.ends_with("manifest.json") {
+                is_found_gone(subject, name);
+            } else if !of_trial {
+                subject.is_found(name, &what);
+            }
+            subject.restore(name);
+        }
+        *done.entry(kind_of(name)).or_default() += damage::damages() - before;
+    }
+    // Two of a kind, one in the place of the other.
+    for a in &names {
+        for b in names.iter().filter(|b| *b > a && same_kind(a, b)) {
+            if subject.files[a] == subject.files[b] {
+                continue;
+            }
+            fs::write(subject.path(a), &subject.files[b]).unwrap();
+            fs::write(subject.path(b), &subject.files[a]).unwrap();
+            // Of trials' manifests, see `is_whole`.
+            if !a.ends_with("manifest.json") {
+                subject.is_found(a, &format!("swapped with {b}"));
+                subject.is_found(b, &format!("swapped with {a}"));
+            }
+            subject.restore(a);
+            subject.restore(b);
+        }
+    }
+    let found = verify(&subject.out).unwrap();
+    assert!(found.errors.is_empty(), "restored: {:?}", found.errors);
+    if every_byte() {
+        for (kind, damages) in &done {
+            println!("{kind}: {damages} damages, all found");
+        }
+    }
+    done
+}
+
+/// The manifest of another trial is whole and may name nothing that is not there. It is harmless: it does not
+/// say that it stands on what this trial stands on (`origin`), so that nothing it names is used.
+fn is_whole(replacement: &Replacement) -> bool {
+    matches!(replacement, Replacement::Content(bytes) if bytes.starts_with(b"{\n  \"format\""))
+}
+
+/// A directory without its manifest says what it lacks; one of a trial begins anew, as if it had been
+/// stopped before its first commit: nothing of it is used.
+fn is_found_gone(subject: &Subject, name: &str) {
+    let verified = verify(&subject.out);
+    if name == "manifest.json" {
+        let error = verified.unwrap_err();
+        assert!(matches!(error, Error::StageMissing { .. }), "{error}");
+    } else {
+        verified.unwrap();
+    }
+}
+
+fn kinds(done: &Done) -> Vec<&str> {
+    done.keys().map(String::as_str).collect()
+}
+
+#[test]
+fn verify_finds_every_damage_to_a_finished_run() {
+    let subject = Subject::finished(Variant::PLAIN);
+    let done = every_damage_is_found(&subject, |name| name != "manifest.json");
+    let expected = [
+        "col", "docs", "fps", "json", "jsonl", "names", "pairs", "post", "rejects", "text", "tsv",
+    ];
+    assert_eq!(kinds(&done), expected);
+    assert!(subject.names(|name| name.ends_with(".docs")).len() > 1);
+}
+
+#[test]
+fn verify_finds_every_damage_to_wide_fingerprints() {
+    let subject = Subject::finished(Variant::MD5);
+    let wide = |name: &str| ["fps", "post"].contains(&kind_of(name).as_str());
+    assert_eq!(
+        kinds(&every_damage_is_found(&subject, wide)),
+        ["fps", "post"]
+    );
+}
+
+#[test]
+fn verify_finds_every_damage_to_the_manifest() {
+    let subject = Subject::finished(Variant::PLAIN);
+    every_damage_is_found(&subject, |name| name == "manifest.json");
+}
+
+#[test]
+fn verify_finds_every_damage_to_runs() {
+    for variant in [Variant::PLAIN, Variant::MD5] {
+        let subject = Subject::sorted(variant);
+        let first = |name: &str| name == "runs/000001.run";
+        assert_eq!(kinds(&every_damage_is_found(&subject, first)), ["run"]);
+    }
+}
+
+#[test]
+fn verify_finds_every_damage_to_an_unfinished_join() {
+    for variant in [Variant::PLAIN, Variant::MD5] {
+        let subject = Subject::joining(variant);
+        let of_join = |name: &str| name.starts_with("pairs/");
+        assert_eq!(kinds(&every_damage_is_found(&subject, of_join)), ["run"]);
+    }
+}
+
+#[test]
+fn verify_finds_every_damage_to_summary_page_plan_and_study() {
+    let subject = Subject::full();
+    let written = |name: &str| {
+        ["summary.json", "report.html", "plan.toml"].contains(&name) || name.starts_with("study/")
+    };
+    let done = every_damage_is_found(&subject, written);
+    assert_eq!(kinds(&done), ["csv", "html", "json", "svg", "toml"]);
+    let trials = subject.names(|name| name.starts_with("study/trials/"));
+    assert_eq!(trials.len(), 3, "{trials:?}");
+}
+
+#[test]
+fn verify_finds_every_damage_to_what_a_stopped_study_and_plan_left() {
+    let subject = Subject::in_trials();
+    let of_trial = |name: &str| name.starts_with("study/") || name.starts_with("plan/");
+    let done = every_damage_is_found(&subject, of_trial);
+    assert!(kinds(&done).contains(&"post"), "{done:?}");
+}
+
+/// Nothing is read from a lock: who has it, the system knows.
+#[test]
+fn a_damaged_lock_is_harmless() {
+    let subject = Subject::finished(Variant::PLAIN);
+    let bytes = &subject.files["lock"];
+    for at in 0..bytes.len() {
+        fs::write(subject.path("lock"), flipped(bytes, (at, 0xff))).unwrap();
+        assert!(verify(&subject.out).unwrap().errors.is_empty());
+    }
+    fs::remove_file(subject.path("lock")).unwrap();
+    assert!(verify(&subject.out).unwrap().errors.is_empty());
+    subject.run.run(&[&subject.input], &subject.out).unwrap();
+    assert!(verify(&subject.out).unwrap().errors.is_empty());
+    fs::remove_file(subject.path("lock")).unwrap();
+    fs::create_dir(subject.path("lock")).unwrap();
+    let refused = subject.run.run(&[&subject.input], &subject.out);
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("lock"), "{refused}");
+}
+
+#[test]
+fn a_file_of_another_kind_is_told_by_name() {
+    let subject = Subject::finished(Variant::PLAIN);
+    let docs = subject.path("collection/000000.docs");
+    fs::write(&docs, &subject.files["collection/000000.fps"]).unwrap();
+    let found = verify(&subject.out).unwrap();
+    assert_eq!(found.errors.len(), 1);
+    assert!(matches!(&found.errors[0], Error::WrongKind { path, .. } if *path == docs));
+    // What is no file of ours at all.
+    let foreign = "GIF89a and so on, for more bytes than a header and a footer have";
+    fs::write(&docs, foreign.repeat(3)).unwrap();
+    let found = verify(&subject.out).unwrap();
+    assert!(matches!(&found.errors[0], Error::NotOurs { path, .. } if *path == docs));
+}
