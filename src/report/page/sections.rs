@@ -482,17 +482,15 @@ pub(super) fn study(html: &mut Html, compared: Option<&Comparison>, figures: &[F
         comparison(html, compared);
     }
     for figure in figures {
-        html.raw("<h3>");
-        html.text(if figure.title.is_empty() {
-            &figure.file
-        } else {
-            &figure.title
-        });
-        html.raw("</h3>\n");
+        let title = match figure.title.as_str() {
+            "" => &figure.file,
+            title => title,
+        };
+        html.raw("<h3>").text(title).raw("</h3>\n");
         match &figure.svg {
             Some(Ok(svg)) => {
                 html.raw("<figure class=\"scroll\">\n")
-                    .figure(svg)
+                    .image(svg, title)
                     .raw("\n</figure>\n");
             }
             Some(Err(problem)) => {
