@@ -325,7 +325,7 @@ pub fn compare(
     })?;
     let of = format!("{COMPARE_DIRECTORY}/");
     workspace.forget_others(|name| name.starts_with(&of))?;
-    let figures = compare::figures(&comparison)?;
+    let figures = compare::figures(&comparison);
     let page = report::page::compare::page(&comparison, &config.methods, &figures);
     let mut files = compare::files(&comparison);
     files.extend(figures);

@@ -5,6 +5,7 @@
 //! run, and with clusters and pairs the [`page`]; the pairs as a [`graph()`]. Every number in it was counted by a stage; nothing is
 //! computed twice.
 
+pub(crate) mod charts;
 mod graph;
 mod ledger;
 pub mod page;

@@ -14,6 +14,7 @@
 //! - Every operation on a file goes through [`disk`].
 
 pub mod disk;
+pub mod json;
 mod map;
 pub mod meta;
 mod pack;

@@ -7,6 +7,8 @@
 
 use std::fmt::Display;
 
+use crate::report::charts::{Row, bars};
+
 /// Markup in memory.
 #[derive(Debug, Default)]
 pub(super) struct Html(String);
@@ -86,6 +88,12 @@ impl Html {
             .raw("\">")
             .isolated(address)
             .raw("</a>")
+    }
+
+    /// Appends bars, which take their colours from the page.
+    pub fn bars(&mut self, what: &str, rows: &[Row]) -> &mut Self {
+        self.0.push_str(bars(what, rows).text());
+        self
     }
 
     /// Appends an SVG file as an image, which runs no script and loads nothing whatever the file says.

@@ -38,7 +38,6 @@
 //! `StageMissing` where pairs or clusters are not there; `BudgetTooSmall`; `Corrupt` and `Io` of the files
 //! of the directory.
 
-mod bars;
 mod changes;
 mod choose;
 pub(crate) mod compare;

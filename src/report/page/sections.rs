@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::bars::{Row, bars};
 use super::changes::{Block, Stretch, changes};
 use super::choose::{Chosen, HUNDREDTHS, Member, ShownCluster, ShownDocument, ShownPair};
 use super::html::Html;
@@ -15,6 +14,7 @@ use crate::ids::Threshold;
 use crate::measure::Measure;
 use crate::parse::TokenKind;
 use crate::report::Summary;
+use crate::report::charts::Row;
 use crate::report::ledger::{bytes, cost_rows, count, ledger_rows, share};
 use crate::report::wording::Wording;
 use crate::sample::Sampling;
@@ -324,7 +324,7 @@ pub(super) fn sizes(
             .raw(keys)
             .raw("</span></figcaption>\n");
         let label = format!("Share of the documents and of the {keys} in each size group");
-        bars(html, &label, &rows);
+        html.bars(&label, &rows);
         html.raw("</figure>\n");
     }
     group_table(html, groups, keys);
@@ -341,7 +341,7 @@ pub(super) fn sizes(
                 .raw(noun)
                 .raw(" up to the next.</p>\n<figure>\n");
             let rows = histogram_rows(histogram, wording.threshold);
-            bars(html, &format!("Number of pairs by {noun}"), &rows);
+            html.bars(&format!("Number of pairs by {noun}"), &rows);
             html.raw("</figure>\n");
         }
         Some(_) => {
