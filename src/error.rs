@@ -279,14 +279,6 @@ pub enum Error {
         /// What is at its place.
         found: String,
     },
-    /// A figure that could not be drawn.
-    #[error("cannot draw {figure}: {message}")]
-    Figure {
-        /// The figure's file.
-        figure: String,
-        /// What the drawing library answered.
-        message: String,
-    },
     /// A command that this one started failed. What it said is said.
     #[error("`{what}` failed: {status}")]
     Failed {
@@ -464,9 +456,6 @@ impl Error {
             }
             Error::BadEdit { .. } => {
                 "this is a defect of lookalike; please report it with the document and --seed".into()
-            }
-            Error::Figure { .. } => {
-                "this is a defect of lookalike; please report it with the study's tables".into()
             }
             Error::Failed { .. } => "see what it said above; the same command goes on from here".into(),
             Error::Panicked { .. } => {

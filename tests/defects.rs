@@ -6,13 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{Run, sample_corpora};
-use lookalike::Error;
 use lookalike::budget::ByteSize;
 use lookalike::experiments::plan;
 use lookalike::ids::Threshold;
-use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
 use lookalike::sample::SampleEntry;
+use lookalike::{Error, pipeline};
 
 /// What is changed, and how.
 type Change = (&'static str, fn(&mut Run));

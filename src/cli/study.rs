@@ -1,6 +1,6 @@
 //! `study`: what sampling costs in precision and recall.
 
-use lookalike::experiments::study::{self, DIRECTORY, StudyConfig};
+use lookalike::experiments::study::{DIRECTORY, StudyConfig};
 use lookalike::{Error, Result, pipeline, report};
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ pub fn run(options: &StudyOptions) -> Result<ExitCode> {
     config.check()?;
     with_context(&options.means, |context| {
         let mut workspace = pipeline::open(&options.directory)?;
-        let (study, cost) = study::run(&mut workspace, &config, context)?;
+        let (study, cost) = report::write_study(&mut workspace, &config, context)?;
         if options.means.json {
             let text = serde_json::to_string_pretty(&(&study, &cost)).map_err(|e| Error::Io {
                 operation: "encode",

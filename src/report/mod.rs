@@ -5,6 +5,9 @@
 //! run, and with clusters and pairs the [`page`]; the pairs as a [`graph()`]. Every number in it was counted by a stage; nothing is
 //! computed twice.
 
+pub(crate) mod charts;
+mod comparison;
+pub mod figures;
 mod graph;
 mod ledger;
 pub mod page;
@@ -15,4 +18,4 @@ mod write;
 pub use graph::{GraphFormat, graph, write_graph};
 pub use ledger::{cost_rows, ledger, ledger_rows};
 pub use plan::{plan, study};
-pub use write::{COMPARE_DIRECTORY, COMPARE_PAGE, write_comparison, write_page};
+pub use write::{COMPARE_DIRECTORY, COMPARE_PAGE, write_comparison, write_page, write_study};

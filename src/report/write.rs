@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::page::{self, PageConfig, PageStats};
 use crate::experiments::compare::{self, CompareConfig, Comparison, TableFile};
+use crate::experiments::study::{self, Study, StudyConfig, StudyCost};
 use crate::progress::Context;
 use crate::store::disk;
 use crate::workspace::{ResultFile, Workspace};
@@ -51,7 +52,7 @@ pub fn write_comparison(
     })?;
     let of = format!("{COMPARE_DIRECTORY}/");
     workspace.forget_others(|name| name.starts_with(&of))?;
-    let figures = compare::figures(&comparison)?;
+    let figures = super::comparison::figures(&comparison);
     let page = page::compare::page(&comparison, &config.methods, &figures);
     let mut files = compare::files(&comparison);
     files.extend(figures);
@@ -64,4 +65,16 @@ pub fn write_comparison(
     }
     workspace.put_other(&format!("{of}{COMPARE_PAGE}"), &page)?;
     Ok(comparison)
+}
+
+/// Runs the trials of a study that are still to be run, and writes its tables and figures to its directory.
+pub fn write_study(
+    workspace: &mut Workspace,
+    config: &StudyConfig,
+    context: &Context<'_>,
+) -> Result<(Study, StudyCost)> {
+    let (study, cost) = study::run(workspace, config, context)?;
+    let shown = super::figures::files(&study)?;
+    study::write(workspace, &study, &cost, &shown)?;
+    Ok((study, cost))
 }

@@ -18,6 +18,7 @@ use std::path::Path;
 use crate::{Error, Result};
 
 pub mod disk;
+pub mod json;
 mod map;
 pub mod meta;
 mod pack;

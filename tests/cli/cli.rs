@@ -1,6 +1,8 @@
 //! The command: what it says, where it says it, and with which status it ends.
 
 use crate::common;
+use lookalike::progress::{Silent, Stop};
+use lookalike::{sample, sort};
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,8 +11,6 @@ use std::process::{Command, Output, Stdio};
 
 use common::corpus::{Random, Shape, random_corpus, write_jsonl};
 use common::{RESULTS, Run, paths, sample_corpora};
-use lookalike::progress::{Silent, Stop};
-use lookalike::{sample, sort};
 use serde_json::Value;
 use tempfile::TempDir;
 

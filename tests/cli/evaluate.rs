@@ -1,6 +1,12 @@
 //! `evaluate`: tiny cases counted by hand, and a version that lists every pair, which the result must equal.
 
 use crate::common;
+use lookalike::evaluate::{
+    Counts, EvaluateConfig, Evaluation, ListFile, Pairs, Sample, evaluate as evaluate_library,
+};
+use lookalike::ids::Threshold;
+use lookalike::progress::{Silent, Stop};
+use lookalike::{Error, evaluate};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,12 +15,6 @@ use std::process::Command;
 
 use common::corpus::Random;
 use common::{Run, rows_of, sample_corpora};
-use lookalike::evaluate::{
-    Counts, EvaluateConfig, Evaluation, ListFile, Pairs, Sample, evaluate as evaluate_library,
-};
-use lookalike::ids::Threshold;
-use lookalike::progress::{Silent, Stop};
-use lookalike::{Error, evaluate};
 use serde_json::Value;
 use tempfile::TempDir;
 

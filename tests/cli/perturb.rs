@@ -1,13 +1,6 @@
 //! Controlled corpora: what is listed is what was done, and the same seed does the same.
 
 use crate::common;
-
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use common::Run;
 use lookalike::Error;
 use lookalike::experiments::perturb::{
     self, Cherkasova, Chowdhury, Edit, Operation, PerturbConfig, PerturbReport, Recipe, Spread,
@@ -15,6 +8,13 @@ use lookalike::experiments::perturb::{
 };
 use lookalike::progress::{Silent, Stop};
 use lookalike::read::ReadConfig;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::Run;
 use serde_json::Value;
 use tempfile::TempDir;
 

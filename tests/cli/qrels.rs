@@ -1,6 +1,10 @@
 //! Relevance judgements against clusters: counts by hand, and against a plain version of the definitions.
 
 use crate::common;
+use lookalike::Error;
+use lookalike::budget::ByteSize;
+use lookalike::evaluate::qrels::{Differing, Keep, QrelsConfig, QrelsReport, TopicCounts, run};
+use lookalike::progress::{Silent, Stop};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,10 +14,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::Run;
-use lookalike::Error;
-use lookalike::budget::ByteSize;
-use lookalike::evaluate::qrels::{Differing, Keep, QrelsConfig, QrelsReport, TopicCounts, run};
-use lookalike::progress::{Silent, Stop};
 use tempfile::TempDir;
 
 /// Two clusters: `a1`, its copy `a2`, `a3` with another word, its copy `a4`; `b1` and `b2`; `c` is alone.

@@ -20,7 +20,7 @@ use crate::common::stopped::StopAt;
 use crate::common::{self, Run, assert_same_files, copy_directory, manifest, results, tree};
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
-use lookalike::experiments::study::{self, StudyConfig};
+use lookalike::experiments::study::StudyConfig;
 use lookalike::inspect::{inspect, stages, verify};
 use lookalike::pipeline::{self, Summary};
 use lookalike::progress::{Progress, Silent, Stop, Unit};
@@ -348,7 +348,7 @@ impl Subject {
             let watch = StopWhen { stop, stage, at: 2 };
             let mut workspace = pipeline::open(&subject.out).unwrap();
             let context = subject.run.context(&watch.stop, &watch);
-            let study = study::run(&mut workspace, &study_config(), &context);
+            let study = lookalike::report::write_study(&mut workspace, &study_config(), &context);
             assert!(matches!(study, Err(Error::Interrupted { .. })));
             let (stop, stage) = (Stop::default(), "plan");
             let watch = StopWhen { stop, stage, at: 2 };
@@ -685,7 +685,7 @@ pub fn study_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
     let mut workspace = pipeline::open(out)?;
     let stop = Stop::default();
     let context = subject.run.context(&stop, &Silent);
-    study::run(&mut workspace, &study_config(), &context)?;
+    lookalike::report::write_study(&mut workspace, &study_config(), &context)?;
     let entries = fs::read_dir(out.join("study")).unwrap();
     let files = entries.map(|entry| entry.unwrap().path());
     // What it took is not the same each time.

@@ -2,13 +2,13 @@
 //! Bernstein & Zobel 2006.
 
 use crate::common;
-
 use lookalike::collection::{self, DocumentReader, SetReader};
 use lookalike::join::PairsEntry;
 use lookalike::methods::{self, Spec};
 use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
 use lookalike::report::{GraphFormat, graph, write_graph};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

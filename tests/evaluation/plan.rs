@@ -2,6 +2,14 @@
 //! was measured on.
 
 use crate::common;
+use lookalike::experiments::plan::{
+    self, Estimate, Evidence, PLAN_FILE, Plan, PlanConfig, Planned, Ratio, Subset, Target,
+};
+use lookalike::ids::Threshold;
+use lookalike::inspect::verify;
+use lookalike::pipeline::{self, AppliedPlan};
+use lookalike::sample::Sampling;
+use lookalike::{Error, Result};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,14 +20,6 @@ use common::corpus::{Doc, Shape, documents, random_corpus, write_jsonl};
 use common::oracle::{Both, Fact, Spec, THRESHOLDS, pairs};
 use common::stopped::{StopAt, stage_of};
 use common::{Run, assert_same_files, least_memory, manifest, rows_of, tree};
-use lookalike::experiments::plan::{
-    self, Estimate, Evidence, PLAN_FILE, Plan, PlanConfig, Planned, Ratio, Subset, Target,
-};
-use lookalike::ids::Threshold;
-use lookalike::inspect::verify;
-use lookalike::pipeline::{self, AppliedPlan};
-use lookalike::sample::Sampling;
-use lookalike::{Error, Result};
 
 const GROUPS: usize = 4;
 

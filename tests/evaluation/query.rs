@@ -1,6 +1,11 @@
 //! A look-up gives what a run over collection and queries together gives.
 
 use crate::common;
+use lookalike::measure::Criterion;
+use lookalike::methods::{self, Spec};
+use lookalike::progress::{Silent, Stop};
+use lookalike::query::{self, Answer, QueryConfig, QueryStats};
+use lookalike::{Error, pipeline};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,11 +14,6 @@ use std::path::Path;
 
 use common::corpus::Random;
 use common::{Run, rows_of};
-use lookalike::measure::Criterion;
-use lookalike::methods::{self, Spec};
-use lookalike::progress::{Silent, Stop};
-use lookalike::query::{self, Answer, QueryConfig, QueryStats};
-use lookalike::{Error, pipeline};
 
 fn corpus(seed: u64) -> Vec<(String, String)> {
     let mut random = Random(seed);

@@ -1,6 +1,11 @@
 //! The report page: what it shows is what was found, and nothing of a document is ever markup.
 
 use crate::common;
+use lookalike::methods::{self, Spec};
+use lookalike::pipeline::Summary;
+use lookalike::progress::{Silent, Stop};
+use lookalike::report::page::{self, MEMBERS_SHOWN, PageConfig, PageStats};
+use lookalike::{Error, pipeline};
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,11 +13,6 @@ use std::path::{Path, PathBuf};
 
 use common::Run;
 use html5gum::{Token, Tokenizer};
-use lookalike::methods::{self, Spec};
-use lookalike::pipeline::Summary;
-use lookalike::progress::{Silent, Stop};
-use lookalike::report::page::{self, MEMBERS_SHOWN, PageConfig, PageStats};
-use lookalike::{Error, pipeline};
 
 /// Writes the page of a directory.
 fn report(run: &Run, out: &Path, config: &PageConfig) -> Result<(String, PageStats), Error> {
@@ -47,7 +47,7 @@ fn parse(page: &str) -> Parsed {
                     let attribute = (name.clone(), utf8(attribute), utf8(value));
                     parsed.attributes.push(attribute);
                 }
-                if !tag.self_closing && !["meta", "br"].contains(&name.as_str()) {
+                if !tag.self_closing && !["meta", "br", "img"].contains(&name.as_str()) {
                     open.push(name.clone());
                 }
                 parsed.elements.insert(name);
@@ -63,11 +63,14 @@ fn parse(page: &str) -> Parsed {
     parsed
 }
 
+/// How the address of every image begins: browsers run no script of what is loaded by it.
+const IMAGE: &str = "data:image/svg+xml;base64,";
+
 /// Only elements and attributes that the page itself writes, and no address but of the web.
 fn assert_harmless(page: &str) -> Parsed {
     let parsed = parse(page);
     let known = "html head meta title style body header h1 nav a main section ul li b span p h2 h3 div \
-                 table caption thead tbody tr th td figure figcaption svg text rect details summary \
+                 table caption thead tbody tr th td figure figcaption svg text rect img details summary \
                  strong bdi br del ins code footer";
     let known: BTreeSet<&str> = known.split_whitespace().collect();
     for element in &parsed.elements {
@@ -82,6 +85,11 @@ fn assert_harmless(page: &str) -> Parsed {
                 "{value}"
             ),
             "rel" => assert_eq!(value, "noopener noreferrer nofollow"),
+            "src" => {
+                assert_eq!(element, "img");
+                assert!(value.starts_with(IMAGE), "{value}");
+            }
+            "alt" => assert_eq!(element, "img"),
             "class" | "id" | "lang" | "charset" | "name" | "content" | "http-equiv" | "scope"
             | "role" | "aria-label" | "dir" | "open" => {}
             "viewBox" | "viewbox" | "x" | "y" | "width" | "height" | "text-anchor" => {
@@ -625,43 +633,80 @@ fn what_is_not_there_is_named() {
 }
 
 #[test]
-fn figures_of_a_study_are_shown_if_they_only_draw() {
+fn figures_of_a_study_are_images_and_never_markup() {
     let corpus = two();
     let run = Run::default();
     corpus.run(&run);
     let study = corpus.out().join("study");
     fs::create_dir(&study).unwrap();
-    fs::write(
-        study.join("good.svg"),
-        "<?xml version=\"1.0\"?><svg viewBox=\"0 0 9 9\"><g><rect x=\"1\"/></g></svg>",
-    )
-    .unwrap();
-    fs::write(study.join("bad.svg"), "<svg><g onload=\"alert(1)\"/></svg>").unwrap();
-    fs::write(
-        study.join("figures.json"),
-        r#"[{"file":"good.svg","title":"<b>Good","paper":"Saw & said.","here":"Here <too>."},
-            {"file":"bad.svg","title":"Bad","paper":"","here":""},
-            {"file":"../../secret.svg","title":"Outside","paper":"","here":""},
-            {"file":"none.svg","title":"None","paper":"","here":""},
-            {"file":"table3.csv","title":"Table","paper":"P.","here":"H."}]"#,
-    )
-    .unwrap();
+    let good = "<?xml version=\"1.0\"?><svg viewBox=\"0 0 9 9\"><rect x=\"1\"/></svg>";
+    // What would run or load something if it stood in the page itself, and what would end the place where it
+    // stands.
+    let hostile: [&[u8]; 8] = [
+        b"<svg onload=\"alert(1)\"><script>alert(2)</script></svg>",
+        b"<svg a=b'><script>alert(3)</script>'></svg>",
+        b"\"><script>alert(4)</script><img src=\"x\" onerror=\"alert(5)",
+        b"</figure></section><iframe src=\"javascript:alert(6)\"></iframe>",
+        b"<svg><image href=\"http://e.example/x.png\"/></svg>",
+        b"<!DOCTYPE svg [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><svg>&x;</svg>",
+        b"\xff\xfe<\0s\0v\0g\0>\0",
+        b"",
+    ];
+    fs::write(study.join("good.svg"), good).unwrap();
+    let mut list = vec![
+        serde_json::json!({"file": "good.svg", "title": "<b>\"Good", "paper": "Saw & said.", "here": "Here <too>."}),
+        serde_json::json!({"file": "../../secret.svg", "title": "Outside"}),
+        serde_json::json!({"file": "none.svg", "title": "None", "paper": "", "here": ""}),
+        serde_json::json!({"file": "table3.csv", "title": "Table", "paper": "P.", "here": "H."}),
+    ];
+    for (number, content) in hostile.iter().enumerate() {
+        let name = format!("hostile-{number}.svg");
+        fs::write(study.join(&name), content).unwrap();
+        list.push(serde_json::json!({"file": name, "title": "\" onload=\"alert(7)"}));
+    }
+    let list = serde_json::Value::Array(list).to_string();
+    fs::write(study.join("figures.json"), list).unwrap();
     let (page, _) = report(&run, &corpus.out(), &PageConfig::default()).unwrap();
-    assert!(page.contains("<svg viewBox=\"0 0 9 9\"><g><rect x=\"1\"/></g></svg>"));
-    let text = parse(&page).text;
+    let parsed = assert_harmless(&page);
     for said in [
-        "<b>Good",
+        "<b>\"Good",
         "In the paper: Saw & said.",
         "Here: Here <too>.",
-        "study/bad.svg is not shown: it contains the attribute onload",
         "study/../../secret.svg is not shown: its name",
         "study/none.svg is not shown: ",
         "Here: H.",
     ] {
-        assert!(text.contains(said), "{said}");
+        assert!(parsed.text.contains(said), "{said}");
     }
-    assert!(!page.contains("onload=\"alert"));
+    // Every file is in an image, byte for byte, and nowhere else.
+    let images = parsed
+        .attributes
+        .iter()
+        .filter(|(element, name, _)| element == "img" && name == "src")
+        .map(|(_, _, value)| decode(value.strip_prefix(IMAGE).unwrap()));
+    let images: BTreeSet<Vec<u8>> = images.collect();
+    let files = hostile.iter().map(|content| content.to_vec());
+    let files: BTreeSet<Vec<u8>> = files.chain([good.as_bytes().to_vec()]).collect();
+    assert_eq!(images, files);
+    for number in 1..=6 {
+        assert!(!page.contains(&format!("alert({number})")));
+    }
     fs::write(study.join("figures.json"), "[{").unwrap();
     let error = report(&run, &corpus.out(), &PageConfig::default()).unwrap_err();
     assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+}
+
+/// The bytes of base64 (RFC 4648, section 4).
+fn decode(text: &str) -> Vec<u8> {
+    let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bits, mut held, mut bytes) = (0u32, 0, Vec::new());
+    for digit in text.trim_end_matches('=').chars() {
+        bits = bits << 6 | digits.find(digit).unwrap() as u32;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+        }
+    }
+    bytes
 }

@@ -2,13 +2,13 @@
 //! stopped; the directory that it is about stays as it is.
 
 use crate::common;
-
 use lookalike::experiments::study::{
-    self, COST_FILE, DIRECTORY, PairTable, Study, StudyConfig, Trial, TrialGroup,
+    COST_FILE, DIRECTORY, PairTable, Study, StudyConfig, Trial, TrialGroup,
 };
 use lookalike::inspect::verify;
 use lookalike::progress::{Silent, Stop};
 use lookalike::{Error, pipeline};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn study(run: &Run, out: &Path, config: &StudyConfig) -> Result<Study, Error> {
 fn watched(run: &Run, out: &Path, config: &StudyConfig, watch: &StopAt) -> Result<Study, Error> {
     let mut workspace = pipeline::open(out)?;
     let context = run.context(&watch.stop, watch);
-    study::run(&mut workspace, config, &context).map(|(study, _)| study)
+    lookalike::report::write_study(&mut workspace, config, &context).map(|(study, _)| study)
 }
 
 /// How many thresholds a pair reaches by the sample, and in truth.
@@ -475,7 +475,7 @@ fn studies_stopped_in_the_midst_of_a_trial_go_on() {
             });
             let mut workspace = pipeline::open(&out).unwrap();
             let context = run.context(&stop, &Silent);
-            study::run(&mut workspace, &config, &context).map(drop)
+            lookalike::report::write_study(&mut workspace, &config, &context).map(drop)
         });
         if let Err(error) = ended {
             stage_of(&error);
@@ -605,7 +605,8 @@ fn plans_of_a_study_are_what_runs_with_them_list() {
     let mut workspace = pipeline::open(&directory.path().join("exact")).unwrap();
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);
-    let (_, cost) = study::run(&mut workspace, &config(&[2, 4]), &context).unwrap();
+    let (_, cost) =
+        lookalike::report::write_study(&mut workspace, &config(&[2, 4]), &context).unwrap();
     assert_eq!(cost.planned.len(), 3);
     let mut wrong = 0;
     for (number, planned) in cost.planned.iter().enumerate() {

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use lookalike::Error;
-use lookalike::experiments::study::figures::files;
 use lookalike::experiments::study::{PairTable, Study, StudyConfig, Trial, TrialGroup};
+use lookalike::report::figures::files;
 
 fn thresholds(texts: &[&str]) -> Vec<lookalike::ids::Threshold> {
     texts.iter().map(|t| t.parse().unwrap()).collect()
@@ -376,31 +376,27 @@ fn remarks_are_made_from_the_numbers() {
     );
     assert_eq!(
         here["table3.csv"],
-        "Group 0 (0–499 words) has 80 % of the 10 documents and 40 % of the 1,000 shingles; group 1 \
-         (500 or more words) has 20 % and 60 %."
+        "0–499 words: 80 % of the documents, 40 % of the shingles. 500 or more words: 20 % of the \
+         documents, 60 % of the shingles. All: 10 documents, 1,000 shingles."
     );
     assert_eq!(
         here["figure2-2.svg"],
-        "Precision over all pairs at 1/2 falls from 0.92 at threshold 0.5 to 0.88 at 0.8. At 0.8 it \
-         is 0.88 overall and 0.83 in group 0."
+        "All pairs: 0.92 at 0.5, 0.88 at 0.8. Group 0: 0.90 at 0.5, 0.83 at 0.8."
     );
     assert_eq!(
         here["figure3-4.svg"],
-        "Recall over all pairs at 1/4 falls from 0.70 at threshold 0.5 to 0.17 at 0.8; the least of \
-         a group is 0.25, in group 0 (0–499 words) at 0.8 (2 true pairs). Of 30 % of the documents \
-         nothing is sampled."
+        "All pairs: 0.70 at 0.5, 0.17 at 0.8. Group 0: 0.75 at 0.5, 0.25 at 0.8. Least of a group: \
+         0.25. Documents without a sampled shingle: 30 %."
     );
     assert_eq!(
         here["figure4.svg"],
-        "Precision 0.8 at threshold 0.5 takes 35 % of the shingles with a ratio for each group and \
-         50 % with one for all; precision 0.85 at threshold 0.8 takes 55 % of the shingles with a \
-         ratio for each group and 50 % with one for all. In the last, 1 of 2 groups has no pairs and \
-         takes the coarsest ratio."
+        "Precision 0.80 at threshold 0.5: 35 % with a ratio for each group, 50 % with one for all (1 \
+         of 2 groups have no pairs). Precision 0.85 at threshold 0.8: 55 % with a ratio for each \
+         group, 50 % with one for all (1 of 2 groups have no pairs)."
     );
     assert_eq!(
         here["spread.svg"],
-        "Over all pairs at 0.8 precision differs most between the 2 classes of 1/2, from 0.750 to \
-         1.000 (standard deviation 0.125); in group 0 it is there between 0.667 and 1.000."
+        "All pairs: from 0.750 to 1.000 at 1/2 (standard deviation 0.125), where classes differ most."
     );
     for (file, text) in here {
         assert!(
@@ -519,7 +515,7 @@ fn texts(svg: &str) -> Vec<String> {
 }
 
 #[test]
-fn figures_have_axes_and_legends() {
+fn figures_have_axes_and_labels() {
     let study = plausible();
     let files = contents(&study);
     if let Some(directory) = std::env::var_os("LOOKALIKE_FIGURES") {
@@ -551,7 +547,7 @@ fn figures_have_axes_and_legends() {
 }
 
 #[test]
-fn at_a_sixteenth_the_papers_numbers_are_beside() {
+fn at_a_sixteenth_the_same_numbers_as_the_papers_are_named() {
     // Group 0 has 4 pairs found at 0.85, 3 of them true; group 3 has 10, 1 of them true at 0.96.
     let group = |same: &[_]| TrialGroup {
         documents: 5,
@@ -584,10 +580,8 @@ fn at_a_sixteenth_the_papers_numbers_are_beside() {
     let remark = remarks.find(|r| r["file"] == "figure2-16.svg").unwrap();
     assert_eq!(
         remark["here"],
-        "Precision over all pairs at 1/16 falls from 0.93 at threshold 0.85 to 0.20 at 0.96. At 0.85 \
-         it is 0.93 overall (the paper saw 0.70), 0.75 in group 0 (the lowest; the paper saw 0.57) and \
-         1.00 in group 1 (the highest). Above 0.95, groups under 3,000 words have at most 0.20 (group 1 \
-         at 0.96); the paper saw less than 0.1."
+        "All pairs: 0.93 at 0.85, 0.20 at 0.96. Group 0: 0.75 at 0.85, undefined at 0.96. Groups under \
+         3,000 words above 0.95: at most 0.20."
     );
 }
 

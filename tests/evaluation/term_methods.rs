@@ -2,10 +2,10 @@
 //! no fingerprints, sets of words in memory and logarithms.
 
 use crate::common;
-
 use lookalike::methods::{self, Spec};
 use lookalike::progress::{Silent, Stop};
 use lookalike::{Error, pipeline};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,16 +2,16 @@
 //! only small budgets take are really taken.
 
 use crate::common;
+use lookalike::ids::Key;
+use lookalike::progress::{Silent, Stop};
+use lookalike::workspace::Workspace;
+use lookalike::{collection, join, merge, pipeline, sample, sort};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use common::corpus::{Doc, Random, Shape, random_corpus, write_jsonl};
 use common::{Run, assert_same_files, lasting, least_memory, manifest, results};
-use lookalike::ids::Key;
-use lookalike::progress::{Silent, Stop};
-use lookalike::workspace::Workspace;
-use lookalike::{collection, join, merge, pipeline, sample, sort};
 use tempfile::TempDir;
 
 type Files = BTreeMap<String, Vec<u8>>;

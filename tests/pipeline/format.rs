@@ -16,7 +16,7 @@ use lookalike::collection::{
 };
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::experiments::plan;
-use lookalike::experiments::study::{self, StudyConfig};
+use lookalike::experiments::study::StudyConfig;
 use lookalike::ids::Key;
 use lookalike::inspect::{inspect, verify};
 use lookalike::join::prefix::{self, Round};
@@ -1115,7 +1115,7 @@ fn directories_are_read() {
         let context = context();
         let mut workspace = pipeline::open(&out).unwrap();
         if name == "v1-study" {
-            study::run(&mut workspace, &study, &context).unwrap();
+            lookalike::report::write_study(&mut workspace, &study, &context).unwrap();
         }
         let config = plan::PlanConfig {
             target: plan::Target {
@@ -1156,7 +1156,7 @@ fn directories_are_read() {
         let mut workspace = pipeline::open(&out).unwrap();
         if version.join("study").exists() {
             // Its trials are not run again (what they cost would be another time), and its table is shown.
-            study::run(&mut workspace, &study, &context).unwrap();
+            lookalike::report::write_study(&mut workspace, &study, &context).unwrap();
             for place in ["study", "study/trials"] {
                 for entry in fs::read_dir(version.join(place)).unwrap() {
                     let name = Path::new(place).join(entry.unwrap().file_name());
@@ -1247,7 +1247,7 @@ fn studies_of_other_versions_are_refused_by_name_and_their_trials_run_again() {
             ratios: vec![2],
             thresholds: vec!["0.5".parse().unwrap(), "0.8".parse().unwrap()],
         };
-        study::run(&mut workspace, &config, &context()).unwrap();
+        lookalike::report::write_study(&mut workspace, &config, &context()).unwrap();
         drop(workspace);
         for name in ["study/trials/1-2-1.json", "study/trials/1-2-0.json"] {
             let text = |directory: &Path| fs::read_to_string(directory.join(name)).unwrap();

@@ -1,11 +1,6 @@
 //! The text of a collection's documents, where it is kept, has the tokens of the documents.
 
 use crate::common;
-
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use common::{Run, assert_same_files, corpora, manifest, sample_corpora, tree};
 use lookalike::Error;
 use lookalike::collection::{self, DocumentReader, TextReader};
 use lookalike::inspect::verify;
@@ -13,6 +8,11 @@ use lookalike::pipeline::{self, Summary};
 use lookalike::read::{ContentKind, RawDocument};
 use lookalike::report::ledger;
 use lookalike::shingle::Shingler;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Run, assert_same_files, corpora, manifest, sample_corpora, tree};
 
 /// Every document of a collection whose set is stored: its text, parsed as plain text, has its MD5 and its
 /// words. Says how many there are.

@@ -2,6 +2,7 @@
 //! the sample corpora it finds what is known to be there.
 
 use crate::common;
+use lookalike::pipeline::Summary;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +11,6 @@ use std::path::Path;
 use common::corpus::{Doc, Random, Shape, documents, random_corpus, write_files, write_jsonl};
 use common::oracle::{Answer, BY_GROUP, FULL, SAMPLINGS, Spec, THRESHOLDS, answer};
 use common::{Run, assert_same_files, results, rows, rows_of, sample_corpora};
-use lookalike::pipeline::Summary;
 
 /// Every value of `--max-postings` that is tried.
 const MAX_POSTINGS: [Option<usize>; 3] = [None, Some(2), Some(7)];

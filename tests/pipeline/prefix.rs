@@ -1,13 +1,13 @@
 //! The prefix join where it is hardest, beside the count join, which must say the same.
 
 use crate::common;
+use lookalike::join::PrefixStats;
+use lookalike::pipeline::Summary;
 
 use std::path::Path;
 
 use common::corpus::{Doc, Random, write_jsonl};
 use common::{Run, assert_same_files, results, rows, sample_corpora};
-use lookalike::join::PrefixStats;
-use lookalike::pipeline::Summary;
 
 fn doc(number: usize, text: String) -> Doc {
     Doc {

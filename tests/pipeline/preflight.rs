@@ -1,7 +1,6 @@
 //! A disk that will not do is found out before it is full, and one that will do is not refused.
 
 use crate::common;
-
 use lookalike::Error;
 use lookalike::budget::{ByteSize, Disk};
 use lookalike::join::PairsEntry;
@@ -9,6 +8,7 @@ use lookalike::merge::PostingsEntry;
 use lookalike::pipeline::{self, preflight};
 use lookalike::progress::{Progress, Silent, Stop, Unit};
 use lookalike::sort::RunsEntry;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

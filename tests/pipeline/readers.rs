@@ -4,17 +4,17 @@
 //! they say loudly that they were left out.
 
 use crate::common;
-
-use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::path::Path;
-
 use lookalike::budget::ByteSize;
 use lookalike::progress::Stop;
 use lookalike::read::{
     Batch, ContentKind, Format, InputFile, Interpreted, ReadConfig, Reason, RecordKind,
     RecordReader, interpret, list_inputs,
 };
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::Path;
+
 use proptest::prelude::*;
 
 /// A reader that gives at most so many bytes at a time, in turn.

@@ -3,13 +3,13 @@
 //! out, and check nothing.
 
 use crate::common;
+use lookalike::pipeline::Summary;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{Run, rows_of};
-use lookalike::pipeline::Summary;
 
 /// The folder of a collection, or nothing and a loud word.
 fn folder(name: &str) -> Option<PathBuf> {

@@ -2,6 +2,7 @@
 //! every pair that is true and proposed.
 
 use crate::common;
+use lookalike::{Error, pipeline};
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +12,6 @@ use common::corpus::{Random, Shape, random_corpus, write_jsonl};
 use common::oracle::{Answer, BY_GROUP, Spec, THRESHOLDS, answer};
 use common::stopped::{StopAt, stage_of};
 use common::{RESULTS, assert_same_files, lasting, least_memory, results, rows_of};
-use lookalike::{Error, pipeline};
 
 const SAMPLINGS: [(&str, u128, u128, usize); 4] = [
     ("1/2", 2, 0, usize::MAX),

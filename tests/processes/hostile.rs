@@ -7,6 +7,9 @@
 #![cfg(unix)]
 
 use crate::common;
+use lookalike::Error;
+use lookalike::progress::{Progress, Stop, Unit};
+use lookalike::read::{Batch, ReadConfig, RecordReader};
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -22,9 +25,6 @@ use common::corpus::Random;
 use common::{Run, assert_same_files, lasting};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use lookalike::Error;
-use lookalike::progress::{Progress, Stop, Unit};
-use lookalike::read::{Batch, ReadConfig, RecordReader};
 
 /// The largest document of these tests.
 const MOST: usize = 8 << 20;

@@ -5,6 +5,7 @@
 //! started has a copy of every lock that another test of the same file holds.
 
 use crate::common;
+use lookalike::Error;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -13,7 +14,6 @@ use std::time::{Duration, Instant};
 use common::corpus::Random;
 use common::stopped::{corpus, names, uninterrupted};
 use common::{assert_same_files, lasting};
-use lookalike::Error;
 
 /// The program, with the parameters of [`corpus`].
 fn program(input: &Path, out: &Path, threads: usize) -> Command {

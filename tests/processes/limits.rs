@@ -4,6 +4,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::common;
+use lookalike::budget::ByteSize;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +13,6 @@ use std::process::{Command, Output, Stdio};
 
 use common::stopped::corpus;
 use common::{assert_same_files, copy_directory, manifest, tree};
-use lookalike::budget::ByteSize;
 use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");

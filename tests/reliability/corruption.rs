@@ -2,6 +2,8 @@
 //! damaged directory: `tests/corruption_answers.rs`; how it is mended: `tests/corruption_remedies.rs`.
 
 use crate::damage;
+use lookalike::Error;
+use lookalike::inspect::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,8 +11,6 @@ use std::fs;
 use damage::{
     Replacement, Subject, Variant, cuts, every_byte, flipped, flips, kind_of, same_kind, watch,
 };
-use lookalike::Error;
-use lookalike::inspect::verify;
 
 /// Damages by kind of file.
 type Done = BTreeMap<String, u64>;

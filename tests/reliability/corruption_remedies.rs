@@ -1,12 +1,11 @@
 //! Whoever finds a damaged file deletes it and repeats the command: then the directory is, byte for byte,
 //! what it would be without the damage.
 
-use crate::common;
-use crate::damage;
-
+use crate::{common, damage};
 use lookalike::cluster::ResultsEntry;
 use lookalike::inspect::verify;
 use lookalike::{Error, collection, pipeline};
+
 use std::fs;
 use std::path::Path;
 

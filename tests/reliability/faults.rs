@@ -5,13 +5,12 @@
 //! operation and file, and some more.
 
 use crate::common;
-
 use lookalike::evaluate::qrels::{self, QrelsConfig};
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::experiments::compare::CompareConfig;
 use lookalike::experiments::perturb::{self, Chowdhury, PerturbConfig, Recipe};
 use lookalike::experiments::plan::{self, PlanConfig, Target};
-use lookalike::experiments::study::{self, StudyConfig};
+use lookalike::experiments::study::StudyConfig;
 use lookalike::inspect::verify;
 use lookalike::join::PairsEntry;
 use lookalike::measure::Criterion;
@@ -29,6 +28,7 @@ use lookalike::store::disk::faults::{Do, Fault, arm, errno};
 use lookalike::store::disk::{Op, temporary};
 use lookalike::workspace::Workspace;
 use lookalike::{Error, join, merge, pipeline, sample, sort};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -726,7 +726,11 @@ fn subjects() -> Vec<Subject> {
                 };
                 context_of(root, &|w| {
                     let stop = Stop::default();
-                    let study = study::run(w, &config, &small().context(&stop, &Silent))?;
+                    let study = lookalike::report::write_study(
+                        w,
+                        &config,
+                        &small().context(&stop, &Silent),
+                    )?;
                     Ok(serde_json::to_string(&study.0).unwrap())
                 })
             }),

@@ -2,6 +2,9 @@
 //! there and still holds is used again; what no longer holds is refused.
 
 use crate::common;
+use lookalike::progress::{Progress, Stop, Unit};
+use lookalike::workspace::Workspace;
+use lookalike::{Error, join, merge, pipeline, sample, sort};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -11,9 +14,6 @@ use std::time::SystemTime;
 
 use common::stopped::{StopAt, corpus, names, stage_of, uninterrupted};
 use common::{Run, assert_same_files, copy_directory, lasting, least_memory, paths, results};
-use lookalike::progress::{Progress, Stop, Unit};
-use lookalike::workspace::Workspace;
-use lookalike::{Error, join, merge, pipeline, sample, sort};
 
 #[test]
 fn stopped_at_any_call_and_run_again() {

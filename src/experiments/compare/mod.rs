@@ -27,7 +27,6 @@
 //! `StageMissing` where a method was not run; `BadParameter`; `BudgetTooSmall`; `Corrupt`; `Io`.
 
 mod families;
-mod figures;
 mod tables;
 
 use crate::budget::ByteSize;
@@ -46,7 +45,6 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use families::{Curve, Distribution, Families, FamilyRow};
-pub(crate) use figures::figures;
 pub use tables::{TableFile, files, table};
 
 const STAGE: &str = "compare";

@@ -32,12 +32,10 @@
 //! in the group of the smaller document.
 
 mod comparison;
-pub mod figures;
 pub mod results;
 mod run;
 
 pub use crate::precision::{Levels, PairTable};
 pub use comparison::{Comparison, Row, Spread, comparison};
-pub use figures::StudyFile;
-pub use results::{Study, StudyConfig, Trial, TrialGroup};
-pub use run::{COST_FILE, DIRECTORY, FORMAT, PlannedTrial, STAGE, StudyCost, run};
+pub use results::{Study, StudyConfig, StudyFile, Trial, TrialGroup};
+pub use run::{COST_FILE, DIRECTORY, FORMAT, PlannedTrial, STAGE, StudyCost, run, write};

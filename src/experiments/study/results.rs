@@ -56,3 +56,12 @@ pub struct Study {
     /// Ratio by ratio, class by class.
     pub trials: Vec<Trial>,
 }
+
+/// A table or figure of a study, to be written to its directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StudyFile {
+    /// Its name, without a directory.
+    pub name: String,
+    /// Its bytes, UTF-8.
+    pub content: Vec<u8>,
+}

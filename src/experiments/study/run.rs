@@ -22,8 +22,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::comparison::comparison;
-use super::figures;
-use super::results::{Study, StudyConfig, Trial, TrialGroup};
+use super::results::{Study, StudyConfig, StudyFile, Trial, TrialGroup};
 
 /// What the stage is called in progress and messages.
 pub const STAGE: &str = "study";
@@ -208,8 +207,13 @@ fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> 
     Ok(all)
 }
 
-/// Writes tables, figures, and what it took; removes those of an earlier study that this one has not.
-fn write(base: &mut Workspace, study: &Study, cost: &StudyCost) -> Result<()> {
+/// Writes tables, figures, and what the study took; removes those of an earlier study that this one has not.
+pub fn write(
+    base: &mut Workspace,
+    study: &Study,
+    cost: &StudyCost,
+    shown: &[StudyFile],
+) -> Result<()> {
     let of_study = format!("{DIRECTORY}/");
     let kept = format!("{DIRECTORY}/{TRIALS}/");
     let earlier =
@@ -220,7 +224,7 @@ fn write(base: &mut Workspace, study: &Study, cost: &StudyCost) -> Result<()> {
         files.push(put_file(base.directory(), &name, content)?);
         Ok(())
     };
-    for file in figures::files(study)? {
+    for file in shown {
         put(&file.name, &file.content)?;
     }
     let json = serde_json::json!({
@@ -344,7 +348,6 @@ pub fn run(
         }
     }
     cost.peak_bytes = peak_bytes();
-    write(base, &study, &cost)?;
     let line = format!(
         "{STAGE}: {}, {:.1} s, {:.1} CPU s",
         counted(cost.count, "trial"),

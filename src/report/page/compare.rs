@@ -1,7 +1,6 @@
 //! The page of a comparison of methods.
 
 use super::html::Html;
-use super::study::CheckedSvg;
 use crate::budget::ByteSize;
 use crate::experiments::compare::{Comparison, Families, TableFile};
 use crate::methods::Spec;
@@ -215,9 +214,9 @@ fn copies(html: &mut Html, comparison: &Comparison, families: &Families, figures
     let head = ["method", "found ratio", "clusters of an original"];
     table(html, &head, &rows.collect::<Vec<_>>());
     for figure in figures {
-        if let Ok(svg) = CheckedSvg::new(&figure.text) {
-            html.raw("<figure>\n").figure(&svg).raw("\n</figure>\n");
-        }
+        html.raw("<figure class=\"scroll\">\n")
+            .image(figure.text.as_bytes(), figure.name)
+            .raw("\n</figure>\n");
     }
     html.raw(
         "<p>First: similarity by each method's own measure (where it asks for a number of keys in common, the \

@@ -7,6 +7,8 @@
 
 use std::fmt::Display;
 
+use crate::report::charts::{Row, bars};
+
 /// Markup in memory.
 #[derive(Debug, Default)]
 pub(super) struct Html(String);
@@ -88,10 +90,19 @@ impl Html {
             .raw("</a>")
     }
 
-    /// Appends a figure that [`super::study`] has looked through.
-    pub fn figure(&mut self, svg: &super::study::CheckedSvg) -> &mut Self {
-        self.0.push_str(svg.text());
+    /// Appends bars, which take their colours from the page.
+    pub fn bars(&mut self, what: &str, rows: &[Row]) -> &mut Self {
+        self.0.push_str(bars(what, rows).text());
         self
+    }
+
+    /// Appends an SVG file as an image, which runs no script and loads nothing whatever the file says.
+    /// `alternative` describes it to readers who do not see it.
+    pub fn image(&mut self, svg: &[u8], alternative: &str) -> &mut Self {
+        self.raw("<img alt=\"").text(alternative);
+        self.raw("\" src=\"data:image/svg+xml;base64,");
+        base64(svg, &mut self.0);
+        self.raw("\">")
     }
 
     /// What was written.
@@ -102,6 +113,26 @@ impl Html {
     /// Begins anew.
     pub fn clear(&mut self) {
         self.0.clear();
+    }
+}
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8], text: &mut String) {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    text.reserve(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let digit = bits >> (18 - 6 * place) & 63;
+            // One byte fills two digits, two bytes three.
+            let filled = place <= group.len();
+            text.push(if filled {
+                char::from(DIGITS[digit as usize])
+            } else {
+                '='
+            });
+        }
     }
 }
 
@@ -140,6 +171,37 @@ mod tests {
         );
         assert_eq!(text("a\u{202e}b"), "a<span class=\"code\">U+202E</span>b");
         assert_eq!(text("ä 漢 👩\u{200d}🔬 \t\n"), "ä 漢 👩\u{200d}🔬   ");
+    }
+
+    #[test]
+    fn bytes_are_written_as_digits() {
+        // RFC 4648, section 10.
+        for (bytes, expected) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            let mut text = String::new();
+            base64(bytes.as_bytes(), &mut text);
+            assert_eq!(text, expected);
+        }
+        let mut text = String::new();
+        base64(&[0xfb, 0xff, 0xbf, 0], &mut text);
+        assert_eq!(text, "+/+/AA==");
+    }
+
+    #[test]
+    fn an_image_holds_no_markup_of_its_file() {
+        let mut html = Html::default();
+        html.image(b"\"><script>x</script>", "\"><b>");
+        assert_eq!(
+            html.0,
+            "<img alt=\"&quot;&gt;&lt;b&gt;\" src=\"data:image/svg+xml;base64,Ij48c2NyaXB0Png8L3NjcmlwdD4=\">"
+        );
     }
 
     #[test]

@@ -19,8 +19,8 @@
 //!
 //! # Invariants
 //! - What comes from documents, file names and arguments is text: never markup (`html.rs`). An SVG of a
-//!   study has only elements and attributes that draw (`study.rs`). A Content-Security-Policy forbids the
-//!   rest once more.
+//!   study is embedded as an image: browsers run no script of an image and load nothing for it. A
+//!   Content-Security-Policy forbids both once more.
 //! - The same directory, inputs and parameters give the same bytes. There is no date on the page.
 //! - The counts are those of the summary; nothing is counted twice but what the histogram shows.
 //! - A text that cannot be read again is missing from the page, which says why; it is no error.
@@ -38,7 +38,6 @@
 //! `StageMissing` where pairs or clusters are not there; `BudgetTooSmall`; `Corrupt` and `Io` of the files
 //! of the directory.
 
-mod bars;
 mod changes;
 mod choose;
 pub(crate) mod compare;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::bars::{Row, bars};
 use super::changes::{Block, Stretch, changes};
 use super::choose::{Chosen, HUNDREDTHS, Member, ShownCluster, ShownDocument, ShownPair};
 use super::html::Html;
@@ -16,6 +15,7 @@ use crate::measure::Measure;
 use crate::numbers::{self, count, counted, fraction};
 use crate::parse::TokenKind;
 use crate::pipeline::Summary;
+use crate::report::charts::Row;
 use crate::report::ledger::{bytes, cost_rows, ledger_rows, share};
 use crate::report::wording::Wording;
 use crate::sample::Sampling;
@@ -329,7 +329,7 @@ pub(super) fn sizes(
             .raw(keys)
             .raw("</span></figcaption>\n");
         let label = format!("Share of the documents and of the {keys} in each size group");
-        bars(html, &label, &rows);
+        html.bars(&label, &rows);
         html.raw("</figure>\n");
     }
     group_table(html, groups, keys);
@@ -346,7 +346,7 @@ pub(super) fn sizes(
                 .raw(noun)
                 .raw(" up to the next.</p>\n<figure>\n");
             let rows = histogram_rows(histogram, wording.threshold);
-            bars(html, &format!("Number of pairs by {noun}"), &rows);
+            html.bars(&format!("Number of pairs by {noun}"), &rows);
             html.raw("</figure>\n");
         }
         Some(_) => {
@@ -491,17 +491,15 @@ pub(super) fn study(html: &mut Html, compared: Option<&Comparison>, figures: &[F
         comparison(html, compared);
     }
     for figure in figures {
-        html.raw("<h3>");
-        html.text(if figure.title.is_empty() {
-            &figure.file
-        } else {
-            &figure.title
-        });
-        html.raw("</h3>\n");
+        let title = match figure.title.as_str() {
+            "" => &figure.file,
+            title => title,
+        };
+        html.raw("<h3>").text(title).raw("</h3>\n");
         match &figure.svg {
             Some(Ok(svg)) => {
                 html.raw("<figure class=\"scroll\">\n")
-                    .figure(svg)
+                    .image(svg, title)
                     .raw("\n</figure>\n");
             }
             Some(Err(problem)) => {

@@ -108,6 +108,10 @@ impl Spread {
 }
 
 impl Moments {
+    pub(super) fn width(&self) -> f64 {
+        self.greatest - self.least
+    }
+
     fn of(values: &[f64]) -> Option<Moments> {
         let count = values.len() as f64;
         let (mut least, mut greatest) = (*values.first()?, *values.first()?);

@@ -1,10 +1,11 @@
 //! The figures' axes and lines.
 
-use super::chart::{Axis, Chart, Line, Look, Panel, Range, Ticks, thousands};
 use super::fit::power_law;
 use super::measure::{Measure, Ratio, Scope, View, ratio_name, value};
 use super::plan::{Plan, TARGETS};
 use super::tables::drawn;
+use crate::numbers::count;
+use crate::report::charts::{Axis, Chart, Line, Look, Panel, Range};
 
 /// Left free at both ends of an axis of thresholds or precisions, for the markers there.
 const MARGIN: f64 = 0.01;
@@ -16,7 +17,6 @@ fn nothing(title: String, why: &str) -> Chart {
     Chart {
         title,
         panels: Vec::new(),
-        legend_title: String::new(),
         nothing: Some(why.into()),
     }
 }
@@ -43,13 +43,13 @@ pub(super) fn figure1(view: &View, title: &str) -> Chart {
         };
         lines.push(Line {
             label: format!("fitted: slope {}", signed(law.slope)),
-            look: Look::fit(),
+            look: Look::FIT,
             points: vec![end(law.ranks.0), end(law.ranks.1)],
         });
     }
     lines.push(Line {
         label: "documents".into(),
-        look: Look::points(),
+        look: Look::POINTS,
         points: sizes
             .iter()
             .map(|&(r, w)| (r as f64, Some(w as f64)))
@@ -64,7 +64,6 @@ pub(super) fn figure1(view: &View, title: &str) -> Chart {
             lines,
             ranges: Vec::new(),
         }],
-        legend_title: String::new(),
         nothing: None,
     }
 }
@@ -107,7 +106,7 @@ pub(super) fn by_threshold(
             .collect(),
     };
     let count = view.study.groups.len();
-    let mut lines = vec![line(Scope::All, "all pairs".into(), Look::whole())];
+    let mut lines = vec![line(Scope::All, "all pairs".into(), Look::WHOLE)];
     for (group, words) in view.study.groups.iter().enumerate() {
         let label = format!("{group}: {}", pretty(words));
         lines.push(line(
@@ -125,22 +124,16 @@ pub(super) fn by_threshold(
         title: title.into(),
         panels: vec![Panel {
             title: String::new(),
-            x: Axis::linear(
-                "Resemblance threshold",
-                low - MARGIN,
-                high + MARGIN,
-                Ticks::Ten,
-            ),
+            x: Axis::linear("Resemblance threshold", low - MARGIN, high + MARGIN, 10),
             y: Axis::linear(
                 &format!("Mean {} over classes", measure.name()),
                 floor,
                 1.0,
-                Ticks::Ten,
+                10,
             ),
             lines,
             ranges: Vec::new(),
         }],
-        legend_title: "Size group: words".into(),
         nothing: None,
     }
 }
@@ -148,9 +141,9 @@ pub(super) fn by_threshold(
 /// `500–999`, `9,000 or more`.
 pub(super) fn pretty(words: &str) -> String {
     match super::measure::bounds(words) {
-        Some((low, Some(high))) => format!("{}\u{2013}{}", thousands(low), thousands(high)),
+        Some((low, Some(high))) => format!("{}\u{2013}{}", count(low), count(high)),
         Some((0, None)) => "any".into(),
-        Some((low, None)) => format!("{} or more", thousands(low)),
+        Some((low, None)) => format!("{} or more", count(low)),
         None => words.to_string(),
     }
 }
@@ -196,7 +189,7 @@ pub(super) fn figure4(view: &View, plans: &[Plan], title: &str) -> Chart {
             x: Axis {
                 low: f64::from(first) / 100.0 - MARGIN,
                 high: f64::from(last) / 100.0 + MARGIN,
-                ..Axis::linear("Mean precision required", 0.5, 1.0, Ticks::Five)
+                ..Axis::linear("Mean precision required", 0.5, 1.0, 5)
             },
             y: Axis {
                 title: "Shingles to process".into(),
@@ -215,7 +208,6 @@ pub(super) fn figure4(view: &View, plans: &[Plan], title: &str) -> Chart {
             panel("A ratio for each size group", |plan| plan.share),
             panel("One ratio for all", |plan| plan.uniform_share),
         ],
-        legend_title: "Threshold".into(),
         nothing: None,
     }
 }
@@ -314,12 +306,11 @@ pub(super) fn spread(view: &View, threshold: usize, title: &str) -> Chart {
                 "Precision",
                 (least * 10.0 - 0.05).floor().clamp(0.0, 9.0) / 10.0,
                 1.0,
-                Ticks::Ten,
+                10,
             ),
             lines,
             ranges,
         }],
-        legend_title: "Mean, range, classes".into(),
         nothing: None,
     }
 }

@@ -1,10 +1,9 @@
 //! The figures of a comparison: similarity against edits, and similarity of distinct documents.
 
-use super::{Comparison, TableFile};
-use crate::Result;
-use crate::experiments::study::figures::chart::{Axis, Chart, Line, Look, Panel, Ticks};
+use crate::experiments::compare::{Comparison, TableFile};
 use crate::measure::Measure;
 use crate::methods::Spec;
+use crate::report::charts::{Axis, Chart, Line, Look, Panel};
 
 /// Lines of a figure at most: more cannot be told apart.
 const MOST_LINES: usize = 16;
@@ -26,9 +25,9 @@ fn shown(comparison: &Comparison) -> Vec<usize> {
 }
 
 /// All figures as SVG; none where no edits are known.
-pub(crate) fn figures(comparison: &Comparison) -> Result<Vec<TableFile>> {
+pub(crate) fn figures(comparison: &Comparison) -> Vec<TableFile> {
     let Some(families) = &comparison.families else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
     let shown = shown(comparison);
     let look = |place: usize| Look::ordered(place, shown.len());
@@ -48,13 +47,8 @@ pub(crate) fn figures(comparison: &Comparison) -> Result<Vec<TableFile>> {
     let most = most.map(|(edits, _)| *edits).fold(1.0, f64::max);
     let by_edits = chart(
         "Similarity of documents and edited copies",
-        Axis {
-            title: "Edits".into(),
-            low: 0.0,
-            high: most,
-            logarithmic: false,
-            ticks: whole_ticks(most),
-        },
+        // Whole numbers: no more ticks than there are.
+        Axis::linear("Edits", 0.0, most, most.min(10.0) as u32),
         "Mean similarity",
         lines,
         families.curves.iter().all(|curve| curve.points.is_empty()),
@@ -72,36 +66,27 @@ pub(crate) fn figures(comparison: &Comparison) -> Result<Vec<TableFile>> {
         points.push((1.0, Some(1.0)));
         Line {
             label: of.method.clone(),
-            look: look(place).unmarked(),
+            look: look(place),
             points,
         }
     });
     let lines: Vec<Line> = distributions.collect();
     let of_distinct = chart(
         "Similarity of every two originals",
-        Axis::linear("Similarity", 0.0, 1.0, Ticks::Ten),
+        Axis::linear("Similarity", 0.0, 1.0, 10),
         "Share of the pairs at most so similar",
         lines,
         families.distributions.iter().all(|of| of.pairs == 0),
     );
-    let mut files = Vec::new();
-    for (name, chart) in [
+    let named = [
         ("similarity-by-edits.svg", by_edits),
         ("similarity-of-distinct.svg", of_distinct),
-    ] {
-        let text = chart.svg(name)?;
-        files.push(TableFile { name, text });
-    }
-    Ok(files)
-}
-
-/// Some ten whole numbers from 0 to `most`.
-fn whole_ticks(most: f64) -> Vec<(f64, String)> {
-    let steps = [1u64, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000];
-    let step = steps.into_iter().find(|step| most / *step as f64 <= 10.5);
-    let step = step.unwrap_or((most / 10.0) as u64).max(1);
-    let ticks = (0..).map(|n| n * step).take_while(|&n| n as f64 <= most);
-    ticks.map(|n| (n as f64, n.to_string())).collect()
+    ];
+    let file = |(name, chart): (_, Chart)| TableFile {
+        name,
+        text: chart.svg(),
+    };
+    named.map(file).into()
 }
 
 fn chart(title: &str, x: Axis, y: &str, lines: Vec<Line>, nothing: bool) -> Chart {
@@ -113,11 +98,10 @@ fn chart(title: &str, x: Axis, y: &str, lines: Vec<Line>, nothing: bool) -> Char
         panels: vec![Panel {
             title: String::new(),
             x,
-            y: Axis::linear(y, floor, 1.0, Ticks::Ten),
+            y: Axis::linear(y, floor, 1.0, 10),
             lines,
             ranges: Vec::new(),
         }],
-        legend_title: "Method".into(),
         nothing: nothing.then(|| "There is nothing to show.".into()),
     }
 }

@@ -4,8 +4,8 @@
 //! Ye, Wen & Ma 2008: Table 3, Figures 1 to 4 and what sections 4 to 6 say of them.
 //!
 //! # In and out
-//! In: a [`Study`]. Out: CSV tables, SVG charts, and `figures.json` with a title, what the paper saw and
-//! what this study shows for each chart and for Table 3. Nothing is read or written here.
+//! In: a [`Study`]. Out: CSV tables, SVG charts, and `figures.json` with a title, the paper's claim and
+//! the same numbers of this study for each chart and for Table 3. Nothing is read or written here.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -43,10 +43,8 @@
 //! shingles are those truly sampled.
 //!
 //! # Errors
-//! `BadStudy` where a trial's tables do not have the study's groups and thresholds; `Figure` where the
-//! drawing library fails.
+//! `BadStudy` where a trial's tables do not have the study's groups and thresholds.
 
-pub(crate) mod chart;
 mod charts;
 mod fit;
 mod measure;
@@ -57,17 +55,10 @@ mod tables;
 use serde::Serialize;
 
 use self::measure::{Measure, View};
-use crate::experiments::study::Study;
-use crate::{Error, Result};
-
-/// A file to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StudyFile {
-    /// Its name, without a directory.
-    pub name: String,
-    /// Its bytes, UTF-8.
-    pub content: Vec<u8>,
-}
+use crate::Result;
+use crate::experiments::study::{Study, StudyFile};
+use crate::report::charts::Chart;
+use crate::store::json;
 
 /// A line of `figures.json`.
 #[derive(Serialize)]
@@ -81,7 +72,7 @@ struct Remark {
 /// All tables and figures, each table before its figure, `figures.json` last.
 ///
 /// # Errors
-/// Where the study's tables do not fit what it says was tried, or nothing can be drawn.
+/// Where the study's tables do not fit what it says was tried.
 pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
     let view = View::new(study)?;
     let mut made = Made::default();
@@ -90,56 +81,38 @@ pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
     made.table("verified", tables::verified(&view));
     let title = "Documents and shingles by size group";
     made.table("table3", tables::table3(&view));
-    made.remark(
-        "table3.csv",
-        title,
-        remarks::TABLE3_PAPER,
-        remarks::table3(&view),
-    );
+    let paper = remarks::paper("table3", 0);
+    made.remark("table3.csv", title, paper, remarks::table3(&view));
 
     let title = "Sizes of documents by rank";
     made.table("figure1", tables::figure1(&view));
-    let chart = charts::figure1(&view, title);
-    made.chart(
-        "figure1",
-        &chart,
-        remarks::FIGURE1_PAPER,
-        remarks::figure1(&view),
-    )?;
+    let (chart, here) = (charts::figure1(&view, title), remarks::figure1(&view));
+    made.chart("figure1", &chart, remarks::paper("figure1", 0), here);
 
     for (figure, measure) in [(2, Measure::Precision), (3, Measure::Recall)] {
         let floor = charts::floor(&view, measure);
         for ratio in view.sampled_ratios() {
             let name = format!("figure{figure}-{}", ratio.n);
-            let (title, paper, here) = match measure {
-                Measure::Precision => (
-                    "Precision",
-                    remarks::precision_paper(ratio.n),
-                    remarks::precision(&view, ratio),
-                ),
-                Measure::Recall => (
-                    "Recall",
-                    remarks::recall_paper(ratio.n),
-                    remarks::recall(&view, ratio),
-                ),
+            let title = match measure {
+                Measure::Precision => "Precision",
+                Measure::Recall => "Recall",
             };
             let title = format!("{title} at sampling ratio {}", ratio.name());
             made.table(&name, tables::by_threshold(&view, ratio, measure));
             let chart = charts::by_threshold(&view, ratio, measure, floor, &title);
-            made.chart(&name, &chart, paper, here)?;
+            let here = remarks::by_threshold(&view, ratio, measure);
+            made.chart(&name, &chart, remarks::paper(measure.name(), ratio.n), here);
         }
     }
 
     let title = "Shingles to process for a required precision";
     let plans = plan::plans(&view);
     made.table("figure4", tables::figure4(&view, &plans));
-    let chart = charts::figure4(&view, &plans, title);
-    made.chart(
-        "figure4",
-        &chart,
-        remarks::FIGURE4_PAPER,
+    let (chart, here) = (
+        charts::figure4(&view, &plans, title),
         remarks::figure4(&view),
-    )?;
+    );
+    made.chart("figure4", &chart, remarks::paper("figure4", 0), here);
 
     // The paper's threshold for what it says in numbers.
     if let Some(threshold) = view.nearest_threshold(0.85) {
@@ -149,7 +122,7 @@ pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
         made.table("spread", tables::spread(&view, threshold));
         let chart = charts::spread(&view, threshold, &title);
         let here = remarks::spread(&view, threshold);
-        made.chart("spread", &chart, remarks::SPREAD_PAPER, here)?;
+        made.chart("spread", &chart, remarks::paper("spread", 0), here);
     }
     made.finish()
 }
@@ -182,21 +155,17 @@ impl Made {
         });
     }
 
-    fn chart(&mut self, name: &str, chart: &chart::Chart, paper: &str, here: String) -> Result<()> {
+    fn chart(&mut self, name: &str, chart: &Chart, paper: &str, here: String) {
         let file = format!("{name}.svg");
-        let svg = chart.svg(&file)?;
+        let svg = chart.svg();
         self.remark(&file, &chart.title, paper, here);
         self.file(file, svg);
-        Ok(())
     }
 
     fn finish(mut self) -> Result<Vec<StudyFile>> {
         let name = "figures.json";
-        let json = serde_json::to_string_pretty(&self.remarks).map_err(|error| Error::Figure {
-            figure: name.into(),
-            message: error.to_string(),
-        })?;
-        self.file(name.into(), json + "\n");
+        let json = json::pretty(&self.remarks, name)?;
+        self.file(name.into(), json);
         Ok(self.files)
     }
 }

@@ -1,0 +1,408 @@
+//! Panels with axes, lines, points and ranges.
+
+use super::axis::Axis;
+use super::svg::{Anchor, Svg};
+
+/// Pixels wide: the width of a page's text.
+const WIDTH: f64 = 860.0;
+
+/// Pixels high, unless the labels of the lines need more.
+const HEIGHT: f64 = 400.0;
+
+/// Pixels above a panel, for its titles, below it and to its right.
+const TOP: f64 = 76.0;
+const BOTTOM: f64 = 52.0;
+const RIGHT: f64 = 16.0;
+
+/// Pixels from one label of a line to the next.
+const LABEL_LINE: f64 = 17.0;
+
+/// Pixels of a character, with some to spare for wide fonts.
+const CHARACTER: f64 = 7.0;
+
+/// Pixels from a panel's right edge to the sample of a line and to its label.
+const SAMPLE: f64 = 22.0;
+const LABEL: f64 = 50.0;
+
+/// Points of a line up to which each has a dot.
+const MOST_DOTS: usize = 24;
+
+/// Blue to orange: seen on white and on black, and in order with any colour vision or none.
+const PALETTE: [(u8, u8, u8); 5] = [
+    (59, 91, 219),
+    (134, 82, 214),
+    (190, 75, 150),
+    (222, 92, 84),
+    (208, 135, 0),
+];
+
+/// Pixels drawn and left out: lines of similar colours differ in these.
+const DASHES: [&str; 3] = ["", "8 3", "2 3"];
+
+/// How a line looks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Look {
+    /// `None` for the colour of text.
+    colour: Option<(u8, u8, u8)>,
+    /// Pixels; 0 for points without a line.
+    width: f64,
+    dash: &'static str,
+}
+
+impl Look {
+    /// The `place`-th of `count` things in an order.
+    pub(crate) fn ordered(place: usize, count: usize) -> Look {
+        Look {
+            colour: Some(colour(place, count)),
+            width: 2.0,
+            dash: DASHES.get(place % DASHES.len()).copied().unwrap_or(""),
+        }
+    }
+
+    /// The whole, beside its parts.
+    pub(crate) const WHOLE: Look = Look {
+        colour: None,
+        width: 3.5,
+        dash: "",
+    };
+
+    /// Many measured points.
+    pub(crate) const POINTS: Look = Look {
+        colour: Some(PALETTE[0]),
+        width: 0.0,
+        dash: "",
+    };
+
+    /// A line fitted to points.
+    pub(crate) const FIT: Look = Look {
+        colour: Some(PALETTE[4]),
+        width: 2.5,
+        dash: "",
+    };
+
+    fn stroke(self, width: f64) -> String {
+        let dash = match self.dash {
+            "" => String::new(),
+            dash => format!(" stroke-dasharray=\"{dash}\""),
+        };
+        match self.colour {
+            None => format!("class=\"ink\" stroke-width=\"{width}\"{dash}"),
+            Some((r, g, b)) => {
+                format!("stroke=\"#{r:02x}{g:02x}{b:02x}\" stroke-width=\"{width}\"{dash}")
+            }
+        }
+    }
+
+    fn fill(self) -> String {
+        let (r, g, b) = self.colour.unwrap_or((128, 128, 128));
+        format!("fill=\"#{r:02x}{g:02x}{b:02x}\"")
+    }
+}
+
+fn colour(place: usize, count: usize) -> (u8, u8, u8) {
+    let last = PALETTE.len() - 1;
+    let along = (place * last) as f64 / count.saturating_sub(1).max(1) as f64;
+    // At most the last but one, so that both ends are in the palette.
+    let from = (along.floor() as usize).min(last - 1);
+    let part = (along - from as f64).clamp(0.0, 1.0);
+    let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
+    let (a, b) = (PALETTE[from], PALETTE[from + 1]);
+    (mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
+}
+
+/// A line through points; it is broken where a value is undefined.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub label: String,
+    pub look: Look,
+    pub points: Vec<(f64, Option<f64>)>,
+}
+
+/// Least, mean and greatest of some values at a place.
+#[derive(Clone, Debug)]
+pub(crate) struct Range {
+    pub look: Look,
+    pub x: f64,
+    pub least: f64,
+    pub mean: f64,
+    pub greatest: f64,
+    /// The values themselves.
+    pub values: Vec<f64>,
+}
+
+/// A pair of axes and what is drawn between them.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    /// Above it; empty for none.
+    pub title: String,
+    pub x: Axis,
+    pub y: Axis,
+    pub lines: Vec<Line>,
+    pub ranges: Vec<Range>,
+}
+
+/// A figure.
+#[derive(Clone, Debug)]
+pub(crate) struct Chart {
+    pub title: String,
+    /// Side by side.
+    pub panels: Vec<Panel>,
+    /// Where nothing can be shown: why.
+    pub nothing: Option<String>,
+}
+
+impl Chart {
+    /// The figure as an SVG file.
+    pub(crate) fn svg(&self) -> String {
+        let labels = self.panels.iter().map(|panel| panel.labelled().count());
+        let labels = labels.max().unwrap_or(0) as f64 * LABEL_LINE;
+        let height = HEIGHT.max(TOP + BOTTOM + labels);
+        let mut svg = Svg::new(WIDTH, height, &self.title);
+        svg.text((RIGHT, 24.0), Anchor::Start, "title", &self.title);
+        if let Some(why) = &self.nothing {
+            svg.text((WIDTH / 2.0, height / 2.0), Anchor::Middle, "", why);
+            return svg.finish();
+        }
+        let each = WIDTH / self.panels.len().max(1) as f64;
+        for (place, panel) in self.panels.iter().enumerate() {
+            let left = place as f64 * each;
+            panel.draw(&mut svg, left, left + each, height);
+        }
+        svg.finish()
+    }
+}
+
+impl Line {
+    /// The last point that is defined.
+    fn end(&self) -> Option<(f64, f64)> {
+        let mut points = self.points.iter().rev();
+        points.find_map(|&(x, y)| Some((x, y?)))
+    }
+}
+
+impl Panel {
+    /// Lines with a label, and where they end.
+    fn labelled(&self) -> impl Iterator<Item = (&Line, (f64, f64))> {
+        self.lines
+            .iter()
+            .filter_map(|line| Some((line, line.end()?)))
+    }
+
+    fn draw(&self, svg: &mut Svg, left: f64, right: f64, height: f64) {
+        let longest = |texts: &mut dyn Iterator<Item = &String>| {
+            texts.map(|text| text.chars().count()).max().unwrap_or(0) as f64 * CHARACTER
+        };
+        let x0 = left + RIGHT + longest(&mut self.y.ticks.iter().map(|tick| &tick.1)) + 8.0;
+        let x1 = match longest(&mut self.labelled().map(|(line, _)| &line.label)) {
+            0.0 => right - RIGHT,
+            labels => right - labels - LABEL - RIGHT / 2.0,
+        };
+        let (y0, y1) = (TOP, height - BOTTOM);
+        let at = |x: f64, y: f64| {
+            (
+                x0 + self.x.along(x) * (x1 - x0),
+                y1 - self.y.along(y) * (y1 - y0),
+            )
+        };
+        svg.text((left + RIGHT, TOP - 30.0), Anchor::Start, "", &self.title);
+        svg.text(
+            (left + RIGHT, TOP - 11.0),
+            Anchor::Start,
+            "soft",
+            &self.y.title,
+        );
+        svg.text((x1, height - 10.0), Anchor::End, "soft", &self.x.title);
+        let grid = |text: &str| match text {
+            "" => "class=\"faint\"",
+            _ => "class=\"grid\"",
+        };
+        for (value, text) in &self.x.ticks {
+            let (x, _) = at(*value, self.y.low);
+            svg.line(&[(x, y0), (x, y1)], grid(text));
+            svg.text((x, y1 + 18.0), Anchor::Middle, "", text);
+        }
+        for (value, text) in &self.y.ticks {
+            let (_, y) = at(self.x.low, *value);
+            svg.line(&[(x0, y), (x1, y)], grid(text));
+            svg.text((x0 - 7.0, y + 4.5), Anchor::End, "", text);
+        }
+        svg.line(&[(x0, y0), (x0, y1), (x1, y1)], "class=\"axis\"");
+        // The whole is drawn first and broad, so that its parts are seen where they lie on it.
+        for line in self.lines.iter().rev() {
+            line.draw(svg, at);
+        }
+        for range in &self.ranges {
+            range.draw(svg, |value| at(range.x, value));
+        }
+        let ends: Vec<_> = self
+            .labelled()
+            .map(|(line, (x, y))| (line, at(x, y)))
+            .collect();
+        let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
+        for ((line, end), y) in ends.iter().zip(apart(&wanted, y0, y1)) {
+            let (sample, text) = (x1 + SAMPLE, x1 + LABEL);
+            svg.line(
+                &[*end, (sample, y)],
+                &(line.look.stroke(0.7) + " opacity=\"0.6\""),
+            );
+            if line.look.width > 0.0 {
+                svg.line(
+                    &[(sample, y), (text - 5.0, y)],
+                    &line.look.stroke(line.look.width),
+                );
+            } else {
+                svg.disc(((sample + text) / 2.0, y), 3.0, &line.look.fill());
+            }
+            svg.text((text, y + 4.5), Anchor::Start, "", &line.label);
+        }
+    }
+}
+
+impl Line {
+    fn draw(&self, svg: &mut Svg, at: impl Fn(f64, f64) -> (f64, f64)) {
+        if self.look.width == 0.0 {
+            for (x, y) in self.points.iter().filter_map(|&(x, y)| Some((x, y?))) {
+                svg.disc(at(x, y), 2.0, &self.look.fill());
+            }
+            return;
+        }
+        for stretch in self.points.split(|(_, y)| y.is_none()) {
+            let stretch = stretch.iter().filter_map(|&(x, y)| Some(at(x, y?)));
+            let stretch: Vec<_> = stretch.collect();
+            if stretch.len() > 1 {
+                svg.line(&stretch, &self.look.stroke(self.look.width));
+            }
+            // A point by itself has no line to show it.
+            if stretch.len() == 1 || self.points.len() <= MOST_DOTS {
+                for point in stretch {
+                    svg.disc(point, self.look.width / 2.0 + 2.0, &self.look.fill());
+                }
+            }
+        }
+    }
+}
+
+impl Range {
+    fn draw(&self, svg: &mut Svg, at: impl Fn(f64) -> (f64, f64)) {
+        for value in &self.values {
+            // Beside the bar, which would hide them.
+            let (x, y) = at(*value);
+            svg.disc((x + 13.0, y), 2.5, &(self.look.fill() + " opacity=\"0.5\""));
+        }
+        let stroke = Look {
+            dash: "",
+            ..self.look
+        }
+        .stroke(2.0);
+        let (low, high) = (at(self.least), at(self.greatest));
+        svg.line(&[low, high], &stroke);
+        for (x, y) in [low, high] {
+            svg.line(&[(x - 7.0, y), (x + 7.0, y)], &stroke);
+        }
+        svg.disc(at(self.mean), 4.5, &self.look.fill());
+    }
+}
+
+/// Places for labels that are wanted at these: in the same order, a line apart, between `top` and `bottom` where
+/// there is room for all.
+fn apart(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    let place = |n: usize| wanted.get(n).copied().unwrap_or(top);
+    order.sort_by(|&a, &b| place(a).total_cmp(&place(b)));
+    let mut places = wanted.to_vec();
+    let mut least = top;
+    for &n in &order {
+        if let Some(place) = places.get_mut(n) {
+            *place = place.max(least);
+            least = *place + LABEL_LINE;
+        }
+    }
+    let mut most = bottom;
+    for &n in order.iter().rev() {
+        if let Some(place) = places.get_mut(n) {
+            *place = place.min(most);
+            most = *place - LABEL_LINE;
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_broken_where_its_value_is_undefined() {
+        let values = [
+            Some(0.1),
+            Some(0.2),
+            None,
+            Some(0.4),
+            Some(0.5),
+            Some(0.6),
+            None,
+            Some(0.9),
+        ];
+        let points = values.into_iter().enumerate();
+        let empty = Line {
+            label: "empty".into(),
+            look: Look::ordered(0, 2),
+            points: vec![(0.0, None)],
+        };
+        let chart = Chart {
+            title: "a < b".into(),
+            panels: vec![Panel {
+                title: String::new(),
+                x: Axis::linear("x", 0.0, 7.0, 5),
+                y: Axis::linear("y", 0.0, 1.0, 10),
+                lines: vec![
+                    Line {
+                        label: "all".into(),
+                        look: Look::WHOLE,
+                        points: points.map(|(x, y)| (x as f64, y)).collect(),
+                    },
+                    empty,
+                ],
+                ranges: Vec::new(),
+            }],
+            nothing: None,
+        };
+        let svg = chart.svg();
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let drawn = document.descendants().filter(|n| {
+            n.has_tag_name("polyline")
+                && n.attribute("class") == Some("ink")
+                && n.attribute("stroke-width") == Some("3.5")
+        });
+        let lengths: Vec<usize> = drawn
+            .map(|n| n.attribute("points").unwrap().split_whitespace().count())
+            .collect();
+        // The last is the sample beside the label.
+        assert_eq!(lengths, [2, 3, 2]);
+        let discs = document.descendants().filter(|n| n.has_tag_name("circle"));
+        assert_eq!(discs.count(), 6);
+        let title = document.descendants().find(|n| n.has_tag_name("title"));
+        assert_eq!(title.unwrap().text(), Some("a < b"));
+        // What has no data has no label.
+        assert!(svg.contains(">all<") && !svg.contains(">empty<"));
+    }
+
+    #[test]
+    fn labels_keep_their_order_and_do_not_overlap() {
+        // The first two are wanted at one place: they keep their order.
+        let places = apart(&[50.0, 50.0, 10.0, 99.0, 98.0], 0.0, 100.0);
+        assert_eq!(places, [49.0, 66.0, 10.0, 100.0, 83.0]);
+        assert_eq!(apart(&[0.0, 0.0], 0.0, 100.0), [0.0, LABEL_LINE]);
+        assert_eq!(apart(&[], 0.0, 100.0), [0.0; 0]);
+    }
+
+    #[test]
+    fn colours_are_those_of_the_palette_at_both_ends() {
+        for count in [2, 3, 11, 60] {
+            assert_eq!(colour(0, count), PALETTE[0]);
+            assert_eq!(colour(count - 1, count), PALETTE[4]);
+        }
+        assert_eq!(colour(0, 1), PALETTE[0]);
+        assert_eq!(colour(9, 2), PALETTE[4]);
+    }
+}

@@ -1,0 +1,23 @@
+//! Charts: typed results in, SVG out.
+//!
+//! # In and out
+//! In: numbers and labels. Out: an SVG file ([`Chart::svg`]), which stands for itself or in a page as an image, or
+//! markup for a page ([`bars`]), which takes its colours from the page's style.
+//!
+//! # Invariants
+//! - The same data give the same bytes.
+//! - Every text is escaped. A drawing has no script and no address.
+//!
+//! # Algorithm
+//! A line is labelled at its right end. Labels that would overlap move apart ([`apart`](chart)), and a thin line
+//! leads from the end of a line to its label. Lines without data have no label. Ticks are multiples of 1, 2
+//! or 5 times a power of ten.
+
+mod axis;
+mod bars;
+mod chart;
+mod svg;
+
+pub(crate) use axis::Axis;
+pub(crate) use bars::{Row, bars};
+pub(crate) use chart::{Chart, Line, Look, Panel, Range};
