@@ -31,6 +31,8 @@ pub struct Workspace {
 
 fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
     let path = directory.join(MANIFEST_FILE);
+    // Whoever works in a directory, or only looks at it, begins here.
+    disk::claim(directory);
     let bytes = match disk::read_all(&path) {
         Ok(bytes) => bytes,
         // Only where there is nothing at all: for want of a manifest, parts are scrap.
@@ -82,12 +84,34 @@ fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
             found,
         ));
     }
-    let manifest = serde_json::from_value(value)
+    let manifest: Manifest = serde_json::from_value(value)
         .map_err(|e| corrupt("manifest", "the fields of its format".into(), e.to_string()))?;
     Ok(Some(manifest))
+    if let Some(name) = leading_out(&manifest) {
+        return Err(corrupt(
+            "name of a file",
+            "plain names on the way to a file of the directory".into(),
+            format!("{name:?}"),
+        ));
+    }
 }
 
 /// Subdirectories that hold parts; nothing else in them is ours.
+/// The first name in a manifest that could lead out of its place: files are opened, replaced and removed by
+/// these names.
+fn leading_out(manifest: &Manifest) -> Option<&str> {
+    let plain = |name: &str| !["", ".", ".."].contains(&name) && !name.contains('\0');
+    let parts = parts_of(manifest).into_iter();
+    let mut parts = parts.map(|(_, _, part)| part.name.as_str());
+    let results = manifest.results.iter().flat_map(|results| &results.files);
+    let files = results
+        .chain(&manifest.others)
+        .chain([&manifest.inputs.list]);
+    let mut files = files.map(|file| file.name.as_str());
+    let part = parts.find(|name| !plain(name) || name.contains('/'));
+    part.or_else(|| files.find(|name| !name.split('/').all(plain)))
+}
+
 const DIRECTORIES: [&str; 6] = [
     "collection",
     "catalogue",

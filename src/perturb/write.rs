@@ -69,6 +69,7 @@ impl Output {
             return Ok(());
         }
         Lock::look_whether_free(directory)?;
+        disk::claim(directory);
         let entries = disk::entries(directory).map_err(Error::io("list", directory))?;
         for entry in entries {
             let name = entry.map_err(Error::io("list", directory))?.file_name();
@@ -100,6 +101,7 @@ impl Output {
         let create = |name: &str| AtomicFile::create(&directory.join(name));
         let mut output = Output {
             directory: directory.into(),
+        disk::claim(directory);
             _lock: lock,
             originals: create(ORIGINALS)?,
             copies: create(COPIES)?,

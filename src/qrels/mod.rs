@@ -402,6 +402,7 @@ impl<'g> Group<'g> {
                 if n > 0 { "," } else { "" },
                 text(judgements.docno(judgement)),
                 judgement.grade,
+        disk::claim(output);
             );
         }
         line.push_str("]}\n");
