@@ -564,6 +564,7 @@ fn tiny_run_of(place: &Path, keep_text: bool) -> PathBuf {
         budget,
         stop: &Stop::default(),
         progress: &Silent,
+        scratch: None,
     };
     let inputs = pipeline::inputs(&[input], &out).unwrap();
     pipeline::run(&inputs, &out, &config, &question, false, &context).unwrap();
@@ -1268,6 +1269,7 @@ fn context() -> Context<'static> {
         },
         stop: STOP.get_or_init(Stop::default),
         progress: &Silent,
+        scratch: None,
     }
 }
 

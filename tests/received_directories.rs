@@ -616,3 +616,54 @@ fn the_directory_itself_may_be_a_link() {
         Some(OsStr::new("elsewhere"))
     );
 }
+
+/// Sorts go where `--scratch` says, make the same bytes, and leave nothing; what else lies there stays.
+#[test]
+fn sorts_in_another_directory_change_no_byte() {
+    let place = finished();
+    let scratch = place.path().join("fast");
+    fs::create_dir(&scratch).unwrap();
+    fs::write(scratch.join("lookalike-theirs"), "theirs").unwrap();
+    let run = |out: &str, more: &[&str]| {
+        let arguments = ["run", "in.jsonl", "--threshold", "0.5", "-q", "-o", out];
+        let arguments: Vec<&str> = arguments.into_iter().chain(more.iter().copied()).collect();
+        start(place.path(), &arguments)
+    };
+    assert!(run("a", &[]).status.success());
+    let output = run("b", &["--scratch", "fast"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let (a, b) = (place.path().join("a"), place.path().join("b"));
+    common::assert_same_files(&common::lasting(&b), &common::lasting(&a), "with --scratch");
+    for name in commands().into_keys() {
+        if [
+            "report",
+            "graph",
+            "status",
+            "verify",
+            "verify-method",
+            "evaluate",
+            "qrels",
+        ]
+        .contains(&name)
+        {
+            continue;
+        }
+        let mut arguments = commands()[name].clone();
+        let at = arguments
+            .iter()
+            .position(|argument| argument.starts_with("--"));
+        let at = at.unwrap_or(arguments.len());
+        arguments.splice(at..at, ["--scratch", "fast"]);
+        done(place.path(), &arguments);
+    }
+    let left: Vec<_> = held(&scratch).into_keys().collect();
+    assert_eq!(left, [scratch.join("lookalike-theirs")]);
+    // That it is used is seen where it cannot be.
+    let output = run("c", &["--scratch", "nowhere"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(
+        said(&output).contains("--scratch nowhere is not possible"),
+        "{}",
+        said(&output)
+    );
+}

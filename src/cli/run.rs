@@ -17,6 +17,7 @@ use lookalike::read::ReadConfig;
 use lookalike::report::{Summary, ledger};
 use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
+use lookalike::store::disk;
 use lookalike::{Error, Result};
 
 use super::args::{
@@ -239,10 +240,20 @@ pub(super) fn with_context(
         disk: space,
     };
     limits::check(&budget)?;
+    if let Some(scratch) = &means.scratch
+        && !disk::is_directory(scratch)?
+    {
+        return Err(Error::BadParameter {
+            name: "scratch",
+            given: scratch.display().to_string(),
+            limit: "give a directory that is there".into(),
+        });
+    }
     call(&Context {
         budget,
         stop: &stop,
         progress: &terminal,
+        scratch: means.scratch.as_deref(),
     })
 }
 

@@ -189,9 +189,9 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
 
     let mut out = AtomicFile::create(&directory.join("clusters.jsonl"))?;
     let mut open: Option<(u32, bool)> = None;
-    let scratch = workspace.scratch();
+    let scratch = workspace.scratch(context)?;
     sort_tagged(
-        &scratch,
+        scratch.path(),
         "clusters",
         memory,
         |push| {

@@ -8,6 +8,7 @@ use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use crate::collection::CollectionConfig;
 use crate::ids::FingerprintKind;
+use crate::progress::Context;
 use crate::read::InputFile;
 use crate::sample::Sampling;
 use crate::store::{self, Kind, PartInfo, disk};
@@ -30,9 +31,9 @@ pub struct Workspace {
 }
 
 fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
-    let path = directory.join(MANIFEST_FILE);
     // Whoever works in a directory, or only looks at it, begins here.
     disk::claim(directory);
+    let path = directory.join(MANIFEST_FILE);
     let bytes = match disk::read_all(&path) {
         Ok(bytes) => bytes,
         // Only where there is nothing at all: for want of a manifest, parts are scrap.
@@ -86,7 +87,6 @@ fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
     }
     let manifest: Manifest = serde_json::from_value(value)
         .map_err(|e| corrupt("manifest", "the fields of its format".into(), e.to_string()))?;
-    Ok(Some(manifest))
     if let Some(name) = leading_out(&manifest) {
         return Err(corrupt(
             "name of a file",
@@ -94,9 +94,9 @@ fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
             format!("{name:?}"),
         ));
     }
+    Ok(Some(manifest))
 }
 
-/// Subdirectories that hold parts; nothing else in them is ours.
 /// The first name in a manifest that could lead out of its place: files are opened, replaced and removed by
 /// these names.
 fn leading_out(manifest: &Manifest) -> Option<&str> {
@@ -112,6 +112,7 @@ fn leading_out(manifest: &Manifest) -> Option<&str> {
     part.or_else(|| files.find(|name| !name.split('/').all(plain)))
 }
 
+/// Subdirectories that hold parts; nothing else in them is ours.
 const DIRECTORIES: [&str; 6] = [
     "collection",
     "catalogue",
@@ -382,9 +383,11 @@ impl Workspace {
     }
 
     /// Where sorts without checkpoints put their files.
-    #[must_use]
-    pub fn scratch(&self) -> PathBuf {
-        self.directory.join(SCRATCH)
+    pub fn scratch(&self, context: &Context<'_>) -> Result<disk::Scratch> {
+        match context.scratch {
+            Some(place) => disk::Scratch::within(place),
+            None => Ok(disk::Scratch::at(self.directory.join(SCRATCH))),
+        }
     }
 
     /// Digest of the collection's parameters, as parts carry it.
@@ -401,7 +404,7 @@ impl Workspace {
             }
         }
         disk::remove(&disk::temporary(&self.path(MANIFEST_FILE)))?;
-        disk::empty_directory(&self.scratch())?;
+        disk::empty_directory(&self.directory.join(SCRATCH))?;
         self.remove_scrap()
     }
 

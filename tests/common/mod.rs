@@ -200,6 +200,7 @@ impl Run {
             },
             stop,
             progress,
+            scratch: None,
         }
     }
 }

@@ -337,6 +337,39 @@ pub fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
     .map_err(Error::io("make a directory in", parent))
 }
 
+/// Where temporary files go. A directory that was made for them goes when this is dropped.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    _private: Option<tempfile::TempDir>,
+}
+
+impl Scratch {
+    /// A directory that is there.
+    #[must_use]
+    pub fn at(path: PathBuf) -> Scratch {
+        Scratch {
+            path,
+            _private: None,
+        }
+    }
+
+    /// A private directory in another, `lookalike-` and six characters.
+    pub fn within(parent: &Path) -> Result<Scratch> {
+        let private = scratch_directory(parent)?;
+        Ok(Scratch {
+            path: private.path().to_path_buf(),
+            _private: Some(private),
+        })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 /// Makes sure that what was written is on the disk. It is asked once: after a failure the kernel may
 /// have dropped what it could not write, and would say yes to a second question.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
