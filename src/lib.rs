@@ -38,6 +38,7 @@ pub mod manifest;
 pub mod measure;
 pub mod merge;
 pub mod methods;
+pub mod outputs;
 pub mod parse;
 pub mod perturb;
 pub mod pipeline;

@@ -12,6 +12,7 @@ use crate::ids::FingerprintKind;
 use crate::join::{self, JoinConfig};
 use crate::manifest::{Cost, ResultFile, Workspace};
 use crate::merge;
+use crate::outputs;
 use crate::preflight;
 use crate::progress::Context;
 use crate::read::{InputFile, lasting, list_inputs};
@@ -215,6 +216,7 @@ pub fn write_plan(path: &Path, plan: &Plan) -> Result<()> {
 
 /// Writes the file of a plan that was made for a directory; one that lies in it is named in its manifest.
 pub fn keep_plan(workspace: &mut Workspace, path: &Path, plan: &Plan) -> Result<()> {
+    outputs::check(path, Some((workspace, &[PLAN_FILE])), &[])?;
     match workspace.other_name(path) {
         Some(name) => workspace.put_other(&name, plan::write(plan).as_bytes()),
         None => write_plan(path, plan),
@@ -228,6 +230,7 @@ pub fn report(
     output: &Path,
     context: &Context<'_>,
 ) -> Result<PageStats> {
+    outputs::check(output, Some((workspace, &[report::page::PAGE_FILE])), &[])?;
     tell_lost(workspace, context);
     let name = workspace.other_name(output);
     if let Some(name) = &name {
@@ -315,9 +318,13 @@ pub fn compare(
     config: &CompareConfig,
     context: &Context<'_>,
 ) -> Result<Comparison> {
+    let place = workspace.directory().join(COMPARE_DIRECTORY);
+    if let Some(edits) = &config.edits {
+        outputs::refuse_inside(&place, "edits", edits)?;
+    }
     catalogued(workspace, context)?;
     let comparison = compare::run(workspace, config, context)?;
-    disk::create_lasting_directory(&workspace.directory().join(COMPARE_DIRECTORY))?;
+    disk::create_lasting_directory(&place)?;
     let json = serde_json::to_string_pretty(&comparison).map_err(|e| Error::Io {
         operation: "encode",
         path: COMPARE_DIRECTORY.into(),

@@ -617,6 +617,185 @@ fn the_directory_itself_may_be_a_link() {
     );
 }
 
+/// Outputs that would replace what must stay, as arguments of `-o`, and what lies at each of them.
+fn not_to_be_replaced(place: &Path) -> Vec<&'static str> {
+    let linked = |to: &str, at: &str| symlink(place.join(to), place.join(at)).unwrap();
+    linked("in.jsonl", "link-to-an-input");
+    linked("d/manifest.json", "link-to-the-manifest");
+    fs::hard_link(place.join("in.jsonl"), place.join("another-name.jsonl")).unwrap();
+    fs::hard_link(
+        place.join("d/collection/000000.docs"),
+        place.join("another-name.docs"),
+    )
+    .unwrap();
+    symlink("d", place.join("by-a-link")).unwrap();
+    vec![
+        "in.jsonl",
+        "./v/../in.jsonl",
+        "link-to-an-input",
+        "another-name.jsonl",
+        "link-to-the-manifest",
+        "another-name.docs",
+        "d/manifest.json",
+        "d/../d/manifest.json",
+        "by-a-link/manifest.json",
+        "d/inputs.jsonl",
+        "d/lock",
+        "d/pairs.tsv",
+        "d/rejects.jsonl",
+        "d/summary.json",
+        "d/collection/000000.docs",
+        "d/runs/new.run",
+        "d/study/study.json",
+        "d/study/trials/1-2-0.json",
+        "d/compare/compare.html",
+        "d/methods/super-shingles/manifest.json",
+        "d/methods/super-shingles/pairs/000000.pairs",
+    ]
+}
+
+/// `report d -o d/manifest.json`, or an input, replaced it and ended with status 0.
+#[test]
+fn an_output_replaces_no_input_and_nothing_of_a_directory() {
+    let report: &[&str] = &["report", "d"];
+    let graph: &[&str] = &["graph", "d"];
+    let plan: &[&str] = &["plan", "d", "--ratios", "1/2"];
+    let of_others = [
+        (report, "d/report.html", ["d/plan.toml", "d/graph.dot"]),
+        (graph, "d/graph.dot", ["d/plan.toml", "d/report.html"]),
+        (plan, "d/plan.toml", ["d/report.html", "d/graph.dot"]),
+    ];
+    for (command, own, others) in of_others {
+        let place = finished();
+        let mut outputs = not_to_be_replaced(place.path());
+        outputs.extend(others);
+        let before = held(place.path());
+        for output in outputs {
+            let arguments: Vec<&str> = command.iter().copied().chain(["-o", output]).collect();
+            let refused = start(place.path(), &arguments);
+            assert_eq!(
+                refused.status.code(),
+                Some(2),
+                "{arguments:?}: {}",
+                said(&refused)
+            );
+            let words = format!("error: --output {output} is not possible: it is ");
+            assert!(
+                said(&refused).contains(&words),
+                "{arguments:?}: {}",
+                said(&refused)
+            );
+            let mut now = held(place.path());
+            // Only the lock says who was there last.
+            for name in ["d/lock", "d/methods/super-shingles/lock"] {
+                now.insert(
+                    place.path().join(name),
+                    before[&place.path().join(name)].clone(),
+                );
+            }
+            assert!(now == before, "{arguments:?}: something has changed");
+        }
+        // What it is there to write, and what is nobody's, it writes.
+        fs::write(place.path().join("mine"), "a page of mine").unwrap();
+        for output in [own, "by-a-link/mine", "mine", "d/../new", "d/mine"] {
+            let arguments: Vec<&str> = command.iter().copied().chain(["-o", output]).collect();
+            done(place.path(), &arguments);
+        }
+        assert!(done(place.path(), &["verify", "d"]).status.success());
+    }
+}
+
+/// A file aside, `FILE.tmp`, is written and renamed: an input of that name was gone.
+#[test]
+fn an_input_that_is_called_like_a_temporary_file_stays() {
+    let place = finished();
+    let input = place.path().join("page.tmp");
+    fs::copy(place.path().join("in.jsonl"), &input).unwrap();
+    done(
+        place.path(),
+        &["run", "page.tmp", "--format", "jsonl", "-q", "-o", "other"],
+    );
+    let output = start(place.path(), &["report", "other", "-o", "page"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(input.exists());
+}
+
+/// Files with fixed names in a directory that the user names.
+#[test]
+fn a_directory_of_outputs_replaces_nothing_that_is_read() {
+    let place = finished();
+    let refused = |arguments: &[&str]| {
+        let before = held(place.path());
+        let output = start(place.path(), arguments);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{arguments:?}: {}",
+            said(&output)
+        );
+        assert!(said(&output).contains("--output "), "{}", said(&output));
+        assert!(
+            held(place.path()) == before,
+            "{arguments:?}: something has changed"
+        );
+    };
+    fs::create_dir(place.path().join("thin")).unwrap();
+    let qrels = ["qrels", "qrels.txt", "--clusters", "d", "-o", "thin"];
+    for name in ["qrels", "inconsistent.jsonl"] {
+        let at = place.path().join("thin").join(name);
+        symlink("../qrels.txt", &at).unwrap();
+        refused(&qrels);
+        fs::remove_file(&at).unwrap();
+        fs::hard_link(place.path().join("d/clusters.jsonl"), &at).unwrap();
+        refused(&qrels);
+        fs::remove_file(&at).unwrap();
+    }
+    done(place.path(), &qrels);
+    let perturb = [
+        "perturb",
+        "in.jsonl",
+        "-o",
+        "corpus",
+        "--recipe",
+        "cherkasova",
+        "--edits",
+        "1",
+    ];
+    fs::create_dir(place.path().join("corpus")).unwrap();
+    fs::hard_link(
+        place.path().join("in.jsonl"),
+        place.path().join("corpus/copies.jsonl"),
+    )
+    .unwrap();
+    refused(&perturb);
+    refused(&[
+        "perturb",
+        "corpus/copies.jsonl",
+        "-o",
+        "corpus",
+        "--recipe",
+        "cherkasova",
+    ]);
+    fs::remove_file(place.path().join("corpus/copies.jsonl")).unwrap();
+    done(place.path(), &perturb);
+    fs::write(place.path().join("d/compare/edits.jsonl"), "").unwrap();
+    let compare = [
+        "compare",
+        "d",
+        "--methods",
+        METHOD,
+        "--truth",
+        METHOD,
+        "--edits",
+    ];
+    let edits: Vec<&str> = compare
+        .into_iter()
+        .chain(["d/compare/edits.jsonl"])
+        .collect();
+    let output = start(place.path(), &edits);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+}
+
 /// Sorts go where `--scratch` says, make the same bytes, and leave nothing; what else lies there stays.
 #[test]
 fn sorts_in_another_directory_change_no_byte() {

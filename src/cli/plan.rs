@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lookalike::evaluate::plan::{PlanConfig, Subset, Target};
 use lookalike::manifest::Workspace;
-use lookalike::{Error, Result, pipeline, report};
+use lookalike::{Error, Result, outputs, pipeline, report};
 
 use super::args::PlanOptions;
 use super::run::with_context;
@@ -25,9 +25,11 @@ pub fn run(options: &PlanOptions) -> Result<ExitCode> {
     config.check()?;
     with_context(&options.means, |context| {
         let mut workspace = Workspace::open(&options.directory)?;
-        let planned = pipeline::plan(&mut workspace, &config, context)?;
         let path = options.output.clone();
         let path = path.unwrap_or_else(|| options.directory.join(pipeline::PLAN_FILE));
+        // Before the work, and not only before the file is written.
+        outputs::check(&path, Some((&workspace, &[pipeline::PLAN_FILE])), &[])?;
+        let planned = pipeline::plan(&mut workspace, &config, context)?;
         pipeline::keep_plan(&mut workspace, &path, &planned.plan)?;
         if options.means.json {
             let text = serde_json::to_string_pretty(&planned.plan).map_err(|e| Error::Io {

@@ -49,7 +49,7 @@ use crate::store::disk;
 use crate::{Error, Result};
 
 /// Name of the file.
-pub(super) const LEXICON_FILE: &str = "lexicon.tsv";
+pub(crate) const LEXICON_FILE: &str = "lexicon.tsv";
 
 const MAGIC: &str = "# lookalike lexicon 1";
 const COLUMNS: &str = "# fingerprint\tdocuments";

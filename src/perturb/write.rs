@@ -9,6 +9,7 @@ use super::edits::Edit;
 use super::words::each_piece;
 use crate::cluster::cell;
 use crate::manifest::{LOCK_FILE, Lock};
+use crate::outputs;
 use crate::parse::Parser;
 use crate::read::RawDocument;
 use crate::store::disk::{self, AtomicFile};
@@ -68,8 +69,8 @@ impl Output {
         if !disk::exists(directory)? {
             return Ok(());
         }
-        Lock::look_whether_free(directory)?;
         disk::claim(directory);
+        Lock::look_whether_free(directory)?;
         let entries = disk::entries(directory).map_err(Error::io("list", directory))?;
         for entry in entries {
             let name = entry.map_err(Error::io("list", directory))?.file_name();
@@ -91,9 +92,16 @@ impl Output {
         Ok(())
     }
 
+    /// Refuses to replace what the command reads.
+    pub fn check(directory: &Path, reads: &[&Path]) -> Result<()> {
+        let mut names = ALL.into_iter();
+        names.try_for_each(|name| outputs::check(&directory.join(name), None, reads))
+    }
+
     /// Begins the files. What an earlier command left goes when it is replaced; its report first.
     pub fn create(directory: &Path, background: bool) -> Result<Output> {
         disk::create_lasting_directory(directory)?;
+        disk::claim(directory);
         let lock = Lock::take(directory)?;
         disk::remove(&directory.join(REPORT))?;
         disk::remove(&directory.join(BACKGROUND))?;
@@ -101,7 +109,6 @@ impl Output {
         let create = |name: &str| AtomicFile::create(&directory.join(name));
         let mut output = Output {
             directory: directory.into(),
-        disk::claim(directory);
             _lock: lock,
             originals: create(ORIGINALS)?,
             copies: create(COPIES)?,

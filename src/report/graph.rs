@@ -28,6 +28,7 @@ use crate::cluster::cell;
 use crate::collection::Catalogue;
 use crate::join::{Pairs, each_pair};
 use crate::manifest::{ResultFile, Workspace};
+use crate::outputs;
 use crate::progress::Context;
 use crate::sample::Sampled;
 use crate::store::disk::{self, AtomicFile};
@@ -199,6 +200,7 @@ pub fn write_graph(
     output: &Path,
     context: &Context<'_>,
 ) -> Result<()> {
+    outputs::check(output, Some((workspace, &[format.file_name()])), &[])?;
     let name = workspace.other_name(output);
     if let Some(name) = &name {
         workspace.forget_others(|other| other == name)?;

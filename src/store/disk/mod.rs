@@ -436,6 +436,17 @@ pub fn metadata(path: &Path) -> io::Result<fs::Metadata> {
     faults::doing(Op::Inspect, path, None, || fs::metadata(path))
 }
 
+/// What tells a file from every other, whatever it is called: its device and its number there. None where there
+/// is no file.
+pub fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
+    use std::os::unix::fs::MetadataExt;
+    match metadata(path) {
+        Ok(metadata) => Ok(Some((metadata.dev(), metadata.ino()))),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
 /// A path without links.
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     faults::doing(Op::Inspect, path, None, || fs::canonicalize(path))
@@ -444,6 +455,15 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
 /// The entries of a directory, as the kernel has them.
 pub fn entries(path: &Path) -> io::Result<fs::ReadDir> {
     faults::doing(Op::List, path, None, || fs::read_dir(path))
+}
+
+/// What the kernel says of a name, if there is one.
+fn inspect(path: &Path) -> Result<Option<rustix::fs::Stat>> {
+    match faults::doing(Op::Inspect, path, None, || inside::inspect(path)) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e).map_err(Error::io("inspect", path)),
+    }
 }
 
 /// The size of a file.
@@ -485,15 +505,6 @@ pub fn list(path: &Path) -> Result<Vec<String>> {
     let all = match faults::doing(Op::List, path, None, || inside::list(path)) {
         Ok(all) => all,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-/// What the kernel says of a name, if there is one.
-fn inspect(path: &Path) -> Result<Option<rustix::fs::Stat>> {
-    match faults::doing(Op::Inspect, path, None, || inside::inspect(path)) {
-        Ok(stat) => Ok(Some(stat)),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(e).map_err(Error::io("inspect", path)),
-    }
-}
-
         Err(e) => return Err(e).map_err(Error::io("list", path)),
     };
     let files = all.into_iter().filter(|(_, kind)| kind.is_file());
