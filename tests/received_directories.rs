@@ -846,3 +846,53 @@ fn sorts_in_another_directory_change_no_byte() {
         said(&output)
     );
 }
+
+/// Names of documents on standard output command no terminal, in any form.
+#[test]
+fn names_command_no_terminal() {
+    let place = tempfile::tempdir().unwrap();
+    let name = r"\u001b[2J\u009b2J\u007f\\x1b";
+    let text = "one two three four five six seven eight nine ten eleven twelve";
+    let lines: String = [1, 2]
+        .map(|n| format!("{{\"id\":\"{name}{n}\",\"text\":\"{text} {n}\"}}\n"))
+        .concat();
+    fs::write(place.path().join("in.jsonl"), lines).unwrap();
+    let run = ["run", "in.jsonl", "--threshold", "0.5", "-o", "d"];
+    done(place.path(), &run);
+    let commands: [(&[&str], &str); 7] = [
+        (&["query", "d", "in.jsonl"], r"\x1b[2J\xc2\x9b2J\x7f\\x1b1"),
+        (
+            &["query", "d", "in.jsonl", "--json"],
+            r"\u001b[2J\u009b2J\u007f\\x1b1",
+        ),
+        (&["graph", "d"], r"\\x1b[2J\\xc2\\x9b2J\\x7f\\x1b1"),
+        (
+            &["graph", "d", "--format", "graphml"],
+            "[2J&#155;2J&#127;\\x1b1",
+        ),
+        (
+            &["graph", "d", "--format", "tsv"],
+            r"\x1b[2J\xc2\x9b2J\x7f\\x1b1",
+        ),
+        (&["inspect", "d/collection/000000.docs"], "2J"),
+        (&["inspect", "d/catalogue/000000.names"], "2J"),
+    ];
+    for (arguments, says) in commands {
+        let output = done(place.path(), arguments);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(says), "{arguments:?}: {text:?}");
+        let control = |c: char| c.is_control() && c != '\n' && c != '\t';
+        assert!(!text.contains(control), "{arguments:?}: {text:?}");
+    }
+    // What is read back is what it was.
+    let pairs = fs::read_to_string(place.path().join("d/pairs.tsv")).unwrap();
+    assert!(pairs.contains(r"\x1b[2J\xc2\x9b2J\x7f\\x1b1"), "{pairs:?}");
+    let output = done(
+        place.path(),
+        &["evaluate", "--truth", "d", "--run", "d/pairs.tsv", "--json"],
+    );
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let measured = &report["pairs"][0]["documents"]["all"];
+    assert_eq!(measured["found"], 1, "{report:#}");
+    assert_eq!(measured["recall"], 1.0, "{report:#}");
+}

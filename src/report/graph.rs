@@ -223,6 +223,10 @@ fn quoted(text: &str) -> String {
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\0' => out.push(char::REPLACEMENT_CHARACTER),
+            // Written out, as in a TSV file: a terminal would obey it.
+            c if c.is_control() && c != '\t' => {
+                out.push_str(&cell(&cell(c.encode_utf8(&mut [0; 4]))))
+            }
             c => out.push(c),
         }
     }
@@ -237,7 +241,7 @@ fn xml(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            '\t' | '\n' | '\r' => {
+            '\t' | '\n' | '\r' | '\u{7f}'..='\u{9f}' => {
                 let _ = write!(out, "&#{};", c as u32);
             }
             '\0'..' ' | '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),
