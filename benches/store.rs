@@ -243,6 +243,7 @@ fn joins(c: &mut Criterion) {
         },
         stop: &stop,
         progress: &Silent,
+        scratch: None,
     };
     let (mut workspace, question) = collection(place.path(), &context);
     let pairs = (FAMILIES * MEMBERS * (MEMBERS - 1) / 2) as u64;

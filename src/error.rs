@@ -31,6 +31,16 @@ pub enum Error {
         /// The operating system's answer.
         source: io::Error,
     },
+    /// In an output directory there is something else where a file or directory of ours should be.
+    #[error("{} is {found}, expected {expected}", path.display())]
+    WrongFileType {
+        /// Where.
+        path: PathBuf,
+        /// What should be there: `a regular file` or `a directory`.
+        expected: &'static str,
+        /// What is there: `a symbolic link`, `a FIFO` ...
+        found: &'static str,
+    },
     /// A file that should be ours does not begin with our magic bytes.
     #[error("{} is not a lookalike file: it begins with {found:02x?}", path.display())]
     NotOurs {
@@ -297,6 +307,15 @@ pub enum Error {
     },
 }
 
+/// [`Error::WrongFileType`] on its way through an [`io::Error`].
+#[derive(Debug, thiserror::Error)]
+#[error("{found}, expected {expected}")]
+pub(crate) struct WrongFileType {
+    pub path: PathBuf,
+    pub expected: &'static str,
+    pub found: &'static str,
+}
+
 /// Did the process, or the machine, have as many files open as it may?
 fn too_many_files(error: &io::Error) -> bool {
     #[cfg(unix)]
@@ -328,12 +347,24 @@ fn flag(name: &str) -> String {
 }
 
 impl Error {
-    /// An [`Error::Io`] of an operation on a path, for `map_err`.
+    /// An [`Error::Io`] of an operation on a path, for `map_err`; or what the layer below found instead of the
+    /// file or directory that it was to open.
     pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-        move |source| Error::Io {
-            operation,
-            path: path.to_path_buf(),
-            source,
+        move |source| match source.downcast::<WrongFileType>() {
+            Ok(WrongFileType {
+                path,
+                expected,
+                found,
+            }) => Error::WrongFileType {
+                path,
+                expected,
+                found,
+            },
+            Err(source) => Error::Io {
+                operation,
+                path: path.to_path_buf(),
+                source,
+            },
         }
     }
 
@@ -371,6 +402,16 @@ impl Error {
                 _ => "repeat the command when the cause is gone: it goes on from the last commit"
                     .into(),
             },
+            Error::WrongFileType { path, .. } => {
+                let elsewhere = match path.ends_with("scratch") {
+                    true => "; to sort on another disk, give --scratch DIR",
+                    false => "",
+                };
+                format!(
+                    "remove it, of a link only the link, and repeat the command: lookalike follows no link \
+                     inside an output directory{elsewhere}"
+                )
+            }
             Error::NotOurs { .. } => {
                 "was the right file given? One of an output directory is damaged: delete it and \
                  repeat the command that made it"

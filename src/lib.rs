@@ -39,6 +39,7 @@ pub mod measure;
 pub mod merge;
 pub mod methods;
 pub mod numbers;
+pub mod outputs;
 pub mod parse;
 pub mod pipeline;
 pub mod precision;

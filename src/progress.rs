@@ -1,5 +1,6 @@
 //! How a stage tells what it is doing, and how it is told to stop.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -73,6 +74,8 @@ pub struct Context<'a> {
     pub stop: &'a Stop,
     /// Who watches.
     pub progress: &'a dyn Progress,
+    /// Where sorts that need no checkpoint make a private directory; that of the workspace if none is given.
+    pub scratch: Option<&'a Path>,
 }
 
 /// Does something on this thread; its panic becomes an error.

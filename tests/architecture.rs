@@ -41,6 +41,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "cluster",
         ],
     ),
+    ("outputs", &["outputs"]),
     ("pipeline", &["pipeline"]),
     ("methods", &["methods"]),
     (

@@ -48,6 +48,7 @@ pub fn with_context<T>(memory: ByteSize, work: impl FnOnce(&Context<'_>) -> T) -
         budget,
         stop: &stop,
         progress: &Silent,
+        scratch: None,
     })
 }
 

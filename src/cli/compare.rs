@@ -84,6 +84,12 @@ fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
         .args(["--quiet", "--memory", &budget.memory.0.to_string()])
         .args(["--threads", &budget.threads.to_string()])
         .arg("--with-parent")
+        .args(
+            context
+                .scratch
+                .iter()
+                .flat_map(|place| [Path::new("--scratch"), place]),
+        )
         .stdin(Stdio::piped())
         .spawn()
         .map_err(Error::io("start", &program))?;

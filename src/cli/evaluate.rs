@@ -39,6 +39,7 @@ pub fn run(options: &EvaluateOptions) -> Result<ExitCode> {
         memory: options.memory,
         threads: Some(1),
         ignore_disk_space: true,
+        scratch: None,
         quiet: options.quiet,
         json: options.json,
     };

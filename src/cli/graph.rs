@@ -13,6 +13,7 @@ pub fn run(options: &GraphOptions) -> Result<ExitCode> {
         memory: options.memory,
         threads: Some(1),
         ignore_disk_space: false,
+        scratch: None,
         quiet: true,
         json: false,
     };

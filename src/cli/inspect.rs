@@ -10,17 +10,17 @@ use super::args::InspectOptions;
 
 pub fn run(options: &InspectOptions) -> Result<ExitCode> {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let shown = inspect(
-        &options.file,
-        options.records,
-        &mut |line| match writeln!(out, "{line}") {
-            // Whoever reads has seen enough.
-            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
-            result => result
-                .map(|()| true)
-                .map_err(Error::io("write", "standard output".as_ref())),
-        },
-    );
+    let shown = inspect(&options.file, options.records, &mut |line| match writeln!(
+        out,
+        "{}",
+        super::harmless(&line)
+    ) {
+        // Whoever reads has seen enough.
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        result => result
+            .map(|()| true)
+            .map_err(Error::io("write", "standard output".as_ref())),
+    });
     let flushed = out.flush();
     shown?;
     super::said(flushed)?;

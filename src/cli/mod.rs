@@ -124,7 +124,10 @@ fn usage(told: &clap::Error) -> ExitCode {
 fn say(text: &str) -> Result<(), Error> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
-    said(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    said(
+        out.write_all(harmless(text).as_bytes())
+            .and_then(|()| out.flush()),
+    )
 }
 
 /// What became of writing to standard output. A reader who has seen enough and went away is no failure.
@@ -176,7 +179,22 @@ fn json(summary: &impl serde::Serialize) -> Result<String, Error> {
         path: "summary".into(),
         source: e.into(),
     })?;
-    Ok(text + "\n")
+    Ok(plain_json(&text) + "\n")
+}
+
+/// JSON whose strings hold no control characters: DEL and those above U+007F may stand in it as they are, and
+/// a terminal obeys some.
+fn plain_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\u{7f}'..='\u{9f}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(character));
+            }
+            other => out.push(other),
+        }
+    }
+    out
 }
 
 /// An error, its causes and its remedy.

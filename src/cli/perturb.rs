@@ -19,6 +19,7 @@ pub fn run(options: &PerturbOptions) -> Result<ExitCode> {
         memory: options.memory,
         threads: Some(1),
         ignore_disk_space: true,
+        scratch: None,
         quiet: options.quiet,
         json: options.json,
     };

@@ -1,7 +1,7 @@
 //! `plan`: a sampling ratio for each size group.
 
 use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
-use lookalike::{Error, Result, pipeline, report};
+use lookalike::{Error, Result, outputs, pipeline, report};
 use std::process::ExitCode;
 
 use super::args::PlanOptions;
@@ -23,9 +23,11 @@ pub fn run(options: &PlanOptions) -> Result<ExitCode> {
     config.check()?;
     with_context(&options.means, |context| {
         let mut workspace = pipeline::open(&options.directory)?;
-        let planned = plan::make(&mut workspace, &config, context)?;
         let path = options.output.clone();
         let path = path.unwrap_or_else(|| options.directory.join(plan::PLAN_FILE));
+        // Before the work, and not only before the file is written.
+        outputs::check(&path, Some((&workspace, &[plan::PLAN_FILE])), &[])?;
+        let planned = plan::make(&mut workspace, &config, context)?;
         plan::keep(&mut workspace, &path, &planned.plan)?;
         if options.means.json {
             let text = serde_json::to_string_pretty(&planned.plan).map_err(|e| Error::Io {

@@ -25,6 +25,7 @@ pub fn run(options: &QrelsOptions) -> Result<ExitCode> {
         memory: options.memory,
         threads: Some(1),
         ignore_disk_space: true,
+        scratch: None,
         quiet: options.quiet,
         json: options.json,
     };

@@ -69,7 +69,7 @@ fn line(answer: &Answer) -> Result<String> {
         path: "answer".into(),
         source: e.into(),
     })?;
-    Ok(text + "\n")
+    Ok(super::plain_json(&text) + "\n")
 }
 
 /// An answer as rows of tab-separated values.

@@ -12,6 +12,7 @@ pub fn run(options: &ReportOptions) -> Result<ExitCode> {
         memory: options.memory,
         threads: Some(1),
         ignore_disk_space: false,
+        scratch: None,
         quiet: options.quiet,
         json: false,
     };

@@ -15,6 +15,7 @@ use lookalike::read::ReadConfig;
 use lookalike::report::ledger;
 use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
+use lookalike::store::disk;
 use lookalike::workspace::Workspace;
 use lookalike::{Error, Result, limits};
 
@@ -221,10 +222,20 @@ pub(super) fn with_context(
     };
     budget.check()?;
     limits::check(&budget)?;
+    if let Some(scratch) = &means.scratch
+        && !disk::is_directory(scratch)?
+    {
+        return Err(Error::BadParameter {
+            name: "scratch",
+            given: scratch.display().to_string(),
+            limit: "give a directory that is there".into(),
+        });
+    }
     call(&Context {
         budget,
         stop: &stop,
         progress: &terminal,
+        scratch: means.scratch.as_deref(),
     })
 }
 

@@ -191,9 +191,9 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
 
     let mut out = AtomicFile::create(&directory.join("clusters.jsonl"))?;
     let mut open: Option<(u32, bool)> = None;
-    let scratch = workspace.scratch();
+    let scratch = workspace.scratch(context)?;
     sort_tagged(
-        &scratch,
+        scratch.path(),
         "clusters",
         memory,
         |push| {
@@ -466,16 +466,27 @@ fn header(manifest: &Manifest) -> String {
     out
 }
 
-/// A cell of a TSV file: backslash, tab, line feed and carriage return are escaped.
+/// A cell of a TSV file: a backslash and control characters are escaped. A terminal would obey some of them.
 pub fn cell(text: &str) -> Cow<'_, str> {
-    if !text.contains(['\\', '\t', '\n', '\r']) {
+    if !text.contains(|c: char| c == '\\' || c.is_control()) {
         return Cow::Borrowed(text);
     }
-    let escaped = text
-        .replace('\\', "\\\\")
-        .replace('\t', "\\t")
-        .replace('\n', "\\n");
-    Cow::Owned(escaped.replace('\r', "\\r"))
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        match character {
+            '\\' => escaped.push_str("\\\\"),
+            '\t' => escaped.push_str("\\t"),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            control if control.is_control() => {
+                for byte in control.encode_utf8(&mut [0; 4]).bytes() {
+                    let _ = write!(escaped, "\\x{byte:02x}");
+                }
+            }
+            plain => escaped.push(plain),
+        }
+    }
+    Cow::Owned(escaped)
 }
 
 fn json(text: &str) -> String {

@@ -104,7 +104,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         format!("the catalogue of {}", counted(documents, "document"))
     })?;
     let memory = ByteSize((context.budget.memory.0 - FIXED_BYTES - columns).min(1 << 30));
-    let scratch = workspace.scratch();
+    let scratch = workspace.scratch(context)?;
     let directory = workspace.path(DIRECTORY);
     let parameters = workspace.collection_parameters();
     let header = |kind, number, key_bytes| Header {
@@ -119,7 +119,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let mut representatives: Vec<u32> = (0..documents as u32).collect();
     let mut last: Option<Tagged> = None;
     sort_tagged(
-        &scratch,
+        scratch.path(),
         "md5",
         memory,
         |push| {
@@ -152,7 +152,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let mut docnos_repeated = 0;
     let mut last: Option<Tagged> = None;
     sort_tagged(
-        &scratch,
+        scratch.path(),
         "docno",
         memory,
         |push| {

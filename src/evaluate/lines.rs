@@ -327,6 +327,8 @@ impl Table {
     }
 
     fn unescape(&self, field: &[u8]) -> Result<Vec<u8>> {
+        let hex = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
+        let wrong = || self.bad(r"`\\`, `\t`, `\n`, `\r` or `\xNN`", shorten(field));
         let mut out = Vec::with_capacity(field.len());
         let mut bytes = field.iter();
         while let Some(&byte) = bytes.next() {
@@ -339,7 +341,11 @@ impl Table {
                 Some(b't') => b'\t',
                 Some(b'n') => b'\n',
                 Some(b'r') => b'\r',
-                _ => return Err(self.bad(r"`\\`, `\t`, `\n` or `\r`", shorten(field))),
+                Some(b'x') => match (bytes.next().and_then(hex), bytes.next().and_then(hex)) {
+                    (Some(high), Some(low)) => high << 4 | low,
+                    _ => return Err(wrong()),
+                },
+                _ => return Err(wrong()),
             });
         }
         Ok(out)

@@ -225,6 +225,7 @@ mod tests {
             budget,
             stop: &stop,
             progress: &Silent,
+            scratch: None,
         };
         let inputs = pipeline::inputs(&[input], &out).unwrap();
         pipeline::run(&inputs, &out, &config, &question, true, &context).unwrap();

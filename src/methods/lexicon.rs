@@ -48,7 +48,7 @@ use super::extract;
 use super::terms::{Preprocessing, TermKeys};
 
 /// Name of the file.
-pub(super) const LEXICON_FILE: &str = "lexicon.tsv";
+pub const LEXICON_FILE: &str = "lexicon.tsv";
 
 const MAGIC: &str = "# lookalike lexicon 1";
 const COLUMNS: &str = "# fingerprint\tdocuments";

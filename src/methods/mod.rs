@@ -56,8 +56,10 @@ use crate::{Error, Result};
 
 pub use document::Document;
 pub(crate) use extract::COST;
+pub use lexicon::LEXICON_FILE;
 pub use run::{SETS_FILE, directory, keys, open, run};
 pub use spec::{Parameter, Spec, Values};
+pub use spex::FILE as SPEX_FILE;
 
 /// Every method: one line each.
 pub const METHODS: &[&Entry] = &[

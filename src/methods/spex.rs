@@ -39,7 +39,7 @@ use super::document::fingerprint;
 use super::texts::Texts;
 
 /// Name of the file that tells what the counters held after each pass (Figure 3).
-pub(super) const FILE: &str = "spex.tsv";
+pub const FILE: &str = "spex.tsv";
 const STAGE: &str = "spex";
 /// Memory for each byte of text: itself, and where it begins a token of one letter and a space its place.
 const COST: u64 = 1 + 8;

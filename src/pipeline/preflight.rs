@@ -184,12 +184,27 @@ fn of_inputs<K: Key>(
         }
         None => 0,
     };
+    let mut sorted = volume.documents * SCRATCH_BYTES;
+    if let Some(scratch) = context.scratch
+        && let Some(available) = self::available(scratch, &context.budget)
+    {
+        let what = || "sorting documents".into();
+        decide(
+            scratch,
+            sorted,
+            available,
+            DOUBT_BEFORE_INGEST,
+            what,
+            context,
+        )?;
+        sorted = 0;
+    }
     let needed = [
         FIXED_BYTES,
         list,
         volume.collection(),
         volume.catalogue(),
-        after.max(volume.documents * SCRATCH_BYTES),
+        after.max(sorted),
     ];
     let needed = needed.into_iter().fold(0, u64::saturating_add);
     let files = counted(inputs.len() as u64, "file");

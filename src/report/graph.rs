@@ -28,7 +28,7 @@ use crate::progress::Context;
 use crate::sample::{SampleEntry, Sampled};
 use crate::store::disk::{self, AtomicFile};
 use crate::workspace::{ResultFile, Workspace};
-use crate::{Error, Result};
+use crate::{Error, Result, outputs};
 use std::fmt::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
@@ -199,6 +199,7 @@ pub fn write_graph(
     output: &Path,
     context: &Context<'_>,
 ) -> Result<()> {
+    outputs::check(output, Some((workspace, &[format.file_name()])), &[])?;
     let name = workspace.other_name(output);
     if let Some(name) = &name {
         workspace.forget_others(|other| other == name)?;
@@ -221,6 +222,10 @@ fn quoted(text: &str) -> String {
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\0' => out.push(char::REPLACEMENT_CHARACTER),
+            // Written out, as in a TSV file: a terminal would obey it.
+            c if c.is_control() && c != '\t' => {
+                out.push_str(&cell(&cell(c.encode_utf8(&mut [0; 4]))))
+            }
             c => out.push(c),
         }
     }
@@ -235,7 +240,7 @@ fn xml(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            '\t' | '\n' | '\r' => {
+            '\t' | '\n' | '\r' | '\u{7f}'..='\u{9f}' => {
                 let _ = write!(out, "&#{};", c as u32);
             }
             '\0'..' ' | '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::page::{self, PageConfig, PageStats};
 use crate::experiments::compare::{self, CompareConfig, Comparison, TableFile};
 use crate::experiments::study::{self, Study, StudyConfig, StudyCost};
+use crate::outputs;
 use crate::progress::Context;
 use crate::store::disk;
 use crate::workspace::{ResultFile, Workspace};
@@ -23,6 +24,7 @@ pub fn write_page(
     output: &Path,
     context: &Context<'_>,
 ) -> Result<PageStats> {
+    outputs::check(output, Some((workspace, &[page::PAGE_FILE])), &[])?;
     pipeline::note_lost(workspace, context);
     let name = workspace.other_name(output);
     if let Some(name) = &name {
@@ -42,9 +44,13 @@ pub fn write_comparison(
     config: &CompareConfig,
     context: &Context<'_>,
 ) -> Result<Comparison> {
+    let place = workspace.directory().join(COMPARE_DIRECTORY);
+    if let Some(edits) = &config.edits {
+        outputs::refuse_inside(&place, "edits", edits)?;
+    }
     pipeline::catalogued(workspace, context)?;
     let comparison = compare::run(workspace, config, context)?;
-    disk::create_lasting_directory(&workspace.directory().join(COMPARE_DIRECTORY))?;
+    disk::create_lasting_directory(&place)?;
     let json = serde_json::to_string_pretty(&comparison).map_err(|e| Error::Io {
         operation: "encode",
         path: workspace.directory().join(COMPARE_DIRECTORY),
@@ -77,4 +83,33 @@ pub fn write_study(
     let shown = super::figures::files(&study)?;
     study::write(workspace, &study, &cost, &shown)?;
     Ok((study, cost))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::plan;
+    use crate::report::{GraphFormat, page::PAGE_FILE};
+    use crate::{cluster, methods, outputs};
+
+    /// `outputs` and `cluster` lie below the modules that give these names.
+    #[test]
+    fn every_name_in_an_output_directory_is_known_below() {
+        for name in [study::DIRECTORY, plan::DIRECTORY, COMPARE_DIRECTORY] {
+            assert!(outputs::DIRECTORIES.contains(&name), "{name}");
+        }
+        let files = [
+            pipeline::SUMMARY_FILE,
+            methods::SETS_FILE,
+            methods::LEXICON_FILE,
+            methods::SPEX_FILE,
+        ];
+        for name in files {
+            assert!(outputs::FILES.contains(&name), "{name}");
+        }
+        let graphs = GraphFormat::ALL.map(GraphFormat::file_name);
+        for name in graphs.into_iter().chain([PAGE_FILE]) {
+            assert!(cluster::DERIVED_FILES.contains(&name), "{name}");
+        }
+    }
 }

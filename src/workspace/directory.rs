@@ -8,6 +8,7 @@ use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{MANIFEST_FORMAT, Manifest};
 use super::record::RecordKind;
+use crate::progress::Context;
 use crate::store::{self, disk};
 use crate::{Error, Result};
 
@@ -28,6 +29,8 @@ pub struct Workspace {
 }
 
 fn read_manifest(directory: &Path, kinds: &'static [RecordKind]) -> Result<Option<Manifest>> {
+    // Whoever works in a directory, or only looks at it, begins here.
+    disk::claim(directory);
     let path = directory.join(MANIFEST_FILE);
     let bytes = match disk::read_all(&path) {
         Ok(bytes) => bytes,
@@ -86,7 +89,27 @@ fn read_manifest(directory: &Path, kinds: &'static [RecordKind]) -> Result<Optio
     }
     let manifest = Manifest::from_json(value, kinds)
         .map_err(|e| corrupt("manifest", "the fields of its format".into(), e.to_string()))?;
+    if let Some(name) = leading_out(&manifest) {
+        return Err(corrupt(
+            "name of a file",
+            "plain names on the way to a file of the directory".into(),
+            format!("{name:?}"),
+        ));
+    }
     Ok(Some(manifest))
+}
+
+/// The first name in a manifest that could lead out of its place: files are opened, replaced and removed by
+/// these names.
+fn leading_out(manifest: &Manifest) -> Option<&str> {
+    let plain = |name: &str| !["", ".", ".."].contains(&name) && !name.contains('\0');
+    let parts = manifest.parts().into_iter();
+    let mut parts = parts.map(|(_, _, part)| part.name.as_str());
+    let files = manifest.result_files().chain(&manifest.others);
+    let files = files.chain([&manifest.inputs.list]);
+    let mut files = files.map(|file| file.name.as_str());
+    let part = parts.find(|name| !plain(name) || name.contains('/'));
+    part.or_else(|| files.find(|name| !name.split('/').all(plain)))
 }
 
 /// A directory for sorts that need no checkpoint; emptied at every start.
@@ -292,9 +315,11 @@ impl Workspace {
     }
 
     /// Where sorts without checkpoints put their files.
-    #[must_use]
-    pub fn scratch(&self) -> PathBuf {
-        self.directory.join(SCRATCH)
+    pub fn scratch(&self, context: &Context<'_>) -> Result<disk::Scratch> {
+        match context.scratch {
+            Some(place) => disk::Scratch::within(place),
+            None => Ok(disk::Scratch::at(self.directory.join(SCRATCH))),
+        }
     }
 
     /// Digest of the collection's parameters, as parts carry it.
@@ -311,7 +336,7 @@ impl Workspace {
             }
         }
         disk::remove(&disk::temporary(&self.path(MANIFEST_FILE)))?;
-        disk::empty_directory(&self.scratch())?;
+        disk::empty_directory(&self.directory.join(SCRATCH))?;
         self.remove_scrap()
     }
 

@@ -217,6 +217,7 @@ impl Run {
             },
             stop,
             progress,
+            scratch: None,
         }
     }
 }

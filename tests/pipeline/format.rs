@@ -565,6 +565,7 @@ fn tiny_run_of(place: &Path, keep_text: bool) -> PathBuf {
         budget,
         stop: &Stop::default(),
         progress: &Silent,
+        scratch: None,
     };
     let inputs = pipeline::inputs(&[input], &out).unwrap();
     pipeline::run(&inputs, &out, &config, &question, false, &context).unwrap();
@@ -1269,6 +1270,7 @@ fn context() -> Context<'static> {
         },
         stop: STOP.get_or_init(Stop::default),
         progress: &Silent,
+        scratch: None,
     }
 }
 

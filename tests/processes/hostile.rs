@@ -575,7 +575,7 @@ fn names_of_any_kind() {
     fs::write(&input, line("a\\tb\\n\\\\c\\u0000").repeat(3)).unwrap();
     case("odd.jsonl", "", 3).check_path(&input, directory.path());
     let tsv = fs::read_to_string(directory.path().join("out1/documents.tsv")).unwrap();
-    assert_eq!(tsv.matches("\na\\tb\\n\\\\c\0\t").count(), 3, "{tsv:?}");
+    assert_eq!(tsv.matches("\na\\tb\\n\\\\c\\x00\t").count(), 3, "{tsv:?}");
     let rejects = fs::read_to_string(directory.path().join("out1/rejects.jsonl")).unwrap();
     assert_eq!(
         rejects.matches("\"docno not unique\"").count(),

@@ -196,7 +196,7 @@ fn a_manifest_that_cannot_be_read_is_not_taken_for_none() {
     fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink("manifest.json", &path).unwrap();
     let refused = subject.run.run(&[&subject.input], &subject.out);
-    assert!(matches!(refused, Err(Error::Io { path: named, .. }) if named == path));
+    assert!(matches!(refused, Err(Error::WrongFileType { path: named, .. }) if named == path));
     assert!(subject.path("collection/000000.docs").exists());
     assert!(subject.path("pairs/000000.pairs").exists());
 }

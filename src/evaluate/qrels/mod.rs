@@ -82,7 +82,7 @@ use crate::cluster::ResultsEntry;
 use crate::progress::Context;
 use crate::store::disk::{self, AtomicFile};
 use crate::workspace::MANIFEST_FILE;
-use crate::{Error, Result, pipeline};
+use crate::{Error, Result, outputs, pipeline};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -147,7 +147,7 @@ impl Source {
 pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     let source = Source::open(&config.clusters)?;
     if let Some(output) = &config.output {
-        check_output(config, output)?;
+        check_output(config, &source, output)?;
     }
     let mut held = Held::new(context);
     let judgements = Judgements::read(&config.qrels, &mut held)?;
@@ -248,42 +248,20 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     Ok(report)
 }
 
-/// Where a path leads to, if it leads anywhere.
-fn real(path: &Path) -> Result<Option<PathBuf>> {
-    use std::io::ErrorKind::{NotADirectory, NotFound};
-    match disk::canonical(path) {
-        Ok(real) => Ok(Some(real)),
-        Err(e) if matches!(e.kind(), NotFound | NotADirectory) => Ok(None),
-        Err(e) => Err(e).map_err(Error::io("inspect", path)),
-    }
-}
-
 /// Refuses an output directory in which files of a run, or what is read here, would be replaced.
-fn check_output(config: &QrelsConfig, output: &Path) -> Result<()> {
-    let refuse = |limit: String| {
-        Err(Error::BadParameter {
+fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<()> {
+    if disk::exists(&output.join(MANIFEST_FILE))? {
+        return Err(Error::BadParameter {
             name: "output",
             given: output.display().to_string(),
-            limit,
-        })
-    };
-    if disk::exists(&output.join(MANIFEST_FILE))? {
-        return refuse("it is the output directory of a run; give another".into());
+            limit: "it is the output directory of a run; give another".into(),
+        });
     }
-    let inputs = [
-        Some(&config.qrels),
-        Some(&config.clusters),
-        config.run.as_ref(),
-    ];
-    for input in inputs.into_iter().flatten() {
-        for name in [INCONSISTENT_FILE, QRELS_FILE, RUN_FILE] {
-            let (target, read) = (real(&output.join(name))?, real(input)?);
-            if target.is_some() && target == read {
-                return refuse(format!("{} would be replaced", input.display()));
-            }
-        }
-    }
-    Ok(())
+    let mut reads: Vec<&Path> = vec![&config.qrels, &source.clusters];
+    reads.extend(source.tables.iter().flatten().map(PathBuf::as_path));
+    reads.extend(config.run.as_deref());
+    let mut files = [INCONSISTENT_FILE, QRELS_FILE, RUN_FILE].into_iter();
+    files.try_for_each(|name| outputs::check(&output.join(name), None, &reads))
 }
 
 /// What is held in memory, against the budget. What goes over it is counted, not held, so that the refusal
@@ -425,6 +403,7 @@ impl Outputs {
             return Ok(Outputs::default());
         };
         disk::create_lasting_directory(output)?;
+        disk::claim(output);
         let create = |name| AtomicFile::create(&output.join(name));
         Ok(Outputs {
             inconsistent: Some(create(INCONSISTENT_FILE)?),

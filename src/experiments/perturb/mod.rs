@@ -162,6 +162,9 @@ pub fn run(
     }
     Output::look_whether_free(out)?;
     let inputs = pipeline::inputs(arguments, out)?;
+    // What lies in the directory is no input, but may have been meant as one.
+    let meant = inputs.iter().map(|input| &input.path).chain(arguments);
+    Output::check(out, &meant.map(PathBuf::as_path).collect::<Vec<_>>())?;
     let sizes = inputs.iter().filter_map(|i| i.identity.as_ref());
     let total: u64 = sizes.map(|identity| identity.size).sum();
     let fixed = FIXED_BYTES + config.read.max_document.0 * 5 / 2;

@@ -12,7 +12,7 @@ use crate::parse::Parser;
 use crate::read::RawDocument;
 use crate::store::disk::{self, AtomicFile};
 use crate::workspace::{LOCK_FILE, Lock};
-use crate::{Error, Result};
+use crate::{Error, Result, outputs};
 
 /// The documents that were copied.
 pub const ORIGINALS: &str = "originals.jsonl";
@@ -68,6 +68,7 @@ impl Output {
         if !disk::exists(directory)? {
             return Ok(());
         }
+        disk::claim(directory);
         Lock::look_whether_free(directory)?;
         let entries = disk::entries(directory).map_err(Error::io("list", directory))?;
         for entry in entries {
@@ -90,9 +91,16 @@ impl Output {
         Ok(())
     }
 
+    /// Refuses to replace what the command reads.
+    pub fn check(directory: &Path, reads: &[&Path]) -> Result<()> {
+        let mut names = ALL.into_iter();
+        names.try_for_each(|name| outputs::check(&directory.join(name), None, reads))
+    }
+
     /// Begins the files. What an earlier command left goes when it is replaced; its report first.
     pub fn create(directory: &Path, background: bool) -> Result<Output> {
         disk::create_lasting_directory(directory)?;
+        disk::claim(directory);
         let lock = Lock::take(directory)?;
         disk::remove(&directory.join(REPORT))?;
         disk::remove(&directory.join(BACKGROUND))?;

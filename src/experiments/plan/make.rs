@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::{PLAN_FILE, Plan, PlanConfig, Planned, run, write};
-use crate::Result;
 use crate::collection::CollectionConfig;
 use crate::numbers::percent;
 use crate::pipeline::{self, AppliedPlan, JoinParameters, Summary};
@@ -12,6 +11,7 @@ use crate::read::InputFile;
 use crate::sample::PlanGiven;
 use crate::store::disk;
 use crate::workspace::Workspace;
+use crate::{Result, outputs};
 
 /// Makes a sampling plan for a collection.
 pub fn make(
@@ -95,6 +95,7 @@ pub fn write_file(path: &Path, plan: &Plan) -> Result<()> {
 
 /// Writes the file of a plan that was made for a directory; one that lies in it is named in its manifest.
 pub fn keep(workspace: &mut Workspace, path: &Path, plan: &Plan) -> Result<()> {
+    outputs::check(path, Some((workspace, &[PLAN_FILE])), &[])?;
     match workspace.other_name(path) {
         Some(name) => workspace.put_other(&name, write(plan).as_bytes()),
         None => write_file(path, plan),

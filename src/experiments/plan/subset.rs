@@ -294,6 +294,7 @@ mod tests {
             },
             stop: &stop,
             progress: &Silent,
+            scratch: None,
         };
         let inputs = pipeline::inputs(&[read], &out).unwrap();
         let base = pipeline::ingest(&inputs, &out, &config, false, &context).unwrap();

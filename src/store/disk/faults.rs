@@ -283,6 +283,8 @@ fn panic(op: Op, path: &Path) -> ! {
 
 /// A thread is held no longer than this.
 const MOST_HELD: Duration = Duration::from_secs(60);
+/// Name of the lock of an output directory.
+const LOCK: &str = "lock";
 /// How often it looks whether it is let go.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -431,7 +433,10 @@ impl Journal {
     fn after(&mut self, op: Op, path: &Path) {
         match op {
             Op::Create => {
-                if let Some((directory, last)) = &mut self.names {
+                // A lock is refused where it has a second name; its text is of no importance.
+                if let Some((directory, last)) = &mut self.names
+                    && !path.ends_with(LOCK)
+                {
                     *last += 1;
                     let name = format!("{}-{last}", std::process::id());
                     let linked = fs::hard_link(path, directory.join(&name)).is_ok();

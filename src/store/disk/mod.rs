@@ -3,6 +3,9 @@
 //! Results that end up under their true name are written to `NAME.tmp`, synced, and renamed; the
 //! directory is synced by whoever commits ([`sync_directory`]). A sync that fails is an error and is
 //! never tried again as if it had worked: the kernel may have dropped the pages.
+//!
+//! Below a directory that is claimed ([`claim`]) no link is followed, and only regular files are opened
+//! (`inside`).
 
 use std::fs;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -10,10 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::fs::FileType;
+
 use crate::{Error, Result};
 
 #[cfg(feature = "faults")]
 pub mod faults;
+mod inside;
 #[cfg(not(feature = "faults"))]
 mod faults {
     //! Nothing goes wrong on purpose.
@@ -39,6 +45,7 @@ mod faults {
 }
 
 pub(crate) use faults::point;
+pub use inside::claim;
 
 /// Bytes of a writer's buffer.
 pub const WRITE_BUFFER: usize = 256 << 10;
@@ -50,7 +57,7 @@ pub const READ_BUFFER: usize = 256 << 10;
 pub enum Op {
     /// A file is opened for reading.
     Open,
-    /// A file is created or emptied.
+    /// A file is created.
     Create,
     /// Bytes are read.
     Read,
@@ -267,9 +274,15 @@ pub fn temporary(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Creates or empties a file for writing.
+/// Creates a file for writing. What a command that was killed left under its name is removed before, and of a
+/// link that somebody put there only the name.
 pub fn create(path: &Path) -> Result<File> {
-    let created = faults::doing(Op::Create, path, None, || fs::File::create(path));
+    let create = || faults::doing(Op::Create, path, None, || inside::create(path));
+    let mut created = create();
+    if matches!(&created, Err(e) if e.kind() == io::ErrorKind::AlreadyExists) {
+        remove(path)?;
+        created = create();
+    }
     Ok(File::new(created.map_err(Error::io("create", path))?, path))
 }
 
@@ -280,13 +293,14 @@ pub fn open(path: &Path) -> Result<File> {
 
 /// Opens a file of somebody else's for reading; what goes wrong is not this program's.
 pub fn open_input(path: &Path) -> io::Result<File> {
-    let opened = faults::doing(Op::Open, path, None, || fs::File::open(path));
+    let opened = faults::doing(Op::Open, path, None, || inside::open(path));
     Ok(File::new(opened?, path))
 }
 
 /// Makes a directory and those above it.
 pub fn create_directory(path: &Path) -> Result<()> {
-    faults::doing(Op::CreateDirectory, path, None, || fs::create_dir_all(path))
+    let create = || inside::create_directory(path);
+    faults::doing(Op::CreateDirectory, path, None, create)
         .map_err(Error::io("create directory", path))
 }
 
@@ -323,6 +337,39 @@ pub fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
     .map_err(Error::io("make a directory in", parent))
 }
 
+/// Where temporary files go. A directory that was made for them goes when this is dropped.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    _private: Option<tempfile::TempDir>,
+}
+
+impl Scratch {
+    /// A directory that is there.
+    #[must_use]
+    pub fn at(path: PathBuf) -> Scratch {
+        Scratch {
+            path,
+            _private: None,
+        }
+    }
+
+    /// A private directory in another, `lookalike-` and six characters.
+    pub fn within(parent: &Path) -> Result<Scratch> {
+        let private = scratch_directory(parent)?;
+        Ok(Scratch {
+            path: private.path().to_path_buf(),
+            _private: Some(private),
+        })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 /// Makes sure that what was written is on the disk. It is asked once: after a failure the kernel may
 /// have dropped what it could not write, and would say yes to a second question.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
@@ -332,7 +379,7 @@ pub fn sync(file: &File, path: &Path) -> Result<()> {
 
 /// Makes sure that names made or removed in a directory are on the disk.
 pub fn sync_directory(path: &Path) -> Result<()> {
-    let directory = faults::doing(Op::Open, path, None, || fs::File::open(path));
+    let directory = faults::doing(Op::Open, path, None, || inside::open_directory(path));
     let directory = directory.map_err(Error::io("open directory", path))?;
     faults::doing(Op::SyncDirectory, path, None, || directory.sync_all())
         .map_err(Error::io("sync directory", path))
@@ -340,13 +387,13 @@ pub fn sync_directory(path: &Path) -> Result<()> {
 
 /// Gives a file its true name, replacing what was there.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
-    faults::doing(Op::Rename, from, Some(to), || fs::rename(from, to))
+    faults::doing(Op::Rename, from, Some(to), || inside::rename(from, to))
         .map_err(Error::io("rename", from))
 }
 
 /// Removes a file; one that is not there is no error.
 pub fn remove(path: &Path) -> Result<()> {
-    match faults::doing(Op::Remove, path, None, || fs::remove_file(path)) {
+    match faults::doing(Op::Remove, path, None, || inside::remove(path)) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e).map_err(Error::io("remove", path)),
         _ => Ok(()),
     }
@@ -355,7 +402,8 @@ pub fn remove(path: &Path) -> Result<()> {
 /// Removes a directory that is empty; one that is not, or is not there, stays as it is.
 pub fn remove_directory(path: &Path) -> Result<()> {
     use io::ErrorKind::{DirectoryNotEmpty, NotFound};
-    match faults::doing(Op::RemoveDirectory, path, None, || fs::remove_dir(path)) {
+    let remove = || inside::remove_directory(path);
+    match faults::doing(Op::RemoveDirectory, path, None, remove) {
         Err(e) if ![NotFound, DirectoryNotEmpty].contains(&e.kind()) => {
             Err(e).map_err(Error::io("remove", path))
         }
@@ -365,13 +413,10 @@ pub fn remove_directory(path: &Path) -> Result<()> {
 
 /// Removes all that is in a directory, whatever it is, and leaves the directory.
 pub fn empty_directory(path: &Path) -> Result<()> {
-    let entries = faults::doing(Op::List, path, None, || {
-        fs::read_dir(path)?.collect::<io::Result<Vec<_>>>()
-    });
-    for entry in entries.map_err(Error::io("list", path))? {
-        let path = entry.path();
-        let kind = entry.file_type().map_err(Error::io("inspect", &path))?;
-        if kind.is_dir() {
+    let names = faults::doing(Op::List, path, None, || inside::list(path));
+    for (name, kind) in names.map_err(Error::io("list", path))? {
+        let path = path.join(name);
+        if kind == FileType::Directory {
             remove_tree(&path)?;
         } else {
             remove(&path)?;
@@ -382,13 +427,24 @@ pub fn empty_directory(path: &Path) -> Result<()> {
 
 /// Removes a directory with all that is in it.
 pub fn remove_tree(path: &Path) -> Result<()> {
-    faults::doing(Op::Remove, path, None, || fs::remove_dir_all(path))
+    faults::doing(Op::Remove, path, None, || inside::remove_tree(path))
         .map_err(Error::io("remove", path))
 }
 
 /// What the kernel says of a name, links followed.
 pub fn metadata(path: &Path) -> io::Result<fs::Metadata> {
     faults::doing(Op::Inspect, path, None, || fs::metadata(path))
+}
+
+/// What tells a file from every other, whatever it is called: its device and its number there. None where there
+/// is no file.
+pub fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
+    use std::os::unix::fs::MetadataExt;
+    match metadata(path) {
+        Ok(metadata) => Ok(Some((metadata.dev(), metadata.ino()))),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
 }
 
 /// A path without links.
@@ -401,33 +457,37 @@ pub fn entries(path: &Path) -> io::Result<fs::ReadDir> {
     faults::doing(Op::List, path, None, || fs::read_dir(path))
 }
 
+/// What the kernel says of a name, if there is one.
+fn inspect(path: &Path) -> Result<Option<rustix::fs::Stat>> {
+    match faults::doing(Op::Inspect, path, None, || inside::inspect(path)) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e).map_err(Error::io("inspect", path)),
+    }
+}
+
 /// The size of a file.
 pub fn size(path: &Path) -> Result<u64> {
-    Ok(metadata(path).map_err(Error::io("inspect", path))?.len())
+    let stat = faults::doing(Op::Inspect, path, None, || inside::inspect(path));
+    let size = stat.map_err(Error::io("inspect", path))?.st_size;
+    Ok(u64::try_from(size).unwrap_or(0))
 }
 
 /// Is there something of this name? That it cannot be told is an error, and not a no: what is not
 /// there is made anew, and what it said is lost.
 pub fn exists(path: &Path) -> Result<bool> {
-    match metadata(path) {
-        Ok(_) => Ok(true),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(e) => Err(e).map_err(Error::io("inspect", path)),
-    }
+    Ok(inspect(path)?.is_some())
 }
 
 /// Is there a directory of this name?
 pub fn is_directory(path: &Path) -> Result<bool> {
-    match metadata(path) {
-        Ok(metadata) => Ok(metadata.is_dir()),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(e) => Err(e).map_err(Error::io("inspect", path)),
-    }
+    let stat = inspect(path)?;
+    Ok(stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir()))
 }
 
 /// Is there nothing of this name, not even a link to nowhere?
 pub fn is_gone(path: &Path) -> Result<bool> {
-    match faults::doing(Op::Inspect, path, None, || fs::symlink_metadata(path)) {
+    match faults::doing(Op::Inspect, path, None, || inside::inspect_name(path)) {
         Ok(_) => Ok(false),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(true),
         Err(e) => Err(e).map_err(Error::io("inspect", path)),
@@ -442,21 +502,15 @@ pub fn is_empty(path: &Path) -> Result<bool> {
 
 /// Names of the regular files of a directory, sorted; none where there is no directory.
 pub fn list(path: &Path) -> Result<Vec<String>> {
-    let entries = match entries(path) {
-        Ok(entries) => entries,
+    let all = match faults::doing(Op::List, path, None, || inside::list(path)) {
+        Ok(all) => all,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(e) => return Err(e).map_err(Error::io("list", path)),
     };
-    let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(Error::io("list", path))?;
-        let kind = entry.file_type().map_err(Error::io("list", path))?;
-        if kind.is_file()
-            && let Ok(name) = entry.file_name().into_string()
-        {
-            names.push(name);
-        }
-    }
+    let files = all.into_iter().filter(|(_, kind)| kind.is_file());
+    let mut names: Vec<String> = files
+        .filter_map(|(name, _)| name.into_string().ok())
+        .collect();
     names.sort_unstable();
     Ok(names)
 }
@@ -510,7 +564,8 @@ fn holder(file: &mut File) -> String {
 /// Who has locked a file, if somebody has and it can be told.
 #[must_use]
 pub fn locked_by(path: &Path) -> Option<String> {
-    let mut file = open(path).ok()?;
+    let opened = faults::doing(Op::Open, path, None, || inside::look_at_lock(path));
+    let mut file = File::new(opened.ok()?, path);
     let try_lock = || faults::doing(Op::Lock, path, None, || got(file.file.try_lock_shared())).ok();
     if try_lock()? {
         return None;
@@ -523,11 +578,7 @@ pub fn locked_by(path: &Path) -> Option<String> {
 
 /// Locks a file, which is made if it is not there, and writes into it who did.
 pub fn lock(path: &Path, text: &str) -> Result<Locked> {
-    let opened = faults::doing(Op::Create, path, None, || {
-        let mut options = fs::OpenOptions::new();
-        options.create(true).truncate(false).read(true).write(true);
-        options.open(path)
-    });
+    let opened = faults::doing(Op::Create, path, None, || inside::open_lock(path));
     let mut file = File::new(opened.map_err(Error::io("open", path))?, path);
     let try_lock = || faults::doing(Op::Lock, path, None, || got(file.file.try_lock()));
     let mut locked = try_lock().map_err(Error::io("lock", path))?;

@@ -1,0 +1,898 @@
+//! Directories that someone else made: whatever lies in one, nothing outside of it is changed, and no
+//! command hangs. Links, FIFOs and names of the manifest that lead elsewhere are refused.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use common::{copy_directory, paths};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// What hangs is killed after this: no command here takes a hundredth of it on an idle machine.
+const HANGS: Duration = Duration::from_secs(120);
+/// How often it is looked whether a command has ended.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The method whose results the directories have.
+const METHOD: &str = "super-shingles";
+/// Arguments of a small study.
+const STUDY: [&str; 4] = ["--ratios", "1/2", "--thresholds", "0.5"];
+
+fn start(place: &Path, arguments: &[&str]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .current_dir(place)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // What it says is read meanwhile: a pipe that is full would make it hang.
+    let mut streams = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let read = std::thread::spawn(move || {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let errors = std::thread::spawn(move || {
+            streams.1.read_to_end(&mut err).unwrap();
+            err
+        });
+        streams.0.read_to_end(&mut out).unwrap();
+        (out, errors.join().unwrap())
+    });
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if begun.elapsed() > HANGS {
+            child.kill().unwrap();
+            panic!("{arguments:?} hangs");
+        }
+        std::thread::sleep(LOOK);
+    };
+    let (stdout, stderr) = read.join().unwrap();
+    Output {
+        status,
+        stdout,
+        stderr,
+    }
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn done(place: &Path, arguments: &[&str]) -> Output {
+    let output = start(place, arguments);
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {:?}: {}",
+        output.status,
+        said(&output)
+    );
+    output
+}
+
+/// The commands of a directory `d`, with the arguments that make it what [`finished`] is.
+fn commands() -> BTreeMap<&'static str, Vec<&'static str>> {
+    let study: Vec<&str> = ["study", "d"].into_iter().chain(STUDY).collect();
+    BTreeMap::from([
+        ("report", vec!["report", "d"]),
+        (
+            "join",
+            vec!["join", "d", "--threshold", "0.5", "--spill", "always"],
+        ),
+        ("cluster", vec!["cluster", "d"]),
+        (
+            "query",
+            vec!["query", "d", "in.jsonl", "--threshold", "0.5"],
+        ),
+        ("graph", vec!["graph", "d", "-o", "d/graph.dot"]),
+        ("plan", vec!["plan", "d", "--ratios", "1/2"]),
+        ("study", study),
+        (
+            "run",
+            vec![
+                "run",
+                "in.jsonl",
+                "--keep-text",
+                "--threshold",
+                "0.5",
+                "-o",
+                "d",
+            ],
+        ),
+        (
+            "ingest",
+            vec!["ingest", "in.jsonl", "--keep-text", "-o", "d"],
+        ),
+        ("method", vec!["method", METHOD, "d"]),
+        (
+            "compare",
+            vec!["compare", "d", "--methods", METHOD, "--truth", METHOD],
+        ),
+        ("status", vec!["status", "d"]),
+        ("verify", vec!["verify", "d"]),
+        ("verify-method", vec!["verify", "d/methods/super-shingles"]),
+        ("evaluate", vec!["evaluate", "--truth", "d", "--run", "d"]),
+        ("qrels", vec!["qrels", "qrels.txt", "--clusters", "d"]),
+    ])
+}
+
+/// The order in which they make what a directory can hold.
+const MAKE: [&str; 9] = [
+    "ingest", "join", "cluster", "plan", "study", "method", "compare", "report", "graph",
+];
+
+/// Names that would be taken for scrap of ours, and others.
+const THEIRS: [&str; 6] = [
+    "bashrc",
+    "999999.run",
+    "999999.pairs.tmp",
+    "000000.docs",
+    "sub/deeper/000001.col",
+    "lock",
+];
+
+/// Inputs and an empty `v` beside no directory yet.
+fn inputs(place: &Path) {
+    let words = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen";
+    let mut lines = String::new();
+    for i in 0..12 {
+        let text = format!(
+            "{words} {} {}",
+            i / 2,
+            if i % 3 == 0 { "more" } else { "less" }
+        );
+        lines += &format!("{{\"id\":\"D{i}\",\"text\":\"{text}\"}}\n");
+    }
+    fs::write(place.join("in.jsonl"), lines).unwrap();
+    fs::write(place.join("qrels.txt"), "301 0 D0 1\n301 0 D1 0\n").unwrap();
+    for name in THEIRS {
+        let path = place.join("v").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("{name} of somebody else\n")).unwrap();
+    }
+}
+
+/// A place with `in.jsonl`, `d`, a directory that every command has been at, and `v` beside it.
+fn finished() -> TempDir {
+    static MADE: OnceLock<TempDir> = OnceLock::new();
+    let made = MADE.get_or_init(|| {
+        let place = tempfile::tempdir().unwrap();
+        inputs(place.path());
+        for name in MAKE {
+            done(place.path(), &commands()[name]);
+        }
+        place
+    });
+    let place = tempfile::tempdir().unwrap();
+    // With the same times: an input that is newer has changed.
+    for name in ["in.jsonl", "qrels.txt"] {
+        let (from, to) = (made.path().join(name), place.path().join(name));
+        fs::copy(&from, &to).unwrap();
+        let modified = fs::metadata(from).unwrap().modified().unwrap();
+        fs::File::options()
+            .write(true)
+            .open(to)
+            .unwrap()
+            .set_modified(modified)
+            .unwrap();
+    }
+    for name in ["d", "v"] {
+        copy_directory(&made.path().join(name), &place.path().join(name));
+    }
+    place
+}
+
+/// Everything below a directory: files with their content, links with their targets.
+fn held(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut held = BTreeMap::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let content = match fs::symlink_metadata(&path).unwrap().file_type() {
+            kind if kind.is_dir() => {
+                held.extend(self::held(&path));
+                b"a directory".to_vec()
+            }
+            kind if kind.is_file() => fs::read(&path).unwrap(),
+            kind => format!("{kind:?}").into_bytes(),
+        };
+        held.insert(path, content);
+    }
+    held
+}
+
+/// Runs a command; `v` must stay as it is, and the end be one of the program's own.
+fn harmless(place: &Path, name: &str, what: &str) -> Output {
+    let before = held(&place.join("v"));
+    let output = start(place, &commands()[name]);
+    assert!(
+        before == held(&place.join("v")),
+        "{name} with {what}: v is not what it was"
+    );
+    let code = output.status.code();
+    assert!(
+        matches!(code, Some(0..=2)),
+        "{name} with {what}: {code:?}: {}",
+        said(&output)
+    );
+    output
+}
+
+/// The same, and it must be refused with these words.
+fn refused(place: &Path, name: &str, what: &str, says: &str) {
+    let output = harmless(place, name, what);
+    assert!(!output.status.success(), "{name} with {what} went on");
+    let text = said(&output);
+    assert!(text.contains(says), "{name} with {what}: {text}");
+    assert!(text.contains("  help: "), "{name} with {what}: {text}");
+}
+
+fn fifo(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// Removes a file or a directory with all that is in it.
+fn clear(path: &Path) {
+    if path.is_dir() && !path.is_symlink() {
+        fs::remove_dir_all(path).unwrap();
+    } else if fs::symlink_metadata(path).is_ok() {
+        fs::remove_file(path).unwrap();
+    }
+}
+
+/// A link from a place within `d` to `v` beside `d`, or to something in it.
+fn link(place: &Path, at: &str, to: &str) {
+    let up = "../".repeat(at.split('/').count());
+    let path = place.join("d").join(at);
+    clear(&path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    symlink(format!("{up}{to}"), path).unwrap();
+}
+
+/// Everything in the target of a link at `scratch` was removed.
+#[test]
+fn a_link_at_scratch_empties_nothing() {
+    for name in commands().into_keys() {
+        let place = finished();
+        link(place.path(), "scratch", "v");
+        let looks = ["status", "verify", "verify-method", "evaluate", "qrels"];
+        if looks.contains(&name) {
+            harmless(place.path(), name, "a link at scratch");
+        } else {
+            let says = "d/scratch is a symbolic link, expected a directory";
+            refused(place.path(), name, "a link at scratch", says);
+        }
+        // Without the link it goes on.
+        fs::remove_file(place.path().join("d/scratch")).unwrap();
+        done(place.path(), &commands()[name]);
+    }
+}
+
+/// Every directory that the program makes in an output directory.
+fn directories(place: &Path) -> BTreeSet<String> {
+    let out = place.join("d");
+    let mut found = BTreeSet::new();
+    let mut waiting = vec![out.clone()];
+    while let Some(directory) = waiting.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                found.insert(path.strip_prefix(&out).unwrap().to_str().unwrap().into());
+                waiting.push(path);
+            }
+        }
+    }
+    // Those that are gone when a command has ended.
+    let gone = [
+        "plan",
+        "plan/truth",
+        "plan/trial",
+        "plan/subset",
+        "study/truth",
+        "study/trial",
+    ];
+    found.extend(gone.map(String::from));
+    found
+}
+
+/// Files in the targets of links at directories for parts were removed as scrap or written over.
+#[test]
+fn links_at_directories_lead_nowhere() {
+    let all = directories(finished().path());
+    for name in [
+        "runs",
+        "study/trials",
+        "compare",
+        "methods",
+        "methods/super-shingles/runs",
+    ] {
+        assert!(all.contains(name), "{name} is not in {all:?}");
+    }
+    for directory in &all {
+        let names: &[&str] = match directory.split('/').next().unwrap() {
+            "methods" | "compare" => &["method", "compare", "report", "verify"],
+            "study" => &["study", "report", "verify", "join"],
+            "plan" => &["plan", "study", "verify"],
+            _ => &[
+                "report", "join", "cluster", "query", "graph", "plan", "study", "run", "method",
+                "verify",
+            ],
+        };
+        for name in names {
+            let place = finished();
+            let target = place.path().join("v/theirs");
+            // Once with files of the same names as ours, so that nothing is found missing.
+            let original = place.path().join("d").join(directory);
+            if original.is_dir() {
+                copy_directory(&original, &target);
+            }
+            link(place.path(), directory, "v/theirs");
+            fs::create_dir_all(&target).unwrap();
+            fs::write(target.join("999999.run"), "theirs").unwrap();
+            fs::write(target.join("trial"), "theirs").unwrap();
+            let what = format!("a link at {directory}");
+            let output = harmless(place.path(), name, &what);
+            let says = format!("d/{directory} is a symbolic link, expected a directory");
+            // Some do not come to it; who does says so.
+            let text = said(&output);
+            assert!(
+                output.status.success() || text.contains(&says),
+                "{name} with {what}: {text}"
+            );
+        }
+    }
+}
+
+/// One file of every kind and place, without the number in its name.
+fn files(place: &Path) -> Vec<String> {
+    let out = place.join("d");
+    let mut kinds = BTreeMap::new();
+    for path in paths(&out) {
+        let name = path.strip_prefix(&out).unwrap().to_str().unwrap();
+        let kind = name.replace(|c: char| c.is_ascii_digit(), "");
+        kinds.entry(kind).or_insert_with(|| name.to_string());
+    }
+    kinds.into_values().collect()
+}
+
+/// A command that opened a FIFO waited for ever, and did not end at a SIGTERM.
+#[test]
+fn a_fifo_makes_nothing_wait() {
+    let all = files(finished().path());
+    assert!(all.len() > 40, "{all:?}");
+    let mut met = BTreeSet::new();
+    for file in &all {
+        let names: &[&str] = match file.split('/').next().unwrap() {
+            "methods" => &["method", "compare", "verify-method"],
+            "study" | "compare" => &["study", "compare", "report", "verify"],
+            _ => &[
+                "report", "join", "cluster", "query", "verify", "run", "evaluate", "qrels", "graph",
+            ],
+        };
+        for name in names {
+            let place = finished();
+            let path = place.path().join("d").join(file);
+            clear(&path);
+            fifo(&path);
+            let what = format!("a FIFO at {file}");
+            let output = harmless(place.path(), name, &what);
+            let says = format!("d/{file} is a FIFO, expected a regular file");
+            if said(&output).contains(&says) {
+                met.insert(file.clone());
+            } else {
+                assert!(
+                    output.status.success(),
+                    "{name} with {what}: {}",
+                    said(&output)
+                );
+            }
+        }
+    }
+    // What is named in the manifest is checked by one or the other.
+    let unmet: Vec<&String> = all.iter().filter(|file| !met.contains(*file)).collect();
+    assert!(unmet.is_empty(), "nothing was said of {unmet:?}");
+}
+
+/// A device, a socket and a directory are no files either.
+#[test]
+fn what_is_no_regular_file_is_refused() {
+    let place = finished();
+    let pairs = place.path().join("d/pairs.tsv");
+    fs::remove_file(&pairs).unwrap();
+    fs::create_dir(&pairs).unwrap();
+    let says = "d/pairs.tsv is a directory, expected a regular file";
+    refused(place.path(), "evaluate", "a directory", says);
+    fs::remove_dir(&pairs).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(&pairs).unwrap();
+    let says = "d/pairs.tsv is a socket, expected a regular file";
+    refused(place.path(), "evaluate", "a socket", says);
+    fs::remove_file(&pairs).unwrap();
+    symlink("/dev/zero", &pairs).unwrap();
+    let says = "d/pairs.tsv is a symbolic link, expected a regular file";
+    refused(place.path(), "evaluate", "a link to a device", says);
+}
+
+/// What was written as `NAME.tmp` went to the target of a link of that name.
+#[test]
+fn links_at_temporary_names_are_not_written_through() {
+    let reference = finished();
+    for (what, hard) in [("links", false), ("hard links", true)] {
+        let place = finished();
+        let (out, target) = (place.path().join("d"), place.path().join("v/bashrc"));
+        // All that is made of the inputs, to be made anew.
+        clear(&out);
+        done(place.path(), &commands()["ingest"]);
+        for path in paths(&reference.path().join("d")) {
+            let name = path.strip_prefix(reference.path().join("d")).unwrap();
+            let mut name = out.join(name).into_os_string();
+            name.push(".tmp");
+            let path = PathBuf::from(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let made = match hard {
+                true => fs::hard_link(&target, &path),
+                false => symlink(&target, &path),
+            };
+            made.unwrap();
+        }
+        for name in &MAKE[1..] {
+            let output = harmless(place.path(), name, what);
+            assert!(
+                output.status.success(),
+                "{name} with {what}: {}",
+                said(&output)
+            );
+        }
+        for name in ["pairs.tsv", "report.html", "plan.toml", "study/study.json"] {
+            assert!(out.join(name).is_file(), "{what}: {name}");
+        }
+    }
+}
+
+/// The text of a lock was written over what a link of its name led to.
+#[test]
+fn a_lock_that_is_no_file_of_its_own_is_refused() {
+    let says = |what: &str| format!("d/lock is {what}, expected a regular file");
+    for name in ["join", "run", "query", "report"] {
+        let place = finished();
+        link(place.path(), "lock", "v/bashrc");
+        refused(
+            place.path(),
+            name,
+            "a link at lock",
+            &says("a symbolic link"),
+        );
+        let lock = place.path().join("d/lock");
+        clear(&lock);
+        fs::hard_link(place.path().join("v/bashrc"), &lock).unwrap();
+        let hard = "a file with another name (a hard link)";
+        refused(place.path(), name, "a hard link at lock", &says(hard));
+        clear(&lock);
+        fifo(&lock);
+        refused(place.path(), name, "a FIFO at lock", &says("a FIFO"));
+        clear(&lock);
+        done(place.path(), &commands()[name]);
+    }
+    // A corpus of `perturb` has one too.
+    let place = finished();
+    fs::create_dir(place.path().join("corpus")).unwrap();
+    symlink("../v/bashrc", place.path().join("corpus/lock")).unwrap();
+    let before = held(&place.path().join("v"));
+    let perturb = [
+        "perturb",
+        "in.jsonl",
+        "-o",
+        "corpus",
+        "--recipe",
+        "cherkasova",
+    ];
+    let output = start(place.path(), &perturb);
+    assert!(
+        before == held(&place.path().join("v")),
+        "perturb wrote to v"
+    );
+    assert!(
+        said(&output).contains("corpus/lock is a symbolic link"),
+        "{}",
+        said(&output)
+    );
+}
+
+/// Every name of a file in a manifest, by the path of JSON that leads to it.
+fn names_in(value: &Value, at: &str, found: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(fields) => {
+            if let (Some(Value::String(name)), Some(_)) =
+                (fields.get("name"), fields.get("checksum"))
+            {
+                found.insert(format!("{at}/name"), name.clone());
+            }
+            for (key, value) in fields {
+                names_in(value, &format!("{at}/{key}"), found);
+            }
+        }
+        Value::Array(values) => {
+            for (n, value) in values.iter().enumerate() {
+                names_in(value, &format!("{at}/{n}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn read_manifest(place: &Path) -> Value {
+    let text = fs::read_to_string(place.join("d/manifest.json")).unwrap();
+    let body = &text[..text.trim_end().rfind('\n').unwrap()];
+    serde_json::from_str(body).unwrap()
+}
+
+/// With the checksum that it must have.
+fn put_manifest(place: &Path, manifest: &Value) {
+    let mut body = serde_json::to_vec_pretty(manifest).unwrap();
+    body.push(b'\n');
+    let sum = lookalike::store::checksum(&body);
+    body.extend(format!("{sum:016x}\n").bytes());
+    fs::write(place.join("d/manifest.json"), body).unwrap();
+}
+
+/// `study` removed what a name in the manifest led to.
+#[test]
+fn names_that_lead_out_of_the_directory_are_refused() {
+    let place = finished();
+    let manifest = read_manifest(place.path());
+    let mut names = BTreeMap::new();
+    names_in(&manifest, "", &mut names);
+    assert!(names.len() > 20, "{names:?}");
+    let absolute = place.path().join("v/bashrc");
+    let elsewhere = [
+        "study/../../v/bashrc",
+        "../v/bashrc",
+        "..",
+        ".",
+        "",
+        "/",
+        "study//x",
+        "study/",
+        "./x",
+        "nul\0",
+        absolute.to_str().unwrap(),
+    ];
+    for at in names.keys() {
+        let part = !["/others", "/results", "/inputs"]
+            .iter()
+            .any(|other| at.starts_with(other));
+        let more = part.then_some("sub/000000.docs");
+        for name in elsewhere.into_iter().chain(more) {
+            let mut changed = manifest.clone();
+            *changed.pointer_mut(at).unwrap() = name.into();
+            put_manifest(place.path(), &changed);
+            let error = lookalike::pipeline::look(&place.path().join("d")).unwrap_err();
+            let named = place.path().join("d/manifest.json");
+            assert!(
+                matches!(&error, lookalike::Error::Corrupt { path, .. } if *path == named),
+                "{at} {name:?}: {error}"
+            );
+        }
+    }
+    for name in ["study", "report", "cluster", "run"] {
+        let mut changed = manifest.clone();
+        let entry = serde_json::json!({
+            "name": "study/../../v/bashrc", "bytes": 1, "checksum": "0000000000000000",
+        });
+        changed["others"].as_array_mut().unwrap().insert(0, entry);
+        put_manifest(place.path(), &changed);
+        refused(
+            place.path(),
+            name,
+            "a name in the manifest",
+            "d/manifest.json is corrupt",
+        );
+    }
+}
+
+/// A user may name an output directory by a link, and what lies beside the program's files is the user's.
+#[test]
+fn the_directory_itself_may_be_a_link() {
+    let place = finished();
+    fs::rename(place.path().join("d"), place.path().join("elsewhere")).unwrap();
+    symlink("elsewhere", place.path().join("d")).unwrap();
+    symlink("../v", place.path().join("elsewhere/mine")).unwrap();
+    for name in commands().into_keys() {
+        let output = harmless(place.path(), name, "a link to the directory");
+        assert!(output.status.success(), "{name}: {}", said(&output));
+    }
+    assert!(place.path().join("d/mine").is_symlink());
+    assert_eq!(
+        place.path().join("elsewhere").file_name(),
+        Some(OsStr::new("elsewhere"))
+    );
+}
+
+/// Outputs that would replace what must stay, as arguments of `-o`, and what lies at each of them.
+fn not_to_be_replaced(place: &Path) -> Vec<&'static str> {
+    let linked = |to: &str, at: &str| symlink(place.join(to), place.join(at)).unwrap();
+    linked("in.jsonl", "link-to-an-input");
+    linked("d/manifest.json", "link-to-the-manifest");
+    fs::hard_link(place.join("in.jsonl"), place.join("another-name.jsonl")).unwrap();
+    fs::hard_link(
+        place.join("d/collection/000000.docs"),
+        place.join("another-name.docs"),
+    )
+    .unwrap();
+    symlink("d", place.join("by-a-link")).unwrap();
+    vec![
+        "in.jsonl",
+        "./v/../in.jsonl",
+        "link-to-an-input",
+        "another-name.jsonl",
+        "link-to-the-manifest",
+        "another-name.docs",
+        "d/manifest.json",
+        "d/../d/manifest.json",
+        "by-a-link/manifest.json",
+        "d/inputs.jsonl",
+        "d/lock",
+        "d/pairs.tsv",
+        "d/rejects.jsonl",
+        "d/summary.json",
+        "d/collection/000000.docs",
+        "d/runs/new.run",
+        "d/study/study.json",
+        "d/study/trials/1-2-0.json",
+        "d/compare/compare.html",
+        "d/methods/super-shingles/manifest.json",
+        "d/methods/super-shingles/pairs/000000.pairs",
+    ]
+}
+
+/// `report d -o d/manifest.json`, or an input, replaced it and ended with status 0.
+#[test]
+fn an_output_replaces_no_input_and_nothing_of_a_directory() {
+    let report: &[&str] = &["report", "d"];
+    let graph: &[&str] = &["graph", "d"];
+    let plan: &[&str] = &["plan", "d", "--ratios", "1/2"];
+    let of_others = [
+        (report, "d/report.html", ["d/plan.toml", "d/graph.dot"]),
+        (graph, "d/graph.dot", ["d/plan.toml", "d/report.html"]),
+        (plan, "d/plan.toml", ["d/report.html", "d/graph.dot"]),
+    ];
+    for (command, own, others) in of_others {
+        let place = finished();
+        let mut outputs = not_to_be_replaced(place.path());
+        outputs.extend(others);
+        let before = held(place.path());
+        for output in outputs {
+            let arguments: Vec<&str> = command.iter().copied().chain(["-o", output]).collect();
+            let refused = start(place.path(), &arguments);
+            assert_eq!(
+                refused.status.code(),
+                Some(2),
+                "{arguments:?}: {}",
+                said(&refused)
+            );
+            let words = format!("error: --output {output} is not possible: it is ");
+            assert!(
+                said(&refused).contains(&words),
+                "{arguments:?}: {}",
+                said(&refused)
+            );
+            let mut now = held(place.path());
+            // Only the lock says who was there last.
+            for name in ["d/lock", "d/methods/super-shingles/lock"] {
+                now.insert(
+                    place.path().join(name),
+                    before[&place.path().join(name)].clone(),
+                );
+            }
+            assert!(now == before, "{arguments:?}: something has changed");
+        }
+        // What it is there to write, and what is nobody's, it writes.
+        fs::write(place.path().join("mine"), "a page of mine").unwrap();
+        for output in [own, "by-a-link/mine", "mine", "d/../new", "d/mine"] {
+            let arguments: Vec<&str> = command.iter().copied().chain(["-o", output]).collect();
+            done(place.path(), &arguments);
+        }
+        assert!(done(place.path(), &["verify", "d"]).status.success());
+    }
+}
+
+/// A file aside, `FILE.tmp`, is written and renamed: an input of that name was gone.
+#[test]
+fn an_input_that_is_called_like_a_temporary_file_stays() {
+    let place = finished();
+    let input = place.path().join("page.tmp");
+    fs::copy(place.path().join("in.jsonl"), &input).unwrap();
+    done(
+        place.path(),
+        &["run", "page.tmp", "--format", "jsonl", "-q", "-o", "other"],
+    );
+    let output = start(place.path(), &["report", "other", "-o", "page"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(input.exists());
+}
+
+/// Files with fixed names in a directory that the user names.
+#[test]
+fn a_directory_of_outputs_replaces_nothing_that_is_read() {
+    let place = finished();
+    let refused = |arguments: &[&str]| {
+        let before = held(place.path());
+        let output = start(place.path(), arguments);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{arguments:?}: {}",
+            said(&output)
+        );
+        assert!(said(&output).contains("--output "), "{}", said(&output));
+        assert!(
+            held(place.path()) == before,
+            "{arguments:?}: something has changed"
+        );
+    };
+    fs::create_dir(place.path().join("thin")).unwrap();
+    let qrels = ["qrels", "qrels.txt", "--clusters", "d", "-o", "thin"];
+    for name in ["qrels", "inconsistent.jsonl"] {
+        let at = place.path().join("thin").join(name);
+        symlink("../qrels.txt", &at).unwrap();
+        refused(&qrels);
+        fs::remove_file(&at).unwrap();
+        fs::hard_link(place.path().join("d/clusters.jsonl"), &at).unwrap();
+        refused(&qrels);
+        fs::remove_file(&at).unwrap();
+    }
+    done(place.path(), &qrels);
+    let perturb = [
+        "perturb",
+        "in.jsonl",
+        "-o",
+        "corpus",
+        "--recipe",
+        "cherkasova",
+        "--edits",
+        "1",
+    ];
+    fs::create_dir(place.path().join("corpus")).unwrap();
+    fs::hard_link(
+        place.path().join("in.jsonl"),
+        place.path().join("corpus/copies.jsonl"),
+    )
+    .unwrap();
+    refused(&perturb);
+    refused(&[
+        "perturb",
+        "corpus/copies.jsonl",
+        "-o",
+        "corpus",
+        "--recipe",
+        "cherkasova",
+    ]);
+    fs::remove_file(place.path().join("corpus/copies.jsonl")).unwrap();
+    done(place.path(), &perturb);
+    fs::write(place.path().join("d/compare/edits.jsonl"), "").unwrap();
+    let compare = [
+        "compare",
+        "d",
+        "--methods",
+        METHOD,
+        "--truth",
+        METHOD,
+        "--edits",
+    ];
+    let edits: Vec<&str> = compare
+        .into_iter()
+        .chain(["d/compare/edits.jsonl"])
+        .collect();
+    let output = start(place.path(), &edits);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+}
+
+/// Sorts go where `--scratch` says, make the same bytes, and leave nothing; what else lies there stays.
+#[test]
+fn sorts_in_another_directory_change_no_byte() {
+    let place = finished();
+    let scratch = place.path().join("fast");
+    fs::create_dir(&scratch).unwrap();
+    fs::write(scratch.join("lookalike-theirs"), "theirs").unwrap();
+    let run = |out: &str, more: &[&str]| {
+        let arguments = ["run", "in.jsonl", "--threshold", "0.5", "-q", "-o", out];
+        let arguments: Vec<&str> = arguments.into_iter().chain(more.iter().copied()).collect();
+        start(place.path(), &arguments)
+    };
+    assert!(run("a", &[]).status.success());
+    let output = run("b", &["--scratch", "fast"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let (a, b) = (place.path().join("a"), place.path().join("b"));
+    common::assert_same_files(&common::lasting(&b), &common::lasting(&a), "with --scratch");
+    for name in commands().into_keys() {
+        if [
+            "report",
+            "graph",
+            "status",
+            "verify",
+            "verify-method",
+            "evaluate",
+            "qrels",
+        ]
+        .contains(&name)
+        {
+            continue;
+        }
+        let mut arguments = commands()[name].clone();
+        let at = arguments
+            .iter()
+            .position(|argument| argument.starts_with("--"));
+        let at = at.unwrap_or(arguments.len());
+        arguments.splice(at..at, ["--scratch", "fast"]);
+        done(place.path(), &arguments);
+    }
+    let left: Vec<_> = held(&scratch).into_keys().collect();
+    assert_eq!(left, [scratch.join("lookalike-theirs")]);
+    // That it is used is seen where it cannot be.
+    let output = run("c", &["--scratch", "nowhere"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(
+        said(&output).contains("--scratch nowhere is not possible"),
+        "{}",
+        said(&output)
+    );
+}
+
+/// Names of documents on standard output command no terminal, in any form.
+#[test]
+fn names_command_no_terminal() {
+    let place = tempfile::tempdir().unwrap();
+    let name = r"\u001b[2J\u009b2J\u007f\\x1b";
+    let text = "one two three four five six seven eight nine ten eleven twelve";
+    let lines: String = [1, 2]
+        .map(|n| format!("{{\"id\":\"{name}{n}\",\"text\":\"{text} {n}\"}}\n"))
+        .concat();
+    fs::write(place.path().join("in.jsonl"), lines).unwrap();
+    let run = ["run", "in.jsonl", "--threshold", "0.5", "-o", "d"];
+    done(place.path(), &run);
+    let commands: [(&[&str], &str); 7] = [
+        (&["query", "d", "in.jsonl"], r"\x1b[2J\xc2\x9b2J\x7f\\x1b1"),
+        (
+            &["query", "d", "in.jsonl", "--json"],
+            r"\u001b[2J\u009b2J\u007f\\x1b1",
+        ),
+        (&["graph", "d"], r"\\x1b[2J\\xc2\\x9b2J\\x7f\\x1b1"),
+        (
+            &["graph", "d", "--format", "graphml"],
+            "[2J&#155;2J&#127;\\x1b1",
+        ),
+        (
+            &["graph", "d", "--format", "tsv"],
+            r"\x1b[2J\xc2\x9b2J\x7f\\x1b1",
+        ),
+        (&["inspect", "d/collection/000000.docs"], "2J"),
+        (&["inspect", "d/catalogue/000000.names"], "2J"),
+    ];
+    for (arguments, says) in commands {
+        let output = done(place.path(), arguments);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(says), "{arguments:?}: {text:?}");
+        let control = |c: char| c.is_control() && c != '\n' && c != '\t';
+        assert!(!text.contains(control), "{arguments:?}: {text:?}");
+    }
+    // What is read back is what it was.
+    let pairs = fs::read_to_string(place.path().join("d/pairs.tsv")).unwrap();
+    assert!(pairs.contains(r"\x1b[2J\xc2\x9b2J\x7f\\x1b1"), "{pairs:?}");
+    let output = done(
+        place.path(),
+        &["evaluate", "--truth", "d", "--run", "d/pairs.tsv", "--json"],
+    );
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let measured = &report["pairs"][0]["documents"]["all"];
+    assert_eq!(measured["found"], 1, "{report:#}");
+    assert_eq!(measured["recall"], 1.0, "{report:#}");
+}
