@@ -44,7 +44,7 @@ pub const FILES: [&str; 8] = [
     "summary.json",
     "sets.jsonl",
     "lexicon.tsv",
-    "spex.json",
+    "spex.tsv",
 ];
 
 /// A directory that a command works in, and the names of those of its files that the command is there to write.

@@ -168,7 +168,7 @@ fn a_manifest_that_cannot_be_is_refused_and_named() {
         (
             digest.clone(),
             format!("{}g", &digest[1..]),
-            "digest of the parameters",
+            "collection_digest",
         ),
         (
             "\"format\": 1,".into(),

@@ -2,7 +2,7 @@
 
 use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue, CatalogueEntry, RejectReader, each_document};
-use crate::join::{Pairs, PairsEntry, each_pair};
+use crate::join::{Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::measure::Measure;
 use crate::numbers::counted;
 use crate::progress::{Context, Unit};
@@ -106,7 +106,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     // pairs.tsv, and the components.
     let mut sets = UnionFind::new(documents as u32);
     {
-        let sampled = Sampled::of_pairs(workspace)?;
+        let sampled = sizes_of_pairs(workspace)?;
         let mut out = AtomicFile::create(&directory.join("pairs.tsv"))?;
         out.put(header.as_bytes())?;
         let column = measure.column();
@@ -149,7 +149,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     // A document is in one pair with its root at most, so that this does not grow.
     let mut to_root: Vec<Alike> = Vec::with_capacity(linked as usize);
     {
-        let sampled = Sampled::of_pairs(workspace)?;
+        let sampled = sizes_of_pairs(workspace)?;
         each_pair(workspace, |pair| {
             let (a, b) = sampled.measured(pair.a, pair.b);
             // Where pairs are not listed, links may be below the threshold.

@@ -1,7 +1,6 @@
 //! The last step of both joins: runs of counted pairs into the pair list.
 
 use crate::Result;
-use crate::cluster::ResultsEntry;
 use crate::collection::{self, MappedSets};
 use crate::ids::{Key, Threshold};
 use crate::measure::Measure;
@@ -259,7 +258,7 @@ pub(super) fn committed(
         scores,
         stats: progress.stats,
     });
-    workspace.manifest.remove::<ResultsEntry>();
+    workspace.manifest.remove_after::<PairsEntry>();
     workspace.commit(&[DIRECTORY])?;
     workspace.remove_scrap()
 }

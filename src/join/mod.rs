@@ -47,7 +47,7 @@ pub use config::{Join, JoinConfig, Pairs};
 pub use count::CountStats;
 pub use list::PairsEntry;
 pub(crate) use pairs::open_pairs;
-pub use pairs::{Pair, each_pair};
+pub use pairs::{Pair, each_pair, sizes_of_pairs};
 pub use prefix::PrefixStats;
 
 const STAGE: &str = "join";

@@ -2,6 +2,7 @@
 
 use crate::join::PairsEntry;
 use crate::measure::Measure;
+use crate::sample::Sampled;
 use crate::sort::RunFile;
 use crate::store::Kind;
 use crate::workspace::Workspace;
@@ -107,4 +108,15 @@ pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>
         return Err(corrupt(&run, "pairs in the list", run.records(), pairs));
     }
     Ok(())
+}
+
+/// The sizes with which the committed pairs were compared: of the samples, or of the full sets where
+/// pairs were verified in these.
+pub fn sizes_of_pairs(workspace: &Workspace) -> Result<Sampled> {
+    let pairs = workspace.manifest.get::<PairsEntry>();
+    if pairs.is_some_and(|pairs| pairs.config.candidates.is_some()) {
+        return Sampled::of_full_sets(workspace);
+    }
+    let measure = pairs.map_or(Measure::default(), |pairs| pairs.config.measure);
+    Sampled::load_for(workspace, measure)
 }

@@ -338,9 +338,12 @@ fn merge_keys<K: crate::ids::Key>(
         preflight::before_sort::<K>(workspace, direct, fan_in, context)?;
         let made = direct && stage(workspace, "merge", context, merge_direct::<K>(context))?;
         if !made {
-            stage(workspace, "sort", context, |w| {
-                sort::form_runs::<K>(w, context)
-            })?;
+            // Ranges that are merged need no runs any more.
+            if !workspace.manifest.has::<PostingsEntry>() {
+                stage(workspace, "sort", context, |w| {
+                    sort::form_runs::<K>(w, context)
+                })?;
+            }
             stage(workspace, "merge", context, |w| {
                 merge::run::<K>(w, fan_in, context)
             })?;

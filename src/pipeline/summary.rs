@@ -4,9 +4,9 @@ use crate::cluster::{ClusterStats, ResultsEntry, reject_line};
 use crate::collection::{
     self, CatalogueEntry, CatalogueStats, CollectionConfig, RejectReader, SegmentStats,
 };
-use crate::experiments::plan::Plan;
 use crate::join::{JoinConfig, JoinStats, PairsEntry};
 use crate::merge::{MergeStats, PostingsEntry};
+use crate::sample::plan::Plan;
 use crate::sample::{SampleEntry, SampleStats, Sampling};
 use crate::sort::{FormStats, RunsEntry};
 use crate::workspace::{Cost, InputList, Manifest, Workspace};

@@ -22,7 +22,7 @@
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::cluster::cell;
 use crate::collection::Catalogue;
-use crate::join::{Pairs, PairsEntry, each_pair};
+use crate::join::{Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::numbers::counted;
 use crate::progress::Context;
 use crate::sample::{SampleEntry, Sampled};
@@ -164,7 +164,7 @@ pub fn graph(
             put(out.as_bytes())?;
         }
     }
-    let sampled = Sampled::of_pairs(workspace)?;
+    let sampled = sizes_of_pairs(workspace)?;
     each_pair(workspace, |pair| {
         stop()?;
         let (a, b) = sampled.measured(pair.a, pair.b);

@@ -5,11 +5,10 @@ use std::path::Path;
 use super::page::{self, PageConfig, PageStats};
 use crate::experiments::compare::{self, CompareConfig, Comparison, TableFile};
 use crate::experiments::study::{self, Study, StudyConfig, StudyCost};
-use crate::outputs;
 use crate::progress::Context;
 use crate::store::disk;
 use crate::workspace::{ResultFile, Workspace};
-use crate::{Error, Result, pipeline};
+use crate::{Error, Result, outputs, pipeline};
 
 /// Subdirectory of an output directory with the tables of a comparison.
 pub const COMPARE_DIRECTORY: &str = "compare";

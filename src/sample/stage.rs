@@ -3,7 +3,6 @@
 use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue, Column, SetReader, each_document};
 use crate::ids::Key;
-use crate::join::PairsEntry;
 use crate::measure::Measure;
 use crate::numbers::counted;
 use crate::progress::{Context, Unit};
@@ -108,14 +107,8 @@ impl Sampled {
         Sampled::bytes(levels, documents) + words
     }
 
-    /// The sizes with which the committed pairs were compared: of the samples, or of the full sets where
-    /// pairs were verified in these.
-    pub fn of_pairs(workspace: &Workspace) -> Result<Sampled> {
-        let pairs = workspace.manifest.get::<PairsEntry>();
-        if pairs.is_none_or(|pairs| pairs.config.candidates.is_none()) {
-            let measure = pairs.map_or(Measure::default(), |pairs| pairs.config.measure);
-            return Sampled::load_for(workspace, measure);
-        }
+    /// The sizes of the full sets, in place of those of samples.
+    pub fn of_full_sets(workspace: &Workspace) -> Result<Sampled> {
         let mut sizes = Catalogue::stored(workspace)?;
         let representatives = Catalogue::representatives(workspace)?;
         for (document, size) in sizes.0.iter_mut().enumerate() {

@@ -3,7 +3,6 @@
 use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{self, Catalogue, Column, SegmentEntry, SetReader};
 use crate::ids::Key;
-use crate::merge::PostingsEntry;
 use crate::numbers::counted;
 use crate::progress::{Context, Stop, Unit, caught, joined};
 use crate::sample::{Rate, SampleEntry, Sampled};
@@ -97,12 +96,8 @@ pub(crate) fn run_records<K: Key>(
 
 /// Forms runs of all sampled records; goes on after the runs already committed.
 pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
-    if workspace.manifest.has::<PostingsEntry>()
-        || workspace
-            .manifest
-            .get::<RunsEntry>()
-            .is_some_and(|runs| runs.complete)
-    {
+    let made = workspace.manifest.get::<RunsEntry>();
+    if made.is_some_and(|runs| runs.complete) {
         return Ok(());
     }
     let missing = || Error::StageMissing {

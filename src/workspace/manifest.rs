@@ -114,8 +114,11 @@ impl Manifest {
         }
         let head: Head = serde_json::from_value(Value::Object(fields))?;
         let digest = &head.collection_digest;
-        let parameters = store::digest_number(digest)
-            .ok_or_else(|| serde::de::Error::custom(format!("`{digest}` is no digest")))?;
+        let parameters = store::digest_number(digest).ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "collection_digest `{digest}` is not 32 hexadecimal digits"
+            ))
+        })?;
         Ok(Manifest {
             head,
             parameters,

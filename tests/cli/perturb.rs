@@ -376,7 +376,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         change(&mut config);
         run(&config, &[&input], &out)
     };
-    refused(of(&|c| c.originals = Some(2)), "originals", "1 documents");
+    refused(of(&|c| c.originals = Some(2)), "originals", "1 document");
     refused(of(&|c| c.originals = Some(0)), "originals", "at least 1");
     refused(
         run(&chowdhury(1, 0, 5), &[&input], &out),

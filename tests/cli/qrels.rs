@@ -658,7 +658,7 @@ all        14         12       5      2         11             2      2     0   
 ";
     assert_eq!(table, expected);
     assert!(
-        warnings.contains("run.txt: 1 lines have a higher score"),
+        warnings.contains("run.txt: 1 line with a higher score"),
         "{warnings}"
     );
     assert!(place.join("thin/run").exists());

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::collection::{Catalogue, Column, DocumentRecord, each_document};
-use crate::join::{Pair, Pairs, PairsEntry, each_pair};
+use crate::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::measure::Measure;
 use crate::progress::Context;
 use crate::sample::Sampled;
@@ -198,7 +198,7 @@ pub(super) fn choose(
 ) -> Result<Chosen> {
     let documents = Catalogue::stats(workspace)?.documents as u32;
     let listed = pairs_listed(workspace);
-    let sampled = Sampled::of_pairs(workspace)?;
+    let sampled = sizes_of_pairs(workspace)?;
     let mut sets = UnionFind::new(documents);
     let mut nearest = Least::new(config.pairs);
     let mut random = Least::new(config.pairs.saturating_mul(2));
