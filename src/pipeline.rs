@@ -19,7 +19,7 @@ use crate::report::page::{PageConfig, PageStats};
 use crate::report::{self, GraphFormat, Summary};
 use crate::sample::{self, Sampling};
 use crate::sort;
-use crate::store::disk;
+use crate::store::{disk, json};
 use crate::{Error, Result};
 
 /// When records go through sorted runs on disk.
@@ -318,11 +318,7 @@ pub fn compare(
     catalogued(workspace, context)?;
     let comparison = compare::run(workspace, config, context)?;
     disk::create_lasting_directory(&workspace.directory().join(COMPARE_DIRECTORY))?;
-    let json = serde_json::to_string_pretty(&comparison).map_err(|e| Error::Io {
-        operation: "encode",
-        path: COMPARE_DIRECTORY.into(),
-        source: e.into(),
-    })?;
+    let text = json::pretty(&comparison, COMPARE_DIRECTORY)?;
     let of = format!("{COMPARE_DIRECTORY}/");
     workspace.forget_others(|name| name.starts_with(&of))?;
     let figures = compare::figures(&comparison);
@@ -331,7 +327,7 @@ pub fn compare(
     files.extend(figures);
     files.push(compare::TableFile {
         name: "compare.json",
-        text: json + "\n",
+        text,
     });
     for file in files {
         workspace.put_other(&format!("{of}{}", file.name), file.text.as_bytes())?;

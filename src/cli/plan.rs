@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lookalike::evaluate::plan::{PlanConfig, Subset, Target};
 use lookalike::manifest::Workspace;
-use lookalike::{Error, Result, pipeline, report};
+use lookalike::{Result, pipeline, report};
 
 use super::args::PlanOptions;
 use super::run::with_context;
@@ -30,12 +30,7 @@ pub fn run(options: &PlanOptions) -> Result<ExitCode> {
         let path = path.unwrap_or_else(|| options.directory.join(pipeline::PLAN_FILE));
         pipeline::keep_plan(&mut workspace, &path, &planned.plan)?;
         if options.means.json {
-            let text = serde_json::to_string_pretty(&planned.plan).map_err(|e| Error::Io {
-                operation: "encode",
-                path: "plan".into(),
-                source: e.into(),
-            })?;
-            super::say(&(text + "\n"))?;
+            super::say(&super::json(&planned.plan)?)?;
         } else if !options.means.quiet {
             let table = report::plan(&planned, &workspace.manifest);
             super::say(&format!("{table}\nplan in {}\n", path.display()))?;

@@ -7,7 +7,8 @@ use lookalike::manifest::Workspace;
 use lookalike::measure::Criterion;
 use lookalike::query::{self, Answer, QueryConfig};
 use lookalike::read::ReadConfig;
-use lookalike::{Error, Result, pipeline};
+use lookalike::store::json;
+use lookalike::{Result, pipeline};
 
 use super::args::QueryOptions;
 use super::run::with_context;
@@ -46,7 +47,7 @@ pub fn run(options: &QueryOptions) -> Result<ExitCode> {
             context,
             |answer| {
                 super::say(&if options.means.json {
-                    line(&answer)?
+                    json::line(&answer, "standard output")?
                 } else {
                     rows(&answer)
                 })
@@ -58,16 +59,6 @@ pub fn run(options: &QueryOptions) -> Result<ExitCode> {
         ));
         Ok(ExitCode::SUCCESS)
     })
-}
-
-/// An answer as a line of JSON.
-fn line(answer: &Answer) -> Result<String> {
-    let text = serde_json::to_string(answer).map_err(|e| Error::Io {
-        operation: "encode",
-        path: "answer".into(),
-        source: e.into(),
-    })?;
-    Ok(text + "\n")
 }
 
 /// An answer as rows of tab-separated values.

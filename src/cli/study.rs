@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lookalike::evaluate::study::{DIRECTORY, StudyConfig};
 use lookalike::manifest::Workspace;
-use lookalike::{Error, Result, pipeline, report};
+use lookalike::{Result, pipeline, report};
 
 use super::args::StudyOptions;
 use super::run::with_context;
@@ -19,12 +19,7 @@ pub fn run(options: &StudyOptions) -> Result<ExitCode> {
         let mut workspace = Workspace::open(&options.directory)?;
         let (study, cost) = pipeline::study(&mut workspace, &config, context)?;
         if options.means.json {
-            let text = serde_json::to_string_pretty(&(&study, &cost)).map_err(|e| Error::Io {
-                operation: "encode",
-                path: "study".into(),
-                source: e.into(),
-            })?;
-            super::say(&(text + "\n"))?;
+            super::say(&super::json(&(&study, &cost))?)?;
         } else if !options.means.quiet {
             let place = options.directory.join(DIRECTORY);
             let table = report::study(&study, &cost);

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::entries::{InputEntry, ResultFile};
 use crate::read::InputFile;
 use crate::store::disk::{self, AtomicFile};
+use crate::store::json;
 use crate::{Error, Result};
 
 /// Name of the list of inputs in an output directory.
@@ -43,13 +44,7 @@ pub(super) fn write(directory: &Path, inputs: &[InputFile]) -> Result<InputsEntr
     let mut total = 0;
     for input in inputs {
         total += input.identity.as_ref().map_or(0, |identity| identity.size);
-        let mut line = serde_json::to_vec(&entry(input)).map_err(|e| Error::Io {
-            operation: "encode",
-            path: path.clone(),
-            source: e.into(),
-        })?;
-        line.push(b'\n');
-        out.put(&line)?;
+        out.put(json::line(&entry(input), &path)?.as_bytes())?;
     }
     let (bytes, checksum) = out.finish()?;
     let list = ResultFile {

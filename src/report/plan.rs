@@ -3,11 +3,8 @@
 use std::fmt::Write;
 
 use crate::evaluate::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio};
-use crate::evaluate::study::{Spread, Study, StudyCost, comparison};
+use crate::evaluate::study::{Spread, Study, StudyCost, comparison, saving};
 use crate::manifest::Manifest;
-
-/// With less saved of a whole run, an exact answer is the better bargain.
-const WORTH_SAVING: f64 = 0.25;
 
 fn percent(share: f64) -> String {
     format!("{:.2} %", share * 100.0)
@@ -116,20 +113,16 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
         out,
         "\nCPU seconds: reading took {reading:.1}; from there an exact run takes about {exact:.1}, this plan {sampled:.1}"
     );
-    let saved = (exact - sampled) / (reading + exact).max(f64::MIN_POSITIVE);
-    if saved < WORTH_SAVING {
-        let _ = writeln!(
-            out,
-            "Sampling saves {:.0} % of a whole run here. Without it precision and recall are 1: better run exactly.",
-            (saved * 100.0).max(0.0)
-        );
-    } else {
-        let _ = writeln!(
-            out,
-            "Sampling saves {:.0} % of a whole run here.",
-            saved * 100.0
-        );
-    }
+    let (saved, worth) = saving(reading, exact, sampled);
+    let advice = match worth {
+        true => "",
+        false => " Without it precision and recall are 1: better run exactly.",
+    };
+    let percent = saved * 100.0;
+    let _ = writeln!(
+        out,
+        "Sampling saves {percent:.0} % of a whole run here.{advice}"
+    );
     out
 }
 

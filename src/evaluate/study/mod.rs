@@ -36,6 +36,7 @@ pub mod figures;
 pub mod results;
 mod run;
 
+pub(crate) use comparison::saving;
 pub use comparison::{Comparison, Row, Spread, comparison};
 pub use figures::StudyFile;
 pub use results::{Levels, PairTable, Study, StudyConfig, Trial, TrialGroup};
