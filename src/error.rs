@@ -318,17 +318,9 @@ pub(crate) struct WrongFileType {
 
 /// Did the process, or the machine, have as many files open as it may?
 fn too_many_files(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    {
-        use rustix::io::Errno;
-        let limits = [Errno::MFILE, Errno::NFILE].map(|limit| Some(limit.raw_os_error()));
-        limits.contains(&error.raw_os_error())
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = error;
-        false
-    }
+    use rustix::io::Errno;
+    let limits = [Errno::MFILE, Errno::NFILE].map(|limit| Some(limit.raw_os_error()));
+    limits.contains(&error.raw_os_error())
 }
 
 /// Where in a file, if that is known.

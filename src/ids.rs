@@ -1,13 +1,11 @@
 //! The small shared words: document numbers, fingerprints, the exact threshold.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::hash::Hash;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-
-/// A document's number: its position in input order, from 0. At most 2^32 - 2 documents.
-pub type DocId = u32;
 
 /// The key that a record is sorted by: an unsigned integer of 64 or 128 bits.
 ///
@@ -179,6 +177,12 @@ impl Threshold {
         self.denominator
     }
 
+    /// The nearest number in floating point: for figures, never for a comparison.
+    #[must_use]
+    pub fn to_f64(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+
     /// Is `shared / (a + b - shared)` at or above the threshold? `shared` is at most `a` and `b`.
     ///
     /// Two empty sets have no resemblance and never reach it.
@@ -188,12 +192,6 @@ impl Threshold {
         union > 0
             && u128::from(shared) * u128::from(self.denominator)
                 >= union * u128::from(self.numerator)
-    }
-
-    /// Can sets of these sizes reach the threshold at all? (The smaller could be wholly shared.)
-    #[must_use]
-    pub fn sizes_can_reach(self, a: u64, b: u64) -> bool {
-        self.reached(a.min(b), a, b)
     }
 
     /// The least shared count with which sets of these sizes reach the threshold:
@@ -220,6 +218,23 @@ impl Threshold {
     #[must_use]
     pub fn largest_partner(self, size: u32) -> u64 {
         u64::from(size) * self.denominator / self.numerator
+    }
+}
+
+impl Ord for Threshold {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Neither product exceeds 10^18.
+        let (left, right) = (
+            self.numerator * other.denominator,
+            other.numerator * self.denominator,
+        );
+        left.cmp(&right)
+    }
+}
+
+impl PartialOrd for Threshold {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -339,6 +354,26 @@ mod tests {
         assert!(t.reached(17, 17, 20));
         assert!(!t.reached(16, 17, 20));
         assert!(!t.reached(0, 0, 0));
+    }
+
+    #[test]
+    fn thresholds_are_ordered_exactly() {
+        // The last three differ by less than a double has digits for, at the largest denominators.
+        let rising: Vec<Threshold> = ["1e-9", "0.1", "1/3", "0.5", "2/3", "0.85", "6/7"]
+            .iter()
+            .filter_map(|text| text.parse().ok())
+            .chain([
+                Threshold::new(999_999_997, 999_999_998).unwrap(),
+                Threshold::new(999_999_998, 999_999_999).unwrap(),
+                Threshold::new(999_999_999, 1_000_000_000).unwrap(),
+                Threshold::new(1, 1).unwrap(),
+            ])
+            .collect();
+        for (i, a) in rising.iter().enumerate() {
+            for (j, b) in rising.iter().enumerate() {
+                assert_eq!(a.cmp(b), i.cmp(&j), "{a} {b}");
+            }
+        }
     }
 
     #[test]

@@ -20,6 +20,9 @@
 //!
 //! [`pipeline`] runs them in order over an output directory ([`manifest`]) of files that [`store`]
 //! describes. The library never prints, exits, or reads the environment.
+//!
+//! It runs on Unix only: parts are mapped and read in place, directories locked and synced, and standard input
+//! waited for, as POSIX has it.
 #![deny(missing_docs, unsafe_code)]
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

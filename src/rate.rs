@@ -1,7 +1,6 @@
 //! A sampling ratio 1/n and one of its n classes: a contiguous slice of all fingerprints.
 
 use std::fmt;
-use std::ops::Range;
 use std::str::FromStr;
 
 use crate::ids::Key;
@@ -47,16 +46,6 @@ impl Rate {
             K::from_u128(start::<K>(self.class, self.n)),
             K::from_u128(high),
         )
-    }
-
-    /// Where the class lies in a sorted set.
-    #[must_use]
-    pub fn slice<K: Key>(self, set: &[K]) -> Range<usize> {
-        if self.n == 1 {
-            return 0..set.len();
-        }
-        let (low, high) = self.bounds::<K>();
-        set.partition_point(|&h| h < low)..set.partition_point(|&h| h <= high)
     }
 }
 

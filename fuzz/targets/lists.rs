@@ -80,11 +80,7 @@ pub fn run(data: &[u8]) {
         .filter_map(|text| text.parse().ok())
         .take(6)
         .collect();
-    rising.sort_by(|a, b| {
-        let cross =
-            |a: &Threshold, b: &Threshold| u128::from(a.numerator()) * u128::from(b.denominator());
-        cross(a, b).cmp(&cross(b, a))
-    });
+    rising.sort();
     rising.dedup();
     let mut config = EvaluateConfig {
         truth: Some(truth),

@@ -28,6 +28,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use lookalike::Error;
+use lookalike::store::json::pretty;
 
 use args::{Arguments, Command};
 
@@ -54,7 +55,6 @@ pub fn main() -> ExitCode {
     };
     // A file that reaches the limit on the size of files would end the process without a word; with a
     // handler, of which the flag is of no interest, the write fails and is told.
-    #[cfg(unix)]
     let _ = signal_hook::flag::register(
         signal_hook::consts::SIGXFSZ,
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
@@ -173,13 +173,8 @@ fn commands(character: char) -> bool {
 }
 
 /// A report as JSON.
-fn json(summary: &impl serde::Serialize) -> Result<String, Error> {
-    let text = serde_json::to_string_pretty(summary).map_err(|e| Error::Io {
-        operation: "encode",
-        path: "summary".into(),
-        source: e.into(),
-    })?;
-    Ok(plain_json(&text) + "\n")
+fn json(report: &impl serde::Serialize) -> Result<String, Error> {
+    Ok(plain_json(&pretty(report, "standard output")?))
 }
 
 /// JSON whose strings hold no control characters: DEL and those above U+007F may stand in it as they are, and

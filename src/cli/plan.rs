@@ -1,7 +1,7 @@
 //! `plan`: a sampling ratio for each size group.
 
 use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
-use lookalike::{Error, Result, outputs, pipeline, report};
+use lookalike::{Result, outputs, pipeline, report};
 use std::process::ExitCode;
 
 use super::args::PlanOptions;
@@ -30,12 +30,7 @@ pub fn run(options: &PlanOptions) -> Result<ExitCode> {
         let planned = plan::make(&mut workspace, &config, context)?;
         plan::keep(&mut workspace, &path, &planned.plan)?;
         if options.means.json {
-            let text = serde_json::to_string_pretty(&planned.plan).map_err(|e| Error::Io {
-                operation: "encode",
-                path: "plan".into(),
-                source: e.into(),
-            })?;
-            super::say(&(text + "\n"))?;
+            super::say(&super::json(&planned.plan)?)?;
         } else if !options.means.quiet {
             let table = report::plan(&planned, &workspace.manifest);
             super::say(&format!("{table}\nplan in {}\n", path.display()))?;

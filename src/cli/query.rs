@@ -4,7 +4,8 @@ use lookalike::measure::Criterion;
 use lookalike::numbers::counted;
 use lookalike::query::{self, Answer, QueryConfig};
 use lookalike::read::ReadConfig;
-use lookalike::{Error, Result, collection, pipeline};
+use lookalike::store::json;
+use lookalike::{Result, collection, pipeline};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -45,7 +46,7 @@ pub fn run(options: &QueryOptions) -> Result<ExitCode> {
             context,
             |answer| {
                 super::say(&if options.means.json {
-                    line(&answer)?
+                    json::line(&answer, "standard output")?
                 } else {
                     rows(&answer)
                 })
@@ -60,16 +61,6 @@ pub fn run(options: &QueryOptions) -> Result<ExitCode> {
         ));
         Ok(ExitCode::SUCCESS)
     })
-}
-
-/// An answer as a line of JSON.
-fn line(answer: &Answer) -> Result<String> {
-    let text = serde_json::to_string(answer).map_err(|e| Error::Io {
-        operation: "encode",
-        path: "answer".into(),
-        source: e.into(),
-    })?;
-    Ok(super::plain_json(&text) + "\n")
 }
 
 /// An answer as rows of tab-separated values.

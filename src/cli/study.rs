@@ -1,7 +1,7 @@
 //! `study`: what sampling costs in precision and recall.
 
 use lookalike::experiments::study::{DIRECTORY, StudyConfig};
-use lookalike::{Error, Result, pipeline, report};
+use lookalike::{Result, pipeline, report};
 use std::process::ExitCode;
 
 use super::args::StudyOptions;
@@ -17,12 +17,7 @@ pub fn run(options: &StudyOptions) -> Result<ExitCode> {
         let mut workspace = pipeline::open(&options.directory)?;
         let (study, cost) = report::write_study(&mut workspace, &config, context)?;
         if options.means.json {
-            let text = serde_json::to_string_pretty(&(&study, &cost)).map_err(|e| Error::Io {
-                operation: "encode",
-                path: "study".into(),
-                source: e.into(),
-            })?;
-            super::say(&(text + "\n"))?;
+            super::say(&super::json(&(&study, &cost))?)?;
         } else if !options.means.quiet {
             let place = options.directory.join(DIRECTORY);
             let table = report::study(&study, &cost);

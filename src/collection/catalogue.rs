@@ -79,6 +79,9 @@ pub(crate) fn each_document(
     Ok(())
 }
 
+/// What is sorted of a document to find those that have the same.
+type Key = fn(&DocumentRecord) -> u128;
+
 /// Makes the columns, if they are not there.
 pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     if workspace.manifest.has::<CatalogueEntry>() {
@@ -115,71 +118,44 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         key_bytes,
     };
 
-    // Representatives: the least document of each MD5.
-    let mut representatives: Vec<u32> = (0..documents as u32).collect();
-    let mut last: Option<Tagged> = None;
-    sort_tagged(
-        scratch.path(),
-        "md5",
-        memory,
-        |push| {
-            each_document(workspace, |number, document| {
-                if number.is_multiple_of(4096) {
+    // Calls `repeats` with each document whose key an earlier one has, and the first of these.
+    let each_repeat = |name: &str, before: u64, key: Key, repeats: &mut dyn FnMut(u32, u32)| {
+        let mut last: Option<Tagged> = None;
+        let offer = |push: &mut dyn FnMut(Tagged) -> Result<()>| {
+            each_document(workspace, |document, record| {
+                if document.is_multiple_of(4096) {
                     context.stop.check(STAGE)?;
-                    context.progress.at(number.into());
+                    context.progress.at(before + u64::from(document));
                 }
-                let key = u128::from_be_bytes(document.md5);
+                let (key, extra) = (key(&record), 0);
                 push(Tagged {
                     key,
-                    document: number,
-                    extra: 0,
+                    document,
+                    extra,
                 })
             })
-        },
-        |item| {
+        };
+        let take = |item: Tagged| {
             match last {
-                Some(first) if first.key == item.key => {
-                    representatives[item.document as usize] = first.document;
-                }
+                Some(first) if first.key == item.key => repeats(item.document, first.document),
                 _ => last = Some(item),
             }
             Ok(())
-        },
-    )?;
-
-    // Docnos that an earlier document has.
+        };
+        sort_tagged(scratch.path(), name, memory, offer, take)
+    };
+    let mut representatives: Vec<u32> = (0..documents as u32).collect();
+    let md5: Key = |record| u128::from_be_bytes(record.md5);
+    each_repeat("md5", 0, md5, &mut |document, first| {
+        representatives[document as usize] = first;
+    })?;
     let mut repeated = vec![0u64; documents.div_ceil(64) as usize];
     let mut docnos_repeated = 0;
-    let mut last: Option<Tagged> = None;
-    sort_tagged(
-        scratch.path(),
-        "docno",
-        memory,
-        |push| {
-            each_document(workspace, |number, document| {
-                if number.is_multiple_of(4096) {
-                    context.stop.check(STAGE)?;
-                    context.progress.at(documents + u64::from(number));
-                }
-                let key = xxhash_rust::xxh3::xxh3_128(document.docno.as_bytes());
-                push(Tagged {
-                    key,
-                    document: number,
-                    extra: 0,
-                })
-            })
-        },
-        |item| {
-            match last {
-                Some(first) if first.key == item.key => {
-                    repeated[item.document as usize / 64] |= 1 << (item.document % 64);
-                    docnos_repeated += 1;
-                }
-                _ => last = Some(item),
-            }
-            Ok(())
-        },
-    )?;
+    let docno: Key = |record| xxhash_rust::xxh3::xxh3_128(record.docno.as_bytes());
+    each_repeat("docno", documents, docno, &mut |document, _| {
+        repeated[document as usize / 64] |= 1 << (document % 64);
+        docnos_repeated += 1;
+    })?;
 
     let sizes = &super::config(&workspace.manifest).size_groups;
     let mut stats = CatalogueStats {

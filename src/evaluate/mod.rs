@@ -337,17 +337,12 @@ fn compare_threshold(
         .get("threshold")
         .and_then(|text| text.parse::<Threshold>().ok());
     if let (Some(own), Some(&least)) = (own, least)
-        && below(least, own)
+        && least < own
     {
         notes.push(format!(
             "the {what} lists pairs from {own} on: below that it has the pairs of {own}"
         ));
     }
-}
-
-fn below(a: Threshold, b: Threshold) -> bool {
-    u128::from(a.numerator()) * u128::from(b.denominator())
-        < u128::from(b.numerator()) * u128::from(a.denominator())
 }
 
 impl EvaluateConfig {
@@ -365,11 +360,7 @@ impl EvaluateConfig {
             let limit = format!("at most {MOST_THRESHOLDS} thresholds");
             return refuse("thresholds", list(), &limit);
         }
-        if self
-            .thresholds
-            .windows(2)
-            .any(|pair| !below(pair[0], pair[1]))
-        {
+        if self.thresholds.windows(2).any(|pair| pair[0] >= pair[1]) {
             return refuse("thresholds", list(), "they have to rise");
         }
         let truth = self.truth.as_ref();

@@ -8,6 +8,7 @@ use crate::ids::Key;
 use crate::join::{JoinProgress, PairsEntry};
 use crate::merge::{PostingsEntry, PostingsReader};
 use crate::numbers::{count, counted};
+use crate::parse::Utf8Check;
 use crate::sample::SampleEntry;
 use crate::sort::{RunFile, RunsEntry};
 use crate::store::{
@@ -233,11 +234,11 @@ fn read_texts(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<
     let mut reader = TextReader::open(path, parameters, Some(info))?;
     let mut texts = 0;
     while reader.next_length()?.is_some() {
-        let mut valid = Utf8::default();
+        let mut valid = Utf8Check::default();
         while let Some(piece) = reader.piece()? {
             valid.push(piece);
         }
-        if !valid.finish() {
+        if !valid.is_valid() {
             return Err(Error::Corrupt {
                 path: path.into(),
                 offset_bytes: None,
@@ -249,38 +250,6 @@ fn read_texts(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<
         texts += 1;
     }
     reader.finish()
-}
-
-/// Are bytes UTF-8, that come in pieces?
-#[derive(Default)]
-struct Utf8 {
-    wrong: bool,
-    /// The beginning of a character at the end of a piece.
-    cut: Vec<u8>,
-}
-
-impl Utf8 {
-    fn push(&mut self, mut piece: &[u8]) {
-        while !self.cut.is_empty() && !self.wrong {
-            let Some((&byte, rest)) = piece.split_first() else {
-                return;
-            };
-            piece = rest;
-            self.cut.push(byte);
-            match std::str::from_utf8(&self.cut) {
-                Ok(_) => self.cut.clear(),
-                Err(error) => self.wrong = error.error_len().is_some(),
-            }
-        }
-        if let Err(error) = std::str::from_utf8(piece) {
-            self.wrong |= error.error_len().is_some();
-            self.cut = piece[error.valid_up_to()..].to_vec();
-        }
-    }
-
-    fn finish(&self) -> bool {
-        !self.wrong && self.cut.is_empty()
-    }
 }
 
 fn all_there(path: &Path, expected: u64, found: u64) -> Result<()> {

@@ -151,7 +151,7 @@ impl JoinConfig {
         }
         if let Some(candidates) = self.candidates {
             let (c, t) = (candidates, self.threshold);
-            if c.numerator() * t.denominator() > t.numerator() * c.denominator() {
+            if c > t {
                 let limit = format!("at most the threshold, {t}: estimates err to both sides");
                 return refuse("candidates", c.to_string(), &limit);
             }

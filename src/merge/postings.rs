@@ -316,12 +316,6 @@ impl<K: Key> PostingsReader<K> {
         })
     }
 
-    /// Documents in all lists of the part.
-    #[must_use]
-    pub fn entries(&self) -> u64 {
-        self.part.footer.extra
-    }
-
     /// Takes the next block without decoding it; `false` after the last.
     pub fn take_packed(&mut self, out: &mut PackedBlock) -> Result<bool> {
         if self.part.remaining() == 0 {

@@ -34,8 +34,10 @@
 //!   of the document, of every kind.
 //!
 //! # Cost
-//! One pass. Memory is bounded by the portions that a consumer takes ([`Parser::scratch_bytes`]),
-//! not by the document, unless the document is a few giant tokens. No allocation for a document
+//! One pass. Memory is bounded by the portions that a consumer takes, not by the document, unless the document
+//! is a few giant tokens: fixed buffers of some 8 MiB, and at most six times the body for the longest stretch
+//! that a consumer may keep. (A byte of a legacy charset becomes up to three, buffers grow by a quarter at a
+//! time, and an end tag that does not end is held once by the tokenizer.) No allocation for a document
 //! after the first few, but for its title, its notices, and a few bytes that the markup tokenizer
 //! allocates for entities.
 
@@ -47,6 +49,7 @@ mod masks;
 mod spans;
 mod text;
 mod tokens;
+mod utf8;
 
 use html5gum::{IoReader, Reader, Tokenizer};
 
@@ -60,6 +63,7 @@ use tokens::Canonical;
 pub use config::{ParseConfig, TokenKind};
 pub(crate) use spans::{canonical_token, token_spans};
 pub use tokens::{TokenConsumer, Tokens};
+pub(crate) use utf8::Utf8Check;
 
 /// Characters of a title that are kept.
 pub const TITLE_CHARS: usize = 200;
@@ -301,16 +305,6 @@ impl Parser {
             charset,
             notices,
         }
-    }
-
-    /// The most memory that parsing a body of so many bytes can need beside the body: fixed
-    /// buffers, and for a document of giant tokens the longest stretch that a consumer may keep,
-    /// which is all of it. (A byte of a legacy charset becomes up to three, buffers grow by a
-    /// quarter at a time, and an end tag that does not end is held once by the tokenizer.) Ordinary
-    /// text of any length stays within the first term.
-    #[must_use]
-    pub fn scratch_bytes(body_bytes: usize) -> usize {
-        (8 << 20) + body_bytes.saturating_mul(6)
     }
 
     /// Gives back memory that only an oversized document needs.

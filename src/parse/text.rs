@@ -10,7 +10,7 @@
 //! - `buffer[..used]` is text not yet handed on. It ends in white space exactly if `gap`; that is
 //!   handed on only before something else.
 
-use super::tokens::{Decoded, decode, is_continuation};
+use super::utf8::{Carry, Decoded, decode};
 
 /// Text is handed on when about so much has come together; stays in the second-level cache.
 const DRAIN_BYTES: usize = 64 << 10;
@@ -64,9 +64,8 @@ pub(super) struct Text {
     gap: bool,
     /// Nothing was handed on yet: the first byte is a gap before all text, and goes.
     begins: bool,
-    /// The bytes of a character that a piece ended in, so far.
-    carry: [u8; 4],
-    carry_len: usize,
+    /// The character that a piece ended in.
+    carry: Carry,
 }
 
 impl Default for Text {
@@ -76,8 +75,7 @@ impl Default for Text {
             used: 0,
             gap: false,
             begins: false,
-            carry: [0; 4],
-            carry_len: 0,
+            carry: Carry::default(),
         };
         text.begin();
         text
@@ -101,26 +99,8 @@ impl Text {
 
     /// Appends a piece of UTF-8 text, which may begin and end inside a character.
     pub(super) fn push(&mut self, mut piece: &[u8], take: &mut dyn FnMut(&[u8])) {
-        while self.carry_len > 0 {
-            let Some((&b, rest)) = piece.split_first() else {
-                return;
-            };
-            if !is_continuation(b) {
-                self.end_carry(take);
-                break;
-            }
-            piece = rest;
-            self.carry[self.carry_len] = b;
-            self.carry_len += 1;
-            match decode(&self.carry[..self.carry_len]) {
-                Decoded::Cut => {}
-                Decoded::Char(c, _) => {
-                    self.carry_len = 0;
-                    self.push_valid(c.encode_utf8(&mut [0; 4]).as_bytes(), take);
-                }
-                Decoded::Invalid => self.end_carry(take),
-            }
-        }
+        let carried = self.carry.complete(&mut piece);
+        self.push_carried(carried, take);
         let mut left = piece.len();
         for chunk in piece.utf8_chunks() {
             self.push_valid(chunk.valid().as_bytes(), take);
@@ -130,8 +110,7 @@ impl Text {
                 continue;
             }
             if left == 0 && matches!(decode(invalid), Decoded::Cut) {
-                self.carry[..invalid.len()].copy_from_slice(invalid);
-                self.carry_len = invalid.len();
+                self.carry.hold(invalid);
                 return;
             }
             for _ in invalid {
@@ -142,25 +121,24 @@ impl Text {
 
     /// What follows is apart from what went before.
     pub(super) fn word_break(&mut self, take: &mut dyn FnMut(&[u8])) {
-        if self.carry_len > 0 {
-            self.end_carry(take);
-        }
+        let carried = self.carry.end();
+        self.push_carried(carried, take);
         self.push_valid(b"\n", take);
     }
 
     /// Hands on the rest, and makes ready for the next document.
     pub(super) fn finish(&mut self, take: &mut dyn FnMut(&[u8])) {
-        if self.carry_len > 0 {
-            self.end_carry(take);
-        }
+        let carried = self.carry.end();
+        self.push_carried(carried, take);
         self.drain(take);
         self.begin();
     }
 
-    /// A character that was cut off and does not go on.
-    fn end_carry(&mut self, take: &mut dyn FnMut(&[u8])) {
-        self.carry_len = 0;
-        self.push_valid("\u{fffd}".as_bytes(), take);
+    /// Appends a character that a piece was cut off in.
+    fn push_carried(&mut self, carried: Option<char>, take: &mut dyn FnMut(&[u8])) {
+        if let Some(c) = carried {
+            self.push_valid(c.encode_utf8(&mut [0; 4]).as_bytes(), take);
+        }
     }
 
     /// Appends whole characters.

@@ -17,6 +17,7 @@ use std::ops::Range;
 use super::class::{Class, ClassCache, SLOW, WHITESPACE, WORDS};
 use super::config::TokenKind;
 use super::masks::{BLOCK, LANES, Masks};
+use super::utf8::{Carry, Decoded, decode, is_continuation};
 
 /// A shorter run is not worth the work that a word of the masks takes.
 const LEAST_RUN: usize = 16;
@@ -112,9 +113,8 @@ pub(super) struct Canonical {
     starts: Vec<usize>,
     count: usize,
     open: Open,
-    /// The bytes of a character that a piece ended in, so far.
-    carry: [u8; 4],
-    carry_len: usize,
+    /// The character that a piece ended in.
+    carry: Carry,
     /// Hand on when so much is used.
     drain_at: usize,
     /// Tokens already handed on and done with.
@@ -134,8 +134,7 @@ impl Canonical {
             starts: Vec::new(),
             count: 0,
             open: Open::None,
-            carry: [0; 4],
-            carry_len: 0,
+            carry: Carry::default(),
             drain_at: DRAIN_BYTES,
             gone: 0,
         }
@@ -143,26 +142,9 @@ impl Canonical {
 
     /// Appends a piece of UTF-8 text, which may begin and end inside a character.
     pub(super) fn push(&mut self, mut piece: &[u8], consumer: &mut dyn TokenConsumer) {
-        while self.carry_len > 0 {
-            let Some((&b, rest)) = piece.split_first() else {
-                return;
-            };
-            if !is_continuation(b) {
-                self.end_carry();
-                break;
-            }
-            piece = rest;
-            self.carry[self.carry_len] = b;
-            self.carry_len += 1;
-            match decode(&self.carry[..self.carry_len]) {
-                Decoded::Cut => {}
-                Decoded::Char(c, _) => {
-                    self.carry_len = 0;
-                    self.make_room(4);
-                    self.step(c);
-                }
-                Decoded::Invalid => self.end_carry(),
-            }
+        if let Some(c) = self.carry.complete(&mut piece) {
+            self.make_room(4);
+            self.step(c);
         }
         while !piece.is_empty() {
             let mut end = piece.len().min(BLOCK);
@@ -183,8 +165,9 @@ impl Canonical {
 
     /// Ends the word: what follows is apart from what went before.
     pub(super) fn word_break(&mut self) {
-        if self.carry_len > 0 {
-            self.end_carry();
+        if let Some(c) = self.carry.end() {
+            self.make_room(4);
+            self.step(c);
         }
         if self.open != Open::None {
             self.make_room(1);
@@ -259,9 +242,7 @@ impl Canonical {
                         at += len;
                     }
                     Decoded::Cut => {
-                        let cut = &block[at..];
-                        self.carry[..cut.len()].copy_from_slice(cut);
-                        self.carry_len = cut.len();
+                        self.carry.hold(&block[at..]);
                         return;
                     }
                     Decoded::Invalid => {
@@ -453,13 +434,6 @@ impl Canonical {
         self.open = Open::None;
     }
 
-    /// A character that was cut off and does not go on.
-    fn end_carry(&mut self) {
-        self.carry_len = 0;
-        self.make_room(4);
-        self.step(char::REPLACEMENT_CHARACTER);
-    }
-
     /// Room for what `len` bytes of text can become: a lower case of up to 3 bytes for 2, an
     /// ideograph's 3 bytes and a space before it, and what is still open; a token in every second
     /// byte and the end mark; and what [`Canonical::push_masked`] writes too much.
@@ -516,51 +490,6 @@ fn grow<T: Copy + Default>(buffer: &mut Vec<T>, least: usize) {
     let new = least.max(len + more);
     buffer.reserve_exact(new - len);
     buffer.resize(new, T::default());
-}
-
-pub(super) fn is_continuation(b: u8) -> bool {
-    b & 0xc0 == 0x80
-}
-
-pub(super) enum Decoded {
-    /// A character and its bytes.
-    Char(char, usize),
-    /// The bytes end inside a character.
-    Cut,
-    /// No character begins here.
-    Invalid,
-}
-
-/// The first character of UTF-8 bytes that do not begin with an ASCII one.
-#[inline]
-pub(super) fn decode(bytes: &[u8]) -> Decoded {
-    let tail = |i: usize| u32::from(bytes[i] & 0x3f);
-    let Some(&lead) = bytes.first() else {
-        return Decoded::Cut;
-    };
-    let len = match lead {
-        0xc2..=0xdf => 2,
-        0xe0..=0xef => 3,
-        0xf0..=0xf4 => 4,
-        _ => return Decoded::Invalid,
-    };
-    if bytes.len() < len {
-        return if bytes[1..].iter().all(|&b| is_continuation(b)) {
-            Decoded::Cut
-        } else {
-            Decoded::Invalid
-        };
-    }
-    if !bytes[1..len].iter().all(|&b| is_continuation(b)) {
-        return Decoded::Invalid;
-    }
-    let lead = u32::from(lead);
-    let code = match len {
-        2 => (lead & 0x1f) << 6 | tail(1),
-        3 => (lead & 0x0f) << 12 | tail(1) << 6 | tail(2),
-        _ => (lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3),
-    };
-    char::from_u32(code).map_or(Decoded::Invalid, |c| Decoded::Char(c, len))
 }
 
 #[cfg(test)]

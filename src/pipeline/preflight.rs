@@ -321,7 +321,6 @@ fn available(out: &Path, budget: &Budget) -> Option<ByteSize> {
 }
 
 /// What the file system of a directory, or of where it will be made, has left for this user.
-#[cfg(unix)]
 fn free(out: &Path) -> Option<ByteSize> {
     let out = std::path::absolute(out).ok()?;
     let place = out
@@ -330,11 +329,6 @@ fn free(out: &Path) -> Option<ByteSize> {
     let found = rustix::fs::statvfs(place).ok()?;
     // Some file systems of networks and user space have no sizes to tell.
     (found.f_blocks > 0).then(|| ByteSize(found.f_bavail.saturating_mul(found.f_frsize)))
-}
-
-#[cfg(not(unix))]
-fn free(_: &Path) -> Option<ByteSize> {
-    None
 }
 
 /// What goes through a run, counted.

@@ -9,6 +9,7 @@ use crate::merge::{MergeStats, PostingsEntry};
 use crate::sample::plan::Plan;
 use crate::sample::{SampleEntry, SampleStats, Sampling};
 use crate::sort::{FormStats, RunsEntry};
+use crate::store::json;
 use crate::workspace::{Cost, InputList, Manifest, Workspace};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
@@ -101,13 +102,8 @@ pub const SUMMARY_FILE: &str = "summary.json";
 
 /// Writes `summary.json`, and commits.
 pub fn write_summary(workspace: &mut Workspace, summary: &Summary) -> Result<()> {
-    let mut bytes = serde_json::to_vec_pretty(summary).map_err(|e| Error::Io {
-        operation: "encode",
-        path: workspace.directory().join(SUMMARY_FILE),
-        source: e.into(),
-    })?;
-    bytes.push(b'\n');
-    workspace.put_other(SUMMARY_FILE, &bytes)
+    let text = json::pretty(summary, workspace.directory().join(SUMMARY_FILE))?;
+    workspace.put_other(SUMMARY_FILE, text.as_bytes())
 }
 
 /// With `--strict`: the error that the first reject is, if there is one. Notices are not rejects.

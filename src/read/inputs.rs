@@ -280,7 +280,6 @@ impl Walk {
     }
 }
 
-#[cfg(unix)]
 fn kind_of(metadata: &fs::Metadata) -> &'static str {
     use std::os::unix::fs::FileTypeExt;
     let kind = metadata.file_type();
@@ -291,11 +290,6 @@ fn kind_of(metadata: &fs::Metadata) -> &'static str {
     } else {
         "a device"
     }
-}
-
-#[cfg(not(unix))]
-fn kind_of(_: &fs::Metadata) -> &'static str {
-    "neither a file nor a directory"
 }
 
 /// A relative path as a docno, joined by `/`, and whether anything in it had to be escaped.
@@ -338,17 +332,15 @@ fn escape(bytes: &[u8], out: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
 
     #[test]
     fn docnos_are_relative_and_escaped() {
         assert_eq!(docno_of(Path::new("a/b.txt")), ("a/b.txt".into(), false));
         assert_eq!(docno_of(Path::new("ä\t")), ("ä\\x09".into(), true));
-        #[cfg(unix)]
-        {
-            use std::os::unix::ffi::OsStrExt;
-            let path = Path::new(std::ffi::OsStr::from_bytes(b"d\xe9j\xe0/x"));
-            assert_eq!(docno_of(path), ("d\\xe9j\\xe0/x".into(), true));
-        }
+        let path = Path::new(std::ffi::OsStr::from_bytes(b"d\xe9j\xe0/x"));
+        assert_eq!(docno_of(path), ("d\\xe9j\\xe0/x".into(), true));
     }
 }

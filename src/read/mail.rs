@@ -32,6 +32,7 @@ use super::frame_mbox::begins_field;
 use super::interpret::{Outcome, Parts, Refusal};
 use super::record::{ContentKind, Reason};
 use super::stream::reserve;
+use crate::parse::Utf8Check;
 
 /// Parts in parts that are walked: mail programs make three or four levels, forwarded mail some more.
 const MOST_DEPTH: usize = 16;
@@ -530,49 +531,14 @@ fn message_of(bytes: &[u8]) -> &[u8] {
 struct Look {
     ascii: bool,
     blank: bool,
-    utf8: Utf8,
-}
-
-/// UTF-8, looked at as it comes by.
-#[derive(Default)]
-struct Utf8 {
-    rest: Vec<u8>,
-    bad: bool,
-}
-
-impl Utf8 {
-    fn push(&mut self, mut bytes: &[u8]) {
-        // The rest of a character that the piece before began. Nothing else is copied: a line may be as long
-        // as the record.
-        while !self.bad && !self.rest.is_empty() {
-            let Some((&byte, after)) = bytes.split_first() else {
-                return;
-            };
-            self.rest.push(byte);
-            bytes = after;
-            match std::str::from_utf8(&self.rest) {
-                Ok(_) => self.rest.clear(),
-                Err(error) => self.bad = error.error_len().is_some(),
-            }
-        }
-        if self.bad {
-            return;
-        }
-        match std::str::from_utf8(bytes) {
-            Ok(_) => {}
-            Err(error) if error.error_len().is_none() => {
-                self.rest.extend_from_slice(&bytes[error.valid_up_to()..]);
-            }
-            Err(_) => self.bad = true,
-        }
-    }
+    utf8: Utf8Check,
 }
 
 fn look(bytes: &[u8], transfer: Transfer, mbox: bool) -> (Look, bool) {
     let mut look = Look {
         ascii: true,
         blank: true,
-        utf8: Utf8::default(),
+        utf8: Utf8Check::default(),
     };
     let broken = decode(bytes, transfer, mbox, &mut |piece| {
         look.ascii &= piece.is_ascii();
@@ -711,7 +677,7 @@ pub(super) fn document<'a>(
                     format!("label {label:?} of a part is not known")
                 });
             }
-            let utf8 = !look.utf8.bad && look.utf8.rest.is_empty();
+            let utf8 = look.utf8.is_valid();
             let encoding = known.unwrap_or(if utf8 { UTF_8 } else { WINDOWS_1252 });
             let mut decoder = Decode::new(encoding);
             let mut bad = false;
@@ -802,38 +768,6 @@ impl Decode {
                 DecoderResult::Malformed(..) => {
                     bad = true;
                     into.push("\u{fffd}".as_bytes());
-                }
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// However a text comes by, it is UTF-8 or not.
-    #[test]
-    fn utf8_is_told_from_pieces() {
-        let texts: [&[u8]; 7] = [
-            "aé€😀é".as_bytes(),
-            b"plain",
-            b"caf\xe9 au lait",
-            b"cut \xf0\x9f\x98",
-            b"\xc3\xa9\x80",
-            b"\xed\xa0\x80 lone",
-            b"\xf0\x9fa",
-        ];
-        for text in texts {
-            for first in 0..=text.len() {
-                for second in first..=text.len() {
-                    let mut utf8 = Utf8::default();
-                    for piece in [&text[..first], &text[first..second], &text[second..]] {
-                        utf8.push(piece);
-                    }
-                    let whole = !utf8.bad && utf8.rest.is_empty();
-                    let expected = std::str::from_utf8(text).is_ok();
-                    assert_eq!(whole, expected, "{text:02x?} at {first}, {second}");
                 }
             }
         }

@@ -20,7 +20,6 @@ use crate::store::disk::{self, SharedFile};
 const LOOK: usize = 64 << 10;
 
 /// While standard input gives nothing, the request to stop is looked at so often: a tenth of a second.
-#[cfg(unix)]
 const LOOK_FOR_STOP_NANOS: i64 = 100_000_000;
 
 /// Cuts one input into records.
@@ -97,7 +96,6 @@ impl Read for StandardInput {
 
 impl StandardInput {
     /// Until there is something to read, or its end; an error once a stop is asked for.
-    #[cfg(unix)]
     fn wait(&self) -> io::Result<()> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let stdin = io::stdin();
@@ -113,11 +111,6 @@ impl StandardInput {
             }
         }
         Err(io::Error::other("a stop was asked for"))
-    }
-
-    #[cfg(not(unix))]
-    fn wait(&self) -> io::Result<()> {
-        Ok(())
     }
 }
 

@@ -55,7 +55,6 @@ impl Fault {
 /// that failed this once?
 pub(crate) fn lasting(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound, PermissionDenied};
-    #[cfg(unix)]
     if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
         return true;
     }

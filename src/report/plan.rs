@@ -4,12 +4,9 @@ use std::fmt::Write;
 
 use crate::budget::ByteSize;
 use crate::experiments::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio};
-use crate::experiments::study::{Spread, Study, StudyCost, comparison};
+use crate::experiments::study::{Spread, Study, StudyCost, comparison, saving};
 use crate::numbers::{self, count, counted, fraction};
 use crate::workspace::Manifest;
-
-/// With less saved of a whole run, an exact answer is the better bargain.
-const WORTH_SAVING: f64 = 0.25;
 
 fn percent(share: f64) -> String {
     numbers::percent(share, 2)
@@ -127,20 +124,16 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
         out,
         "\nCPU seconds: reading took {reading:.1}; from there an exact run takes about {exact:.1}, this plan {sampled:.1}"
     );
-    let saved = (exact - sampled) / (reading + exact).max(f64::MIN_POSITIVE);
-    if saved < WORTH_SAVING {
-        let _ = writeln!(
-            out,
-            "Sampling saves {} of a whole run here. Without it precision and recall are 1: better run exactly.",
-            numbers::percent(saved.max(0.0), 0)
-        );
-    } else {
-        let _ = writeln!(
-            out,
-            "Sampling saves {} of a whole run here.",
-            numbers::percent(saved, 0)
-        );
-    }
+    let (saved, worth) = saving(reading, exact, sampled);
+    let advice = match worth {
+        true => "",
+        false => " Without it precision and recall are 1: better run exactly.",
+    };
+    let _ = writeln!(
+        out,
+        "Sampling saves {} of a whole run here.{advice}",
+        numbers::percent(saved.max(0.0), 0)
+    );
     out
 }
 

@@ -6,9 +6,9 @@ use super::page::{self, PageConfig, PageStats};
 use crate::experiments::compare::{self, CompareConfig, Comparison, TableFile};
 use crate::experiments::study::{self, Study, StudyConfig, StudyCost};
 use crate::progress::Context;
-use crate::store::disk;
+use crate::store::{disk, json};
 use crate::workspace::{ResultFile, Workspace};
-use crate::{Error, Result, outputs, pipeline};
+use crate::{Result, outputs, pipeline};
 
 /// Subdirectory of an output directory with the tables of a comparison.
 pub const COMPARE_DIRECTORY: &str = "compare";
@@ -50,11 +50,7 @@ pub fn write_comparison(
     pipeline::catalogued(workspace, context)?;
     let comparison = compare::run(workspace, config, context)?;
     disk::create_lasting_directory(&place)?;
-    let json = serde_json::to_string_pretty(&comparison).map_err(|e| Error::Io {
-        operation: "encode",
-        path: workspace.directory().join(COMPARE_DIRECTORY),
-        source: e.into(),
-    })?;
+    let text = json::pretty(&comparison, workspace.directory().join(COMPARE_DIRECTORY))?;
     let of = format!("{COMPARE_DIRECTORY}/");
     workspace.forget_others(|name| name.starts_with(&of))?;
     let figures = super::comparison::figures(&comparison);
@@ -63,7 +59,7 @@ pub fn write_comparison(
     files.extend(figures);
     files.push(TableFile {
         name: "compare.json",
-        text: json + "\n",
+        text,
     });
     for file in files {
         workspace.put_other(&format!("{of}{}", file.name), file.text.as_bytes())?;

@@ -46,16 +46,12 @@ pub struct Target {
 
 impl Target {
     pub(crate) fn precision_asked(&self) -> f64 {
-        number(self.precision)
+        self.precision.to_f64()
     }
 
     pub(crate) fn recall_asked(&self) -> Option<f64> {
-        self.recall.map(number)
+        self.recall.map(Threshold::to_f64)
     }
-}
-
-fn number(share: Threshold) -> f64 {
-    share.numerator() as f64 / share.denominator() as f64
 }
 
 /// A random part of the documents.

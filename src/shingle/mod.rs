@@ -23,7 +23,7 @@
 //!
 //! # Cost
 //! One hash of some 60 bytes for each token. Memory: twice the distinct fingerprints in the range (but
-//! room for a million at least), and what [`crate::parse::Parser::scratch_bytes`] says.
+//! room for a million at least), and what the cost of [`crate::parse`] says.
 //!
 //! # Where we depart from the source
 //! A document with fewer than w tokens has one shingle ([`Short::Whole`]) unless it is asked for
@@ -251,13 +251,6 @@ impl<K: Key> Shingler<K> {
             TokenKind::Whitespace => body_bytes.div_ceil(2),
             TokenKind::Bytes(_) => body_bytes.saturating_mul(3),
         }
-    }
-
-    /// The most memory, beside the body and the fingerprints, that a body of so many bytes can need
-    /// ([`Parser::scratch_bytes`]; sorting is done in place where it is more than a page's).
-    #[must_use]
-    pub fn scratch_bytes(&self, body_bytes: usize) -> usize {
-        Parser::scratch_bytes(body_bytes)
     }
 
     /// Gives back memory that only an oversized document needs.

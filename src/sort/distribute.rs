@@ -34,12 +34,6 @@ impl<K: Key> Default for Distributor<K> {
 }
 
 impl<K: Key> Distributor<K> {
-    /// Bytes of memory for so many records at once.
-    #[must_use]
-    pub const fn bytes(records: usize) -> usize {
-        records * size_of::<Record<K>>() + MOST_SLOTS * size_of::<u32>()
-    }
-
     /// Sorts records, `count` of them, with keys in `least..=most`; fastest when equal keys come in
     /// the order of their values.
     pub fn sort(

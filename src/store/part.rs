@@ -330,6 +330,20 @@ pub fn read_header(path: &Path) -> Result<Header> {
     header_of(&mut file, path)
 }
 
+/// Opens a part of a kind; with `info`, it must be the very one that the manifest names.
+fn opened(
+    path: &Path,
+    kind: Kind,
+    parameters: Option<u128>,
+    info: Option<&PartInfo>,
+) -> Result<(File, Header, Footer)> {
+    let mut file = disk::open(path)?;
+    let header = header_of(&mut file, path)?;
+    check(&header, kind, parameters, path)?;
+    let footer = footer_of(&mut file, path, info)?;
+    Ok((file, header, footer))
+}
+
 fn header_of(file: &mut File, path: &Path) -> Result<Header> {
     let mut bytes = [0; HEADER_BYTES];
     let mut filled = 0;
@@ -472,10 +486,7 @@ impl PartReader {
         parameters: Option<u128>,
         info: Option<&PartInfo>,
     ) -> Result<Self> {
-        let mut file = disk::open(path)?;
-        let header = header_of(&mut file, path)?;
-        check(&header, kind, parameters, path)?;
-        let footer = footer_of(&mut file, path, info)?;
+        let (file, header, footer) = opened(path, kind, parameters, info)?;
         let mut hash = Xxh3::new();
         hash.update(&header.encode());
         Ok(PartReader {
@@ -621,10 +632,7 @@ impl PartFile {
         parameters: Option<u128>,
         info: Option<&PartInfo>,
     ) -> Result<Self> {
-        let mut file = disk::open(path)?;
-        let header = header_of(&mut file, path)?;
-        check(&header, kind, parameters, path)?;
-        let footer = footer_of(&mut file, path, info)?;
+        let (file, header, footer) = opened(path, kind, parameters, info)?;
         Ok(PartFile {
             path: path.to_path_buf(),
             file,

@@ -367,15 +367,10 @@ impl Workspace {
         }
         self.manifest.program = program();
         let path = self.path(MANIFEST_FILE);
-        let mut body = serde_json::to_vec_pretty(&self.manifest).map_err(|e| Error::Io {
-            operation: "encode",
-            path: path.clone(),
-            source: e.into(),
-        })?;
-        body.push(b'\n');
-        let sum = store::checksum(&body);
+        let body = store::json::pretty(&self.manifest, &path)?;
+        let sum = store::checksum(body.as_bytes());
         let mut file = disk::AtomicFile::create(&path)?;
-        file.put(&body)?;
+        file.put(body.as_bytes())?;
         file.put(format!("{sum:016x}\n").as_bytes())?;
         file.finish()?;
         disk::sync_directory(&self.directory)

@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::ResultFile;
 use crate::numbers::counted;
 use crate::store::disk::{self, AtomicFile};
+use crate::store::json;
 use crate::{Error, Result};
 
 /// Name of the list of inputs in an output directory.
@@ -97,13 +98,7 @@ pub(super) fn write(
     for input in inputs {
         files += 1;
         total += input.identity.as_ref().map_or(0, |identity| identity.size);
-        let mut line = serde_json::to_vec(&input).map_err(|e| Error::Io {
-            operation: "encode",
-            path: path.clone(),
-            source: e.into(),
-        })?;
-        line.push(b'\n');
-        out.put(&line)?;
+        out.put(json::line(&input, &path)?.as_bytes())?;
     }
     let (bytes, checksum) = out.finish()?;
     let list = ResultFile {

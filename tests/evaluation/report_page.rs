@@ -679,11 +679,9 @@ fn figures_of_a_study_are_images_and_never_markup() {
         assert!(parsed.text.contains(said), "{said}");
     }
     // Every file is in an image, byte for byte, and nowhere else.
-    let images = parsed
-        .attributes
-        .iter()
-        .filter(|(element, name, _)| element == "img" && name == "src")
-        .map(|(_, _, value)| decode(value.strip_prefix(IMAGE).unwrap()));
+    let sources = parsed.attributes.iter();
+    let sources = sources.filter(|(element, name, _)| element == "img" && name == "src");
+    let images = sources.map(|(_, _, value)| decode(value.strip_prefix(IMAGE).unwrap()));
     let images: BTreeSet<Vec<u8>> = images.collect();
     let files = hostile.iter().map(|content| content.to_vec());
     let files: BTreeSet<Vec<u8>> = files.chain([good.as_bytes().to_vec()]).collect();

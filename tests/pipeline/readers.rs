@@ -1300,7 +1300,6 @@ fn paths(files: &[InputFile], root: &Path) -> Vec<String> {
         .collect()
 }
 
-#[cfg(unix)]
 #[test]
 fn inputs_are_listed_once_and_sorted() {
     use std::os::unix::ffi::OsStrExt;

@@ -4,8 +4,6 @@
 //! program with one thread and with three, and looks at the counts of the ledger, which must add up, the
 //! peak memory that the kernel tells, and the bytes of all that was written.
 
-#![cfg(unix)]
-
 use crate::common;
 use lookalike::Error;
 use lookalike::progress::{Progress, Stop, Unit};

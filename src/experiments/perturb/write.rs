@@ -11,6 +11,7 @@ use crate::cluster::cell;
 use crate::parse::Parser;
 use crate::read::RawDocument;
 use crate::store::disk::{self, AtomicFile};
+use crate::store::json;
 use crate::workspace::{LOCK_FILE, Lock};
 use crate::{Error, Result, outputs};
 
@@ -157,13 +158,8 @@ impl Output {
             seed: format!("{seed:016x}"),
             edits,
         };
-        let mut line = serde_json::to_vec(&line).map_err(|e| Error::Io {
-            operation: "encode",
-            path: self.directory.join(EDITS),
-            source: e.into(),
-        })?;
-        line.push(b'\n');
-        self.edits.put(&line)
+        let line = json::line(&line, self.directory.join(EDITS))?;
+        self.edits.put(line.as_bytes())
     }
 
     /// Every two of a family, an original and its copies, are a true pair; how many there are.
@@ -198,15 +194,10 @@ impl Output {
             }
         }
         let path = self.directory.join(REPORT);
-        let mut text = serde_json::to_vec_pretty(report).map_err(|e| Error::Io {
-            operation: "encode",
-            path: path.clone(),
-            source: e.into(),
-        })?;
-        text.push(b'\n');
+        let text = json::pretty(report, &path)?;
         disk::sync_directory(&self.directory)?;
         let mut file = AtomicFile::create(&path)?;
-        file.put(&text)?;
+        file.put(text.as_bytes())?;
         file.finish()?;
         disk::sync_directory(&self.directory)
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::results::{Study, Trial};
 use super::run::StudyCost;
+use super::run::USUAL;
 use crate::ids::Threshold;
 use crate::numbers::percent;
 use crate::precision::Counts;
@@ -86,7 +87,7 @@ fn counts(trial: &Trial, from: usize, at: usize) -> Counts {
 #[must_use]
 pub fn comparison(study: &Study, cost: &StudyCost) -> Comparison {
     let thresholds = &study.config.thresholds;
-    let at = study.config.nearest();
+    let at = study.config.nearest(USUAL).unwrap_or(0);
     let shingles = |trial: &Trial| trial.groups.iter().map(|group| group.shingles).sum::<u64>();
     let all = study.trials.first().map_or(0, shingles).max(1) as f64;
     let mut rows = Vec::new();
@@ -181,6 +182,13 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> Comparison {
     }
 }
 
+/// The share of a whole run that sampling saves, in CPU seconds, and whether that is worth an answer that is not
+/// exact.
+pub(crate) fn saving(reading: f64, exact: f64, sampled: f64) -> (f64, bool) {
+    let saved = (exact - sampled) / (reading + exact).max(f64::MIN_POSITIVE);
+    (saved.max(0.0), saved >= WORTH_SAVING)
+}
+
 /// Does sampling pay?
 fn verdict(cost: &StudyCost) -> String {
     let (reading, exact) = (cost.reading.cpu_seconds, cost.exact.cpu_seconds);
@@ -192,11 +200,12 @@ fn verdict(cost: &StudyCost) -> String {
     };
     let precision = planned.plan.config.target.precision;
     let sampled = planned.cost.cpu_seconds;
-    let saved = ((exact - sampled) / (reading + exact).max(f64::MIN_POSITIVE)).max(0.0);
-    let advice = if saved < WORTH_SAVING {
-        "Run exactly: no pair is missed then, none is false, and it costs little more."
-    } else {
-        "Where the answer may be a little wrong, the plan is worth it; where it may not, run exactly."
+    let (saved, worth) = saving(reading, exact, sampled);
+    let advice = match worth {
+        false => "Run exactly: no pair is missed then, none is false, and it costs little more.",
+        true => {
+            "Where the answer may be a little wrong, the plan is worth it; where it may not, run exactly."
+        }
     };
     format!(
         "Reading the collection took {reading:.1} CPU seconds, and every run has to do that. From there an exact run \

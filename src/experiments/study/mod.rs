@@ -36,6 +36,8 @@ pub mod results;
 mod run;
 
 pub use crate::precision::{Levels, PairTable};
+pub(crate) use comparison::saving;
 pub use comparison::{Comparison, Row, Spread, comparison};
 pub use results::{Study, StudyConfig, StudyFile, Trial, TrialGroup};
+pub(crate) use run::USUAL;
 pub use run::{COST_FILE, DIRECTORY, FORMAT, PlannedTrial, STAGE, StudyCost, run, write};

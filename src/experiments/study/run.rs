@@ -43,6 +43,9 @@ impl Default for StudyConfig {
     }
 }
 
+/// The threshold of which the paper speaks in numbers.
+pub(crate) const USUAL: f64 = 0.85;
+
 impl StudyConfig {
     /// Refuses what is not in order.
     pub fn check(&self) -> Result<()> {
@@ -60,12 +63,8 @@ impl StudyConfig {
             let limit = "give each once, 1/2 to 1/1024: every class of each is a trial";
             return refuse("ratios", ratios.join(","), limit);
         }
-        let order = |pair: &[Threshold]| {
-            let (a, b) = (pair[0], pair[1]);
-            u128::from(a.numerator()) * u128::from(b.denominator())
-                < u128::from(b.numerator()) * u128::from(a.denominator())
-        };
-        if self.thresholds.is_empty() || !self.thresholds.windows(2).all(order) {
+        let rising = self.thresholds.windows(2).all(|pair| pair[0] < pair[1]);
+        if self.thresholds.is_empty() || !rising {
             let given: Vec<String> = self.thresholds.iter().map(Threshold::to_string).collect();
             return refuse(
                 "thresholds",
@@ -76,16 +75,13 @@ impl StudyConfig {
         Ok(())
     }
 
-    /// The threshold nearest 0.85, the paper's.
+    /// The number of the threshold nearest to a value, the lower of two.
     #[must_use]
-    pub fn nearest(&self) -> usize {
-        let away = |at: usize| {
-            let threshold = self.thresholds[at];
-            (threshold.numerator() as f64 / threshold.denominator() as f64 - 0.85).abs()
-        };
-        (0..self.thresholds.len())
-            .min_by(|&a, &b| away(a).total_cmp(&away(b)))
-            .unwrap_or(0)
+    pub fn nearest(&self, wanted: f64) -> Option<usize> {
+        let away = |threshold: &Threshold| (threshold.to_f64() - wanted).abs();
+        let all = self.thresholds.iter().enumerate();
+        all.min_by(|(_, a), (_, b)| away(a).total_cmp(&away(b)))
+            .map(|(place, _)| place)
     }
 
     /// Bytes of the tables of all trials.
@@ -145,7 +141,7 @@ const PLANNED: [(u64, u64); 3] = [(4, 5), (9, 10), (19, 20)];
 
 /// Makes plans and runs them.
 fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> {
-    let at = study.config.nearest();
+    let at = study.config.nearest(USUAL).unwrap_or(0);
     let Some(&threshold) = study.config.thresholds.get(at) else {
         return Ok(Vec::new());
     };

@@ -1,7 +1,7 @@
 //! The figures' axes and lines.
 
 use super::fit::power_law;
-use super::measure::{Measure, Ratio, Scope, View, ratio_name, value};
+use super::measure::{Measure, Ratio, Scope, View, ratio_name};
 use super::plan::{Plan, TARGETS};
 use super::tables::drawn;
 use crate::numbers::count;
@@ -92,7 +92,7 @@ pub(super) fn by_threshold(
     floor: f64,
     title: &str,
 ) -> Chart {
-    let at: Vec<f64> = view.thresholds().iter().map(|&t| value(t)).collect();
+    let at: Vec<f64> = view.thresholds().iter().map(|t| t.to_f64()).collect();
     let (Some(&low), Some(&high)) = (at.first(), at.last()) else {
         return nothing(title.into(), "The study has no thresholds.");
     };

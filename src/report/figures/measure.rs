@@ -332,19 +332,6 @@ impl<'a> View<'a> {
     pub(super) fn thresholds(&self) -> &[Threshold] {
         &self.study.config.thresholds
     }
-
-    /// The number of the threshold nearest to a value, the lower of two.
-    pub(super) fn nearest_threshold(&self, wanted: f64) -> Option<usize> {
-        let distance = |t: &Threshold| (value(*t) - wanted).abs();
-        let all = self.thresholds().iter().enumerate();
-        all.min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)))
-            .map(|(place, _)| place)
-    }
-}
-
-/// A threshold as a number to draw.
-pub(super) fn value(threshold: Threshold) -> f64 {
-    threshold.numerator() as f64 / threshold.denominator() as f64
 }
 
 /// First and last number of words of a group called `500-999` or `9000-`.

@@ -56,6 +56,7 @@ use serde::Serialize;
 
 use self::measure::{Measure, View};
 use crate::Result;
+use crate::experiments::study::USUAL;
 use crate::experiments::study::{Study, StudyFile};
 use crate::report::charts::Chart;
 use crate::store::json;
@@ -114,8 +115,7 @@ pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
     );
     made.chart("figure4", &chart, remarks::paper("figure4", 0), here);
 
-    // The paper's threshold for what it says in numbers.
-    if let Some(threshold) = view.nearest_threshold(0.85) {
+    if let Some(threshold) = view.study.config.nearest(USUAL) {
         let at = study.config.thresholds.get(threshold);
         let at = at.map_or_else(String::new, ToString::to_string);
         let title = format!("Precision of each class, at threshold {at}");

@@ -2,13 +2,11 @@
 
 use super::charts::{pretty, signed, significant};
 use super::fit::power_law;
-use super::measure::{Measure, Ratio, Scope, View, bounds, mean, value};
+use super::measure::{Measure, Ratio, Scope, View, bounds, mean};
 use super::plan::plan;
 use super::tables::drawn;
+use crate::experiments::study::USUAL;
 use crate::numbers::count;
-
-/// The paper's threshold for what it says in numbers.
-const USUAL: f64 = 0.85;
 
 /// What the paper says of a figure, or of a measure at 1/n.
 pub(super) fn paper(figure: &str, n: u32) -> &'static str {
@@ -77,7 +75,7 @@ fn number(value: Option<f64>) -> String {
 pub(super) fn by_threshold(view: &View, ratio: &Ratio, measure: Measure) -> String {
     let thresholds = view.thresholds();
     let of = |scope, place| ratio.spread(measure, scope, drawn(scope), place).mean();
-    let Some(usual) = view.nearest_threshold(USUAL) else {
+    let Some(usual) = view.study.config.nearest(USUAL) else {
         return "The study has no thresholds.".into();
     };
     let mut shown = vec![0, usual, thresholds.len() - 1];
@@ -98,7 +96,7 @@ pub(super) fn by_threshold(view: &View, ratio: &Ratio, measure: Measure) -> Stri
         let groups = view.study.groups.iter().enumerate();
         let groups = groups.filter(move |(_, words)| most(words) <= last);
         let places = thresholds.iter().enumerate();
-        let places = places.filter(move |(_, threshold)| value(**threshold) > above);
+        let places = places.filter(move |(_, threshold)| threshold.to_f64() > above);
         groups.flat_map(move |(g, _)| {
             places
                 .clone()
@@ -129,7 +127,7 @@ pub(super) fn figure4(view: &View) -> String {
         Some(share) => significant(share * 100.0) + " %",
     };
     let line = |(target, wanted)| {
-        let place = view.nearest_threshold(wanted)?;
+        let place = view.study.config.nearest(wanted)?;
         let (plan, at) = (plan(view, target, place), view.thresholds().get(place)?);
         let (share, uniform) = (percent(plan.share), percent(plan.uniform_share));
         let (without, groups) = (plan.without_pairs, view.study.groups.len());

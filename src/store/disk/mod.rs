@@ -193,7 +193,6 @@ impl File {
     ///
     /// # Errors
     /// `UnexpectedEof` where the file ends before.
-    #[cfg(unix)]
     pub fn read_exact_at(&self, mut out: &mut [u8], mut offset: u64) -> io::Result<()> {
         use std::os::unix::fs::FileExt;
         while !out.is_empty() {
@@ -492,12 +491,6 @@ pub fn is_gone(path: &Path) -> Result<bool> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(true),
         Err(e) => Err(e).map_err(Error::io("inspect", path)),
     }
-}
-
-/// Is there nothing in a directory?
-pub fn is_empty(path: &Path) -> Result<bool> {
-    let mut entries = entries(path).map_err(Error::io("list", path))?;
-    Ok(entries.next().is_none())
 }
 
 /// Names of the regular files of a directory, sorted; none where there is no directory.

@@ -1,0 +1,162 @@
+//! UTF-8 that comes in pieces, which may end inside a character.
+
+/// Is this a byte of a character other than its first?
+pub(super) fn is_continuation(b: u8) -> bool {
+    b & 0xc0 == 0x80
+}
+
+/// What bytes begin with.
+pub(super) enum Decoded {
+    /// A character and its bytes.
+    Char(char, usize),
+    /// The bytes end inside a character.
+    Cut,
+    /// No character begins here.
+    Invalid,
+}
+
+/// The first character of UTF-8 bytes that do not begin with an ASCII one.
+#[inline]
+pub(super) fn decode(bytes: &[u8]) -> Decoded {
+    let tail = |i: usize| u32::from(bytes[i] & 0x3f);
+    let Some(&lead) = bytes.first() else {
+        return Decoded::Cut;
+    };
+    let len = match lead {
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => return Decoded::Invalid,
+    };
+    if bytes.len() < len {
+        return if bytes[1..].iter().all(|&b| is_continuation(b)) {
+            Decoded::Cut
+        } else {
+            Decoded::Invalid
+        };
+    }
+    if !bytes[1..len].iter().all(|&b| is_continuation(b)) {
+        return Decoded::Invalid;
+    }
+    let lead = u32::from(lead);
+    let code = match len {
+        2 => (lead & 0x1f) << 6 | tail(1),
+        3 => (lead & 0x0f) << 12 | tail(1) << 6 | tail(2),
+        _ => (lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3),
+    };
+    char::from_u32(code).map_or(Decoded::Invalid, |c| Decoded::Char(c, len))
+}
+
+/// The beginning of a character at the end of a piece.
+#[derive(Debug, Default)]
+pub(super) struct Carry {
+    bytes: [u8; 4],
+    len: usize,
+}
+
+impl Carry {
+    /// Holds bytes that are [`Decoded::Cut`].
+    pub(super) fn hold(&mut self, cut: &[u8]) {
+        self.bytes[..cut.len()].copy_from_slice(cut);
+        self.len = cut.len();
+    }
+
+    /// Takes the rest of the character that is held off the front of a piece. `None` where nothing is held, or
+    /// where the piece ends before the character does. What turns out to be no character is U+FFFD.
+    pub(super) fn complete(&mut self, piece: &mut &[u8]) -> Option<char> {
+        while self.len > 0 {
+            let (&b, rest) = piece.split_first()?;
+            if !is_continuation(b) {
+                return self.end();
+            }
+            *piece = rest;
+            self.bytes[self.len] = b;
+            self.len += 1;
+            match decode(&self.bytes[..self.len]) {
+                Decoded::Cut => {}
+                Decoded::Char(c, _) => {
+                    self.len = 0;
+                    return Some(c);
+                }
+                Decoded::Invalid => return self.end(),
+            }
+        }
+        None
+    }
+
+    /// Nothing more comes: U+FFFD if a character is held that is not whole.
+    pub(super) fn end(&mut self) -> Option<char> {
+        let held = std::mem::take(&mut self.len) > 0;
+        held.then_some(char::REPLACEMENT_CHARACTER)
+    }
+}
+
+/// Are bytes that come in pieces UTF-8?
+#[derive(Debug, Default)]
+pub(crate) struct Utf8Check {
+    wrong: bool,
+    /// The beginning of a character at the end of a piece.
+    cut: Vec<u8>,
+}
+
+impl Utf8Check {
+    /// Looks at a piece. Only what a character was cut off by is copied: a piece may be as long as a document.
+    pub(crate) fn push(&mut self, mut piece: &[u8]) {
+        while !self.wrong && !self.cut.is_empty() {
+            let Some((&byte, rest)) = piece.split_first() else {
+                return;
+            };
+            piece = rest;
+            self.cut.push(byte);
+            match std::str::from_utf8(&self.cut) {
+                Ok(_) => self.cut.clear(),
+                Err(error) => self.wrong = error.error_len().is_some(),
+            }
+        }
+        if !self.wrong
+            && let Err(error) = std::str::from_utf8(piece)
+        {
+            self.wrong = error.error_len().is_some();
+            if !self.wrong {
+                self.cut.extend_from_slice(&piece[error.valid_up_to()..]);
+            }
+        }
+    }
+
+    /// Were all pieces together UTF-8?
+    pub(crate) fn is_valid(&self) -> bool {
+        !self.wrong && self.cut.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However a text comes by, it is UTF-8 or not.
+    #[test]
+    fn utf8_is_told_from_pieces() {
+        let texts: [&[u8]; 7] = [
+            "aé€😀é".as_bytes(),
+            b"plain",
+            b"caf\xe9 au lait",
+            b"cut \xf0\x9f\x98",
+            b"\xc3\xa9\x80",
+            b"\xed\xa0\x80 lone",
+            b"\xf0\x9fa",
+        ];
+        for text in texts {
+            for first in 0..=text.len() {
+                for second in first..=text.len() {
+                    let mut utf8 = Utf8Check::default();
+                    for piece in [&text[..first], &text[first..second], &text[second..]] {
+                        utf8.push(piece);
+                    }
+                    let whole = utf8.is_valid();
+                    let expected = std::str::from_utf8(text).is_ok();
+                    assert_eq!(whole, expected, "{text:02x?} at {first}, {second}");
+                }
+            }
+        }
+    }
+}
