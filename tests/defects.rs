@@ -425,3 +425,36 @@ fn a_directory_where_nothing_ran_has_cost_nothing() {
     let cells: Vec<&str> = all.split_whitespace().collect();
     assert_eq!(cells, ["all", "0.00", "0.00", "0B"]);
 }
+
+/// 400,000 clusters asked for took an estimate of 72 GiB, whatever there was to show.
+#[test]
+fn a_page_needs_memory_for_what_there_is_to_show() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let run = Run::default();
+    run.run(&[&sample_corpora("trec-web")], &out).unwrap();
+    let least_for = |clusters, pairs| {
+        let (least, stats) = common::least_memory(|memory| {
+            let mut workspace = lookalike::manifest::Workspace::open(&out)?;
+            let config = lookalike::report::page::PageConfig {
+                clusters,
+                pairs,
+                seed: 0,
+            };
+            let stop = Stop::default();
+            let run = Run::default().memory(memory);
+            let page = directory.path().join("page.html");
+            pipeline::report(&mut workspace, &config, &page, &run.context(&stop, &Silent))
+        });
+        (least, stats)
+    };
+    let (all, stats) = least_for(400_000, 400_000);
+    assert_eq!(
+        least_for(stats.clusters as usize, stats.pairs as usize).0,
+        all
+    );
+    let (few, _) = least_for(1, 0);
+    // A record as large as is allowed, and the buffers; all the rest is what is shown.
+    assert!(few < 20 << 20 && all > few, "{few} {all}");
+    assert!(all < few + (20 << 20), "{few} {all}");
+}
