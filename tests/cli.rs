@@ -552,7 +552,7 @@ fn strict_fails_and_shows_the_rejects() {
         &output,
         1,
         &[
-            "1 records were rejected (--strict)",
+            "1 record rejected (--strict)",
             "bad-line.jsonl",
             "not valid JSON",
         ],

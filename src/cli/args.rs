@@ -951,7 +951,7 @@ pub struct PerturbOptions {
     /// Do not
     #[arg(long, overrides_with = "background")]
     pub no_background: bool,
-    /// Copies of each document [default: 10]
+    /// Copies of each document, at most 1000 [default: 10]
     #[arg(long, value_name = "N", help_heading = "Chowdhury")]
     pub copies: Option<u32>,
     /// Look at every I-th word [default: 10]
