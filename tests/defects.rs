@@ -458,3 +458,74 @@ fn a_page_needs_memory_for_what_there_is_to_show() {
     assert!(few < 20 << 20 && all > few, "{few} {all}");
     assert!(all < few + (20 << 20), "{few} {all}");
 }
+
+fn evaluated(truth: &Path, run: &Path) -> lookalike::evaluate::Evaluation {
+    let scratch = tempfile::tempdir().unwrap();
+    let list = |path: &Path| lookalike::evaluate::ListFile {
+        path: path.into(),
+        columns: None,
+    };
+    let config = lookalike::evaluate::EvaluateConfig {
+        truth: Some(list(truth)),
+        run: list(run),
+        documents: None,
+        thresholds: Vec::new(),
+        judged: None,
+        families: None,
+        scratch: scratch.path().into(),
+    };
+    let stop = Stop::default();
+    let context = Run::default().context(&stop, &Silent);
+    lookalike::evaluate::evaluate(&config, &context).unwrap()
+}
+
+/// The exact duplicates of one side only were expanded: a run had a precision of .0015 against its own pairs.
+#[test]
+fn a_truth_without_exact_duplicates_is_one_of_representatives() {
+    let directory = tempfile::tempdir().unwrap();
+    let (out, sampled) = (
+        directory.path().join("out"),
+        directory.path().join("sampled"),
+    );
+    let input = sample_corpora("trec-web");
+    Run::default()
+        .threshold("0.5")
+        .run(&[&input], &out)
+        .unwrap();
+    Run::default()
+        .threshold("0.5")
+        .sampling("1/4")
+        .run(&[&input], &sampled)
+        .unwrap();
+    let list = directory.path().join("list.tsv");
+    fs::copy(out.join("pairs.tsv"), &list).unwrap();
+    // The pairs of a directory and the list of them are the same truth.
+    for run in [&out, &sampled] {
+        let (whole, found) = (evaluated(&out, run), evaluated(&list, run));
+        let all = |e: &lookalike::evaluate::Evaluation| e.pairs[0].documents.all;
+        assert_eq!(all(&found), all(&whole));
+        assert!(
+            all(&found).found > 2 * found.pairs[0].representatives.as_ref().unwrap().all.found / 2
+        );
+        assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
+        assert!(found.notes[0].contains("taken for a list of representatives"));
+        assert!(whole.notes.is_empty());
+    }
+    // A truth that names pairs of identical documents is one of documents, and stands as it is.
+    let duplicate = common::rows_of(&out, "exact-duplicates.tsv")[0].clone();
+    let cells: Vec<&str> = duplicate.split('\t').collect();
+    let text = format!("{}\t{}\n", cells[0], cells[1]);
+    fs::write(&list, text).unwrap();
+    let found = evaluated(&list, &out);
+    assert_eq!(found.pairs[0].documents.all.true_pairs, 1);
+    assert!(found.notes.is_empty());
+    // A run that names none has missed them.
+    fs::copy(out.join("pairs.tsv"), &list).unwrap();
+    let found = evaluated(&out, &list);
+    assert!(found.pairs[0].documents.all.counts.missed > 0);
+    assert!(
+        found.notes[0].contains("count them as missed"),
+        "{:?}",
+        found.notes
+    );
+}

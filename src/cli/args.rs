@@ -88,7 +88,10 @@ pub enum Command {
     /// Precision and recall of a run, sampled or of another program, against pairs that are true
     ///
     /// Both are output directories or lists of pairs. A directory stands for its pairs with exact
-    /// duplicates in place of the representatives listed, and for the pairs of exact duplicates. A pair
+    /// duplicates in place of the representatives listed, and for the pairs of exact duplicates. A list stands
+    /// for the pairs in it. A truth that is a list without any pair of the exact duplicates that the run's
+    /// directory has is taken for a list of representatives, with a warning: its pairs then stand for exact
+    /// duplicates, too. A pair
     /// belongs to the size group of its document of fewer words. A share of nothing (precision where
     /// nothing was found, recall where nothing is true, F1 where both) is undefined: `-`, null in JSON.
     /// Pairs with docnos that the truth's directory does not have are left out and counted as unknown.
