@@ -504,9 +504,8 @@ fn a_truth_without_exact_duplicates_is_one_of_representatives() {
         let (whole, found) = (evaluated(&out, run), evaluated(&list, run));
         let all = |e: &lookalike::evaluate::Evaluation| e.pairs[0].documents.all;
         assert_eq!(all(&found), all(&whole));
-        assert!(
-            all(&found).found > 2 * found.pairs[0].representatives.as_ref().unwrap().all.found / 2
-        );
+        let representatives = found.pairs[0].representatives.as_ref().unwrap();
+        assert!(all(&found).found > representatives.all.found);
         assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
         assert!(found.notes[0].contains("taken for a list of representatives"));
         assert!(whole.notes.is_empty());
@@ -527,5 +526,26 @@ fn a_truth_without_exact_duplicates_is_one_of_representatives() {
         found.notes[0].contains("count them as missed"),
         "{:?}",
         found.notes
+    );
+}
+
+/// `--join probabilistic` was refused with a word about `--join count`.
+#[test]
+fn joins_that_count_are_refused_by_their_names() {
+    let message = |run: Run| run.question.join.check().unwrap_err().to_string();
+    for join in ["count", "probabilistic"] {
+        let told = message(Run::default().join(join).pairs("none"));
+        assert!(
+            told.contains(&format!("`--join {join}` counts every pair")),
+            "{told}"
+        );
+        assert!(!told.contains("max-postings"), "{told}");
+    }
+    let mut run = Run::default().join("auto").pairs("none");
+    run.question.join.max_postings = Some(7);
+    let told = message(run);
+    assert!(
+        told.contains("`--max-postings 7`") && !told.contains("--join"),
+        "{told}"
     );
 }
