@@ -105,23 +105,34 @@ impl Question {
 }
 
 /// Lists the inputs. The output directory may lie below one of them; its files are no inputs.
+///
+/// # Errors
+/// `NoInput` where there is no file at all; those of [`list_inputs`].
 pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<InputFile>> {
     let mut inputs = list_inputs(arguments)?;
     let real = match disk::canonical(out) {
-        Ok(real) => real,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(inputs),
+        Ok(real) => Some(real),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
         Err(e) => return Err(e).map_err(Error::io("inspect", out)),
     };
     let mut failed = None;
-    inputs.retain(|input| match disk::canonical(&input.path) {
-        Ok(path) => !path.starts_with(&real),
-        Err(e) if !lasting(&e) => {
-            failed.get_or_insert_with(|| Error::io("inspect", &input.path)(e));
-            true
-        }
-        Err(_) => true,
-    });
-    failed.map_or(Ok(inputs), Err)
+    if let Some(real) = real {
+        inputs.retain(|input| match disk::canonical(&input.path) {
+            Ok(path) => !path.starts_with(&real),
+            Err(e) if !lasting(&e) => {
+                failed.get_or_insert_with(|| Error::io("inspect", &input.path)(e));
+                true
+            }
+            Err(_) => true,
+        });
+    }
+    match failed {
+        Some(error) => Err(error),
+        None if inputs.is_empty() => Err(Error::NoInput {
+            paths: arguments.into(),
+        }),
+        None => Ok(inputs),
+    }
 }
 
 /// Runs a stage and books its cost.
@@ -178,6 +189,9 @@ fn ingest_for(
     context: &Context<'_>,
 ) -> Result<Workspace> {
     context.budget.check()?;
+    if inputs.is_empty() {
+        return Err(Error::NoInput { paths: Vec::new() });
+    }
     if let Some(question) = question {
         question.check(&config.size_groups)?;
     }
@@ -551,13 +565,6 @@ pub fn run(
     strict: bool,
     context: &Context<'_>,
 ) -> Result<Summary> {
-    if inputs.is_empty() {
-        return Err(Error::BadParameter {
-            name: "INPUT",
-            given: "nothing".into(),
-            limit: "give at least one file or directory with files".into(),
-        });
-    }
     let mut workspace = ingest_for(inputs, out, config, Some(question), strict, context)?;
     join(&mut workspace, question, context)?;
     cluster(&mut workspace, context)

@@ -549,3 +549,86 @@ fn joins_that_count_are_refused_by_their_names() {
         "{told}"
     );
 }
+
+/// `inspect pairs.tsv` said `not a lookalike file ... damaged: delete it`.
+#[test]
+fn text_files_are_told_from_damaged_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    Run::default()
+        .run(&[&sample_corpora("trec-web")], &out)
+        .unwrap();
+    let told = |path: &Path| {
+        let output = lookalike(&["inspect", path.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (name, what) in [
+        ("pairs.tsv", "the pairs that were found"),
+        ("clusters.jsonl", "the clusters"),
+        ("exact-duplicates.tsv", "the exact duplicates"),
+        ("documents.tsv", "the documents"),
+        ("rejects.jsonl", "what could not be read"),
+        ("summary.json", "the counts and costs"),
+        ("manifest.json", "what is committed"),
+        ("inputs.jsonl", "the list of the input files"),
+    ] {
+        let path = out.join(name);
+        let told = told(&path);
+        let start = format!("error: {} is text as it is: {what}", path.display());
+        assert!(told.starts_with(&start), "{told}");
+        assert!(told.contains(&format!("help: look at it with `less {}`", path.display())));
+        assert!(
+            !told.contains("delete") && !told.contains("damaged"),
+            "{told}"
+        );
+    }
+    // What is neither is still somebody else's, or damaged.
+    let binary = directory.path().join("x");
+    fs::write(&binary, [0u8, 1, 2, 3, 255, 254].repeat(20)).unwrap();
+    assert!(told(&binary).contains("is not a lookalike file"));
+}
+
+/// `INPUT nothing is not possible`; and `ingest` and `query` of an empty directory ended with 0.
+#[test]
+fn an_empty_directory_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).to_str().unwrap().to_string();
+    fs::create_dir(at("empty")).unwrap();
+    fs::create_dir(at("bare")).unwrap();
+    Run::default()
+        .ingest(&[&sample_corpora("trec-web")], Path::new(&at("there")))
+        .map(drop)
+        .unwrap();
+    let told = |arguments: &[&str]| {
+        let output = lookalike(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let one = format!(
+        "error: there is nothing to read: no file is in {}\n",
+        at("empty")
+    );
+    for arguments in [
+        vec!["run", &at("empty"), "-o", &at("out")],
+        vec!["ingest", &at("empty"), "-o", &at("out")],
+        vec!["query", &at("there"), &at("empty")],
+        vec![
+            "perturb",
+            &at("empty"),
+            "-o",
+            &at("out"),
+            "--recipe",
+            "cherkasova",
+        ],
+    ] {
+        assert!(told(&arguments).starts_with(&one), "{}", told(&arguments));
+    }
+    let both = told(&["run", &at("empty"), &at("bare"), "-o", &at("out")]);
+    assert!(
+        both.contains(&format!("in any of {}, {}", at("empty"), at("bare"))),
+        "{both}"
+    );
+    assert!(both.contains("help: give a file, or a directory"), "{both}");
+    assert!(!Path::new(&at("out")).exists());
+}
