@@ -6,13 +6,13 @@ use std::time::Instant;
 use crate::cluster;
 use crate::collection::{self, CollectionConfig, SizeGroups};
 use crate::compare::{self, CompareConfig, Comparison};
-use crate::evaluate::plan::{self, Plan, PlanConfig, Planned};
+use crate::evaluate::plan::{self, Evidence, Plan, PlanConfig, Planned, PlannedGroup};
 use crate::evaluate::study::{self, Study, StudyConfig, StudyCost};
 use crate::ids::FingerprintKind;
 use crate::join::{self, JoinConfig};
 use crate::manifest::{Cost, ResultFile, Workspace};
 use crate::merge;
-use crate::numbers::percent;
+use crate::numbers::{counted, percent};
 use crate::preflight;
 use crate::progress::Context;
 use crate::read::{InputFile, lasting, list_inputs};
@@ -303,6 +303,31 @@ fn tell_lost(workspace: &mut Workspace, context: &Context<'_>) {
     }
 }
 
+/// With more of the shingles taken, what a plan saves is not worth what it may get wrong.
+const NEARLY_ALL: f64 = 0.9;
+
+/// A warning of a plan that takes nearly all shingles.
+fn saves_nothing(plan: &Plan) -> Option<String> {
+    let filled = plan.groups.iter().filter(|group| group.documents > 0);
+    let blind = |group: &&PlannedGroup| group.evidence == Evidence::TooLittle;
+    let (all, blind) = (filled.clone().count() as u64, filled.filter(blind).count());
+    let why = match blind {
+        0 => "smaller samples miss the precision".to_string(),
+        _ => format!(
+            "{blind} of {} have too few pairs in the subset to judge smaller samples by; give a larger \
+             --subset",
+            counted(all, "size group")
+        ),
+    };
+    (plan.share > NEARLY_ALL).then(|| {
+        format!(
+            "warning: the plan takes {} of the shingles and saves next to nothing: {why}, or leave out \
+             --precision: the answer is exact then",
+            percent(plan.share, 1)
+        )
+    })
+}
+
 /// The sampling of a question; a plan that it asks for is made.
 fn sampling(
     workspace: &mut Workspace,
@@ -330,7 +355,11 @@ fn sampling(
                     Ok(())
                 })?;
             }
-            (made, last.or_else(|| workspace.manifest.plan.take()))
+            let plan = last.or_else(|| workspace.manifest.plan.take());
+            if let Some(line) = plan.as_ref().and_then(saves_nothing) {
+                context.progress.note(&line);
+            }
+            (made, plan)
         }
     };
     let sampling = plan

@@ -632,3 +632,27 @@ fn an_empty_directory_is_named() {
     assert!(both.contains("help: give a file, or a directory"), "{both}");
     assert!(!Path::new(&at("out")).exists());
 }
+
+/// `run --precision` on a small collection took all shingles without a word.
+#[test]
+fn a_plan_that_saves_nothing_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let (out, input) = (out.to_str().unwrap(), sample_corpora("trec-web"));
+    let input = input.to_str().unwrap();
+    // Made, and taken from the manifest the second time.
+    for _ in 0..2 {
+        let output = lookalike(&["run", input, "-o", out, "--precision", "0.85"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        let warning = told
+            .lines()
+            .find(|line| line.starts_with("warning: the plan takes "));
+        let warning = warning.unwrap_or_else(|| panic!("{told}"));
+        assert!(warning.contains("100.0 % of the shingles"), "{warning}");
+        assert!(warning.contains("too few pairs in the subset"), "{warning}");
+    }
+    let help = lookalike(&["plan", "--help"]).stdout;
+    let help = String::from_utf8(help).unwrap().replace(['\n', ' '], "");
+    assert!(help.contains("ahundredthofthepairs") && !help.contains("drawntogether"));
+}

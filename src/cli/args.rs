@@ -265,8 +265,8 @@ pub struct PlanOptions {
     pub ratios: Ratios,
     /// Measure on a random part of the documents [default: on all of them]
     ///
-    /// Documents that resemble each other are drawn together, so that of a tenth of the documents nearly a
-    /// tenth of the pairs are left. Example: --subset 10%
+    /// Each document is drawn by itself, so that of a tenth of the documents a hundredth of the pairs is left: a
+    /// subset of a small collection has too few to plan by. Example: --subset 10%
     #[arg(long, value_name = "SHARE")]
     pub subset: Option<Share>,
     /// With --subset: which random part
@@ -771,7 +771,8 @@ pub struct QuestionOptions {
     /// Sample as little as keeps this precision in every size group
     ///
     /// A plan is made on a subset of the documents once they are read (see `lookalike plan`), then applied.
-    /// It is kept in plan.toml and summary.json. Example: --precision 0.85
+    /// It is kept in plan.toml and summary.json. A small collection has too few pairs to plan by: all of its
+    /// shingles are taken then, with a warning. Example: --precision 0.85
     #[arg(
         long,
         value_name = "P",
