@@ -49,6 +49,20 @@ pub enum Error {
         /// Its first bytes.
         found: Vec<u8>,
     },
+    /// A file that can be read as it is, where one of ours that cannot was expected.
+    #[error("{} is text as it is: {what}", path.display())]
+    Text {
+        /// The file.
+        path: PathBuf,
+        /// What it is, as far as its name tells.
+        what: &'static str,
+    },
+    /// The inputs have no file in them.
+    #[error("there is nothing to read: {}", nothing_in(paths))]
+    NoInput {
+        /// The files and directories given.
+        paths: Vec<PathBuf>,
+    },
     /// A file of ours, but of another kind than was expected here.
     #[error("{} is a {found} file, expected {expected}", path.display())]
     WrongKind {
@@ -323,6 +337,19 @@ fn too_many_files(error: &io::Error) -> bool {
     limits.contains(&error.raw_os_error())
 }
 
+/// Directories without a file.
+fn nothing_in(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    match &names[..] {
+        [] => "no input is given".into(),
+        [name] => format!("no file is in {name}"),
+        names => format!("no file is in any of {}", names.join(", ")),
+    }
+}
+
 /// Where in a file, if that is known.
 fn at(offset_bytes: Option<u64>) -> String {
     offset_bytes.map_or_else(String::new, |offset| format!(" at byte {offset}"))
@@ -407,6 +434,12 @@ impl Error {
             Error::NotOurs { .. } => {
                 "was the right file given? One of an output directory is damaged: delete it and \
                  repeat the command that made it"
+                    .into()
+            }
+            Error::Text { path, .. } => format!("look at it with `less {}`", path.display()),
+            Error::NoInput { .. } => {
+                "give a file, or a directory with files in it or below it; what lies in the output \
+                 directory is no input"
                     .into()
             }
             Error::WrongKind { .. } => {
@@ -503,6 +536,23 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn directories_without_files_are_named() {
+        let told = |paths: &[&str]| {
+            let paths = paths.iter().map(PathBuf::from).collect();
+            Error::NoInput { paths }.to_string()
+        };
+        assert_eq!(
+            told(&["a/b"]),
+            "there is nothing to read: no file is in a/b"
+        );
+        assert_eq!(
+            told(&["a", "b"]),
+            "there is nothing to read: no file is in any of a, b"
+        );
+        assert_eq!(told(&[]), "there is nothing to read: no input is given");
+    }
 
     /// What is wrong with a whole file used to be told as wrong at byte 0.
     #[test]

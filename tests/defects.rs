@@ -431,3 +431,239 @@ fn a_directory_where_nothing_ran_has_cost_nothing() {
     let cells: Vec<&str> = all.split_whitespace().collect();
     assert_eq!(cells, ["all", "0.00", "0.00", "0B"]);
 }
+
+/// 400,000 clusters asked for took an estimate of 72 GiB, whatever there was to show.
+#[test]
+fn a_page_needs_memory_for_what_there_is_to_show() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let run = Run::default();
+    run.run(&[&sample_corpora("trec-web")], &out).unwrap();
+    let least_for = |clusters, pairs| {
+        let (least, stats) = common::least_memory(|memory| {
+            let mut workspace = lookalike::pipeline::open(&out)?;
+            let config = lookalike::report::page::PageConfig {
+                clusters,
+                pairs,
+                seed: 0,
+            };
+            let stop = Stop::default();
+            let run = Run::default().memory(memory);
+            let page = directory.path().join("page.html");
+            lookalike::report::write_page(
+                &mut workspace,
+                &config,
+                &page,
+                &run.context(&stop, &Silent),
+            )
+        });
+        (least, stats)
+    };
+    let (all, stats) = least_for(400_000, 400_000);
+    assert_eq!(
+        least_for(stats.clusters as usize, stats.pairs as usize).0,
+        all
+    );
+    let (few, _) = least_for(1, 0);
+    // A record as large as is allowed, and the buffers; all the rest is what is shown.
+    assert!(few < 20 << 20 && all > few, "{few} {all}");
+    assert!(all < few + (20 << 20), "{few} {all}");
+}
+
+fn evaluated(truth: &Path, run: &Path) -> lookalike::evaluate::Evaluation {
+    let scratch = tempfile::tempdir().unwrap();
+    let list = |path: &Path| lookalike::evaluate::ListFile {
+        path: path.into(),
+        columns: None,
+    };
+    let config = lookalike::evaluate::EvaluateConfig {
+        truth: Some(list(truth)),
+        run: list(run),
+        documents: None,
+        thresholds: Vec::new(),
+        judged: None,
+        families: None,
+        scratch: scratch.path().into(),
+    };
+    let stop = Stop::default();
+    let context = Run::default().context(&stop, &Silent);
+    lookalike::evaluate::evaluate(&config, &context).unwrap()
+}
+
+/// The exact duplicates of one side only were expanded: a run had a precision of .0015 against its own pairs.
+#[test]
+fn a_truth_without_exact_duplicates_is_one_of_representatives() {
+    let directory = tempfile::tempdir().unwrap();
+    let (out, sampled) = (
+        directory.path().join("out"),
+        directory.path().join("sampled"),
+    );
+    let input = sample_corpora("trec-web");
+    Run::default()
+        .threshold("0.5")
+        .run(&[&input], &out)
+        .unwrap();
+    Run::default()
+        .threshold("0.5")
+        .sampling("1/4")
+        .run(&[&input], &sampled)
+        .unwrap();
+    let list = directory.path().join("list.tsv");
+    fs::copy(out.join("pairs.tsv"), &list).unwrap();
+    // The pairs of a directory and the list of them are the same truth.
+    for run in [&out, &sampled] {
+        let (whole, found) = (evaluated(&out, run), evaluated(&list, run));
+        let all = |e: &lookalike::evaluate::Evaluation| e.pairs[0].documents.all;
+        assert_eq!(all(&found), all(&whole));
+        let representatives = found.pairs[0].representatives.as_ref().unwrap();
+        assert!(all(&found).found > representatives.all.found);
+        assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
+        assert!(found.notes[0].contains("taken for a list of representatives"));
+        assert!(whole.notes.is_empty());
+    }
+    // A truth that names pairs of identical documents is one of documents, and stands as it is.
+    let duplicate = common::rows_of(&out, "exact-duplicates.tsv")[0].clone();
+    let cells: Vec<&str> = duplicate.split('\t').collect();
+    let text = format!("{}\t{}\n", cells[0], cells[1]);
+    fs::write(&list, text).unwrap();
+    let found = evaluated(&list, &out);
+    assert_eq!(found.pairs[0].documents.all.true_pairs, 1);
+    assert!(found.notes.is_empty());
+    // A run that names none has missed them.
+    fs::copy(out.join("pairs.tsv"), &list).unwrap();
+    let found = evaluated(&out, &list);
+    assert!(found.pairs[0].documents.all.counts.missed > 0);
+    assert!(
+        found.notes[0].contains("count them as missed"),
+        "{:?}",
+        found.notes
+    );
+}
+
+/// `--join probabilistic` was refused with a word about `--join count`.
+#[test]
+fn joins_that_count_are_refused_by_their_names() {
+    let message = |run: Run| run.question.join.check().unwrap_err().to_string();
+    for join in ["count", "probabilistic"] {
+        let told = message(Run::default().join(join).pairs("none"));
+        assert!(
+            told.contains(&format!("`--join {join}` counts every pair")),
+            "{told}"
+        );
+        assert!(!told.contains("max-postings"), "{told}");
+    }
+    let mut run = Run::default().join("auto").pairs("none");
+    run.question.join.max_postings = Some(7);
+    let told = message(run);
+    assert!(
+        told.contains("`--max-postings 7`") && !told.contains("--join"),
+        "{told}"
+    );
+}
+
+/// `inspect pairs.tsv` said `not a lookalike file ... damaged: delete it`.
+#[test]
+fn text_files_are_told_from_damaged_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    Run::default()
+        .run(&[&sample_corpora("trec-web")], &out)
+        .unwrap();
+    let told = |path: &Path| {
+        let output = lookalike(&["inspect", path.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (name, what) in [
+        ("pairs.tsv", "the pairs that were found"),
+        ("clusters.jsonl", "the clusters"),
+        ("exact-duplicates.tsv", "the exact duplicates"),
+        ("documents.tsv", "the documents"),
+        ("rejects.jsonl", "what could not be read"),
+        ("summary.json", "the counts and costs"),
+        ("manifest.json", "what is committed"),
+        ("inputs.jsonl", "the list of the input files"),
+    ] {
+        let path = out.join(name);
+        let told = told(&path);
+        let start = format!("error: {} is text as it is: {what}", path.display());
+        assert!(told.starts_with(&start), "{told}");
+        assert!(told.contains(&format!("help: look at it with `less {}`", path.display())));
+        assert!(
+            !told.contains("delete") && !told.contains("damaged"),
+            "{told}"
+        );
+    }
+    // What is neither is still somebody else's, or damaged.
+    let binary = directory.path().join("x");
+    fs::write(&binary, [0u8, 1, 2, 3, 255, 254].repeat(20)).unwrap();
+    assert!(told(&binary).contains("is not a lookalike file"));
+}
+
+/// `INPUT nothing is not possible`; and `ingest` and `query` of an empty directory ended with 0.
+#[test]
+fn an_empty_directory_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).to_str().unwrap().to_string();
+    fs::create_dir(at("empty")).unwrap();
+    fs::create_dir(at("bare")).unwrap();
+    Run::default()
+        .ingest(&[&sample_corpora("trec-web")], Path::new(&at("there")))
+        .map(drop)
+        .unwrap();
+    let told = |arguments: &[&str]| {
+        let output = lookalike(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let one = format!(
+        "error: there is nothing to read: no file is in {}\n",
+        at("empty")
+    );
+    for arguments in [
+        vec!["run", &at("empty"), "-o", &at("out")],
+        vec!["ingest", &at("empty"), "-o", &at("out")],
+        vec!["query", &at("there"), &at("empty")],
+        vec![
+            "perturb",
+            &at("empty"),
+            "-o",
+            &at("out"),
+            "--recipe",
+            "cherkasova",
+        ],
+    ] {
+        assert!(told(&arguments).starts_with(&one), "{}", told(&arguments));
+    }
+    let both = told(&["run", &at("empty"), &at("bare"), "-o", &at("out")]);
+    assert!(
+        both.contains(&format!("in any of {}, {}", at("empty"), at("bare"))),
+        "{both}"
+    );
+    assert!(both.contains("help: give a file, or a directory"), "{both}");
+    assert!(!Path::new(&at("out")).exists());
+}
+
+/// `run --precision` on a small collection took all shingles without a word.
+#[test]
+fn a_plan_that_saves_nothing_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let (out, input) = (out.to_str().unwrap(), sample_corpora("trec-web"));
+    let input = input.to_str().unwrap();
+    // Made, and taken from the manifest the second time.
+    for _ in 0..2 {
+        let output = lookalike(&["run", input, "-o", out, "--precision", "0.85"]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        let warning = told
+            .lines()
+            .find(|line| line.starts_with("warning: the plan takes "));
+        let warning = warning.unwrap_or_else(|| panic!("{told}"));
+        assert!(warning.contains("100.0 % of the shingles"), "{warning}");
+        assert!(warning.contains("too few pairs in the subset"), "{warning}");
+    }
+    let help = lookalike(&["plan", "--help"]).stdout;
+    let help = String::from_utf8(help).unwrap().replace(['\n', ' '], "");
+    assert!(help.contains("ahundredthofthepairs") && !help.contains("drawntogether"));
+}

@@ -88,7 +88,10 @@ pub enum Command {
     /// Precision and recall of a run, sampled or of another program, against pairs that are true
     ///
     /// Both are output directories or lists of pairs. A directory stands for its pairs with exact
-    /// duplicates in place of the representatives listed, and for the pairs of exact duplicates. A pair
+    /// duplicates in place of the representatives listed, and for the pairs of exact duplicates. A list stands
+    /// for the pairs in it. A truth that is a list without any pair of the exact duplicates that the run's
+    /// directory has is taken for a list of representatives, with a warning: its pairs then stand for exact
+    /// duplicates, too. A pair
     /// belongs to the size group of its document of fewer words. A share of nothing (precision where
     /// nothing was found, recall where nothing is true, F1 where both) is undefined: `-`, null in JSON.
     /// Pairs with docnos that the truth's directory does not have are left out and counted as unknown.
@@ -262,8 +265,8 @@ pub struct PlanOptions {
     pub ratios: Ratios,
     /// Measure on a random part of the documents [default: on all of them]
     ///
-    /// Documents that resemble each other are drawn together, so that of a tenth of the documents nearly a
-    /// tenth of the pairs are left. Example: --subset 10%
+    /// Each document is drawn by itself, so that of a tenth of the documents a hundredth of the pairs is left: a
+    /// subset of a small collection has too few to plan by. Example: --subset 10%
     #[arg(long, value_name = "SHARE")]
     pub subset: Option<Share>,
     /// With --subset: which random part
@@ -768,7 +771,8 @@ pub struct QuestionOptions {
     /// Sample as little as keeps this precision in every size group
     ///
     /// A plan is made on a subset of the documents once they are read (see `lookalike plan`), then applied.
-    /// It is kept in plan.toml and summary.json. Example: --precision 0.85
+    /// It is kept in plan.toml and summary.json. A small collection has too few pairs to plan by: all of its
+    /// shingles are taken then, with a warning. Example: --precision 0.85
     #[arg(
         long,
         value_name = "P",
@@ -964,7 +968,7 @@ pub struct PerturbOptions {
     /// Do not
     #[arg(long, overrides_with = "background")]
     pub no_background: bool,
-    /// Copies of each document [default: 10]
+    /// Copies of each document, at most 1000 [default: 10]
     #[arg(long, value_name = "N", help_heading = "Chowdhury")]
     pub copies: Option<u32>,
     /// Look at every I-th word [default: 10]

@@ -75,7 +75,7 @@ pub fn main() -> ExitCode {
             tell_error(&error);
             match error {
                 Error::Interrupted { .. } => ExitCode::from(INTERRUPTED),
-                Error::BadParameter { .. } => ExitCode::from(USAGE),
+                Error::BadParameter { .. } | Error::NoInput { .. } => ExitCode::from(USAGE),
                 _ => ExitCode::FAILURE,
             }
         }

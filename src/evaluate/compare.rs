@@ -58,6 +58,9 @@ pub(super) struct Comparison {
     pub all: Tally,
     /// The lists, counted: truth and run.
     pub counts: [ListCounts; 2],
+    /// Pairs of identical documents that the one directory has where the other list is a file that names none
+    /// of them.
+    pub unnamed: u64,
 }
 
 /// Which list a sorted pair is of.
@@ -88,6 +91,9 @@ pub(super) fn compare(
     let (base, other) = (sides[base_is], sides[1 - base_is]);
     let new = || Tally::new(groups, top, base_is == RUN);
     let (mut representatives, mut all) = (new(), new());
+    // All, if the other list, of which nothing is known but its lines, is one of representatives.
+    let mut expanded = new();
+    let mut duplicates = 0;
     // Pairs of the other list that are identical in the base, by level in the other, and all together.
     let (mut identical, mut taken) = (new(), new());
 
@@ -105,6 +111,8 @@ pub(super) fn compare(
     let group_of = |a: u32, b: u32| (class_group[a as usize], class_group[b as usize]);
     for root in (0..documents.count()).filter(|&root| size(root) >= 2) {
         *all.cell(group_of(root, root), 0, top) += pairs_of(size(root));
+        *expanded.cell(group_of(root, root), top, top) += pairs_of(size(root));
+        duplicates += pairs_of(size(root));
     }
     let mixed = other.has_classes().then(|| {
         let known = (0..documents.count()).filter(|&document| documents.known(document));
@@ -132,6 +140,7 @@ pub(super) fn compare(
             .unwrap_or(0);
         *representatives.cell(groups, most, here.base) += 1;
         let mut rest = size(here.pair.0) * size(here.pair.1);
+        *expanded.cell(groups, most, here.base) += rest;
         for (level, weight) in here.others.iter().enumerate() {
             *all.cell(groups, level, here.base) += weight;
             rest = rest.saturating_sub(*weight);
@@ -236,10 +245,22 @@ pub(super) fn compare(
             }
         }
     }
+    let file = !other.has_classes() && base.has_classes();
+    let unnamed = if file && counts[1 - base_is].identical == 0 {
+        duplicates
+    } else {
+        0
+    };
+    // What a run does not list it has missed; but a truth that names not one of the pairs of identical documents
+    // does not say that they are false.
+    if unnamed > 0 && base_is == RUN {
+        all = expanded;
+    }
     Ok(Comparison {
         representatives,
         all,
         counts,
+        unnamed,
     })
 }
 

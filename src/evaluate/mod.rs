@@ -19,7 +19,12 @@
 //!
 //! - **Documents.** A directory says which documents are identical, so its list stands for: each listed
 //!   pair, with every document identical to the one in place of it, and every pair of identical documents,
-//!   of resemblance 1. A file stands for the pairs in it.
+//!   of resemblance 1. A file stands for the pairs in it. But where the truth is a file that names no pair of
+//!   documents that are identical in the run's directory, and there are such pairs, it is a list of
+//!   representatives: counted as it stands, every pair of identical documents would be wrong. It then stands
+//!   for what a directory would: its pairs, with every identical document in place of each, and every pair of
+//!   identical documents. A note says so. A run that is such a file is counted as it stands, with a note: it
+//!   has missed them.
 //! - **Representatives.** The same, but that documents identical in the truth's directory (in the run's where
 //!   the truth is a file) are one. Pairs within them are left out.
 //! - **Unknown.** Where the truth is a directory, or its documents are given, nothing is known of pairs with
@@ -486,6 +491,21 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
                         crate::numbers::count(counts.unknown), counted(counts.pairs, "pair")
                     ));
                 }
+            }
+            if found.unnamed > 0 {
+                let duplicates = counted(found.unnamed, "pair");
+                notes.push(if documents.truth.has_classes() {
+                    format!(
+                        "the run names none of the {duplicates} of identical documents: pairs of documents \
+                         count them as missed, pairs of representatives leave them out"
+                    )
+                } else {
+                    format!(
+                        "the truth names none of the {duplicates} of identical documents that the run's \
+                         directory has: it is taken for a list of representatives, and its pairs stand for \
+                         all documents that are identical to theirs"
+                    )
+                });
             }
             report.counts = Some(truth);
             evaluation.run.counts = Some(run);

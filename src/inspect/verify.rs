@@ -265,12 +265,50 @@ fn all_there(path: &Path, expected: u64, found: u64) -> Result<()> {
     })
 }
 
+/// Is the beginning of a file UTF-8 without a zero byte?
+fn is_text(path: &Path) -> Result<bool> {
+    let mut beginning = vec![0; 64 << 10];
+    let read = disk::read_some(&mut disk::open(path)?, &mut beginning, path)?;
+    // What is cut at its end may be the beginning of a character.
+    let valid = match std::str::from_utf8(&beginning[..read]) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    Ok(valid && !beginning[..read].contains(&0))
+}
+
+/// What a text file is, by its name.
+fn text_file(path: &Path) -> &'static str {
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some("pairs.tsv") => "the pairs that were found, one a line",
+        Some("clusters.jsonl") => "the clusters, one a line, with their documents",
+        Some("exact-duplicates.tsv") => "the exact duplicates, each with its representative",
+        Some("documents.tsv") => "the documents, one a line, with their clusters",
+        Some("rejects.jsonl") => "what could not be read, one reject a line",
+        Some("summary.json") => "the counts and costs of all stages",
+        Some("manifest.json") => "what is committed in the output directory",
+        Some("inputs.jsonl") => "the list of the input files",
+        Some("plan.toml") => "a sampling plan",
+        Some("sets.jsonl") => "the documents of each key",
+        Some("report.html") => "a page for a browser",
+        _ => "no file in this program's own format",
+    }
+}
+
 /// Bytes of a text that are printed.
 const SHOWN_BYTES: usize = 1 << 20;
 
 /// Prints header, footer and up to `most` records of any part; `line` says whether to go on.
 pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bool>) -> Result<()> {
-    let header = read_header(path)?;
+    let header = match read_header(path) {
+        Err(Error::NotOurs { .. } | Error::Truncated { .. }) if is_text(path)? => {
+            return Err(Error::Text {
+                path: path.into(),
+                what: text_file(path),
+            });
+        }
+        header => header?,
+    };
     let part = PartFile::open(path, header.kind, None, None)?;
     let footer = part.footer;
     let kind = format!("{:?}", header.kind).to_lowercase();

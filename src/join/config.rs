@@ -182,12 +182,15 @@ impl JoinConfig {
                 "it drops fingerprints from the counts of `--join count`; `--join prefix` is exact \
                  and has none",
             ),
-            (Join::Count | Join::Probabilistic, _, Pairs::None) | (_, Some(_), Pairs::None) => {
-                refuse(
-                    "pairs",
-                    Pairs::None.to_string(),
-                    "`--join count` counts every pair, and `--max-postings` needs it; use `--join prefix`",
-                )
+            (join @ (Join::Count | Join::Probabilistic), _, Pairs::None) => {
+                let limit = format!("`--join {join}` counts every pair; use `--join prefix`");
+                refuse("pairs", Pairs::None.to_string(), &limit)
+            }
+            (_, Some(most), Pairs::None) => {
+                let limit = format!(
+                    "`--max-postings {most}` drops fingerprints where every pair is counted"
+                );
+                refuse("pairs", Pairs::None.to_string(), &limit)
             }
             _ => Ok(()),
         }

@@ -11,7 +11,7 @@
 //! The 84 functions are a mixer with 84 seeds over one 64-bit fingerprint, not 84 Rabin polynomials. "Two in
 //! common" is counted, where the original compares all 15 pairs of them (megashingles): the same pairs.
 
-use super::sketch::{family, minima};
+use super::sketch::{family, functions, minima};
 use super::super_shingles::together;
 use super::{Document, Entry, Parameter, Plain, join_by_shared, mix};
 use crate::join::JoinConfig;
@@ -48,13 +48,16 @@ pub(super) const METHOD: Entry = Entry {
         },
     ],
     build: |values| {
-        let sets = values.number("super-shingles", 1..=1000)? as u32;
-        let minima = values.number("minima", 1..=1000)? as u32;
+        let sets = values.number("super-shingles", 1..=1000)?;
+        let minima = values.number("minima", 1..=1000)?;
         Ok(Box::new(Megashingles {
             size: values.number("size", 1..=1000)? as usize,
             minima: minima as usize,
-            common: values.number("common", 1..=sets.into())? as u32,
-            family: family(sets * minima, values.number("seed", 0..=u64::MAX)?),
+            common: values.number("common", 1..=sets)? as u32,
+            family: family(
+                functions(sets * minima)?,
+                values.number("seed", 0..=u64::MAX)?,
+            ),
         }))
     },
 };

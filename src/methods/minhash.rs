@@ -17,7 +17,7 @@
 //! be anything. 16 bands of 8 rows: half of all pairs of resemblance 0.71 are found, and 99.4 % of those of
 //! 0.85.
 
-use super::sketch::{family, minima};
+use super::sketch::{family, functions, minima};
 use super::super_shingles::together;
 use super::{Document, Entry, Parameter, Plain, join_by_shared, mix};
 use crate::join::JoinConfig;
@@ -35,7 +35,7 @@ pub(super) const METHOD: Entry = Entry {
         Parameter {
             name: "bands",
             default: "16",
-            help: "bands, one of which must be equal",
+            help: "bands, one of which must be equal; bands x rows is at most 4096",
         },
         Parameter {
             name: "rows",
@@ -54,13 +54,16 @@ pub(super) const METHOD: Entry = Entry {
         },
     ],
     build: |values| {
-        let bands = values.number("bands", 1..=1000)? as u32;
-        let rows = values.number("rows", 1..=1000)? as u32;
+        let bands = values.number("bands", 1..=1000)?;
+        let rows = values.number("rows", 1..=1000)?;
         Ok(Box::new(MinHash {
             size: values.number("size", 1..=1000)? as usize,
             rows: rows as usize,
             one: values.flag("one-permutation")?,
-            family: family(bands * rows, values.number("seed", 0..=u64::MAX)?),
+            family: family(
+                functions(bands * rows)?,
+                values.number("seed", 0..=u64::MAX)?,
+            ),
         }))
     },
 };

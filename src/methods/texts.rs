@@ -25,6 +25,8 @@ use super::extract::no_text;
 const DIRECTORY: &str = "collection";
 /// Texts of a window, if memory allows: enough that all threads have something to do.
 const WINDOW_BYTES: u64 = 16 << 20;
+/// Progress is told after so many documents.
+const LOOK_AFTER: usize = 64;
 /// Documents of a window at most.
 const WINDOW_DOCUMENTS: usize = 16 << 10;
 /// Readers, writers, and what a thread holds to cut a text into tokens.
@@ -109,7 +111,13 @@ impl<'a> Texts<'a> {
                 let length = length.ok_or_else(|| missing_text(texts.path(), at))?;
                 if self.representatives.0.get(at as usize) == Some(&at) {
                     if bytes.len() as u64 + length > self.window && !waiting.is_empty() {
-                        self.window(texts.path(), &mut waiting, &mut bytes, &make, &mut each)?;
+                        self.window(
+                            (texts.path(), at),
+                            &mut waiting,
+                            &mut bytes,
+                            &make,
+                            &mut each,
+                        )?;
                     }
                     self.context
                         .budget
@@ -125,14 +133,23 @@ impl<'a> Texts<'a> {
             }
             waiting.push(Waiting { document, text });
             if waiting.len() == WINDOW_DOCUMENTS {
-                self.window(texts.path(), &mut waiting, &mut bytes, &make, &mut each)?;
-            }
-            if at.is_multiple_of(4096) {
-                self.context.progress.at(at.into());
+                self.window(
+                    (texts.path(), at + 1),
+                    &mut waiting,
+                    &mut bytes,
+                    &make,
+                    &mut each,
+                )?;
             }
             at += 1;
         }
-        self.window(texts.path(), &mut waiting, &mut bytes, &make, &mut each)?;
+        self.window(
+            (texts.path(), at),
+            &mut waiting,
+            &mut bytes,
+            &make,
+            &mut each,
+        )?;
         if texts.next_length()?.is_some() {
             return Err(missing_text(texts.path(), at));
         }
@@ -140,10 +157,11 @@ impl<'a> Texts<'a> {
         records.finish()
     }
 
-    /// Deals with the texts of a window, which are of the part `path`.
+    /// Deals with the texts of a window, which are of the part `path`; its documents are those before
+    /// `end`.
     fn window<T: Send>(
         &self,
-        path: &Path,
+        (path, end): (&Path, u32),
         waiting: &mut Vec<Waiting>,
         bytes: &mut Vec<u8>,
         make: &(impl Fn(&mut Document<'_>) -> T + Sync),
@@ -152,6 +170,7 @@ impl<'a> Texts<'a> {
         self.context.stop.check(self.stage)?;
         let next = AtomicUsize::new(0);
         let (next, all, texts) = (&next, &waiting[..], &bytes[..]);
+        let first = (end as usize).saturating_sub(all.len());
         let work = || -> Result<Vec<(usize, T)>> {
             disk::point("keys: worker");
             let mut scratch = Scratch::default();
@@ -161,6 +180,11 @@ impl<'a> Texts<'a> {
                 let Some(waiting) = all.get(at) else {
                     return Ok(made);
                 };
+                // A method may take seconds for a large document.
+                self.context.stop.check(self.stage)?;
+                if at.is_multiple_of(LOOK_AFTER) {
+                    self.context.progress.at((first + at) as u64);
+                }
                 let Some(range) = &waiting.text else { continue };
                 let text = std::str::from_utf8(&texts[range.clone()]).map_err(|e| {
                     let docno = &waiting.document.docno;

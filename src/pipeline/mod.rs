@@ -81,23 +81,34 @@ fn with_parameters<T>(
 }
 
 /// Lists the inputs. The output directory may lie below one of them; its files are no inputs.
+///
+/// # Errors
+/// `NoInput` where there is no file at all; those of [`list_inputs`].
 pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<InputFile>> {
     let mut inputs = list_inputs(arguments)?;
     let real = match disk::canonical(out) {
-        Ok(real) => real,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(inputs),
+        Ok(real) => Some(real),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
         Err(e) => return Err(e).map_err(Error::io("inspect", out)),
     };
     let mut failed = None;
-    inputs.retain(|input| match disk::canonical(&input.path) {
-        Ok(path) => !path.starts_with(&real),
-        Err(e) if !lasting(&e) => {
-            failed.get_or_insert_with(|| Error::io("inspect", &input.path)(e));
-            true
-        }
-        Err(_) => true,
-    });
-    failed.map_or(Ok(inputs), Err)
+    if let Some(real) = real {
+        inputs.retain(|input| match disk::canonical(&input.path) {
+            Ok(path) => !path.starts_with(&real),
+            Err(e) if !lasting(&e) => {
+                failed.get_or_insert_with(|| Error::io("inspect", &input.path)(e));
+                true
+            }
+            Err(_) => true,
+        });
+    }
+    match failed {
+        Some(error) => Err(error),
+        None if inputs.is_empty() => Err(Error::NoInput {
+            paths: arguments.into(),
+        }),
+        None => Ok(inputs),
+    }
 }
 
 /// Runs a stage and books its cost.
@@ -173,6 +184,9 @@ pub(crate) fn ingest_for(
     strict: bool,
     context: &Context<'_>,
 ) -> Result<Workspace> {
+    if inputs.is_empty() {
+        return Err(Error::NoInput { paths: Vec::new() });
+    }
     context.budget.check()?;
     config.check()?;
     if let Some(parameters) = parameters {
@@ -404,18 +418,6 @@ pub fn cluster(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summa
     Ok(summary)
 }
 
-/// Refuses an empty list of inputs.
-pub(crate) fn some_input(inputs: &[InputFile]) -> Result<()> {
-    if inputs.is_empty() {
-        return Err(Error::BadParameter {
-            name: "INPUT",
-            given: "nothing".into(),
-            limit: "give at least one file or directory with files".into(),
-        });
-    }
-    Ok(())
-}
-
 /// The whole job.
 pub fn run(
     inputs: &[InputFile],
@@ -425,7 +427,6 @@ pub fn run(
     strict: bool,
     context: &Context<'_>,
 ) -> Result<Summary> {
-    some_input(inputs)?;
     let mut workspace = ingest_for(inputs, out, config, Some(parameters), strict, context)?;
     join(&mut workspace, parameters, context)?;
     cluster(&mut workspace, context)

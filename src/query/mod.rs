@@ -54,7 +54,7 @@ use batch::{Asked, Batch};
 
 const STAGE: &str = "query";
 /// Readers of inputs and of sets.
-const FIXED_BYTES: u64 = 24 << 20;
+const FIXED_BYTES: u64 = 12 << 20;
 /// Bytes of a text whose buffer is kept for the next.
 const TEXT_KEPT: usize = 1 << 20;
 /// Memory of a batch, if there is so much: the index stays useful for the cache.

@@ -10,8 +10,11 @@ use crate::{Error, Result};
 
 /// Originals and copies of Chowdhury et al. 2002.
 const TEN: u64 = 10;
-/// More edits, or copies of one document, than any corpus needs; few enough to be held.
+/// More edits than any corpus needs; few enough to be held.
 const MOST: u32 = 100_000;
+/// Copies of one document at most: every two of a family are a line of `truth.tsv`, which makes half a million
+/// lines for each document of a thousand copies.
+const MOST_COPIES: u32 = 1000;
 
 /// All that decides what is made, but the inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -238,10 +241,11 @@ impl PerturbConfig {
         if self.originals == Some(0) {
             return refuse("originals", "0".into(), "at least 1".into());
         }
+        let why = "every two copies of a document are a line of truth.tsv";
         match &self.recipe {
             Recipe::Chowdhury(recipe) => {
-                let counts = format!("1 to {MOST}");
-                if recipe.copies == 0 || recipe.copies > MOST {
+                if recipe.copies == 0 || recipe.copies > MOST_COPIES {
+                    let counts = format!("1 to {MOST_COPIES}; {why}");
                     return refuse("copies", recipe.copies.to_string(), counts);
                 }
                 if recipe.every == 0 {
@@ -257,6 +261,11 @@ impl PerturbConfig {
                 if most.is_none_or(|&most| most > MOST) {
                     let given = most.map_or("nothing".into(), ToString::to_string);
                     return refuse("edits", given, format!("numbers from 0 to {MOST}"));
+                }
+                let copies = recipe.edits.0.len();
+                if copies > MOST_COPIES as usize {
+                    let limit = format!("at most {MOST_COPIES}; {why}");
+                    return refuse("edits", format!("with {copies} numbers"), limit);
                 }
                 let word = &recipe.word;
                 let long = word.len() > super::words::TERM_BYTES;
@@ -287,6 +296,43 @@ mod tests {
             assert!(read(text).is_err(), "{text}");
         }
         assert_eq!(Cherkasova::default().edits, "1..50".parse().unwrap());
+    }
+
+    /// 65,536 copies of a document are two thousand million pairs, which took all of a disk, without a word.
+    #[test]
+    fn more_copies_than_can_be_paired_are_refused() {
+        let chowdhury = |copies| {
+            Recipe::Chowdhury(Chowdhury {
+                copies,
+                ..Chowdhury::default()
+            })
+        };
+        let cherkasova = |last| {
+            Recipe::Cherkasova(Cherkasova {
+                edits: EditCounts((1..=last).collect()),
+                ..Cherkasova::default()
+            })
+        };
+        for (recipe, good) in [
+            (chowdhury(1000), true),
+            (chowdhury(1001), false),
+            (cherkasova(1000), true),
+            (cherkasova(1001), false),
+        ] {
+            let config = PerturbConfig {
+                read: ReadConfig::default(),
+                detector: true,
+                recipe,
+                originals: None,
+                background: None,
+                seed: 0,
+            };
+            assert_eq!(config.check().is_ok(), good);
+            if let Err(error) = config.check() {
+                let told = error.to_string();
+                assert!(told.contains("1000; every two copies"), "{told}");
+            }
+        }
     }
 
     #[test]

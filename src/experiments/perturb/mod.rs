@@ -393,7 +393,7 @@ impl Original<'_> {
             made.copies += 1;
             family.push(id);
         }
-        made.pairs += output.pairs(&family)?;
+        made.pairs += output.pairs(&family, context)?;
         Ok(())
     }
 }

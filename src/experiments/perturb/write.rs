@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::PerturbReport;
 use super::edits::Edit;
 use super::words::each_piece;
+use super::{PerturbReport, STAGE};
 use crate::cluster::cell;
 use crate::parse::Parser;
+use crate::progress::Context;
 use crate::read::RawDocument;
 use crate::store::disk::{self, AtomicFile};
 use crate::store::json;
@@ -163,10 +164,11 @@ impl Output {
     }
 
     /// Every two of a family, an original and its copies, are a true pair; how many there are.
-    pub fn pairs(&mut self, family: &[String]) -> Result<u64> {
+    pub fn pairs(&mut self, family: &[String], context: &Context<'_>) -> Result<u64> {
         let mut pairs = 0;
         let mut rest = family;
         while let Some((a, others)) = rest.split_first() {
+            context.stop.check(STAGE)?;
             for b in others {
                 self.truth
                     .put(format!("{}\t{}\n", cell(a), cell(b)).as_bytes())?;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::{PLAN_FILE, Plan, PlanConfig, Planned, run, write};
+use super::{Evidence, PLAN_FILE, Plan, PlanConfig, Planned, PlannedGroup, run, write};
 use crate::collection::CollectionConfig;
-use crate::numbers::percent;
+use crate::numbers::{counted, percent};
 use crate::pipeline::{self, AppliedPlan, JoinParameters, Summary};
 use crate::progress::Context;
 use crate::read::InputFile;
@@ -50,6 +50,9 @@ pub fn for_collection(
             })?
         }
     };
+    if let Some(line) = saves_nothing(&plan) {
+        context.progress.note(&line);
+    }
     // Somebody may have written another one there since, or it may be damaged.
     let text = write(&plan);
     let file = workspace.directory().join(PLAN_FILE);
@@ -65,6 +68,31 @@ pub fn for_collection(
     Ok(AppliedPlan { plan, given: false })
 }
 
+/// With more of the shingles taken, what a plan saves is not worth what it may get wrong.
+const NEARLY_ALL: f64 = 0.9;
+
+/// A warning of a plan that takes nearly all shingles.
+fn saves_nothing(plan: &Plan) -> Option<String> {
+    let filled = plan.groups.iter().filter(|group| group.documents > 0);
+    let blind = |group: &&PlannedGroup| group.evidence == Evidence::TooLittle;
+    let (all, blind) = (filled.clone().count() as u64, filled.filter(blind).count());
+    let why = match blind {
+        0 => "smaller samples miss the precision".to_string(),
+        _ => format!(
+            "{blind} of {} have too few pairs in the subset to judge smaller samples by; give a larger \
+             --subset",
+            counted(all, "size group")
+        ),
+    };
+    (plan.share > NEARLY_ALL).then(|| {
+        format!(
+            "warning: the plan takes {} of the shingles and saves next to nothing: {why}, or leave out \
+             --precision: the answer is exact then",
+            percent(plan.share, 1)
+        )
+    })
+}
+
 /// The whole job ([`pipeline::run`]) with a plan made for the collection.
 pub fn run_with_plan(
     (inputs, out): (&[InputFile], &Path),
@@ -73,7 +101,6 @@ pub fn run_with_plan(
     strict: bool,
     context: &Context<'_>,
 ) -> Result<Summary> {
-    pipeline::some_input(inputs)?;
     planning.check()?;
     let parameters_ = Some(parameters);
     let mut workspace = pipeline::ingest_for(inputs, out, config, parameters_, strict, context)?;

@@ -56,8 +56,7 @@ use serde::Serialize;
 
 use self::measure::{Measure, View};
 use crate::Result;
-use crate::experiments::study::USUAL;
-use crate::experiments::study::{Study, StudyFile};
+use crate::experiments::study::{Study, StudyFile, USUAL};
 use crate::report::charts::Chart;
 use crate::store::json;
 

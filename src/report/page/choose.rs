@@ -1,6 +1,7 @@
 //! What is shown of the clusters and pairs: the largest, the nearest to the threshold, some at random.
 
 use crate::Result;
+use crate::cluster::ClusterStats;
 use crate::collection::{Catalogue, Column, DocumentRecord, each_document};
 use crate::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::measure::Measure;
@@ -11,7 +12,8 @@ use crate::workspace::Workspace;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use super::{MEMBERS_SHOWN, PageConfig, STAGE};
+use super::texts::Text;
+use super::{Held, MEMBERS_SHOWN, PageConfig, STAGE};
 
 /// Characters of a docno, title or address that are kept.
 const NAME_CHARS: usize = 300;
@@ -167,6 +169,18 @@ pub(super) struct ShownDocument {
     pub offset: u64,
 }
 
+impl ShownDocument {
+    /// Bytes of its names, each with what the allocator adds.
+    fn name_bytes(&self) -> usize {
+        let names = [Some(&self.docno), self.url.as_ref(), self.title.as_ref()];
+        names
+            .into_iter()
+            .flatten()
+            .map(|name| name.capacity() + 16)
+            .sum()
+    }
+}
+
 /// Everything that was chosen.
 pub(super) struct Chosen {
     pub clusters: Vec<ShownCluster>,
@@ -179,21 +193,71 @@ pub(super) struct Chosen {
     pub documents: HashMap<u32, ShownDocument>,
 }
 
-/// Bytes of memory that choosing takes.
-pub(super) fn bytes(documents: u64, levels: usize, measure: Measure, config: &PageConfig) -> u64 {
-    let (clusters, pairs) = (config.clusters as u64, config.pairs as u64);
-    let members = clusters.saturating_mul(MEMBERS_SHOWN as u64 + 1);
-    let shown = members.saturating_add(pairs.saturating_mul(4));
-    // A document with its names, which may be of characters of four bytes.
-    let names = shown.saturating_mul(3 * 4 * NAME_CHARS as u64 + 200);
+/// How much can be shown at most of what there is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Most {
+    pub clusters: u64,
+    /// Members of these.
+    pub members: u64,
+    /// Pairs, nearest the threshold and as many at random.
+    pub pairs: u64,
+}
+
+impl Most {
+    pub(super) fn of(there: Option<ClusterStats>, pairs: &PairsEntry, config: &PageConfig) -> Self {
+        let there = there.unwrap_or_default();
+        let clusters = there.clusters.min(config.clusters as u64);
+        let listed = match pairs.config.pairs {
+            Pairs::None => 0,
+            _ => pairs.stats.pairs,
+        };
+        Most {
+            clusters,
+            members: clusters
+                .saturating_mul(MEMBERS_SHOWN as u64)
+                .min(there.documents),
+            pairs: listed.min(config.pairs as u64),
+        }
+    }
+}
+
+/// Bytes of memory that choosing takes, without the names of the documents shown.
+pub(super) fn bytes(documents: u64, levels: usize, measure: Measure, most: &Most) -> u64 {
+    let sum = |sizes: &[usize]| sizes.iter().sum::<usize>() as u64;
+    // Lists and tables grow up to twice what is in them; so do the nodes of a tree.
+    let cluster = 2 * sum(&[size_of::<ShownCluster>(), size_of::<(u32, usize)>()]);
+    let member = 2 * sum(&[size_of::<Member>(), size_of::<((u32, u32), Option<u64>)>()]);
+    // The nearest, twice as many at random, and what is shown of both.
+    let pair = 6 * sum(&[
+        size_of::<(Score, u64, (u32, u64))>(),
+        size_of::<ShownPair>(),
+    ]);
+    let document = 2 * sum(&[size_of::<(u32, ShownDocument)>(), size_of::<(u32, Text)>()]);
+    let shown = most
+        .members
+        .saturating_add(most.pairs.saturating_mul(4))
+        .min(documents);
     // Union-find, representatives, sizes of clusters.
-    (documents * 12 + Sampled::bytes_for(measure, levels, documents)).saturating_add(names)
+    let columns = documents * 12 + Sampled::bytes_for(measure, levels, documents);
+    [
+        (most.clusters, cluster),
+        (most.members, member),
+        (most.pairs, pair),
+        (shown, document),
+    ]
+    .into_iter()
+    .fold(columns, |sum, (n, each)| {
+        sum.saturating_add(n.saturating_mul(each))
+    })
+    // More than there is anywhere, and still a number that can be rounded up.
+    .min(1 << 60)
 }
 
 /// Goes through pairs and documents, and chooses.
 pub(super) fn choose(
     workspace: &Workspace,
     config: &PageConfig,
+    held: &mut Held<'_>,
     context: &Context<'_>,
 ) -> Result<Chosen> {
     let documents = Catalogue::stats(workspace)?.documents as u32;
@@ -262,7 +326,7 @@ pub(super) fn choose(
     for cluster in &clusters {
         wanted.extend(cluster.shown.iter().map(|member| member.document));
     }
-    let documents = look_up(workspace, wanted, context)?;
+    let documents = look_up(workspace, wanted, held, context)?;
     Ok(Chosen {
         clusters,
         nearest,
@@ -381,10 +445,11 @@ fn resemblances(
     Ok(())
 }
 
-/// The records of some documents.
+/// The records of some documents, as far as there is room for their names.
 fn look_up(
     workspace: &Workspace,
     mut wanted: Vec<u32>,
+    held: &mut Held<'_>,
     context: &Context<'_>,
 ) -> Result<HashMap<u32, ShownDocument>> {
     wanted.sort_unstable();
@@ -395,7 +460,10 @@ fn look_up(
     each_document(workspace, |number, document| {
         check_now_and_then(&mut n, context)?;
         if wanted.next_if_eq(&number).is_some() {
-            found.insert(number, shorten(document));
+            let document = shorten(document);
+            if held.take(document.name_bytes()) {
+                found.insert(number, document);
+            }
         }
         Ok(())
     })?;

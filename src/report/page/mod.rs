@@ -46,7 +46,7 @@ mod sections;
 mod study;
 mod texts;
 
-use crate::budget::ByteSize;
+use crate::budget::{Budget, ByteSize};
 use crate::cluster::ResultsEntry;
 use crate::collection::{self, Catalogue};
 use crate::join::PairsEntry;
@@ -75,11 +75,9 @@ pub const WORDS_COMPARED: usize = 20_000;
 /// Name of the page in an output directory.
 pub const PAGE_FILE: &str = "report.html";
 
-/// Buffers of readers, the decompressor, the writer, a comparison and its markup.
-const FIXED_BYTES: u64 = 40 << 20;
-
-/// A text and where its words lie.
-const SHOWN_TEXT_BYTES: u64 = texts::TEXT_BYTES as u64 + WORDS_COMPARED as u64 * 16;
+/// Buffers of readers, the decompressor, the writer, a comparison and its markup: with two texts of 20,000
+/// words, half of them shared, the process takes 13 MiB in all.
+const FIXED_BYTES: u64 = 16 << 20;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,25 +138,27 @@ pub fn write(
     let levels = manifest.get::<SampleEntry>().map_or(1, |s| s.sizes.len());
     // The record that is read, and as much again for what its encoding held.
     let record = collection::config(manifest).read.max_document.0 * 5 / 2;
-    let texts = (config.pairs as u64).saturating_mul(4 * SHOWN_TEXT_BYTES);
-    let least = FIXED_BYTES
-        .saturating_add(record)
-        .saturating_add(texts)
-        .saturating_add(choose::bytes(
-            documents,
-            levels,
-            pairs.config.measure,
-            config,
-        ))
-        // More than there is anywhere, and still a number that can be rounded up.
-        .min(1 << 60);
-    context.budget.require(ByteSize(least), || {
-        let (clusters, pairs) = (config.clusters, config.pairs);
-        format!("a page of {clusters} clusters and twice {pairs} pairs of {documents} documents")
-    })?;
+    let there = choose::Most::of(results.map(|results| results.stats), pairs, config);
+    let chosen = choose::bytes(documents, levels, pairs.config.measure, &there);
+    let what = || {
+        let (clusters, pairs) = (
+            counted(there.clusters, "cluster"),
+            counted(there.pairs, "pair"),
+        );
+        format!(
+            "a page of {clusters} and twice {pairs} of {}",
+            counted(documents, "document")
+        )
+    };
+    let mut held = Held {
+        budget: &context.budget,
+        bytes: FIXED_BYTES + record + chosen,
+    };
+    held.check(what)?;
     context.progress.start(STAGE, Unit::Count("steps"), Some(3));
 
-    let chosen = choose::choose(workspace, config, context)?;
+    let chosen = choose::choose(workspace, config, &mut held, context)?;
+    held.check(what)?;
     context.progress.at(1);
     let wanted: Vec<u32> = chosen
         .nearest
@@ -166,7 +166,8 @@ pub fn write(
         .chain(&chosen.random)
         .flat_map(|pair| [pair.a, pair.b])
         .collect();
-    let texts = texts::read(workspace, &chosen.documents, &wanted, context)?;
+    let texts = texts::read(workspace, &chosen.documents, &wanted, &mut held, context)?;
+    held.check(what)?;
     context.progress.at(2);
     context.stop.check(STAGE)?;
     // Figures that are not as they were written would tell something else.
@@ -238,6 +239,26 @@ pub fn write(
         count(stats.missing)
     ));
     Ok(stats)
+}
+
+/// What a page holds in memory. Names and texts are counted as they are read; those for which there is no
+/// room are counted and not held, so that a refusal names the least that would do.
+struct Held<'a> {
+    budget: &'a Budget,
+    bytes: u64,
+}
+
+impl Held<'_> {
+    /// Counts so many bytes; says whether there is room for them.
+    fn take(&mut self, bytes: usize) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+        self.bytes <= self.budget.memory.0
+    }
+
+    /// Refuses if there was no room.
+    fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
+        self.budget.require(ByteSize(self.bytes), what)
+    }
 }
 
 /// Is it a file of a study that the page shows?

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::choose::ShownDocument;
-use super::{STAGE, WORDS_COMPARED};
+use super::{Held, STAGE, WORDS_COMPARED};
 
 /// Bytes of a text that are kept: 20,000 words of ordinary length take half.
 pub(super) const TEXT_BYTES: usize = 256 << 10;
@@ -35,13 +35,20 @@ pub(super) struct Words {
     pub cut: bool,
 }
 
-/// Reads the texts of documents. Each input file is read once, as far as it is needed.
+impl Words {
+    fn bytes(&self) -> usize {
+        self.text.capacity() + self.spans.capacity() * size_of::<std::ops::Range<usize>>()
+    }
+}
+
+/// Reads the texts of documents, as far as there is room for them. Each input file is read once, as far as it is needed.
 ///
 /// That an input is gone or another is no error: the report says so of the text.
 pub(super) fn read(
     workspace: &Workspace,
     documents: &HashMap<u32, ShownDocument>,
     wanted: &[u32],
+    held: &mut Held<'_>,
     context: &Context<'_>,
 ) -> Result<HashMap<u32, Text>> {
     let mut places: Vec<(u32, u64, u32)> = wanted
@@ -65,7 +72,7 @@ pub(super) fn read(
             Some(entry) => match open(entry)? {
                 Err(problem) => problem,
                 Ok(input) => {
-                    reader.file(&input, of_file, documents, &mut texts, context)?;
+                    reader.file(&input, of_file, documents, (&mut texts, held), context)?;
                     let path = input.path.display();
                     format!("{path} is not what it was when it was read: there is another record")
                 }
@@ -148,7 +155,7 @@ impl<'w> Reader<'w> {
         input: &InputFile,
         wanted: &[(u32, u64, u32)],
         documents: &HashMap<u32, ShownDocument>,
-        texts: &mut HashMap<u32, Text>,
+        (texts, held): (&mut HashMap<u32, Text>, &mut Held<'_>),
         context: &Context<'_>,
     ) -> Result<()> {
         let config = &collection::config(&self.workspace.manifest).read;
@@ -191,7 +198,9 @@ impl<'w> Reader<'w> {
             {
                 self.shingler.shrink();
                 let words = self.words(&document);
-                texts.insert(number, Text::Found(words));
+                if held.take(words.bytes()) {
+                    texts.insert(number, Text::Found(words));
+                }
             }
         }
         Ok(())
@@ -216,8 +225,11 @@ fn words(mut text: String, mut cut: bool, tokens: &TokenKind) -> Words {
     if let Some(next) = spans.get(WORDS_COMPARED) {
         text.truncate(next.start);
         spans.truncate(WORDS_COMPARED);
+        text.shrink_to_fit();
         cut = true;
     }
+    // Of a text of short words many more were found than are kept.
+    spans.shrink_to_fit();
     Words { text, spans, cut }
 }
 
