@@ -14,7 +14,7 @@ use crate::manifest::{Cost, ResultFile, Workspace};
 use crate::merge;
 use crate::preflight;
 use crate::progress::Context;
-use crate::read::{InputFile, lasting, list_inputs};
+use crate::read::{Inputs, Selection, lasting, list_selected};
 use crate::report::page::{PageConfig, PageStats};
 use crate::report::{self, GraphFormat, Summary};
 use crate::sample::{self, Sampling};
@@ -30,6 +30,15 @@ pub enum Spill {
     Auto,
     /// Always.
     Always,
+}
+
+impl std::fmt::Display for Spill {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Spill::Auto => "auto",
+            Spill::Always => "always",
+        })
+    }
 }
 
 impl std::str::FromStr for Spill {
@@ -72,22 +81,29 @@ pub struct Question {
 }
 
 /// Lists the inputs. The output directory may lie below one of them; its files are no inputs.
-pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<InputFile>> {
-    let mut inputs = list_inputs(arguments)?;
+pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Inputs> {
+    selected_inputs(arguments, &Selection::default(), out)
+}
+
+/// The same, of the files that `selection` takes of named directories.
+pub fn selected_inputs(arguments: &[PathBuf], selection: &Selection, out: &Path) -> Result<Inputs> {
+    let mut inputs = list_selected(arguments, selection)?;
     let real = match disk::canonical(out) {
         Ok(real) => real,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(inputs),
         Err(e) => return Err(e).map_err(Error::io("inspect", out)),
     };
     let mut failed = None;
-    inputs.retain(|input| match disk::canonical(&input.path) {
-        Ok(path) => !path.starts_with(&real),
-        Err(e) if !lasting(&e) => {
-            failed.get_or_insert_with(|| Error::io("inspect", &input.path)(e));
-            true
-        }
-        Err(_) => true,
-    });
+    inputs
+        .files
+        .retain(|input| match disk::canonical(&input.path) {
+            Ok(path) => !path.starts_with(&real),
+            Err(e) if !lasting(&e) => {
+                failed.get_or_insert_with(|| Error::io("inspect", &input.path)(e));
+                true
+            }
+            Err(_) => true,
+        });
     failed.map_or(Ok(inputs), Err)
 }
 
@@ -126,7 +142,7 @@ fn stage<T>(
 
 /// Reads the inputs into the collection of `out`, or goes on reading.
 pub fn ingest(
-    inputs: &[InputFile],
+    inputs: &Inputs,
     out: &Path,
     config: &CollectionConfig,
     strict: bool,
@@ -137,7 +153,7 @@ pub fn ingest(
 
 /// The same, as the beginning of the whole job if there is a question.
 fn ingest_for(
-    inputs: &[InputFile],
+    inputs: &Inputs,
     out: &Path,
     config: &CollectionConfig,
     question: Option<&Question>,
@@ -505,7 +521,7 @@ pub fn cluster(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summa
 
 /// The whole job.
 pub fn run(
-    inputs: &[InputFile],
+    inputs: &Inputs,
     out: &Path,
     config: &CollectionConfig,
     question: &Question,

@@ -14,7 +14,7 @@ use lookalike::perturb::{
     apply,
 };
 use lookalike::progress::{Silent, Stop};
-use lookalike::read::ReadConfig;
+use lookalike::read::{ReadConfig, Selection};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -29,6 +29,7 @@ const FILES: [&str; 6] = [
 
 fn config(recipe: Recipe) -> PerturbConfig {
     PerturbConfig {
+        selection: Selection::default(),
         read: ReadConfig::default(),
         detector: true,
         recipe,

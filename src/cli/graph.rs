@@ -1,24 +1,39 @@
 //! `graph`: the pairs of an output directory as a graph.
 
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use lookalike::manifest::Workspace;
-use lookalike::report::{graph, write_graph};
+use lookalike::report::{GraphFormat, graph, write_graph};
 use lookalike::{Error, Result};
 
-use super::args::{GraphOptions, MeansOptions};
-use super::run::with_context;
+use super::context::with_context;
+use super::flags::Memory;
 
-pub fn run(options: &GraphOptions) -> Result<ExitCode> {
-    let means = MeansOptions {
-        memory: options.memory,
-        threads: Some(1),
-        ignore_disk_space: false,
-        quiet: true,
-        json: false,
-    };
-    with_context(&means, |context| {
+/// Options of `graph`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Output directory of an earlier `run`, `join` or `method`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Format: dot (Graphviz), graphml or tsv
+    ///
+    /// Example: --format tsv
+    #[arg(long, value_name = "FORMAT", default_value_t = GraphFormat::Dot)]
+    format: GraphFormat,
+    /// File to write [default: standard output]
+    ///
+    /// Example: --output pairs.dot
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    memory: Memory,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
+    with_context(&options.memory.alone(true), |context| {
         let mut workspace = Workspace::open(&options.directory)?;
         if let Some(output) = &options.output {
             write_graph(&mut workspace, options.format, output, context)?;
@@ -26,7 +41,7 @@ pub fn run(options: &GraphOptions) -> Result<ExitCode> {
         }
         let mut out = BufWriter::new(std::io::stdout().lock());
         let said = |result: std::io::Result<()>| match result {
-            // Whoever reads has seen enough, and went away.
+            // The reader closed the pipe: it has seen enough.
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             result => result.map_err(Error::io("write", "standard output".as_ref())),
         };

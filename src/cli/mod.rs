@@ -1,11 +1,16 @@
-//! The command line: arguments to configuration, one library call, what it returns to the terminal.
+//! The command line: from arguments to a configuration, one call of the library, and its result to the terminal.
+//!
+//! Each command has a file with its options and what it does with them; [`flags`] has the flags that several
+//! commands share, and [`commands`] the list of commands with their help.
 //!
 //! Results go to standard output, everything else to standard error. Exit status: 0 done, 1 failed,
-//! 2 wrong usage, 130 interrupted (resumable).
+//! 2 wrong usage, 130 interrupted (the same command continues).
 
-mod args;
+mod commands;
 mod compare;
+mod context;
 mod evaluate;
+mod flags;
 mod graph;
 mod inspect;
 mod method;
@@ -16,6 +21,7 @@ mod qrels;
 mod query;
 mod report;
 mod run;
+mod shell;
 mod signals;
 mod status;
 mod study;
@@ -26,12 +32,11 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use clap::Parser;
 use lookalike::Error;
 
-use args::{Arguments, Command};
+use commands::{Arguments, Command};
 
-/// Exit status of a command that was stopped by a signal and can be resumed.
+/// Exit status of a command that a signal stopped and that can be continued.
 const INTERRUPTED: u8 = 130;
 
 /// Runs the command of this process.
@@ -45,15 +50,15 @@ pub fn main() -> ExitCode {
             }
         };
     }
-    let arguments = Arguments::parse();
-    // A file that reaches the limit on the size of files would end the process without a word; with a
-    // handler, of which the flag is of no interest, the write fails and is told.
+    let arguments = Arguments::of_process();
+    // By default a file that reaches the limit on file sizes ends the process without a message. With a handler,
+    // whose flag nobody reads, the write fails and the error is printed.
     #[cfg(unix)]
     let _ = signal_hook::flag::register(
         signal_hook::consts::SIGXFSZ,
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
     );
-    // What panics in a thread is an error already; this is for the thread that waits for the others.
+    // A panic in a worker thread is an error already; this catches those of the main thread.
     let done =
         catch_unwind(AssertUnwindSafe(|| command(arguments.command))).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
@@ -95,10 +100,12 @@ fn command(command: Command) -> Result<ExitCode, Error> {
         Command::Evaluate(options) => evaluate::run(&options),
         Command::Perturb(options) => perturb::run(&options),
         Command::Qrels(options) => qrels::run(&options),
+        Command::Completions(options) => shell::completions(&options),
+        Command::Man(options) => shell::man(&options),
     }
 }
 
-/// Prints a result. A reader who has seen enough and went away is no failure.
+/// Prints a result. A reader that closes the pipe early, such as `head`, is no failure.
 fn say(text: &str) -> Result<(), Error> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
@@ -110,14 +117,14 @@ fn say(text: &str) -> Result<(), Error> {
     }
 }
 
-/// Lines on standard error. That they cannot be told is no reason to end, and least of all to panic.
+/// Prints lines on standard error. If that fails, the command goes on: there is nowhere left to say so.
 fn tell(lines: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{}", harmless(lines));
 }
 
-/// What a terminal would take for a command, written out as in docnos: names of files and what is quoted of them
-/// are other people's.
+/// Control characters escaped as in docnos: names of files and quoted content come from other people and must not
+/// command the terminal.
 fn harmless(lines: &str) -> Cow<'_, str> {
     if !lines.chars().any(commands) {
         return lines.into();

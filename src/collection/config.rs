@@ -30,6 +30,18 @@ pub struct CollectionConfig {
     pub text: bool,
 }
 
+impl Default for CollectionConfig {
+    fn default() -> Self {
+        CollectionConfig {
+            read: ReadConfig::default(),
+            shingle: ShingleConfig::default(),
+            size_groups: SizeGroups::default(),
+            segment_size: ByteSize::mib(64),
+            text: false,
+        }
+    }
+}
+
 /// Lower bounds, in words, of the size groups after the first.
 ///
 /// The default are the 11 groups of Ye, Wen & Ma 2008, Table 3: [0,500) [500,1000) [1000,2000) ...

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::entries::{InputEntry, ResultFile};
-use crate::read::InputFile;
+use crate::read::{InputFile, Inputs, Skipped};
 use crate::store::disk::{self, AtomicFile};
 use crate::{Error, Result};
 
@@ -25,6 +25,9 @@ pub struct InputsEntry {
     pub bytes: u64,
     /// The list itself.
     pub list: ResultFile,
+    /// What the walk through named directories left out.
+    #[serde(default, skip_serializing_if = "Skipped::is_nothing")]
+    pub skipped: Skipped,
 }
 
 /// An input as its line says it.
@@ -37,11 +40,11 @@ fn entry(input: &InputFile) -> InputEntry {
 }
 
 /// Writes the list.
-pub(super) fn write(directory: &Path, inputs: &[InputFile]) -> Result<InputsEntry> {
+pub(super) fn write(directory: &Path, inputs: &Inputs) -> Result<InputsEntry> {
     let path = directory.join(INPUTS_FILE);
     let mut out = AtomicFile::create(&path)?;
     let mut total = 0;
-    for input in inputs {
+    for input in inputs.iter() {
         total += input.identity.as_ref().map_or(0, |identity| identity.size);
         let mut line = serde_json::to_vec(&entry(input)).map_err(|e| Error::Io {
             operation: "encode",
@@ -61,22 +64,25 @@ pub(super) fn write(directory: &Path, inputs: &[InputFile]) -> Result<InputsEntr
         files: inputs.len() as u64,
         bytes: total,
         list,
+        skipped: inputs.skipped,
     })
 }
 
 /// Writes the list again if it is gone; with other inputs it would be another.
-pub(super) fn restore(directory: &Path, entry: &InputsEntry, inputs: &[InputFile]) -> Result<()> {
+pub(super) fn restore(directory: &Path, entry: &InputsEntry, inputs: &Inputs) -> Result<()> {
     let path = directory.join(&entry.list.name);
     if !disk::is_gone(&path)? {
         return Ok(());
     }
     let now = write(directory, inputs)?;
-    if now == *entry {
+    if now.list == entry.list {
         return Ok(());
     }
     disk::remove(&path)?;
     let describe = |entry: &InputsEntry| {
-        let InputsEntry { files, bytes, list } = entry;
+        let InputsEntry {
+            files, bytes, list, ..
+        } = entry;
         format!("{files} files of {bytes} bytes, list {}", list.checksum)
     };
     Err(Error::InputChanged {

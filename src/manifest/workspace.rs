@@ -8,7 +8,7 @@ use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use crate::collection::CollectionConfig;
 use crate::ids::FingerprintKind;
-use crate::read::InputFile;
+use crate::read::Inputs;
 use crate::sample::Sampling;
 use crate::store::{self, Kind, PartInfo, disk};
 use crate::{Error, Result};
@@ -143,17 +143,18 @@ impl Workspace {
     pub fn open_or_create(
         directory: &Path,
         config: &CollectionConfig,
-        inputs: &[InputFile],
+        inputs: &Inputs,
     ) -> Result<Self> {
         disk::create_lasting_directory(directory)?;
         refuse_others(directory)?;
         let lock = Lock::take(directory)?;
         let manifest = match read_manifest(directory)? {
-            Some(manifest) => {
+            Some(mut manifest) => {
                 super::inputs::restore(directory, &manifest.inputs, inputs)?;
                 check_list(directory, &manifest)?;
                 compatible(directory, &manifest, config)?;
                 super::inputs::same(directory, inputs)?;
+                manifest.inputs.skipped = inputs.skipped;
                 manifest
             }
             None => {

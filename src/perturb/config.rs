@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::read::ReadConfig;
+use crate::read::{ReadConfig, Selection};
 use crate::{Error, Result};
 
 /// Originals and copies of Chowdhury et al. 2002.
@@ -16,6 +16,9 @@ const MOST: u32 = 100_000;
 /// All that decides what is made, but the inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerturbConfig {
+    /// Which files of named directories are read.
+    #[serde(default, skip_serializing_if = "Selection::is_default")]
+    pub selection: Selection,
     /// How inputs are read.
     pub read: ReadConfig,
     /// Guess charsets, as in [`crate::parse::ParseConfig`].

@@ -75,7 +75,7 @@ mod stream;
 
 pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig};
 pub(crate) use each::each_interpreted;
-pub use inputs::{FileIdentity, InputFile, list_inputs};
+pub use inputs::{FileIdentity, InputFile, Inputs, Selection, Skipped, list_inputs, list_selected};
 pub use interpret::{Interpreted, interpret};
 pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS};
 pub use reader::RecordReader;

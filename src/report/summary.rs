@@ -10,6 +10,7 @@ use crate::evaluate::plan::Plan;
 use crate::join::{JoinConfig, JoinStats};
 use crate::manifest::{Cost, InputList, Manifest, Workspace};
 use crate::merge::MergeStats;
+use crate::read::Skipped;
 use crate::sample::{SampleStats, Sampling};
 use crate::sort::FormStats;
 use crate::{Error, Result};
@@ -29,6 +30,9 @@ pub struct Summary {
     pub inputs: u64,
     /// Their bytes, before decompression.
     pub input_bytes: u64,
+    /// What the walk through named directories left out.
+    #[serde(default, skip_serializing_if = "Skipped::is_nothing")]
+    pub skipped: Skipped,
     /// Segments of the collection.
     pub segments: u64,
     /// What was read.
@@ -78,6 +82,7 @@ impl Summary {
             collection: manifest.collection.clone(),
             inputs: manifest.inputs.files,
             input_bytes: manifest.inputs.bytes,
+            skipped: manifest.inputs.skipped,
             segments: manifest.segments.len() as u64,
             ingest,
             catalogue: manifest.catalogue.as_ref().map(|c| c.stats.clone()),

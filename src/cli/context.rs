@@ -1,0 +1,51 @@
+//! What surrounds a call of the library: signals, progress, budget.
+
+use std::process::ExitCode;
+
+use lookalike::budget::{Budget, ByteSize, Disk};
+use lookalike::progress::{Context, Stop};
+use lookalike::{Error, Result, limits};
+
+use super::progress::Terminal;
+use super::signals;
+
+/// What a command may use, as it was typed.
+pub struct Resources {
+    pub memory: Option<ByteSize>,
+    pub threads: Option<usize>,
+    pub disk: Disk,
+    pub quiet: bool,
+}
+
+/// Sets up signals, progress and budget around a call of the library.
+pub fn with_context(
+    resources: &Resources,
+    call: impl FnOnce(&Context<'_>) -> Result<ExitCode>,
+) -> Result<ExitCode> {
+    let stop = Stop::default();
+    let terminal = Terminal::new(resources.quiet);
+    signals::watch(&stop);
+    let threads = resources.threads.unwrap_or_else(|| {
+        std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
+    });
+    if threads == 0 || threads > 1024 {
+        return Err(Error::BadParameter {
+            name: "threads",
+            given: threads.to_string(),
+            limit: "1 to 1024".into(),
+        });
+    }
+    let budget = Budget {
+        memory: resources
+            .memory
+            .unwrap_or_else(|| limits::default_memory(threads)),
+        threads,
+        disk: resources.disk,
+    };
+    limits::check(&budget)?;
+    call(&Context {
+        budget,
+        stop: &stop,
+        progress: &terminal,
+    })
+}
