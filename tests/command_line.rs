@@ -243,14 +243,14 @@ fn completions_and_manual_pages_have_every_command() {
     let page = |name: &str| fs::read_to_string(pages.join(name)).unwrap();
     let main = page("lookalike.1");
     assert!(
-        main.contains("Exit status") && main.contains("130"),
+        main.contains("\n.SH EXIT STATUS\n") && main.contains("130"),
         "{main}"
     );
     for command in COMMANDS {
-        assert!(page(&format!("lookalike-{command}.1")).contains("lookalike"));
+        let page = page(&format!("lookalike-{command}.1"));
+        assert!(page.contains("\n.SH EXAMPLES\n"), "{page}");
     }
     assert_eq!(fs::read_dir(&pages).unwrap().count(), COMMANDS.len() + 1);
-    assert!(page("lookalike-run.1").contains("lookalike run sample"));
 }
 
 fn docnos(out: &Path) -> Vec<String> {

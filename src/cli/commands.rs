@@ -160,7 +160,7 @@ Examples:
   lookalike run sample-corpora/trec-web -o exact
   lookalike run sample-corpora/trec-web -o sampled --sampling 1/4
   lookalike evaluate --truth exact --run sampled
-  lookalike evaluate --truth sample-corpora/known-pairs.tsv --run exact --columns 2,3")]
+  lookalike evaluate --truth exact --run sampled/pairs.tsv --thresholds 0.85,0.9")]
     Evaluate(evaluate::Options),
     /// Run published methods on a collection and compare them
     ///

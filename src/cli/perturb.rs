@@ -207,10 +207,10 @@ fn table(report: &PerturbReport) -> String {
     }
     row("  documents", report.read.documents.to_string());
     if let Some(average) = report.average_words {
-        row("words on average", format!("{average:.1}"));
+        row("average words", format!("{average:.1}"));
     }
     if let Some(terms) = report.terms {
-        row("terms to draw from", terms.to_string());
+        row("distinct terms", terms.to_string());
     }
     row("originals", report.originals.to_string());
     if let Some(background) = report.background {
@@ -221,13 +221,13 @@ fn table(report: &PerturbReport) -> String {
     }
     row("copies", report.copies.to_string());
     if report.left_out > 0 {
-        row("  left out, empty", report.left_out.to_string());
+        row("  left out: no words left", report.left_out.to_string());
     }
     for (kind, n) in &report.edits {
         row(&format!("edits: {kind}"), n.to_string());
     }
     if report.no_next > 0 {
-        row("  swaps of a last word", report.no_next.to_string());
+        row("  swaps of the last word", report.no_next.to_string());
     }
     row("true pairs", report.pairs.to_string());
     out

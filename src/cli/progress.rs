@@ -42,15 +42,15 @@ fn bar(
     target: ProgressDrawTarget,
 ) -> ProgressBar {
     let what = match unit {
-        Unit::Bytes => "",
-        Unit::Count(what) => what,
+        Unit::Bytes => String::new(),
+        Unit::Count(what) => format!(" {what}"),
     };
     let short = move |n: u64| match unit {
         Unit::Bytes => shortened(n, 1024, &["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]),
         Unit::Count(_) => shortened(n, 1000, &["", "k", "M", "G", "T", "P", "E"]),
     };
     let template =
-        format!("{{prefix}} {{share:>3}}% {{wide_bar}} {{done}} {what} {{rate}} eta {{left}}");
+        format!("{{prefix}} {{share:>3}}% {{wide_bar}} {{done}}{what} {{rate}} eta {{left}}");
     let style = ProgressStyle::with_template(&template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key("share", |state: &ProgressState, out: &mut dyn Write| {

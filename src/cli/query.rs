@@ -109,7 +109,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
                 },
             )?;
             context.progress.end(&format!(
-                "query: {} of {} documents found, {} rejected, the collection read {} times",
+                "query: {} of {} queries found a document; rejected: {}; passes over the collection: {}",
                 stats.matched, stats.queries, stats.rejected, stats.batches
             ));
             Ok(ExitCode::SUCCESS)

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap_complete::Shell;
+use clap_mangen::Man;
 use lookalike::store::disk;
 use lookalike::{Error, Result};
 
@@ -36,6 +37,20 @@ pub fn completions(options: &CompletionsOptions) -> Result<ExitCode> {
 pub fn man(options: &ManOptions) -> Result<ExitCode> {
     let directory = &options.directory;
     disk::create_directory(directory)?;
-    clap_mangen::generate_to(described(), directory).map_err(Error::io("write", directory))?;
+    let mut command = described().disable_help_subcommand(true);
+    command.build();
+    for command in [&command].into_iter().chain(command.get_subcommands()) {
+        let man = Man::new(command.clone());
+        let path = directory.join(man.get_filename());
+        let mut page = Vec::new();
+        man.render(&mut page).map_err(Error::io("write", &path))?;
+        // What follows the flags in the help has one title for all.
+        let page = String::from_utf8_lossy(&page)
+            .replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n")
+            .replace(".SH EXTRA\nExit status:\n", ".SH EXIT STATUS\n");
+        let mut file = disk::AtomicFile::create(&path)?;
+        file.put(page.as_bytes())?;
+        file.finish()?;
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -167,7 +167,7 @@ pub struct CollectionFlags {
     pub url_field: Option<String>,
     #[command(flatten)]
     pub limits: ReadLimits,
-    /// Keep the texts of the documents, for `method`, `compare` and `report`
+    /// Keep the texts of documents, for `method`, `compare`, `query --method`
     ///
     /// The collection keeps the text of every document that is not an exact duplicate: decoded, without markup,
     /// with white space folded, compressed with zstd. This choice is part of the collection: changing it means

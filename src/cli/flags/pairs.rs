@@ -40,8 +40,8 @@ pub struct Comparison {
     /// For the shingle sets A and B of two documents: resemblance is shared / union, containment is shared / smaller
     /// set, and cosine is shared / sqrt(|A| |B|). The scores of Bernstein & Zobel 2006: s1:N lists the pairs that
     /// share at least N shingles, whatever the threshold; s2 is shared / smaller number of words; s3 is shared
-    /// / mean number of words; s4 is s3 with each shared shingle weighted by 1 / the number of documents
-    /// that contain it, so it is at most 0.5. All scores are exact.
+    /// / mean number of words; s4 is s3 with each shared shingle weighted by 1 / the number of documents that contain it
+    /// (1/2 or less). All scores are exact.
     ///
     /// Example: --score s3 --threshold 0.25
     #[arg(

@@ -10,8 +10,8 @@ use crate::cli::context::Resources;
 pub struct Memory {
     /// Memory for buffers and tables [default: 1/4 of free, 256MiB to 4GiB]
     ///
-    /// The process stays below this size plus 64 MiB. Memory-mapped files do not count, because the kernel
-    /// drops their pages when it needs memory. The size does not change results. A size that is too small
+    /// The process stays below this size plus 64 MiB, plus the window of an input that was compressed with zstd --long
+    /// or xz -9. Memory-mapped files do not count, because the kernel drops their pages when it needs memory. The size does not change results. A size that is too small
     /// is refused with the smallest one that is enough. Units are powers of 1,024: KiB, MiB, GiB, TiB.
     ///
     /// Example: --memory 1GiB
