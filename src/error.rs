@@ -471,7 +471,11 @@ impl Error {
                     .into()
             }
             Error::BadComment { .. } => "correct or remove the comment".into(),
-            Error::InputChanged { .. } => "restore it, or start in a new directory with -o".into(),
+            Error::InputChanged { .. } => {
+                "restore it and give the same INPUT, --include, --exclude and --hidden as before, or start in \
+                 a new directory with -o"
+                    .into()
+            }
             Error::Incompatible { .. } => {
                 "give the same value, or start in a new directory with -o".into()
             }

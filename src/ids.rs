@@ -148,6 +148,16 @@ pub struct Threshold {
     denominator: u64,
 }
 
+impl Default for Threshold {
+    /// 0.85, as Ye, Wen & Ma 2008, section 5.
+    fn default() -> Self {
+        Threshold {
+            numerator: 17,
+            denominator: 20,
+        }
+    }
+}
+
 impl Threshold {
     /// The fraction, reduced; `None` unless 0 < numerator <= denominator <= 10^9.
     #[must_use]

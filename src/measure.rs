@@ -185,7 +185,7 @@ impl Measure {
 ///
 /// Sizes are numbers of keys, but for [`Measure::of_words`], where they are lengths in words: then a set
 /// has at most as many keys as its document has words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Criterion {
     /// What is measured.
     pub measure: Measure,

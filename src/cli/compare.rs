@@ -1,23 +1,61 @@
 //! `compare`: methods side by side.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use lookalike::experiments::compare::{self, CompareConfig};
+use clap::Args;
+use lookalike::experiments::compare::{self, COST, CompareConfig};
 use lookalike::methods::{METHODS, Spec};
 use lookalike::progress::Context;
 use lookalike::{Error, Result, pipeline, report};
 
-use super::args::CompareOptions;
-use super::run::with_context;
+use super::context::with_context;
+use super::flags::{Limits, Output};
 
-/// Methods that are held to be true where nothing is said.
+/// Methods whose pairs are the ground truth by default.
 const TRUTHS: [&str; 2] = ["shingles", "cosine"];
-/// How often it is looked whether a method is done, or a stop asked for.
+/// Time between two looks whether a method has ended or a stop was requested.
 const LOOK: Duration = Duration::from_millis(20);
 
-pub fn run(options: &CompareOptions) -> Result<ExitCode> {
+/// Options of `compare`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Output directory of an `ingest --keep-text`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Methods to run: NAME or NAME:PARAMETER=VALUE,... [default: all]
+    ///
+    /// Parameters that are not given have the values of the method's paper.
+    ///
+    /// Example: --methods super-shingles super-shingles:k=4 minhash
+    #[arg(long, value_name = "SPEC", num_args = 1..)]
+    methods: Vec<Spec>,
+    /// Methods whose pairs are the ground truth [default: shingles cosine]
+    ///
+    /// They are run too.
+    ///
+    /// Example: --methods minhash --truth shingles
+    #[arg(long, value_name = "SPEC", num_args = 1..)]
+    truth: Vec<Spec>,
+    /// Edit list (edits.jsonl) of `lookalike perturb`
+    ///
+    /// For a collection of a corpus that `lookalike perturb` made. Adds tables of how many of the edited copies each
+    /// method finds.
+    #[arg(long, value_name = "FILE")]
+    edits: Option<PathBuf>,
+    /// Cost of a false pair in the utility, in true pairs
+    ///
+    /// Example: --methods minhash --cost 10
+    #[arg(long, value_name = "N", default_value_t = COST, hide_short_help = true)]
+    cost: u64,
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
     let mut methods = options.methods.clone();
     if methods.is_empty() {
         for entry in METHODS {
@@ -39,41 +77,44 @@ pub fn run(options: &CompareOptions) -> Result<ExitCode> {
             methods.insert(0, truth.clone());
         }
     }
-    with_context(&options.means, |context| {
-        {
-            // What every method needs is made once, and refused once.
+    with_context(
+        &options.limits.resources(options.output.quiet()),
+        |context| {
+            {
+                // The stages that every method needs run once, and fail once.
+                let mut base = pipeline::open(&options.directory)?;
+                pipeline::catalogued(&mut base, context)?;
+            }
+            let count = methods.len();
+            for (n, spec) in methods.iter().enumerate() {
+                let line = format!("{spec} ({} of {count})", n + 1);
+                context.progress.note(&line);
+                alone(spec, &options.directory, context)?;
+            }
+            let config = CompareConfig {
+                methods: methods.clone(),
+                truths: truths.clone(),
+                edits: options.edits.clone(),
+                cost: options.cost,
+            };
             let mut base = pipeline::open(&options.directory)?;
-            pipeline::catalogued(&mut base, context)?;
-        }
-        let count = methods.len();
-        for (n, spec) in methods.iter().enumerate() {
-            let line = format!("{spec} ({} of {count})", n + 1);
-            context.progress.note(&line);
-            alone(spec, &options.directory, context)?;
-        }
-        let config = CompareConfig {
-            methods: methods.clone(),
-            truths: truths.clone(),
-            edits: options.edits.clone(),
-            cost: options.cost,
-        };
-        let mut base = pipeline::open(&options.directory)?;
-        let comparison = report::write_comparison(&mut base, &config, context)?;
-        if options.means.json {
-            super::say(&super::json(&comparison)?)?;
-        } else if !options.means.quiet {
-            super::say(&format!(
-                "{}\ntables in {}\n",
-                compare::table(&comparison),
-                options.directory.join(report::COMPARE_DIRECTORY).display()
-            ))?;
-        }
-        Ok(ExitCode::SUCCESS)
-    })
+            let comparison = report::write_comparison(&mut base, &config, context)?;
+            if options.output.json() {
+                super::say(&super::json(&comparison)?)?;
+            } else if !options.output.quiet() {
+                super::say(&format!(
+                    "{}\ntables in {}\n",
+                    compare::table(&comparison),
+                    options.directory.join(report::COMPARE_DIRECTORY).display()
+                ))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        },
+    )
 }
 
-/// Runs a method in a process of its own, so that its peak of memory is its own too. It ends with this one, even
-/// if this one is killed.
+/// Runs a method in a process of its own, so that its peak of memory is its own too. That process ends when this
+/// one does, even if this one is killed.
 fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
     let program = std::env::current_exe().map_err(Error::io("find", Path::new("this program")))?;
     let budget = &context.budget;
@@ -84,12 +125,6 @@ fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
         .args(["--quiet", "--memory", &budget.memory.0.to_string()])
         .args(["--threads", &budget.threads.to_string()])
         .arg("--with-parent")
-        .args(
-            context
-                .scratch
-                .iter()
-                .flat_map(|place| [Path::new("--scratch"), place]),
-        )
         .stdin(Stdio::piped())
         .spawn()
         .map_err(Error::io("start", &program))?;
@@ -99,7 +134,7 @@ fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
             break status;
         }
         if context.stop.requested() {
-            // What it has committed stays; the same command goes on from there.
+            // Committed files stay, and the same command continues from them.
             let _ = child.kill();
             let _ = child.wait();
             return Err(Error::Interrupted { stage: "compare" });
@@ -112,7 +147,7 @@ fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
     if context.stop.requested() {
         return Err(Error::Interrupted { stage: "compare" });
     }
-    // It has said why.
+    // The method has printed its error.
     Err(Error::Failed {
         what: format!("lookalike method {spec} {}", directory.display()),
         status: status.to_string(),

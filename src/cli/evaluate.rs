@@ -1,22 +1,84 @@
 //! `evaluate`: precision and recall of a run.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use lookalike::Result;
 use lookalike::evaluate::{
-    EvaluateConfig, Evaluation, ListFile, ListReport, Measured, Sample, Scores, evaluate,
+    Columns, EvaluateConfig, Evaluation, ListFile, ListReport, Measured, Sample, Scores, evaluate,
 };
 use lookalike::ids::Threshold;
 use lookalike::numbers::{self, counted};
 use lookalike::store::disk;
 
-use super::args::{EvaluateOptions, MeansOptions};
-use super::run::with_context;
+use super::context::with_context;
+use super::flags::{Memory, Output};
 
-pub fn run(options: &EvaluateOptions) -> Result<ExitCode> {
+/// Options of `evaluate`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Ground truth: an output directory, or a list of pairs
+    ///
+    /// A list is a pairs.tsv, or a file with one pair per line: two docnos and, optionally, a resemblance, separated by
+    /// tabs, commas or spaces, or as a JSON object. It may be compressed. Without --columns, the columns are docno_a
+    /// and docno_b if the first line names them, and otherwise the first two, with the resemblance in the third.
+    #[arg(long, value_name = "PATH")]
+    truth: Option<PathBuf>,
+    /// Pairs to evaluate: an output directory, or a list of pairs
+    #[arg(long, value_name = "PATH")]
+    run: PathBuf,
+    /// Evaluate at each of these thresholds [default: all listed pairs]
+    ///
+    /// At each threshold, the pairs that reach it count. Resemblances are compared exactly: from integers in lists of
+    /// lookalike, or from decimals as they are written. A list without resemblances counts whole at each threshold.
+    ///
+    /// Example: --thresholds 0.9,19/20
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    thresholds: Vec<Threshold>,
+    /// File documents.tsv with the size groups, if the truth is a list
+    #[arg(long, value_name = "FILE", help_heading = "Lists")]
+    documents: Option<PathBuf>,
+    /// Columns of both lists: DOCNO,DOCNO or DOCNO,DOCNO,RESEMBLANCE
+    ///
+    /// Names from the first line of the list, names of members of JSON objects (with dots), or numbers from 1 if
+    /// the first line has no names.
+    #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
+    columns: Option<Columns>,
+    /// Columns of the truth, if they differ
+    #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
+    truth_columns: Option<Columns>,
+    /// Columns of the run, if they differ
+    #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
+    run_columns: Option<Columns>,
+    /// Pairs that people judged: lines of DOCNO DOCNO and 0 or 1
+    ///
+    /// Bernstein & Zobel 2006, section 7. coverage is the share of the pairs judged true that the run found. density
+    /// is the share of true pairs among the judged pairs that the run found. average precision is the density for each
+    /// document that a line names first, averaged over the documents with any pair found.
+    #[arg(long, value_name = "FILE", help_heading = "Judged samples")]
+    judged: Option<PathBuf>,
+    /// Families of documents: lines of DOCNO FAMILY
+    ///
+    /// Two documents of one family are a true pair, two documents of different families a false one. Pairs with
+    /// a document of no family are not judged.
+    #[arg(long, value_name = "FILE", help_heading = "Judged samples")]
+    families: Option<PathBuf>,
+    /// Directory for temporary files [default: that of the system]
+    ///
+    /// Needs 48 bytes for each line of the lists.
+    #[arg(long, value_name = "DIR", help_heading = "Resources")]
+    scratch: Option<PathBuf>,
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
     let list = |path: &std::path::PathBuf, own: &Option<_>| ListFile {
-        // A directory has columns of its own; those of both lists are for the other.
+        // A directory has its own columns, so --columns then means the other list.
         columns: own.clone().or_else(|| {
             let both = options.columns.clone();
             both.filter(|_| !matches!(disk::is_directory(path), Ok(true)))
@@ -35,20 +97,12 @@ pub fn run(options: &EvaluateOptions) -> Result<ExitCode> {
         families: options.families.clone(),
         scratch: options.scratch.clone().unwrap_or_else(std::env::temp_dir),
     };
-    let means = MeansOptions {
-        memory: options.memory,
-        threads: Some(1),
-        ignore_disk_space: true,
-        scratch: None,
-        quiet: options.quiet,
-        json: options.json,
-    };
-    with_context(&means, |context| {
+    with_context(&options.memory.alone(options.output.quiet()), |context| {
         let evaluation = evaluate(&config, context)?;
         for note in &evaluation.notes {
             context.progress.note(&format!("warning: {note}"));
         }
-        super::say(&if options.json {
+        super::say(&if options.output.json() {
             super::json(&evaluation)?
         } else {
             table(&evaluation)
@@ -147,7 +201,7 @@ fn table(evaluation: &Evaluation) -> String {
     out
 }
 
-/// What there is of a list.
+/// A list and its counts.
 fn list(out: &mut String, what: &str, list: &ListReport) {
     let scores = match list.scores {
         Scores::None => "no resemblances",

@@ -1,23 +1,38 @@
 //! `graph`: the pairs of an output directory as a graph.
 
-use lookalike::report::{graph, write_graph};
-use lookalike::{Result, pipeline};
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::args::{GraphOptions, MeansOptions};
-use super::run::with_context;
+use clap::Args;
+use lookalike::report::{GraphFormat, graph, write_graph};
+use lookalike::{Result, pipeline};
 
-pub fn run(options: &GraphOptions) -> Result<ExitCode> {
-    let means = MeansOptions {
-        memory: options.memory,
-        threads: Some(1),
-        ignore_disk_space: false,
-        scratch: None,
-        quiet: true,
-        json: false,
-    };
-    with_context(&means, |context| {
+use super::context::with_context;
+use super::flags::Memory;
+
+/// Options of `graph`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Output directory of an earlier `run`, `join` or `method`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Format: dot (Graphviz), graphml or tsv
+    ///
+    /// Example: --format tsv
+    #[arg(long, value_name = "FORMAT", default_value_t = GraphFormat::Dot)]
+    format: GraphFormat,
+    /// File to write [default: standard output]
+    ///
+    /// Example: --output pairs.dot
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    memory: Memory,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
+    with_context(&options.memory.alone(true), |context| {
         let mut workspace = pipeline::open(&options.directory)?;
         if let Some(output) = &options.output {
             write_graph(&mut workspace, options.format, output, context)?;

@@ -1,21 +1,33 @@
 //! `inspect`: any file of an output directory as text.
 
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use lookalike::inspect::inspect;
 use lookalike::{Error, Result};
 
-use super::args::InspectOptions;
+/// Options of `inspect`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// A .docs, .fps, .rejects, .col, .names, .run, .post or .pairs file
+    file: PathBuf,
+    /// Print at most this number of records
+    ///
+    /// Example: --records 5
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    records: u64,
+}
 
-pub fn run(options: &InspectOptions) -> Result<ExitCode> {
+pub fn run(options: &Options) -> Result<ExitCode> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let shown = inspect(&options.file, options.records, &mut |line| match writeln!(
         out,
         "{}",
         super::harmless(&line)
     ) {
-        // Whoever reads has seen enough.
+        // The reader closed the pipe: it has seen enough.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
         result => result
             .map(|()| true)

@@ -2,16 +2,39 @@
 
 use std::ffi::OsString;
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use lookalike::methods::{self, Entry, METHODS, Spec};
 use lookalike::report::{GraphFormat, write_graph};
 use lookalike::{Result, pipeline};
 
-use super::args::MethodOptions;
-use super::run::{print, with_context};
+use super::context::with_context;
+use super::flags::{Limits, Output};
+use super::run::print;
 
-pub fn run(options: &MethodOptions) -> Result<ExitCode> {
+/// Options of `method`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Method and parameters: NAME or NAME:PARAMETER=VALUE,...
+    spec: Option<String>,
+    /// Output directory of an `ingest --keep-text`
+    #[arg(value_name = "DIR")]
+    directory: Option<PathBuf>,
+    /// Also write the pairs as graph.dot, graph.graphml and graph.tsv
+    #[arg(long, requires = "directory")]
+    graph: bool,
+    /// End when standard input does: `compare`, which started this process, has ended.
+    #[arg(long, hide = true)]
+    with_parent: bool,
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
     let Some(spec) = &options.spec else {
         super::say(&list())?;
         return Ok(ExitCode::SUCCESS);
@@ -24,18 +47,21 @@ pub fn run(options: &MethodOptions) -> Result<ExitCode> {
     if options.with_parent {
         super::signals::end_with_parent();
     }
-    with_context(&options.means, |context| {
-        let mut base = pipeline::open(directory)?;
-        pipeline::catalogued(&mut base, context)?;
-        let (mut made, summary) = methods::run(&base, &spec, context)?;
-        if options.graph {
-            for format in GraphFormat::ALL {
-                let output = made.directory().join(format.file_name());
-                write_graph(&mut made, format, &output, context)?;
+    with_context(
+        &options.limits.resources(options.output.quiet()),
+        |context| {
+            let mut base = pipeline::open(directory)?;
+            pipeline::catalogued(&mut base, context)?;
+            let (mut made, summary) = methods::run(&base, &spec, context)?;
+            if options.graph {
+                for format in GraphFormat::ALL {
+                    let output = made.directory().join(format.file_name());
+                    write_graph(&mut made, format, &output, context)?;
+                }
             }
-        }
-        print(&summary, made.directory(), &options.means)
-    })
+            print(&summary, made.directory(), &options.output)
+        },
+    )
 }
 
 /// The page of the method that a command line names beside `--help`, if it does.
@@ -62,7 +88,7 @@ fn list() -> String {
     for entry in METHODS {
         let _ = writeln!(text, "{:<16}{}", entry.name, entry.about);
     }
-    text.push_str("\n`lookalike method NAME` has each with its parameters.\n");
+    text.push_str("\n`lookalike method NAME` describes a method and its parameters.\n");
     text
 }
 
@@ -70,7 +96,7 @@ fn list() -> String {
 fn page(entry: &Entry) -> String {
     let (name, about, paper) = (entry.name, entry.about, entry.paper);
     let mut text = format!("{name}: {about}\n\nPaper: {paper}\n\n");
-    text.push_str("Parameters, by default as in the paper:\n");
+    text.push_str("Parameters, with the defaults of the paper:\n");
     for parameter in entry.parameters {
         let named = format!("{}={}", parameter.name, parameter.default);
         let _ = writeln!(text, "  {named:<26} {}", parameter.help);

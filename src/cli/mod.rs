@@ -1,11 +1,16 @@
-//! The command line: arguments to configuration, one library call, what it returns to the terminal.
+//! The command line: from arguments to a configuration, one call of the library, and its result to the terminal.
+//!
+//! Each command has a file with its options and what it does with them; [`flags`] has the flags that several
+//! commands share, and [`commands`] the list of commands with their help.
 //!
 //! Results go to standard output, everything else to standard error. Exit status: 0 done, 1 failed,
-//! 2 wrong usage, 130 interrupted (resumable).
+//! 2 wrong usage, 130 interrupted (the same command continues).
 
-mod args;
+mod commands;
 mod compare;
+mod context;
 mod evaluate;
+mod flags;
 mod graph;
 mod inspect;
 mod method;
@@ -16,6 +21,7 @@ mod qrels;
 mod query;
 mod report;
 mod run;
+mod shell;
 mod signals;
 mod status;
 mod study;
@@ -26,15 +32,13 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use clap::Parser;
 use lookalike::Error;
 use lookalike::store::json::pretty;
 
-use args::{Arguments, Command};
+use commands::{Arguments, Command};
 
-/// Exit status of a command that was stopped by a signal and can be resumed.
+/// Exit status of a command that a signal stopped and that can be continued.
 const INTERRUPTED: u8 = 130;
-
 /// Exit status of a command that was used wrongly.
 const USAGE: u8 = 2;
 
@@ -49,17 +53,17 @@ pub fn main() -> ExitCode {
             }
         };
     }
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::of_process() {
         Ok(arguments) => arguments,
         Err(told) => return usage(&told),
     };
-    // A file that reaches the limit on the size of files would end the process without a word; with a
-    // handler, of which the flag is of no interest, the write fails and is told.
+    // By default a file that reaches the limit on file sizes ends the process without a message. With a handler,
+    // whose flag nobody reads, the write fails and the error is printed.
     let _ = signal_hook::flag::register(
         signal_hook::consts::SIGXFSZ,
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
     );
-    // What panics in a thread is an error already; this is for the thread that waits for the others.
+    // A panic in a worker thread is an error already; this catches those of the main thread.
     let done =
         catch_unwind(AssertUnwindSafe(|| command(arguments.command))).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
@@ -101,10 +105,12 @@ fn command(command: Command) -> Result<ExitCode, Error> {
         Command::Evaluate(options) => evaluate::run(&options),
         Command::Perturb(options) => perturb::run(&options),
         Command::Qrels(options) => qrels::run(&options),
+        Command::Completions(options) => shell::completions(&options),
+        Command::Man(options) => shell::man(&options),
     }
 }
 
-/// Prints help and version to standard output, what is wrong with the arguments to standard error.
+/// Prints help and version to standard output, and errors in the arguments to standard error.
 fn usage(told: &clap::Error) -> ExitCode {
     use std::io::Write;
     let printed = told.print();
@@ -130,7 +136,7 @@ fn say(text: &str) -> Result<(), Error> {
     )
 }
 
-/// What became of writing to standard output. A reader who has seen enough and went away is no failure.
+/// The result of writing to standard output. A reader that closes the pipe early, such as `head`, is no failure.
 ///
 /// A standard output that was closed at the start cannot be told from one that goes to `/dev/null`, which
 /// Rust's runtime opens in its place before `main`.
@@ -143,14 +149,14 @@ fn said(written: std::io::Result<()>) -> Result<(), Error> {
     }
 }
 
-/// Lines on standard error. That they cannot be told is no reason to end, and least of all to panic.
+/// Prints lines on standard error. If that fails, the command goes on: there is nowhere left to say so.
 fn tell(lines: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{}", harmless(lines));
 }
 
-/// What a terminal would take for a command, written out as in docnos: names of files and what is quoted of them
-/// are other people's.
+/// Control characters escaped as in docnos: names of files and quoted content come from other people and must not
+/// command the terminal.
 fn harmless(lines: &str) -> Cow<'_, str> {
     if !lines.chars().any(commands) {
         return lines.into();

@@ -1,33 +1,128 @@
 //! `perturb`: a corpus whose near-duplicates are known.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use lookalike::experiments::perturb::{
-    self, Cherkasova, Chowdhury, PerturbConfig, PerturbReport, Recipe,
+    self, Cherkasova, Chowdhury, EditCounts, Operation, PerturbConfig, PerturbReport, Recipe,
+    Spread,
 };
 use lookalike::read::ReadConfig;
 use lookalike::{Error, Result};
 
-use super::args::{MeansOptions, PerturbOptions, RecipeChoice};
-use super::run::with_context;
+use super::context::with_context;
+use super::flags::{Memory, Output, ReadLimits, Reading, WalkFlags};
 
-pub fn run(options: &PerturbOptions) -> Result<ExitCode> {
+/// Whose recipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum RecipeChoice {
+    /// Chowdhury et al. 2002
+    Chowdhury,
+    /// Cherkasova et al. 2009
+    Cherkasova,
+}
+
+/// Options of `perturb`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Files or directories, in any format that `lookalike run` reads
+    ///
+    /// They are read twice, so standard input is not possible. Hidden files of a directory are skipped.
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// Directory for the corpus, which is created if it is missing
+    ///
+    /// Files of an earlier perturb in it are replaced.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// How copies are made: chowdhury or cherkasova
+    #[arg(long, value_name = "RECIPE", hide_possible_values = true)]
+    recipe: RecipeChoice,
+    /// Number of documents to copy [default: chowdhury 10, cherkasova all]
+    ///
+    /// chowdhury copies the documents nearest to the average length, cherkasova the first of the input. No two
+    /// originals have the same text or docno, and none is empty.
+    ///
+    /// Example: --originals 5
+    #[arg(long, value_name = "N")]
+    originals: Option<u64>,
+    /// Seed of all random choices
+    ///
+    /// Example: --seed 1
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Also write the documents that are not copied, to background.jsonl
+    ///
+    /// chowdhury does so by default, cherkasova does not.
+    #[arg(long, overrides_with = "no_background")]
+    background: bool,
+    /// Do not write background.jsonl
+    #[arg(long, overrides_with = "background")]
+    no_background: bool,
+    /// Copies of each document, at most 1000 [default: 10]
+    ///
+    /// Example: --recipe chowdhury --copies 3
+    #[arg(long, value_name = "N", help_heading = "Chowdhury")]
+    copies: Option<u32>,
+    /// Look at every I-th word [default: 10]
+    ///
+    /// Example: --recipe chowdhury --every 5
+    #[arg(long, value_name = "I", help_heading = "Chowdhury")]
+    every: Option<u32>,
+    /// Edit a word if a random number from 1 to 10 is above A [default: 5]
+    ///
+    /// An edit removes the word, swaps it with the next one, or adds a word of the collection after it, with equal
+    /// probability.
+    ///
+    /// Example: --recipe chowdhury --alpha 8
+    #[arg(long, value_name = "A", help_heading = "Chowdhury")]
+    alpha: Option<u32>,
+    /// Kind of edit: insert or remove [default: insert]
+    ///
+    /// Example: --edit remove
+    #[arg(long, value_name = "EDIT", help_heading = "Cherkasova")]
+    edit: Option<Operation>,
+    /// Numbers of edits, one copy for each [default: 1..50]
+    ///
+    /// A document with N words or fewer gets no copy with N words removed.
+    ///
+    /// Example: --edits 1,2,5,10..20
+    #[arg(long, value_name = "LIST", help_heading = "Cherkasova")]
+    edits: Option<EditCounts>,
+    /// Places of the edits: random or uniform [default: random]
+    ///
+    /// uniform spaces the edits evenly.
+    ///
+    /// Example: --spread uniform
+    #[arg(long, value_name = "SPREAD", help_heading = "Cherkasova")]
+    spread: Option<Spread>,
+    /// Word to insert [default: a]
+    ///
+    /// Example: --word zzz
+    #[arg(long, value_name = "WORD", help_heading = "Cherkasova")]
+    word: Option<String>,
+    #[command(flatten)]
+    walk: WalkFlags,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    limits: ReadLimits,
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    print: Output,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
     let config = config(options)?;
     config.check()?;
-    let means = MeansOptions {
-        memory: options.memory,
-        threads: Some(1),
-        ignore_disk_space: true,
-        scratch: None,
-        quiet: options.quiet,
-        json: options.json,
-    };
-    with_context(&means, |context| {
+    with_context(&options.memory.alone(options.print.quiet()), |context| {
         let report = perturb::run(&options.inputs, &options.output, &config, context)?;
-        if options.json {
+        if options.print.json() {
             super::say(&super::json(&report)?)?;
-        } else if !options.quiet {
+        } else if !options.print.quiet() {
             let place = options.output.display();
             super::say(&format!("{}\ncorpus in {place}\n", table(&report)))?;
         }
@@ -35,7 +130,7 @@ pub fn run(options: &PerturbOptions) -> Result<ExitCode> {
     })
 }
 
-fn config(options: &PerturbOptions) -> Result<PerturbConfig> {
+fn config(options: &Options) -> Result<PerturbConfig> {
     let chowdhury = options.recipe == RecipeChoice::Chowdhury;
     let given = [
         ("copies", options.copies.is_some(), true),
@@ -56,7 +151,7 @@ fn config(options: &PerturbOptions) -> Result<PerturbConfig> {
             return Err(Error::BadParameter {
                 name,
                 given: format!("with --recipe {this}"),
-                limit: format!("it belongs to --recipe {other}"),
+                limit: format!("use it with --recipe {other}"),
             });
         }
     }
@@ -77,15 +172,16 @@ fn config(options: &PerturbOptions) -> Result<PerturbConfig> {
         })
     };
     Ok(PerturbConfig {
+        selection: options.walk.selection(),
         read: ReadConfig {
-            format: options.format,
-            text_field: options.text_field.clone(),
-            id_field: options.id_field.clone(),
-            max_document: options.max_document,
-            max_ratio: options.max_ratio,
+            format: options.reading.format,
+            text_field: options.reading.text_field.clone(),
+            id_field: options.reading.id_field.clone(),
+            max_document: options.limits.max_document,
+            max_ratio: options.limits.max_ratio,
             ..ReadConfig::default()
         },
-        detector: options.detect_charset,
+        detector: options.limits.detect_charset,
         recipe,
         originals: options.originals,
         background: match (options.background, options.no_background) {
@@ -100,7 +196,7 @@ fn config(options: &PerturbOptions) -> Result<PerturbConfig> {
 fn table(report: &PerturbReport) -> String {
     let mut out = String::new();
     let mut row = |what: &str, text: String| {
-        let _ = writeln!(out, "{what:<27}{text}");
+        let _ = writeln!(out, "{what:<25}  {text}");
     };
     row("records read", report.read.records.to_string());
     for (kind, n) in &report.read.skipped {
@@ -111,10 +207,10 @@ fn table(report: &PerturbReport) -> String {
     }
     row("  documents", report.read.documents.to_string());
     if let Some(average) = report.average_words {
-        row("words on average", format!("{average:.1}"));
+        row("average words", format!("{average:.1}"));
     }
     if let Some(terms) = report.terms {
-        row("terms to draw from", terms.to_string());
+        row("distinct terms", terms.to_string());
     }
     row("originals", report.originals.to_string());
     if let Some(background) = report.background {
@@ -125,13 +221,13 @@ fn table(report: &PerturbReport) -> String {
     }
     row("copies", report.copies.to_string());
     if report.left_out > 0 {
-        row("  left out, without a word", report.left_out.to_string());
+        row("  left out: no words left", report.left_out.to_string());
     }
     for (kind, n) in &report.edits {
         row(&format!("edits: {kind}"), n.to_string());
     }
     if report.no_next > 0 {
-        row("  swaps of a last word", report.no_next.to_string());
+        row("  swaps of the last word", report.no_next.to_string());
     }
     row("true pairs", report.pairs.to_string());
     out

@@ -1,40 +1,69 @@
 //! `plan`: a sampling ratio for each size group.
 
-use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
-use lookalike::{Result, outputs, pipeline, report};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::args::PlanOptions;
-use super::run::with_context;
+use clap::Args;
+use lookalike::experiments::plan::{self, PlanConfig};
+use lookalike::ids::Threshold;
+use lookalike::{Result, outputs, pipeline, report};
 
-pub fn run(options: &PlanOptions) -> Result<ExitCode> {
-    let config = PlanConfig {
-        target: Target {
-            threshold: options.threshold,
-            precision: options.precision,
-            recall: options.recall,
+use super::context::with_context;
+use super::flags::{Limits, Output, Planning, ThresholdFlag};
+
+/// Options of `plan`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Output directory of an earlier `ingest` or `run`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Lowest precision to keep in every size group
+    ///
+    /// Precision is the share of the pairs of a sampled run that are true.
+    ///
+    /// Example: --precision 0.9
+    #[arg(
+        short,
+        long,
+        value_name = "P",
+        default_value_t = PlanConfig::default().target.precision
+    )]
+    precision: Threshold,
+    #[command(flatten)]
+    planning: Planning,
+    /// File to write the plan to [default: DIR/plan.toml]
+    ///
+    /// Example: --output plan.toml
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    threshold: ThresholdFlag,
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    print: Output,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
+    let threshold = options.threshold.threshold;
+    let config = options.planning.config(threshold, options.precision)?;
+    with_context(
+        &options.limits.resources(options.print.quiet()),
+        |context| {
+            let mut workspace = pipeline::open(&options.directory)?;
+            let path = options.output.clone();
+            let path = path.unwrap_or_else(|| options.directory.join(plan::PLAN_FILE));
+            // Before the work, and not only before the file is written.
+            outputs::check(&path, Some((&workspace, &[plan::PLAN_FILE])), &[])?;
+            let planned = plan::make(&mut workspace, &config, context)?;
+            plan::keep(&mut workspace, &path, &planned.plan)?;
+            if options.print.json() {
+                super::say(&super::json(&planned.plan)?)?;
+            } else if !options.print.quiet() {
+                let table = report::plan(&planned, &workspace.manifest);
+                super::say(&format!("{table}\nplan in {}\n", path.display()))?;
+            }
+            Ok(ExitCode::SUCCESS)
         },
-        ratios: options.ratios.0.clone(),
-        subset: options.subset.map(|share| Subset {
-            share: share.0,
-            seed: options.plan_seed,
-        }),
-    };
-    config.check()?;
-    with_context(&options.means, |context| {
-        let mut workspace = pipeline::open(&options.directory)?;
-        let path = options.output.clone();
-        let path = path.unwrap_or_else(|| options.directory.join(plan::PLAN_FILE));
-        // Before the work, and not only before the file is written.
-        outputs::check(&path, Some((&workspace, &[plan::PLAN_FILE])), &[])?;
-        let planned = plan::make(&mut workspace, &config, context)?;
-        plan::keep(&mut workspace, &path, &planned.plan)?;
-        if options.means.json {
-            super::say(&super::json(&planned.plan)?)?;
-        } else if !options.means.quiet {
-            let table = report::plan(&planned, &workspace.manifest);
-            super::say(&format!("{table}\nplan in {}\n", path.display()))?;
-        }
-        Ok(ExitCode::SUCCESS)
-    })
+    )
 }

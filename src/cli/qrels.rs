@@ -1,19 +1,62 @@
 //! `qrels`: relevance judgements against clusters.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use lookalike::Result;
 use lookalike::evaluate::qrels::{
-    FileCounts, QrelsConfig, QrelsReport, TopicCounts, run as compare,
+    FileCounts, Keep, QrelsConfig, QrelsReport, TopicCounts, run as compare,
 };
 use lookalike::numbers::counted;
 
-use super::args::{MeansOptions, QrelsOptions};
+use super::context::with_context;
 use super::evaluate::columns;
-use super::run::with_context;
+use super::flags::{Memory, Output};
 
-pub fn run(options: &QrelsOptions) -> Result<ExitCode> {
+/// Options of `qrels`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Judgements: lines of TOPIC ITERATION DOCNO RELEVANCE
+    ///
+    /// The relevance is an integer and may be negative. A docno may occur once per topic. The file may be
+    /// compressed.
+    #[arg(value_name = "QRELS")]
+    qrels: PathBuf,
+    /// Clusters: an output directory, or its clusters.jsonl
+    ///
+    /// A directory also tells which documents the collection has, and which documents after the first near member of
+    /// a cluster are exact duplicates of each other. With clusters.jsonl alone, only the members before it are known
+    /// to be exact duplicates.
+    #[arg(long, value_name = "PATH")]
+    clusters: PathBuf,
+    /// Ranking to deduplicate: lines of TOPIC Q0 DOCNO RANK SCORE TAG
+    ///
+    /// The first line of each topic and cluster is kept, in the order of the file. Ranks are assigned again; scores stay.
+    /// The file may be compressed.
+    #[arg(long, value_name = "FILE")]
+    run: Option<PathBuf>,
+    /// Directory for qrels, run and inconsistent.jsonl [default: none]
+    ///
+    /// Without it, the command only counts.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Document to keep of a topic and cluster: first, best or map
+    ///
+    /// first keeps the first document of the collection, with its own relevance. best keeps the most relevant one, and the
+    /// first of several. map replaces every docno of a cluster by the docno of its representative, in the ranking too,
+    /// with the highest relevance. A ranking keeps the docno that it lists first. With first and best this may be
+    /// a docno that the new qrels do not have, so score such a ranking with the original qrels, or use map.
+    #[arg(long, value_name = "WHICH", default_value_t = Keep::default())]
+    keep: Keep,
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    print: Output,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
     let config = QrelsConfig {
         qrels: options.qrels.clone(),
         clusters: options.clusters.clone(),
@@ -21,15 +64,7 @@ pub fn run(options: &QrelsOptions) -> Result<ExitCode> {
         output: options.output.clone(),
         keep: options.keep,
     };
-    let means = MeansOptions {
-        memory: options.memory,
-        threads: Some(1),
-        ignore_disk_space: true,
-        scratch: None,
-        quiet: options.quiet,
-        json: options.json,
-    };
-    with_context(&means, |context| {
+    with_context(&options.memory.alone(options.print.quiet()), |context| {
         let report = compare(&config, context)?;
         if let Some(FileCounts {
             path,
@@ -38,13 +73,13 @@ pub fn run(options: &QrelsOptions) -> Result<ExitCode> {
         }) = &report.run
         {
             context.progress.note(&format!(
-                "warning: {}: {} with a higher score than the line before; a program that ranks by \
-                 score has another order than this one, that of the file",
+                "warning: {}: {} with a higher score than the line before; this command keeps the order \
+                 of the file, and a program that ranks by score (trec_eval) sees another one",
                 path.display(),
                 counted(*rise, "line")
             ));
         }
-        super::say(&if options.json {
+        super::say(&if options.print.json() {
             super::json(&report)?
         } else {
             table(&report)

@@ -1,66 +1,129 @@
 //! `query`: new documents looked up in a collection.
 
-use lookalike::measure::Criterion;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use lookalike::ids::Threshold;
+use lookalike::methods::Spec;
 use lookalike::numbers::counted;
 use lookalike::query::{self, Answer, QueryConfig};
 use lookalike::read::ReadConfig;
 use lookalike::store::json;
 use lookalike::{Result, collection, pipeline};
-use std::fmt::Write;
-use std::process::ExitCode;
 
-use super::args::QueryOptions;
-use super::run::with_context;
+use super::context::with_context;
+use super::flags::{Comparison, Limits, Output, Reading, WalkFlags};
 
-pub fn run(options: &QueryOptions) -> Result<ExitCode> {
+/// Options of `query`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Output directory of an earlier `ingest` or `run`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Documents to look up: files, directories, or `-` for standard input
+    ///
+    /// Any format that `lookalike run` reads. Hidden files of a directory are skipped.
+    #[arg(required = true, value_name = "DOCUMENT")]
+    documents: Vec<PathBuf>,
+    #[command(flatten)]
+    comparison: Comparison,
+    /// Also list documents that contain this share of the query's shingles
+    ///
+    /// For queries that are a part of a document. Without it, a short passage resembles no whole document.
+    ///
+    /// Example: --containing 0.9
+    #[arg(long, value_name = "SHARE", help_heading = "Pairs")]
+    containing: Option<Threshold>,
+    /// List at most this number of documents per query; 0 lists all
+    ///
+    /// Example: --top 3
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = QueryConfig::default().top.unwrap_or(0),
+        help_heading = "Pairs"
+    )]
+    top: usize,
+    /// Use the features of METHOD instead of shingles (see `lookalike method`)
+    ///
+    /// The method decides which documents are alike. The collection must keep its texts.
+    ///
+    /// Example: --method i-match
+    #[arg(
+        long,
+        value_name = "METHOD",
+        conflicts_with_all = ["threshold", "score"],
+        help_heading = "Pairs"
+    )]
+    method: Option<Spec>,
+    #[command(flatten)]
+    walk: WalkFlags,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
     let config = QueryConfig {
-        criterion: Criterion {
-            measure: options.score,
-            threshold: options.threshold,
-        },
+        criterion: options.comparison.criterion(),
         containing: options.containing,
         top: (options.top > 0).then_some(options.top),
     };
-    with_context(&options.means, |context| {
-        let mut base = pipeline::open(&options.directory)?;
-        pipeline::catalogued(&mut base, context)?;
-        let theirs = &collection::config(&base.manifest).read;
-        let read = ReadConfig {
-            format: options.format,
-            text_field: options.text_field.clone().or(theirs.text_field.clone()),
-            id_field: options.id_field.clone().or(theirs.id_field.clone()),
-            ..theirs.clone()
-        };
-        let inputs = pipeline::inputs(&options.documents, &options.directory)?;
-        if !options.means.json {
-            super::say(
-                "query\tdocno\tmatch\tscore\tcontains_query\tin_query\tshared\tkeys_query\tkeys\n",
+    with_context(
+        &options.limits.resources(options.output.quiet()),
+        |context| {
+            let mut base = pipeline::open(&options.directory)?;
+            pipeline::catalogued(&mut base, context)?;
+            let theirs = &collection::config(&base.manifest).read;
+            let read = ReadConfig {
+                format: options.reading.format,
+                text_field: or(&options.reading.text_field, &theirs.text_field),
+                id_field: or(&options.reading.id_field, &theirs.id_field),
+                ..theirs.clone()
+            };
+            let selection = options.walk.selection();
+            let inputs =
+                pipeline::selected_inputs(&options.documents, &selection, &options.directory)?;
+            if !options.output.json() {
+                super::say(
+                    "query\tdocno\tmatch\tscore\tcontains_query\tin_query\tshared\tkeys_query\tkeys\n",
+                )?;
+            }
+            let stats = query::run(
+                &base,
+                options.method.as_ref(),
+                &inputs,
+                &read,
+                &config,
+                context,
+                |answer| {
+                    super::say(&if options.output.json() {
+                        super::plain_json(&json::line(&answer, "standard output")?)
+                    } else {
+                        rows(&answer)
+                    })
+                },
             )?;
-        }
-        let stats = query::run(
-            &base,
-            options.method.as_ref(),
-            &inputs,
-            &read,
-            &config,
-            context,
-            |answer| {
-                super::say(&if options.means.json {
-                    json::line(&answer, "standard output")?
-                } else {
-                    rows(&answer)
-                })
-            },
-        )?;
-        context.progress.end(&format!(
-            "query: {} of {} found, {} rejected, the collection read {}",
-            stats.matched,
-            counted(stats.queries, "document"),
-            stats.rejected,
-            counted(stats.batches, "time")
-        ));
-        Ok(ExitCode::SUCCESS)
-    })
+            context.progress.end(&format!(
+                "query: {} of {} found a document; rejected: {}; passes over the collection: {}",
+                stats.matched,
+                counted(stats.queries, "query"),
+                stats.rejected,
+                stats.batches
+            ));
+            Ok(ExitCode::SUCCESS)
+        },
+    )
+}
+
+/// The field given, or else that of the collection.
+fn or(given: &Option<String>, theirs: &Option<String>) -> Option<String> {
+    given.as_ref().or(theirs.as_ref()).cloned()
 }
 
 /// An answer as rows of tab-separated values.

@@ -1,21 +1,51 @@
 //! `report`: the page of an output directory.
 
-use lookalike::report::page::{PAGE_FILE, PageConfig};
-use lookalike::{Result, pipeline, report};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::args::{MeansOptions, ReportOptions};
-use super::run::with_context;
+use clap::Args;
+use lookalike::report::page::{PAGE_FILE, PageConfig};
+use lookalike::{Result, pipeline, report};
 
-pub fn run(options: &ReportOptions) -> Result<ExitCode> {
-    let means = MeansOptions {
-        memory: options.memory,
-        threads: Some(1),
-        ignore_disk_space: false,
-        scratch: None,
-        quiet: options.quiet,
-        json: false,
-    };
+use super::context::with_context;
+use super::flags::{Memory, Quiet};
+
+/// Options of `report`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Output directory of an earlier `run` or `cluster`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// File to write the page to [default: DIR/report.html]
+    ///
+    /// Example: --output page.html
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Number of clusters to show, the largest first
+    ///
+    /// Example: --clusters 50
+    #[arg(long, value_name = "N", default_value_t = PageConfig::default().clusters)]
+    clusters: usize,
+    /// Number of pairs to show nearest the threshold, and as many at random
+    ///
+    /// Both texts of a pair are shown side by side. The command reads them from the inputs again.
+    ///
+    /// Example: --pairs 50
+    #[arg(long, value_name = "N", default_value_t = PageConfig::default().pairs)]
+    pairs: usize,
+    /// Seed of the random pairs
+    ///
+    /// Example: --seed 1
+    #[arg(long, value_name = "N", default_value_t = PageConfig::default().seed)]
+    seed: u64,
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    quiet: Quiet,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
+    let quiet = options.quiet.quiet;
     let config = PageConfig {
         clusters: options.clusters,
         pairs: options.pairs,
@@ -23,10 +53,10 @@ pub fn run(options: &ReportOptions) -> Result<ExitCode> {
     };
     let output = options.output.clone();
     let output = output.unwrap_or_else(|| options.directory.join(PAGE_FILE));
-    with_context(&means, |context| {
+    with_context(&options.memory.alone(quiet), |context| {
         let mut workspace = pipeline::open(&options.directory)?;
         report::write_page(&mut workspace, &config, &output, context)?;
-        if !options.quiet {
+        if !quiet {
             super::say(&format!("page in {}\n", output.display()))?;
         }
         Ok(ExitCode::SUCCESS)

@@ -1,15 +1,15 @@
-//! Signals that ask for an end: the first stops at the next safe point, the second at once.
+//! Signals that end a command: the first stops it at the next safe point, the second at once.
 //!
-//! Both are safe: what a manifest names was synced before it. A signal that whoever started the command has it
-//! ignore stays ignored: SIGHUP under `nohup`, SIGINT in the background of a script.
+//! Both are safe, because a file is synced before the manifest names it. A signal that the caller set to be ignored
+//! stays ignored: SIGHUP under `nohup`, SIGINT in the background of a script.
 
 use lookalike::process;
 use lookalike::progress::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Watches for signals in a thread of its own, which ends with the process. Where none can be had a signal
-/// ends the process at once.
+/// Watches for signals in a thread of its own, which ends with the process. Without such a thread, a signal ends the
+/// process at once.
 pub fn watch(stop: &Stop) {
     let ignored = ignored();
     let wanted = [SIGHUP, SIGINT, SIGTERM];
@@ -27,27 +27,27 @@ pub fn watch(stop: &Stop) {
                 std::process::exit(super::INTERRUPTED.into());
             }
             stop.request();
-            // Said with --quiet, too: the next safe point may be far.
-            super::tell("stopping at the next safe point; once more stops at once");
+            // Printed even with --quiet: the next safe point may be far away.
+            super::tell("stopping at the next safe point; a second signal stops at once");
         }
     });
     if thread.is_err() {
-        // Nobody would hear them: back to what they do by themselves.
+        // Without the thread nobody receives the signals: back to their default action.
         handle.close();
     }
 }
 
-/// Ends the process when standard input does, which a parent that lives holds open: however the parent ends, its
-/// directory is free again.
+/// Ends the process when standard input ends, which the parent holds open as long as it lives. However the parent
+/// ends, its directory is then free again.
 pub fn end_with_parent() {
-    // Without a thread it goes on to its end, and the directory is in use until then.
+    // Without a thread the process runs to its end, and the directory is in use until then.
     let _ = std::thread::Builder::new().spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         std::process::exit(super::INTERRUPTED.into());
     });
 }
 
-/// The signals that this process was started to ignore, a bit for each.
+/// The signals that this process ignores from its start, a bit for each.
 fn ignored() -> u64 {
     let status = process::kernel_says("/proc/self/status");
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

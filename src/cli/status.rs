@@ -1,18 +1,30 @@
 //! `status`: what an output directory holds.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use lookalike::Result;
 use lookalike::inspect::stages;
 use lookalike::pipeline::{self, Summary};
 use lookalike::report::ledger;
 
-use super::args::StatusOptions;
+use super::flags::Json;
 
-pub fn run(options: &StatusOptions) -> Result<ExitCode> {
+/// Options of `status`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Output directory
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    #[command(flatten)]
+    json: Json,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
     let manifest = pipeline::look(&options.directory)?;
     let summary = Summary::of(&manifest);
-    if options.json {
+    if options.json.json {
         super::say(&super::json(&summary)?)?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -1,31 +1,63 @@
 //! `study`: what sampling costs in precision and recall.
 
-use lookalike::experiments::study::{DIRECTORY, StudyConfig};
-use lookalike::{Result, pipeline, report};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::args::StudyOptions;
-use super::run::with_context;
+use clap::Args;
+use lookalike::experiments::plan::Ratio;
+use lookalike::experiments::study::{DIRECTORY, StudyConfig};
+use lookalike::ids::Threshold;
+use lookalike::{Result, pipeline, report};
 
-pub fn run(options: &StudyOptions) -> Result<ExitCode> {
+use super::context::with_context;
+use super::flags::{Limits, List, Output};
+
+/// Options of `study`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Output directory of an earlier `ingest` or `run`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Sampling ratios to try, each with all of its classes
+    ///
+    /// 1/16 alone takes 16 trials.
+    ///
+    /// Example: --ratios 1/2,1/4
+    #[arg(long, value_name = "LIST", default_value_t = List::of(&StudyConfig::default().ratios))]
+    ratios: List<Ratio>,
+    /// Thresholds to try, the lowest first
+    ///
+    /// Example: --ratios 1/2 --thresholds 0.5,0.85
+    #[arg(long, value_name = "LIST", default_value_t = List(StudyConfig::default().thresholds))]
+    thresholds: List<Threshold>,
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
     let config = StudyConfig {
-        ratios: options.ratios.0.clone(),
-        thresholds: options.thresholds.clone(),
+        ratios: options.ratios.rising(),
+        thresholds: options.thresholds.0.clone(),
     };
     config.check()?;
-    with_context(&options.means, |context| {
-        let mut workspace = pipeline::open(&options.directory)?;
-        let (study, cost) = report::write_study(&mut workspace, &config, context)?;
-        if options.means.json {
-            super::say(&super::json(&(&study, &cost))?)?;
-        } else if !options.means.quiet {
-            let place = options.directory.join(DIRECTORY);
-            let table = report::study(&study, &cost);
-            super::say(&format!(
-                "{table}\ntables and figures in {}\n",
-                place.display()
-            ))?;
-        }
-        Ok(ExitCode::SUCCESS)
-    })
+    with_context(
+        &options.limits.resources(options.output.quiet()),
+        |context| {
+            let mut workspace = pipeline::open(&options.directory)?;
+            let (study, cost) = report::write_study(&mut workspace, &config, context)?;
+            if options.output.json() {
+                super::say(&super::json(&(&study, &cost))?)?;
+            } else if !options.output.quiet() {
+                let place = options.directory.join(DIRECTORY);
+                let table = report::study(&study, &cost);
+                super::say(&format!(
+                    "{table}\ntables and figures in {}\n",
+                    place.display()
+                ))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        },
+    )
 }

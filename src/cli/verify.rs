@@ -1,14 +1,22 @@
 //! `verify`: every committed file of an output directory, read again.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use lookalike::Result;
 use lookalike::inspect::verify;
 use lookalike::numbers::counted;
 
-use super::args::VerifyOptions;
+/// Options of `verify`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Output directory
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+}
 
-pub fn run(options: &VerifyOptions) -> Result<ExitCode> {
+pub fn run(options: &Options) -> Result<ExitCode> {
     let found = verify(&options.directory)?;
     for error in &found.errors {
         super::tell_error(error);

@@ -34,6 +34,18 @@ pub struct CollectionConfig {
     pub text: bool,
 }
 
+impl Default for CollectionConfig {
+    fn default() -> Self {
+        CollectionConfig {
+            read: ReadConfig::default(),
+            shingle: ShingleConfig::default(),
+            size_groups: SizeGroups::default(),
+            segment_size: ByteSize::mib(64),
+            text: false,
+        }
+    }
+}
+
 /// Segments of fewer bytes would be a file for each document or two.
 const LEAST_SEGMENT: ByteSize = ByteSize(1 << 10);
 

@@ -95,7 +95,7 @@ impl FromStr for Pairs {
 }
 
 /// Parameters of a join.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JoinConfig {
     /// The way to the pair list.
     pub join: Join,

@@ -17,20 +17,20 @@ use crate::join::JoinConfig;
 
 pub(super) const METHOD: Entry = Entry {
     name: "bsw",
-    about: "The smallest fingerprint of each chunk that the content itself ends (or the chunk's hash)",
+    about: "The smallest fingerprint of each content-defined chunk, or a hash of the chunk",
     paper: "Cherkasova et al. 2009, sections 2 and 4",
     parameters: &[
         WINDOW,
         Parameter {
             name: "n",
             default: "100",
-            help: "windows of a chunk, on average",
+            help: "average number of windows in a chunk",
         },
         Parameter {
             name: "keep",
             default: "smallest",
-            help: "smallest: of each chunk its smallest fingerprint (the paper's); chunk: a hash of the chunk \
-                   (the classic algorithm)",
+            help: "smallest: the smallest fingerprint of each chunk, as in the paper; chunk: a hash of the chunk, \
+                   the classic algorithm",
         },
         MEASURE,
         THRESHOLD,

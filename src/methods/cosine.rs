@@ -23,13 +23,13 @@ use crate::workspace::Workspace;
 
 pub(super) const METHOD: Entry = Entry {
     name: "cosine",
-    about: "Cosine of the sets of unique terms, exactly",
+    about: "Exact cosine of the sets of unique terms",
     paper: "Kolcz & Chowdhury 2008, sections 6.3 and 6.4",
     parameters: &[
         Parameter {
             name: "threshold",
             default: "0.9",
-            help: "least cosine",
+            help: "lowest cosine of a pair",
         },
         Parameter {
             name: "terms",

@@ -36,45 +36,45 @@ use crate::workspace::Workspace;
 
 pub(super) const METHOD: Entry = Entry {
     name: "deco",
-    about: "Chunks that occur more than once (SPEX), and scores S1 to S4 of what two documents share",
+    about: "Chunks that occur more than once (SPEX), with scores S1 to S4 of the shared ones",
     paper: "Bernstein & Zobel 2006, sections 3 to 8",
     parameters: &[
         Parameter {
             name: "size",
             default: "8",
-            help: "words of a chunk",
+            help: "words in a chunk",
         },
         Parameter {
             name: "selection",
             default: "spex",
-            help: "which chunks are keys: full, spex, modulo-K, random-N, every-N, rare-N, anchor-A.B, \
-                   winnowing-W, min-N; what two select: spex+modulo-16",
+            help: "chunks to compare: full, spex, modulo-K, random-N, every-N, rare-N, anchor-A.B, winnowing-W or \
+                   min-N; chunks that two of them select: spex+modulo-16",
         },
         Parameter {
             name: "memory",
             default: "64MiB",
-            help: "of SPEX's counters, of which there are two tables: a power of two; four counters a byte",
+            help: "size of each of SPEX's two tables of counters, a power of two; a byte has four counters",
         },
         Parameter {
             name: "iterate",
             default: "true",
-            help: "false: SPEX counts every chunk, and not those alone whose subchunks occur more than once",
+            help: "true: SPEX counts only chunks whose subchunks occur more than once; false: all chunks",
         },
         Parameter {
             name: "score",
             default: "s3",
-            help: "s1: shared chunks; s2, s3: by the words of the shorter, by the mean; s4: rare chunks weigh \
-                   more, by the mean",
+            help: "s1: number of shared chunks; s2: divided by the words of the shorter document; s3: by their mean; \
+                   s4: as s3, but rare chunks weigh more",
         },
         Parameter {
             name: "threshold",
             default: "T3",
-            help: "T1 to T5 of the paper's Table 1, divided by K with modulo-K; or a number",
+            help: "T1 to T5 of the paper's Table 1 (divided by K with modulo-K), or a number",
         },
         Parameter {
             name: "counting",
             default: "auto",
-            help: "how pairs are found: auto, exact (by counting), probabilistic; the pairs are the same",
+            help: "algorithm: auto, exact (by counting) or probabilistic; the pairs are the same",
         },
     ],
     build: |values| {

@@ -76,7 +76,7 @@ const BY_PRESET: &str = "preset";
 
 pub(super) const METHOD: Entry = Entry {
     name: "i-match",
-    about: "A hash of the terms of a lexicon, which document frequencies define",
+    about: "One hash of the document's terms that a lexicon has, by document frequency",
     paper: "Chowdhury et al. 2002; Kolcz & Chowdhury 2008",
     parameters: &[
         Parameter {
@@ -89,7 +89,7 @@ pub(super) const METHOD: Entry = Entry {
             name: "variant",
             default: BY_PRESET,
             help: "doc-l-X, doc-h-X, docr-i-A-B, docr-o-A-B, idf-l-X, idf-h-X, idfr-i-A-B, idfr-o-A-B in hundredths, \
-                   or nidf-A-B in decimals (2002: doc-l-10 to idfr-o-40-60; 2008: nidf-0.2-0.8, of email nidf-0.2-0.3)",
+                   or nidf-A-B in decimals (2002: doc-l-10 to idfr-o-40-60; 2008: nidf-0.2-0.8, nidf-0.2-0.3 for email)",
         },
         Parameter {
             name: "terms",
@@ -105,37 +105,37 @@ pub(super) const METHOD: Entry = Entry {
         Parameter {
             name: "secondary",
             default: "0",
-            help: "share of a document's terms that is reached with terms above the primary lexicon",
+            help: "share of the document's terms to reach, with terms above the primary lexicon if needed",
         },
         Parameter {
             name: "reject-size",
             default: "0",
-            help: "documents of which fewer terms are left have no key",
+            help: "documents with fewer terms left have no hash",
         },
         Parameter {
             name: "reject-ratio",
             default: "0",
-            help: "documents of which a smaller share of the terms is left have no key",
+            help: "documents with a smaller share of their terms left have no hash",
         },
         Parameter {
             name: "lexicons",
             default: BY_PRESET,
-            help: "randomised lexicons beside the first (2008: 1 to 10)",
+            help: "number of randomised lexicons besides the first (2008: 1 to 10)",
         },
         Parameter {
             name: "p",
             default: "bootstrap",
-            help: "share of the terms that each of them lacks; bootstrap: 1/e",
+            help: "share of the terms that each randomised lexicon lacks; bootstrap: 1/e",
         },
         Parameter {
             name: "seed",
             default: "0",
-            help: "of the randomised lexicons",
+            help: "seed of the randomised lexicons",
         },
         Parameter {
             name: "lexicon",
             default: "own",
-            help: "own: document frequencies of the collection; otherwise the file lexicon.tsv of another one",
+            help: "own: document frequencies of this collection; or the file lexicon.tsv of another one",
         },
     ],
     build: |values| Ok(Box::new(build(values)?)),

@@ -18,23 +18,23 @@ use crate::join::JoinConfig;
 
 pub(super) const METHOD: Entry = Entry {
     name: "megashingles",
-    about: "Six super-shingles of fourteen min-hashes each, of which two in common are enough",
+    about: "Six super-shingles of fourteen min-hashes each; two in common make a pair",
     paper: "Fetterly et al. 2003, in Ye et al. 2008, Table 1, and Kolcz & Chowdhury 2008, section 2",
     parameters: &[
         Parameter {
             name: "size",
             default: "5",
-            help: "words of a shingle",
+            help: "words in a shingle",
         },
         Parameter {
             name: "super-shingles",
             default: "6",
-            help: "super-shingles of a document",
+            help: "super-shingles per document",
         },
         Parameter {
             name: "minima",
             default: "14",
-            help: "min-hashes of a super-shingle",
+            help: "min-hashes per super-shingle",
         },
         Parameter {
             name: "common",
@@ -44,7 +44,7 @@ pub(super) const METHOD: Entry = Entry {
         Parameter {
             name: "seed",
             default: "0",
-            help: "another family of hash functions for each number",
+            help: "seed of the hash functions",
         },
     ],
     build: |values| {

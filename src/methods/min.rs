@@ -16,14 +16,14 @@ use crate::measure::Measure;
 
 pub(super) const METHOD: Entry = Entry {
     name: "min",
-    about: "Of all windows of bytes, those of the n smallest fingerprints",
+    about: "The n smallest fingerprints of all byte windows",
     paper: "Cherkasova et al. 2009, sections 2 and 4",
     parameters: &[
         WINDOW,
         Parameter {
             name: "n",
             default: "100",
-            help: "so many fingerprints are kept of each document",
+            help: "number of fingerprints per document",
         },
         THRESHOLD,
     ],

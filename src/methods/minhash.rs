@@ -24,33 +24,33 @@ use crate::join::JoinConfig;
 
 pub(super) const METHOD: Entry = Entry {
     name: "minhash",
-    about: "Min-hashes in bands (LSH), of which one in common is enough",
+    about: "Min-hashes in bands (LSH); one band in common makes a pair",
     paper: "Broder 1997; Gionis, Indyk & Motwani 1999, in Kolcz & Chowdhury 2008, section 4",
     parameters: &[
         Parameter {
             name: "size",
             default: "5",
-            help: "words of a shingle",
+            help: "words in a shingle",
         },
         Parameter {
             name: "bands",
             default: "16",
-            help: "bands, one of which must be equal; bands x rows is at most 4096",
+            help: "number of bands, one of which must be equal; bands x rows is at most 4096",
         },
         Parameter {
             name: "rows",
             default: "8",
-            help: "min-hashes of a band",
+            help: "min-hashes per band",
         },
         Parameter {
             name: "one-permutation",
             default: "false",
-            help: "true: one hash function and bins, in place of bands x rows functions",
+            help: "true: one hash function and bins instead of bands x rows functions",
         },
         Parameter {
             name: "seed",
             default: "0",
-            help: "another family of hash functions for each number",
+            help: "seed of the hash functions",
         },
     ],
     build: |values| {

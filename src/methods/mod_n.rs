@@ -13,14 +13,14 @@ use crate::join::JoinConfig;
 
 pub(super) const METHOD: Entry = Entry {
     name: "mod",
-    about: "Of all windows of bytes, those whose fingerprint is 0 modulo n",
+    about: "Fingerprints of byte windows that are 0 modulo n",
     paper: "Cherkasova et al. 2009, sections 2 and 4",
     parameters: &[
         WINDOW,
         Parameter {
             name: "n",
             default: "100",
-            help: "one of so many fingerprints is kept (the paper: 100 for short documents, 500 for those of \
+            help: "keeps one fingerprint in n (the paper: 100 for short documents, 500 for documents of \
                    50 KB)",
         },
         MEASURE,

@@ -24,38 +24,38 @@ use crate::measure::Measure;
 
 pub(super) const METHOD: Entry = Entry {
     name: "shingles",
-    about: "DSC: shingles, all or as Broder, Heintze or Shivakumar select them",
+    about: "DSC: shingles, all of them or the selections of Broder, Heintze or Shivakumar",
     paper: "Ye et al. 2008, section 2.1 and Table 1; Chowdhury et al. 2002, section 2",
     parameters: &[
         Parameter {
             name: "preset",
             default: "full",
-            help: "full, broder97, heintze, shivakumar2 or shivakumar4; sets what is not set below",
+            help: "full, broder97, heintze, shivakumar2 or shivakumar4; sets the parameters below",
         },
         Parameter {
             name: "size",
             default: "preset",
-            help: "words of a shingle (lines with shivakumar)",
+            help: "words in a shingle (lines with shivakumar)",
         },
         Parameter {
             name: "every",
             default: "preset",
-            help: "one of so many shingles is kept",
+            help: "keeps one shingle in this number",
         },
         Parameter {
             name: "most",
             default: "preset",
-            help: "so many of the smallest of a document are kept at most",
+            help: "keeps at most this number of the smallest shingles of a document",
         },
         Parameter {
             name: "max-postings",
             default: "preset",
-            help: "shingles of more documents are dropped; none: of no number",
+            help: "drops shingles that occur in more documents; none drops no shingles",
         },
         Parameter {
             name: "threshold",
             default: "preset",
-            help: "pairs of this resemblance or more; with shivakumar so many shingles in common",
+            help: "lowest resemblance of a pair; with shivakumar, the least number of shared shingles",
         },
     ],
     build: |values| {

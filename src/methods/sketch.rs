@@ -16,19 +16,19 @@ use crate::measure::Measure;
 
 pub(super) const METHOD: Entry = Entry {
     name: "sketch",
-    about: "Of all windows of bytes, the least fingerprint under each of n hash functions",
+    about: "The smallest fingerprint of all byte windows under each of n hash functions",
     paper: "Cherkasova et al. 2009, sections 2 and 4",
     parameters: &[
         WINDOW,
         Parameter {
             name: "n",
             default: "100",
-            help: "hash functions, at most 4096",
+            help: "number of hash functions, at most 4096",
         },
         Parameter {
             name: "seed",
             default: "0",
-            help: "another family of hash functions for each number",
+            help: "seed of the hash functions",
         },
         THRESHOLD,
     ],

@@ -23,28 +23,28 @@ use crate::join::JoinConfig;
 
 pub(super) const METHOD: Entry = Entry {
     name: "super-shingles",
-    about: "DSC-SS: hashes of k sampled shingles, of which one in common is enough",
+    about: "DSC-SS: hashes of k sampled shingles each; one in common makes a pair",
     paper: "Chowdhury et al. 2002, sections 2 to 4; Broder et al. 1997",
     parameters: &[
         Parameter {
             name: "k",
             default: "2",
-            help: "shingles of a super-shingle (the paper: 2, 4, 5, 10, 15, 20, 25, 50, 75, 100)",
+            help: "shingles in a super-shingle (the paper: 2, 4, 5, 10, 15, 20, 25, 50, 75, 100)",
         },
         Parameter {
             name: "size",
             default: "10",
-            help: "words of a shingle",
+            help: "words in a shingle",
         },
         Parameter {
             name: "every",
             default: "25",
-            help: "one of so many shingles is kept",
+            help: "keeps one shingle in this number",
         },
         Parameter {
             name: "groups",
             default: "sliding",
-            help: "sliding: each k shingles that follow each other; adjacent: k by k",
+            help: "sliding: every k consecutive shingles; adjacent: groups of k without overlap",
         },
     ],
     build: |values| {

@@ -22,7 +22,7 @@ use crate::join::JoinConfig;
 
 pub(super) const METHOD: Entry = Entry {
     name: "syntactic",
-    about: "One hash of a document's unique tokens, after filters",
+    about: "One hash of the document's unique tokens after filters",
     paper: "Chowdhury et al. 2002, section 4.2, Table II",
     parameters: &[
         Parameter {

@@ -74,7 +74,7 @@ pub(super) const FILTERS_HELP: &str = "any of sw (stop words), tg5 (below 5 char
 pub(super) const LEAST_TERMS: Parameter = Parameter {
     name: "least-terms",
     default: "0",
-    help: "documents of fewer unique terms are ignored (2008, section 6.3: 5 for email)",
+    help: "ignores documents with fewer unique terms (2008, section 6.3: 5 for email)",
 };
 
 /// The value of [`LEAST_TERMS`].

@@ -17,17 +17,17 @@ use crate::measure::Measure;
 pub(super) const WINDOW: Parameter = Parameter {
     name: "window",
     default: "20",
-    help: "bytes of the sliding window (1 to 65536)",
+    help: "bytes in the sliding window (1 to 65536)",
 };
 pub(super) const THRESHOLD: Parameter = Parameter {
     name: "threshold",
     default: "0.7",
-    help: "pairs of this similarity or more (section 5: above 70 % are good candidates)",
+    help: "lowest similarity of a pair (section 5: above 70 % are good candidates)",
 };
 pub(super) const MEASURE: Parameter = Parameter {
     name: "measure",
     default: "resemblance",
-    help: "resemblance, or containment of the smaller in the other",
+    help: "resemblance, or containment of the smaller set in the other",
 };
 
 pub(super) fn window(values: &Values) -> Result<usize, String> {

@@ -9,7 +9,7 @@ use crate::ids::FingerprintKind;
 use crate::join::{self, JoinProgress, PairsEntry};
 use crate::merge::{self, PostingsEntry};
 use crate::progress::Context;
-use crate::read::{InputFile, lasting, list_inputs};
+use crate::read::{InputFile, Inputs, Selection, lasting, list_selected};
 use crate::sample::plan::Plan;
 use crate::sample::{self, PlanGiven, SampleEntry, Sampling};
 use crate::sort::{self, RunsEntry};
@@ -83,9 +83,17 @@ fn with_parameters<T>(
 /// Lists the inputs. The output directory may lie below one of them; its files are no inputs.
 ///
 /// # Errors
-/// `NoInput` where there is no file at all; those of [`list_inputs`].
-pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<InputFile>> {
-    let mut inputs = list_inputs(arguments)?;
+/// `NoInput` where there is no file at all; those of [`list_selected`].
+pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Inputs> {
+    selected_inputs(arguments, &Selection::default(), out)
+}
+
+/// The same, of the files that `selection` takes of named directories.
+///
+/// # Errors
+/// Those of [`inputs`].
+pub fn selected_inputs(arguments: &[PathBuf], selection: &Selection, out: &Path) -> Result<Inputs> {
+    let mut inputs = list_selected(arguments, selection)?;
     let real = match disk::canonical(out) {
         Ok(real) => Some(real),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
@@ -93,14 +101,16 @@ pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<InputFile>> {
     };
     let mut failed = None;
     if let Some(real) = real {
-        inputs.retain(|input| match disk::canonical(&input.path) {
-            Ok(path) => !path.starts_with(&real),
-            Err(e) if !lasting(&e) => {
-                failed.get_or_insert_with(|| Error::io("inspect", &input.path)(e));
-                true
-            }
-            Err(_) => true,
-        });
+        inputs
+            .files
+            .retain(|input| match disk::canonical(&input.path) {
+                Ok(path) => !path.starts_with(&real),
+                Err(e) if !lasting(&e) => {
+                    failed.get_or_insert_with(|| Error::io("inspect", &input.path)(e));
+                    true
+                }
+                Err(_) => true,
+            });
     }
     match failed {
         Some(error) => Err(error),
@@ -145,12 +155,10 @@ pub(crate) fn stage<T>(
 }
 
 /// Opens the directory of a run over these inputs, or makes it.
-fn open_or_create(
-    out: &Path,
-    config: &CollectionConfig,
-    inputs: &[InputFile],
-) -> Result<Workspace> {
-    let begin = collection::begin(RECORDS, config, config.digest(&out.join(MANIFEST_FILE))?);
+fn open_or_create(out: &Path, config: &CollectionConfig, inputs: &Inputs) -> Result<Workspace> {
+    let digest = config.digest(&out.join(MANIFEST_FILE))?;
+    let mut begin = collection::begin(RECORDS, config, digest);
+    begin.inputs.skipped = inputs.skipped;
     Workspace::open_or_create(
         out,
         begin,
@@ -166,7 +174,7 @@ fn open_or_create(
 
 /// Reads the inputs into the collection of `out`, or goes on reading.
 pub fn ingest(
-    inputs: &[InputFile],
+    inputs: &Inputs,
     out: &Path,
     config: &CollectionConfig,
     strict: bool,
@@ -177,7 +185,7 @@ pub fn ingest(
 
 /// The same; with the parameters of the join that is to follow, the disk space is checked for that too.
 pub(crate) fn ingest_for(
-    inputs: &[InputFile],
+    inputs: &Inputs,
     out: &Path,
     config: &CollectionConfig,
     parameters: Option<&JoinParameters>,
@@ -420,7 +428,7 @@ pub fn cluster(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summa
 
 /// The whole job.
 pub fn run(
-    inputs: &[InputFile],
+    inputs: &Inputs,
     out: &Path,
     config: &CollectionConfig,
     parameters: &JoinParameters,

@@ -16,6 +16,15 @@ pub enum Spill {
     Always,
 }
 
+impl std::fmt::Display for Spill {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Spill::Auto => "auto",
+            Spill::Always => "always",
+        })
+    }
+}
+
 impl std::str::FromStr for Spill {
     type Err = String;
 
@@ -76,7 +85,7 @@ impl JoinParameters {
             return Err(Error::BadParameter {
                 name: "verified",
                 given: "with --sampling full".into(),
-                limit: "what is not sampled is exact".into(),
+                limit: "without sampling every pair is exact; add --sampling or --precision".into(),
             });
         }
         Ok(())

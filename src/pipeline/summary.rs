@@ -10,7 +10,7 @@ use crate::sample::plan::Plan;
 use crate::sample::{SampleEntry, SampleStats, Sampling};
 use crate::sort::{FormStats, RunsEntry};
 use crate::store::json;
-use crate::workspace::{Cost, InputList, Manifest, Workspace};
+use crate::workspace::{Cost, InputList, Manifest, Skipped, Workspace};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
@@ -31,6 +31,9 @@ pub struct Summary {
     pub inputs: u64,
     /// Their bytes, before decompression.
     pub input_bytes: u64,
+    /// What the walk through named directories left out.
+    #[serde(default, skip_serializing_if = "Skipped::is_nothing")]
+    pub skipped: Skipped,
     /// Segments of the collection.
     pub segments: u64,
     /// What was read.
@@ -80,6 +83,7 @@ impl Summary {
             collection: collection::config(manifest).clone(),
             inputs: manifest.inputs.files,
             input_bytes: manifest.inputs.bytes,
+            skipped: manifest.inputs.skipped,
             segments: collection::segments(manifest).len() as u64,
             ingest,
             catalogue: manifest.get::<CatalogueEntry>().map(|c| c.stats.clone()),

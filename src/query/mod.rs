@@ -71,6 +71,16 @@ pub struct QueryConfig {
     pub top: Option<usize>,
 }
 
+impl Default for QueryConfig {
+    fn default() -> Self {
+        QueryConfig {
+            criterion: Criterion::default(),
+            containing: None,
+            top: Some(10),
+        }
+    }
+}
+
 /// A document that a query is like.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Match {

@@ -1,15 +1,18 @@
 //! The list of input files: what the arguments name, sorted, each file once.
 
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
 
 use super::record::Reason;
 use super::source::lasting;
 use crate::error::Error;
 use crate::store::disk::{self, SharedFile};
-use crate::workspace::{FileIdentity, InputEntry, modified_ns};
+use crate::workspace::{FileIdentity, InputEntry, Skipped, modified_ns};
 
 /// One file to read, or standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,17 +94,63 @@ impl InputFile {
     }
 }
 
+/// Which files of a named directory are read. What an argument names itself is always read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Selection {
+    /// Only files that one of these matches, unless there is none. Globs are matched against the path
+    /// below the directory.
+    pub include: Vec<Glob>,
+    /// No files that one of these matches.
+    pub exclude: Vec<Glob>,
+    /// Hidden files and directories too: those whose names begin with a dot.
+    pub hidden: bool,
+}
+
+impl Selection {
+    /// Does it take what is taken by default?
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Selection::default()
+    }
+}
+
+/// The files to read, in order, and what was left out. In most places it is a slice of its files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// The files.
+    pub files: Vec<InputFile>,
+    /// What was left out.
+    pub skipped: Skipped,
+}
+
+impl Deref for Inputs {
+    type Target = [InputFile];
+
+    fn deref(&self) -> &[InputFile] {
+        &self.files
+    }
+}
+
+/// All files that the arguments name and [`Selection::default`] takes: see [`list_selected`].
+///
+/// # Errors
+/// As [`list_selected`].
+pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Inputs> {
+    list_selected(arguments, &Selection::default())
+}
+
 /// All files that the arguments name, sorted by the bytes of their paths.
 ///
-/// Directories are walked. Symbolic links are followed, to directories too, but no directory is
+/// Directories are walked, and `selection` takes what is read of them. Symbolic links are followed, to directories too, but no directory is
 /// walked twice: a loop ends, and a file reached by two paths is listed once, under its own path
 /// rather than under a link's. What is no regular file, and what cannot be opened, stays in the
 /// list with its problem, so that it is rejected in its place and not passed over.
 ///
 /// # Errors
 /// `Io` for an argument that does not exist or cannot be looked at, and where the disk or the machine fails.
-pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Vec<InputFile>> {
-    let mut walk = Walk::default();
+pub fn list_selected(arguments: &[PathBuf], selection: &Selection) -> crate::Result<Inputs> {
+    let mut walk = Walk::new(selection)?;
     for argument in arguments {
         if argument.as_os_str() == "-" {
             if walk.stdin {
@@ -121,6 +170,7 @@ pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Vec<InputFile>> {
         if metadata.is_dir() {
             walk.directory(argument, argument)?;
         } else {
+            // The argument names it, so that nothing selects.
             let parent = argument.parent().unwrap_or(Path::new(""));
             let real = self::real(argument)?;
             walk.file(argument, real, parent)?;
@@ -129,7 +179,10 @@ pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Vec<InputFile>> {
     walk.follow_links()?;
     let mut files = walk.files;
     files.sort_by(|a, b| bytes_of(&a.path).cmp(bytes_of(&b.path)));
-    Ok(files)
+    Ok(Inputs {
+        files,
+        skipped: walk.skipped,
+    })
 }
 
 /// The real path of a file; `None` where it has none for a reason that lasts.
@@ -145,9 +198,13 @@ fn bytes_of(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 
-#[derive(Default)]
 struct Walk {
     files: Vec<InputFile>,
+    skipped: Skipped,
+    hidden: bool,
+    /// `None` takes all.
+    include: Option<GlobSet>,
+    exclude: GlobSet,
     /// Real paths of directories and files seen.
     seen: HashSet<PathBuf>,
     /// Symbolic links, with the argument under which they were found. They wait until every real
@@ -156,7 +213,53 @@ struct Walk {
     stdin: bool,
 }
 
+/// All globs in one.
+fn set(name: &'static str, globs: &[Glob]) -> crate::Result<GlobSet> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        set.add(glob.clone());
+    }
+    set.build().map_err(|error| Error::BadParameter {
+        name,
+        given: error.glob().unwrap_or("GLOB").into(),
+        limit: error.kind().to_string(),
+    })
+}
+
 impl Walk {
+    fn new(selection: &Selection) -> crate::Result<Walk> {
+        let include = set("include", &selection.include)?;
+        Ok(Walk {
+            files: Vec::new(),
+            skipped: Skipped::default(),
+            hidden: selection.hidden,
+            include: Some(include).filter(|globs| !globs.is_empty()),
+            exclude: set("exclude", &selection.exclude)?,
+            seen: HashSet::new(),
+            links: Vec::new(),
+            stdin: false,
+        })
+    }
+
+    /// Is an entry of a directory left out because its name begins with a dot? Counts it then.
+    fn hides(&mut self, name: &std::ffi::OsStr) -> bool {
+        let hides = !self.hidden && name.as_encoded_bytes().starts_with(b".");
+        self.skipped.hidden += u64::from(hides);
+        hides
+    }
+
+    /// Do the globs leave out a file below an argument? Counts it then.
+    fn excludes(&mut self, path: &Path, argument: &Path) -> bool {
+        let below = path.strip_prefix(argument).unwrap_or(path);
+        let included = self
+            .include
+            .as_ref()
+            .is_none_or(|globs| globs.is_match(below));
+        let excludes = !included || self.exclude.is_match(below);
+        self.skipped.excluded += u64::from(excludes);
+        excludes
+    }
+
     /// Walks a directory. A stack of its own: paths can be deeper than the thread's stack allows.
     ///
     /// Real paths are put together on the way: to ask for one, the system looks at every name in it,
@@ -185,6 +288,9 @@ impl Walk {
                         break;
                     }
                 };
+                if self.hides(&entry.file_name()) {
+                    continue;
+                }
                 let path = entry.path();
                 match entry.file_type() {
                     Ok(kind) if kind.is_symlink() => {
@@ -193,6 +299,7 @@ impl Walk {
                     Ok(kind) if kind.is_dir() => {
                         waiting.push((path, real.join(entry.file_name())));
                     }
+                    _ if self.excludes(&path, argument) => {}
                     Ok(_) => self.file(&path, Some(real.join(entry.file_name())), argument)?,
                     Err(error) => self.refused(&path, argument, "", error)?,
                 }
@@ -209,6 +316,7 @@ impl Walk {
             for (path, argument) in links {
                 match disk::metadata(&path) {
                     Ok(metadata) if metadata.is_dir() => self.directory(&path, &argument)?,
+                    _ if self.excludes(&path, &argument) => {}
                     Ok(_) => self.file(&path, real(&path)?, &argument)?,
                     Err(error) => self.refused(&path, &argument, "symbolic link: ", error)?,
                 }

@@ -74,9 +74,10 @@ mod source;
 mod stream;
 
 pub use crate::workspace::FileIdentity;
+pub use crate::workspace::Skipped;
 pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig};
 pub(crate) use each::each_interpreted;
-pub use inputs::{InputFile, list_inputs};
+pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};
 pub use interpret::{Interpreted, interpret};
 pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS};
 pub use reader::RecordReader;

@@ -24,18 +24,21 @@ pub(super) fn bytes(n: u64) -> String {
 #[must_use]
 pub fn ledger(summary: &Summary) -> String {
     let mut out = String::new();
-    for (name, value) in ledger_rows(summary) {
-        let _ = writeln!(out, "{name:<34}{value}");
+    let rows = ledger_rows(summary);
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max();
+    let width = width.unwrap_or(0).max(32);
+    for (name, value) in rows {
+        let _ = writeln!(out, "{name:<width$}  {value}");
     }
     let _ = writeln!(
         out,
-        "\n{:<12}{:>10}{:>10}{:>14}",
+        "\n{:<10}  {:>8}  {:>8}  {:>12}",
         "stage", "wall s", "CPU s", "peak so far"
     );
     for (stage, cost) in cost_rows(summary) {
         let peak = bytes(cost.peak_bytes);
         let (wall, cpu) = (cost.wall_seconds, cost.cpu_seconds);
-        let _ = writeln!(out, "{stage:<12}{wall:>10.2}{cpu:>10.2}{peak:>14}");
+        let _ = writeln!(out, "{stage:<10}  {wall:>8.2}  {cpu:>8.2}  {peak:>12}");
     }
     out
 }
@@ -54,6 +57,14 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
             bytes(summary.input_bytes)
         ),
     );
+    for (name, n) in [
+        ("  hidden, not read", summary.skipped.hidden),
+        ("  excluded by globs, not read", summary.skipped.excluded),
+    ] {
+        if n > 0 {
+            row(name, count(n));
+        }
+    }
     // A method has read the texts that a collection keeps, whose ledger has the rest.
     let method = summary.method.as_ref();
     let (keys, fingerprint) = match method {

@@ -89,6 +89,21 @@ pub struct PlanConfig {
     pub subset: Option<Subset>,
 }
 
+impl Default for PlanConfig {
+    fn default() -> Self {
+        let precision = Threshold::new(4, 5);
+        PlanConfig {
+            target: Target {
+                threshold: Threshold::default(),
+                precision: precision.unwrap_or_default(),
+                recall: None,
+            },
+            ratios: vec![2, 4, 8, 16, 32],
+            subset: None,
+        }
+    }
+}
+
 impl PlanConfig {
     /// Refuses what cannot be planned.
     pub fn check(&self) -> Result<()> {

@@ -166,16 +166,19 @@ impl Workspace {
         refuse_others(directory, begin.kinds())?;
         let lock = Lock::take(directory)?;
         let manifest = match read_manifest(directory, begin.kinds())? {
-            Some(manifest) => {
+            Some(mut manifest) => {
                 super::inputs::restore(directory, &manifest.inputs, inputs.clone())?;
                 check_list(directory, &manifest)?;
                 check(&manifest)?;
                 super::inputs::same(directory, inputs.clone())?;
+                manifest.inputs.skipped = begin.inputs.skipped;
                 manifest
             }
             None => {
                 let mut manifest = begin;
+                let skipped = manifest.inputs.skipped;
                 manifest.inputs = super::inputs::write(directory, inputs.clone())?;
+                manifest.inputs.skipped = skipped;
                 manifest
             }
         };

@@ -29,6 +29,26 @@ pub struct InputsEntry {
     pub bytes: u64,
     /// The list itself.
     pub list: ResultFile,
+    /// What the walk through named directories left out.
+    #[serde(default, skip_serializing_if = "Skipped::is_nothing")]
+    pub skipped: Skipped,
+}
+
+/// What walks left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Hidden files, and hidden directories with all that is in them.
+    pub hidden: u64,
+    /// Files that the globs of a [`Selection`] leave out.
+    pub excluded: u64,
+}
+
+impl Skipped {
+    /// Was nothing left out?
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Skipped::default()
+    }
 }
 
 /// An input file: a line of `inputs.jsonl`.
@@ -110,6 +130,7 @@ pub(super) fn write(
         files,
         bytes: total,
         list,
+        skipped: Skipped::default(),
     })
 }
 
@@ -124,12 +145,14 @@ pub(super) fn restore(
         return Ok(());
     }
     let now = write(directory, inputs)?;
-    if now == *entry {
+    if now.list == entry.list {
         return Ok(());
     }
     disk::remove(&path)?;
     let describe = |entry: &InputsEntry| {
-        let InputsEntry { files, bytes, list } = entry;
+        let InputsEntry {
+            files, bytes, list, ..
+        } = entry;
         format!(
             "{} of {}, list {}",
             counted(*files, "file"),

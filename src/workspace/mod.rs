@@ -30,7 +30,7 @@ mod record;
 
 pub use directory::{MANIFEST_FILE, Workspace};
 pub(crate) use inputs::modified_ns;
-pub use inputs::{FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry};
+pub use inputs::{FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry, Skipped};
 pub use lock::LOCK_FILE;
 pub(crate) use lock::Lock;
 pub use manifest::{Cost, Manifest, ResultFile};

@@ -7,7 +7,7 @@ use lookalike::experiments::perturb::{
     apply,
 };
 use lookalike::progress::{Silent, Stop};
-use lookalike::read::ReadConfig;
+use lookalike::read::{ReadConfig, Selection};
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,6 +29,7 @@ const FILES: [&str; 6] = [
 
 fn config(recipe: Recipe) -> PerturbConfig {
     PerturbConfig {
+        selection: Selection::default(),
         read: ReadConfig::default(),
         detector: true,
         recipe,

@@ -681,7 +681,7 @@ fn twice_stops_at_once() {
         let mut text = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         text.read_line(&mut line).unwrap();
-        assert!(line.contains("once more stops at once"), "{line}");
+        assert!(line.contains("a second signal stops at once"), "{line}");
         assert!(child.try_wait().unwrap().is_none());
         signal(name, &child);
         let begin = Instant::now();

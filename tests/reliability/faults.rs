@@ -807,6 +807,7 @@ fn subjects() -> Vec<Subject> {
             root: place(4),
             act: Box::new(|root| {
                 let config = PerturbConfig {
+                    selection: Default::default(),
                     read: small().collection.read,
                     detector: true,
                     recipe: Recipe::Chowdhury(Chowdhury::default()),

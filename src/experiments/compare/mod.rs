@@ -53,6 +53,9 @@ const LIST_BYTES: u64 = 1 << 20;
 /// Methods side by side at most.
 pub const MOST_METHODS: usize = 64;
 
+/// What a false pair costs in the utility, in true pairs, by default (Kolcz & Chowdhury 2008).
+pub const COST: u64 = 100;
+
 /// What is compared.
 #[derive(Clone, Debug)]
 pub struct CompareConfig {
@@ -62,7 +65,7 @@ pub struct CompareConfig {
     pub truths: Vec<Spec>,
     /// The edit list of `perturb`, if the collection is made of copies.
     pub edits: Option<PathBuf>,
-    /// What a wrong pair costs in the utility, in true ones (Kolcz & Chowdhury 2008: 100).
+    /// What a false pair costs in the utility, in true pairs ([`COST`]).
     pub cost: u64,
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::read::ReadConfig;
+use crate::read::{ReadConfig, Selection};
 use crate::{Error, Result};
 
 /// Originals and copies of Chowdhury et al. 2002.
@@ -19,6 +19,9 @@ const MOST_COPIES: u32 = 1000;
 /// All that decides what is made, but the inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerturbConfig {
+    /// Which files of named directories are read.
+    #[serde(default, skip_serializing_if = "Selection::is_default")]
+    pub selection: Selection,
     /// How inputs are read.
     pub read: ReadConfig,
     /// Guess charsets, as in [`crate::parse::ParseConfig`].
@@ -320,6 +323,7 @@ mod tests {
             (cherkasova(1001), false),
         ] {
             let config = PerturbConfig {
+                selection: Default::default(),
                 read: ReadConfig::default(),
                 detector: true,
                 recipe,

@@ -83,7 +83,7 @@ use crate::budget::ByteSize;
 use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::random::mix;
-use crate::read::InputFile;
+use crate::read::{Inputs, Skipped};
 use crate::{Error, Result, pipeline};
 
 pub use config::{Cherkasova, Chowdhury, EditCounts, Operation, PerturbConfig, Recipe, Spread};
@@ -110,6 +110,9 @@ pub struct PerturbReport {
     pub parameters: PerturbConfig,
     /// Input files.
     pub input_files: u64,
+    /// What the walk through named directories left out.
+    #[serde(skip_serializing_if = "Skipped::is_nothing")]
+    pub skipped: Skipped,
     /// xxh3 of their sizes and digests, in order.
     pub inputs_xxh3: String,
     /// What was read.
@@ -161,7 +164,7 @@ pub fn run(
         });
     }
     Output::look_whether_free(out)?;
-    let inputs = pipeline::inputs(arguments, out)?;
+    let inputs = pipeline::selected_inputs(arguments, &config.selection, out)?;
     // What lies in the directory is no input, but may have been meant as one.
     let meant = inputs.iter().map(|input| &input.path).chain(arguments);
     Output::check(out, &meant.map(PathBuf::as_path).collect::<Vec<_>>())?;
@@ -249,7 +252,7 @@ fn choose(survey: &Survey, config: &PerturbConfig) -> Result<Vec<u32>> {
 
 /// The second reading: edits, copies, truth, background.
 fn make(
-    inputs: &[InputFile],
+    inputs: &Inputs,
     out: &Path,
     config: &PerturbConfig,
     survey: &Survey,
@@ -311,6 +314,7 @@ fn make(
             ..config.clone()
         },
         input_files: inputs.len() as u64,
+        skipped: inputs.skipped,
         inputs_xxh3: format!("{:016x}", xxh3_64(&hash)),
         read: again,
         words: survey.words,

@@ -7,7 +7,7 @@ use crate::collection::CollectionConfig;
 use crate::numbers::{counted, percent};
 use crate::pipeline::{self, AppliedPlan, JoinParameters, Summary};
 use crate::progress::Context;
-use crate::read::InputFile;
+use crate::read::Inputs;
 use crate::sample::PlanGiven;
 use crate::store::disk;
 use crate::workspace::Workspace;
@@ -95,7 +95,7 @@ fn saves_nothing(plan: &Plan) -> Option<String> {
 
 /// The whole job ([`pipeline::run`]) with a plan made for the collection.
 pub fn run_with_plan(
-    (inputs, out): (&[InputFile], &Path),
+    (inputs, out): (&Inputs, &Path),
     config: &CollectionConfig,
     (planning, parameters): (&PlanConfig, &JoinParameters),
     strict: bool,

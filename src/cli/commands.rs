@@ -1,0 +1,285 @@
+//! The commands, and the overview that `lookalike` prints without one.
+
+use std::fmt::Write;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use super::{
+    compare, evaluate, graph, inspect, method, perturb, plan, qrels, query, report, run, shell,
+    status, study, verify,
+};
+
+/// Find near-duplicate documents exactly, in bounded memory
+///
+/// lookalike reads collections that do not fit in memory, lists every pair of documents whose resemblance reaches a
+/// threshold, and groups the pairs into clusters. Results go to standard output, progress and messages to standard
+/// error. A command that was stopped can be repeated: it continues from the last committed step. NO_COLOR in the
+/// environment turns colours off.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_long_help = STATUS
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const STATUS: &str = "Exit status:
+  0    done
+  1    failed; standard error says why and what to do
+  2    wrong usage
+  130  stopped by a signal; the same command continues";
+
+/// The commands, by what they are for.
+const GROUPS: [(&str, &[&str]); 4] = [
+    (
+        "Find",
+        &["run", "ingest", "join", "cluster", "method", "query"],
+    ),
+    ("Look", &["report", "graph", "status", "inspect"]),
+    (
+        "Evaluate",
+        &["evaluate", "compare", "plan", "study", "perturb", "qrels"],
+    ),
+    ("Maintain", &["verify", "completions", "man"]),
+];
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Find near-duplicate pairs and clusters of documents
+    ///
+    /// Reads every INPUT and writes pairs.tsv, clusters.jsonl, exact-duplicates.tsv, documents.tsv, rejects.jsonl and
+    /// summary.json to DIR. The same command continues a run that was stopped. Another --threshold, --sampling or
+    /// --max-postings with the same DIR reuses the collection in it.
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o out
+  lookalike run sample-corpora/trec-web -o out --threshold 0.5
+  lookalike run sample-corpora/files/a sample-corpora/warc -o pages --memory 512MiB
+  lookalike run sample-corpora/jsonl -o rows --text-field text --id-field id")]
+    Run(Box<run::RunOptions>),
+    /// Read documents into a collection, without finding pairs
+    ///
+    /// The collection in DIR is the input of the other commands.
+    #[command(after_long_help = "\
+Examples:
+  lookalike ingest sample-corpora/trec-web -o out
+  lookalike ingest sample-corpora/mail -o kept --keep-text")]
+    Ingest(run::IngestOptions),
+    /// Find the pairs of an ingested collection
+    ///
+    /// Reuses the committed stages in DIR that the flags do not change. Run `lookalike cluster` to write the result
+    /// files.
+    #[command(after_long_help = "\
+Examples:
+  lookalike ingest sample-corpora/trec-web -o out
+  lookalike join out --threshold 0.5
+  lookalike cluster out")]
+    Join(run::JoinOptions),
+    /// Make clusters and result files from the pairs found
+    ///
+    /// Writes pairs.tsv, clusters.jsonl and the other result files to DIR.
+    #[command(after_long_help = "\
+Examples:
+  lookalike ingest sample-corpora/trec-web -o out
+  lookalike join out
+  lookalike cluster out")]
+    Cluster(run::ClusterOptions),
+    /// Find pairs by a published method, or describe the methods
+    ///
+    /// Without SPEC, lists the methods. Without DIR, describes the method SPEC and its parameters. With both, finds pairs
+    /// and clusters by the method and writes them to DIR/methods/SPEC. The same command continues a run that was
+    /// stopped.
+    #[command(after_long_help = "\
+Examples:
+  lookalike method
+  lookalike method super-shingles
+  lookalike ingest sample-corpora/trec-web -o kept --keep-text
+  lookalike method super-shingles:k=4 kept")]
+    Method(method::Options),
+    /// Find documents of a collection that resemble new ones
+    ///
+    /// Prints one line for each document found, the most similar first; with --json, one line for each query. Exact
+    /// duplicates in the collection are found as their representative. Pairs need not have been found before. JSON
+    /// fields are those of the collection, unless flags name others.
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o out
+  lookalike query out sample-corpora/files/a --top 3
+  lookalike query out sample-corpora/files/a --containing 0.5 --json")]
+    Query(query::Options),
+    /// Write an HTML page with clusters, pairs and their texts
+    ///
+    /// The page is one file that loads nothing and runs no script. The command reads the texts from the inputs again.
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o out
+  lookalike report out
+  lookalike report out --clusters 50 --output page.html")]
+    Report(report::Options),
+    /// Print the pairs as a graph: DOT, GraphML or TSV
+    ///
+    /// The graph has a vertex for each document that has a pair, and an edge for each pair with its score as the weight.
+    /// DIR is an output directory, or the directory of a method (DIR/methods/SPEC).
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o out
+  lookalike graph out
+  lookalike graph out --format graphml --output pairs.graphml")]
+    Graph(graph::Options),
+    /// Show what a directory contains and what remains to do
+    ///
+    /// Prints the state of each stage and the ledger: the counts of documents, pairs and clusters, and what each stage
+    /// cost.
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o out
+  lookalike status out
+  lookalike status out --json")]
+    Status(status::Options),
+    /// Print any file of an output directory as text
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o out
+  lookalike inspect out/pairs/000000.pairs
+  lookalike inspect out/postings/000000.post --records 5")]
+    Inspect(inspect::Options),
+    /// Compute precision and recall against a ground truth
+    ///
+    /// Compares two output directories or lists of pairs. A directory means its listed pairs, with exact duplicates in
+    /// place of each representative, and the pairs of exact duplicates. A pair belongs to the size group of its
+    /// document with fewer words. Precision is undefined if nothing was found, recall if nothing is true, and F1 if
+    /// both; undefined values are printed as `-`, and as null in JSON. Pairs with docnos that the directory of the truth
+    /// does not have are left out and counted as unknown.
+    ///
+    /// A truth that is a list without any pair of the exact duplicates in the run's directory counts as a list of
+    /// representatives, with a warning: each of its pairs then stands for the exact duplicates of its documents, too.
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o exact
+  lookalike run sample-corpora/trec-web -o sampled --sampling 1/4
+  lookalike evaluate --truth exact --run sampled
+  lookalike evaluate --truth exact --run sampled/pairs.tsv --thresholds 0.85,0.9")]
+    Evaluate(evaluate::Options),
+    /// Run published methods on a collection and compare them
+    ///
+    /// DIR is a collection that keeps its texts (`lookalike ingest --keep-text`). Each method runs in a process of its
+    /// own, as `lookalike method` runs it; results of earlier runs are reused. Prints a table, and writes CSV tables,
+    /// compare.json and compare.html to DIR/compare.
+    #[command(after_long_help = "\
+Examples:
+  lookalike ingest sample-corpora/trec-web -o kept --keep-text
+  lookalike compare kept --methods super-shingles minhash")]
+    Compare(compare::Options),
+    /// Choose sampling ratios that keep a wanted precision
+    ///
+    /// Finds the coarsest sampling ratio of each size group that keeps the precision, as in Ye, Wen & Ma 2008, section 6.
+    /// Prints the plan and writes it to DIR/plan.toml, for `lookalike run --sampling DIR/plan.toml`. Measures on all
+    /// documents unless --subset is given.
+    #[command(after_long_help = "\
+Examples:
+  lookalike ingest sample-corpora/trec-web -o out
+  lookalike plan out --precision 0.8
+  lookalike join out --sampling out/plan.toml")]
+    Plan(plan::Options),
+    /// Measure what sampling costs in precision and recall
+    ///
+    /// Tries every class of every ratio and compares the result with the exact one, by document size, as in Ye, Wen & Ma
+    /// 2008, sections 4 and 5. Writes tables and figures to DIR/study. The same command continues a study that
+    /// was stopped.
+    #[command(after_long_help = "\
+Examples:
+  lookalike ingest sample-corpora/trec-web -o out
+  lookalike study out --ratios 1/2,1/4")]
+    Study(study::Options),
+    /// Make a test corpus with known near-duplicates
+    ///
+    /// Copies documents of INPUT and edits the copies. The recipe of Chowdhury et al. 2002 takes ten documents of average
+    /// length and makes ten copies of each; the recipe of Cherkasova et al. 2009 makes a copy of each document for every
+    /// number of inserted or removed words from 1 to 50. The same seed and inputs give the same bytes. Writes the
+    /// corpus (originals.jsonl, copies.jsonl and background.jsonl), truth.tsv for `lookalike evaluate`, edits.jsonl with each
+    /// edit of each copy, and perturb.json with parameters, counts and checksums to DIR.
+    #[command(after_long_help = "\
+Examples:
+  lookalike perturb sample-corpora/trec-web -o corpus --recipe chowdhury
+  lookalike perturb sample-corpora/trec-web -o other --recipe cherkasova --edits 1,5,10")]
+    Perturb(perturb::Options),
+    /// Check and deduplicate TREC judgements and rankings
+    ///
+    /// Counts, for each topic, the judged documents that are duplicates of each other, and how many of these groups were
+    /// judged inconsistently: some documents relevant (above 0) and some not. Groups of exact duplicates and of near
+    /// duplicates are counted apart. With -o, writes the judgements and the ranking without duplicates, and lists the
+    /// groups with different judgements in inconsistent.jsonl.
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o out
+  printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt
+  lookalike qrels judged.txt --clusters out
+  lookalike qrels judged.txt --clusters out -o clean --keep best")]
+    Qrels(qrels::Options),
+    /// Check every committed file of a directory for damage
+    ///
+    /// Reads the files and compares them with their checksums. Exits with 1 if a file is damaged, and says what to do.
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o out
+  lookalike verify out")]
+    Verify(verify::Options),
+    /// Print a completion script for a shell
+    ///
+    /// Install the script where your shell looks for completions.
+    #[command(after_long_help = "\
+Examples:
+  lookalike completions bash > lookalike.bash
+  lookalike completions zsh > _lookalike
+  lookalike completions fish > lookalike.fish")]
+    Completions(shell::CompletionsOptions),
+    /// Write the manual pages to a directory
+    ///
+    /// One page for lookalike and one for each command, for section 1.
+    #[command(after_long_help = "\
+Examples:
+  lookalike man man1")]
+    Man(shell::ManOptions),
+}
+
+impl Arguments {
+    /// Those of this process.
+    ///
+    /// # Errors
+    /// What to print: an error in the arguments, or what `--help` or `--version` ask for.
+    pub fn of_process() -> Result<Arguments, clap::Error> {
+        let mut command = described();
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// The command with its overview as help.
+pub fn described() -> clap::Command {
+    let command = Arguments::command();
+    let overview = overview(&command);
+    command.override_help(overview)
+}
+
+/// The commands in groups, on one screen of 80 columns.
+fn overview(command: &clap::Command) -> String {
+    let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
+    let mut text = format!("{}\n\n", about(command).unwrap_or_default());
+    for (group, names) in GROUPS {
+        for (n, &name) in names.iter().enumerate() {
+            let group = if n == 0 { group } else { "" };
+            let about = command.find_subcommand(name).and_then(about);
+            let _ = writeln!(text, "{group:<9}{name:<12}{}", about.unwrap_or_default());
+        }
+    }
+    text.push_str(
+        "\nUsage: lookalike COMMAND ... (-h: flags; --help: examples, too; -V: version)\n\
+         Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped (can be continued)",
+    );
+    text
+}

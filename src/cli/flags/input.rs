@@ -1,0 +1,316 @@
+//! What is read, and how documents become fingerprint sets.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use globset::Glob;
+use lookalike::budget::ByteSize;
+use lookalike::collection::{CollectionConfig, SizeGroups};
+use lookalike::ids::FingerprintKind;
+use lookalike::parse::{ParseConfig, TokenKind};
+use lookalike::read::{Format, Inputs, ReadConfig, Selection};
+use lookalike::shingle::{ShingleConfig, Short};
+use lookalike::{Error, Result, pipeline};
+
+/// Which files of a directory are read.
+#[derive(Debug, Args)]
+pub struct WalkFlags {
+    /// Read only the files of directories that match GLOB (repeatable)
+    ///
+    /// GLOB is matched against the path of the file below the directory that the command line names. `*` matches any
+    /// text, also across `/`; `?` one character; `[ab]` and `{one,two}` alternatives. Files that the command line
+    /// names are always read.
+    ///
+    /// Example: --include '*.html' --include '*.gz'
+    #[arg(long, value_name = "GLOB", help_heading = "Reading")]
+    include: Vec<Glob>,
+    /// Read no files of directories that match GLOB (repeatable)
+    ///
+    /// It wins over --include.
+    ///
+    /// Example: --exclude 'README*' --exclude '*.dtd'
+    #[arg(long, value_name = "GLOB", help_heading = "Reading")]
+    exclude: Vec<Glob>,
+    /// Also read hidden files and directories
+    ///
+    /// Their names begin with a dot, as in .git. The ledger counts what a run skips.
+    #[arg(long, help_heading = "Reading")]
+    hidden: bool,
+}
+
+impl WalkFlags {
+    /// As the library takes them.
+    pub fn selection(&self) -> Selection {
+        Selection {
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            hidden: self.hidden,
+        }
+    }
+}
+
+/// How inputs are recognised and where JSON has what is wanted.
+#[derive(Debug, Args)]
+pub struct Reading {
+    /// Read every input in this format [default: detect by content]
+    ///
+    /// One of trec-web, trec-sgml, warc, arc, jsonl, mbox, eml, text and html. By default the first bytes
+    /// of each file, after decompression, decide its format. A record in another format is rejected.
+    ///
+    /// Example: --format trec-web
+    #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
+    pub format: Option<Format>,
+    /// JSON field with the text [default: text, contents, body, html, ...]
+    ///
+    /// The default is the first of text, contents, content, body, html, raw_content and article that a
+    /// record has. Dots lead into objects: page.body. The text is read as markup if the field is called
+    /// html, if a field content_type, mime or type says html or xml, or if the text begins like a page.
+    ///
+    /// Example: --text-field body
+    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    pub text_field: Option<String>,
+    /// JSON field with the docno [default: id, _id, docno, uuid, url, ...]
+    ///
+    /// The default is the first of id, _id, docno, doc_id, docid, uuid and the fields of the URL that a
+    /// record has. The value is a string or a number. Dots lead into objects: meta.id.
+    ///
+    /// Example: --id-field id
+    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
+    pub id_field: Option<String>,
+}
+
+/// What is refused, and what is guessed.
+#[derive(Debug, Args)]
+pub struct ReadLimits {
+    /// Reject documents that are larger than this, before decoding
+    ///
+    /// The reader skips such a document without keeping it in memory. The smallest --memory that is enough
+    /// grows with this size: two and a half times this size, plus 56 MiB.
+    ///
+    /// Example: --max-document 8MiB
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value_t = ReadConfig::default().max_document,
+        help_heading = "Reading"
+    )]
+    pub max_document: ByteSize,
+    /// Stop reading a file that decompresses to more than N times its size
+    ///
+    /// Applies to files and to compressed bodies in them, after their first 16 MiB. Documents that were read before
+    /// that point stay in the collection.
+    ///
+    /// Example: --max-ratio 5000
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = ReadConfig::default().max_ratio,
+        hide_short_help = true,
+        help_heading = "Reading"
+    )]
+    pub max_ratio: u64,
+    /// Guess the charset of text that declares none and is not UTF-8
+    ///
+    /// With false, such text is read as windows-1252.
+    ///
+    /// Example: --detect-charset false
+    #[arg(
+        long,
+        value_name = "BOOL",
+        default_value_t = ParseConfig::default().detector,
+        action = clap::ArgAction::Set,
+        hide_short_help = true,
+        help_heading = "Reading"
+    )]
+    pub detect_charset: bool,
+}
+
+/// A collection: its inputs, its directory and its parameters.
+#[derive(Debug, Args)]
+pub struct CollectionFlags {
+    /// Files, directories, or `-` for standard input
+    ///
+    /// Formats: TREC web and SGML bundles, WARC, ARC and WET, JSON and JSONL, mailboxes (mbox), mail messages
+    /// (.eml), plain text and HTML. Files may be compressed with gzip, zstd, bzip2, xz or compress. The content of a
+    /// file decides, not its name.
+    ///
+    /// All files of a directory and of its subdirectories are read, except hidden ones, whose names begin with a dot.
+    /// Symbolic links are followed. --include, --exclude and --hidden change which files are read.
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// Output directory, which is created if it is missing
+    ///
+    /// A directory that an earlier run made from the same inputs with the same parameters is continued.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Fail if any record is rejected
+    ///
+    /// The run ends after reading and writes rejects.jsonl. By default rejects are only counted and
+    /// listed. Warnings about documents that were accepted do not count.
+    #[arg(long)]
+    pub strict: bool,
+    #[command(flatten)]
+    pub walk: WalkFlags,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// JSON field with the URL [default: url, uri, link, ...]
+    ///
+    /// The URL only appears in documents.tsv.
+    ///
+    /// Example: --url-field url
+    #[arg(
+        long,
+        value_name = "FIELD",
+        hide_short_help = true,
+        help_heading = "Reading"
+    )]
+    pub url_field: Option<String>,
+    #[command(flatten)]
+    pub limits: ReadLimits,
+    /// Keep the texts of documents, for `method`, `compare`, `query --method`
+    ///
+    /// The collection keeps the text of every document that is not an exact duplicate: decoded, without markup,
+    /// with white space folded, compressed with zstd. This choice is part of the collection: changing it means
+    /// a new directory.
+    #[arg(long, help_heading = "Reading")]
+    pub keep_text: bool,
+    /// Cut text into tokens: words, whitespace or bytes:N
+    ///
+    /// words: runs of letters and digits with their marks, in lower case; an apostrophe between two letters is part
+    /// of a word; each Han, Hiragana or Katakana character is a word. whitespace: runs of anything else
+    /// than white space, in their own case. bytes:N: every window of N bytes of the text is a shingle, and
+    /// --shingle-size does not apply. This flag changes results more than any other.
+    ///
+    /// Example: --tokens bytes:20
+    #[arg(
+        long,
+        value_name = "KIND",
+        default_value_t = ParseConfig::default().tokens,
+        help_heading = "Shingles"
+    )]
+    pub tokens: TokenKind,
+    /// Tokens in a shingle
+    ///
+    /// Smaller shingles find looser resemblance, and more of it by chance. Broder and Ye use 10; 5 is
+    /// common for training data of language models.
+    ///
+    /// Example: --shingle-size 5
+    #[arg(
+        long,
+        value_name = "W",
+        default_value_t = ShingleConfig::default().shingle_size,
+        help_heading = "Shingles"
+    )]
+    pub shingle_size: u32,
+    /// Documents shorter than a shingle have one (whole) or none (skip)
+    ///
+    /// whole makes one shingle of the whole document. skip, as in the papers, makes none. Exact duplicates are
+    /// found either way, and the ledger counts the short documents.
+    ///
+    /// Example: --short skip
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value_t = ShingleConfig::default().short,
+        help_heading = "Shingles"
+    )]
+    pub short: Short,
+    /// Hash of a shingle: 64 (bits, xxh3) or md5 (128 bits)
+    ///
+    /// Among 678 million distinct shingles, 0.01 pairs of 64-bit fingerprints are expected to be equal by chance.
+    /// md5 takes about a quarter more time, and twice the disk.
+    ///
+    /// Example: --fingerprint md5
+    #[arg(
+        long,
+        value_name = "HASH",
+        default_value_t = ShingleConfig::default().fingerprint,
+        help_heading = "Shingles"
+    )]
+    pub fingerprint: FingerprintKind,
+    /// Seed of the 64-bit hash
+    ///
+    /// With --sampling, another seed draws other samples. Without sampling it changes no result.
+    ///
+    /// Example: --seed 1
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = ShingleConfig::default().seed,
+        hide_short_help = true,
+        help_heading = "Shingles"
+    )]
+    pub seed: u64,
+    /// Lower bounds, in words, of the size groups after the first
+    ///
+    /// Documents are counted, sampled and evaluated by size group. The default is the 11 groups of Ye, Wen & Ma
+    /// 2008.
+    ///
+    /// Example: --size-groups 100,1000,10000
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value_t = SizeGroups::default(),
+        hide_short_help = true,
+        help_heading = "Shingles"
+    )]
+    pub size_groups: SizeGroups,
+    /// Commit what was read after about this many bytes of documents
+    ///
+    /// A crash while reading loses at most one segment. Larger segments make fewer files; use 512MiB for crawls of
+    /// hundreds of gigabytes.
+    ///
+    /// Example: --segment-size 1MiB
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value_t = CollectionConfig::default().segment_size,
+        hide_short_help = true,
+        help_heading = "Reading"
+    )]
+    pub segment_size: ByteSize,
+}
+
+impl CollectionFlags {
+    /// Lists the inputs.
+    pub fn list(&self) -> Result<Inputs> {
+        pipeline::selected_inputs(&self.inputs, &self.walk.selection(), &self.output)
+    }
+
+    /// As the library takes them.
+    pub fn config(&self) -> Result<CollectionConfig> {
+        let read = ReadConfig {
+            format: self.reading.format,
+            text_field: self.reading.text_field.clone(),
+            id_field: self.reading.id_field.clone(),
+            url_field: self.url_field.clone(),
+            max_document: self.limits.max_document,
+            max_ratio: self.limits.max_ratio,
+        };
+        let shingle = ShingleConfig {
+            parse: ParseConfig {
+                tokens: self.tokens.clone(),
+                detector: self.limits.detect_charset,
+            },
+            shingle_size: self.shingle_size,
+            short: self.short,
+            fingerprint: self.fingerprint,
+            seed: self.seed,
+        };
+        shingle.check()?;
+        if self.segment_size < ByteSize(1 << 10) {
+            return Err(Error::BadParameter {
+                name: "segment-size",
+                given: self.segment_size.to_string(),
+                limit: "at least 1KiB".into(),
+            });
+        }
+        Ok(CollectionConfig {
+            read,
+            shingle,
+            size_groups: self.size_groups.clone(),
+            segment_size: self.segment_size,
+            text: self.keep_text,
+        })
+    }
+}

@@ -1,0 +1,294 @@
+//! Which pairs are found, and how.
+
+use clap::Args;
+use lookalike::collection::CollectionConfig;
+use lookalike::experiments::plan::{self, PlanConfig, Ratio, Subset, Target};
+use lookalike::ids::Threshold;
+use lookalike::join::{Join, JoinConfig, Pairs};
+use lookalike::measure::{Criterion, Measure};
+use lookalike::pipeline::{AppliedPlan, JoinParameters, Spill};
+use lookalike::sample::Sampling;
+use lookalike::{Error, Result};
+
+use super::values::{List, SamplingChoice, Share};
+
+/// The threshold.
+#[derive(Debug, Args)]
+pub struct ThresholdFlag {
+    /// Lowest resemblance of the pairs to find
+    ///
+    /// A decimal or a fraction, above 0 and at most 1. It is compared in integers, so 0.85 is exactly 17/20.
+    ///
+    /// Example: --threshold 2/3
+    #[arg(
+        short,
+        long,
+        value_name = "T",
+        default_value_t = Criterion::default().threshold,
+        help_heading = "Pairs"
+    )]
+    pub threshold: Threshold,
+}
+
+/// What a pair must reach.
+#[derive(Debug, Args)]
+pub struct Comparison {
+    #[command(flatten)]
+    threshold: ThresholdFlag,
+    /// Score to compare with --threshold, such as containment
+    ///
+    /// For the shingle sets A and B of two documents: resemblance is shared / union, containment is shared / smaller
+    /// set, and cosine is shared / sqrt(|A| |B|). The scores of Bernstein & Zobel 2006: s1:N lists the pairs that
+    /// share at least N shingles, whatever the threshold; s2 is shared / smaller number of words; s3 is shared
+    /// / mean number of words; s4 is s3 with each shared shingle weighted by 1 / the number of documents that contain it
+    /// (1/2 or less). All scores are exact.
+    ///
+    /// Example: --score s3 --threshold 0.25
+    #[arg(
+        long,
+        value_name = "SCORE",
+        default_value_t = Criterion::default().measure,
+        hide_short_help = true,
+        help_heading = "Pairs"
+    )]
+    score: Measure,
+}
+
+impl Comparison {
+    /// As the library takes it.
+    pub fn criterion(&self) -> Criterion {
+        Criterion {
+            measure: self.score,
+            threshold: self.threshold.threshold,
+        }
+    }
+}
+
+/// How a sampling plan is made.
+#[derive(Debug, Args)]
+pub struct Planning {
+    /// Lowest recall to keep in every size group [default: any]
+    ///
+    /// Recall is the share of the true pairs that a sampled run finds.
+    ///
+    /// Example: --precision 0.8 --recall 0.5
+    #[arg(long, value_name = "R")]
+    recall: Option<Threshold>,
+    /// Sampling ratios to choose from, each of which divides the next
+    ///
+    /// Example: --precision 0.8 --ratios 1/2,1/4
+    #[arg(long, value_name = "LIST", default_value_t = List::of(&PlanConfig::default().ratios))]
+    ratios: List<Ratio>,
+    /// Share of the documents to measure on, drawn at random
+    ///
+    /// Each document is drawn independently, so 10% of the documents have about 1% of the pairs.
+    ///
+    /// Example: --precision 0.8 --subset 50%
+    #[arg(long, value_name = "SHARE")]
+    subset: Option<Share>,
+    /// Seed of the random part
+    ///
+    /// Example: --precision 0.8 --subset 50% --plan-seed 1
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    plan_seed: u64,
+}
+
+impl Planning {
+    /// As the library takes it, checked.
+    pub fn config(&self, threshold: Threshold, precision: Threshold) -> Result<PlanConfig> {
+        let config = PlanConfig {
+            target: Target {
+                threshold,
+                precision,
+                recall: self.recall,
+            },
+            ratios: self.ratios.rising(),
+            subset: self.subset.map(|share| Subset {
+                share: share.0,
+                seed: self.plan_seed,
+            }),
+        };
+        config.check()?;
+        Ok(config)
+    }
+}
+
+/// How the pairs of a collection are found.
+#[derive(Debug, Args)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "recall" | "ratios" | "plan_seed" => of_precision(arg),
+    "subset" => of_precision(arg).default_value("10%"),
+    _ => arg,
+}))]
+pub struct JoinFlags {
+    #[command(flatten)]
+    comparison: Comparison,
+    /// Use a sample of the fingerprints: 1/N, 1/N:CLASS, a list, or a plan
+    ///
+    /// full is exact. 1/N uses one of N classes of fingerprints (class 0, or CLASS). Resemblance is then an estimate:
+    /// some pairs are missed and some false ones are listed, mostly among short documents. A list gives one ratio
+    /// to each size group; two documents are compared at the coarser of their ratios. broder97 is 1/25 with at most 400
+    /// fingerprints per document and --max-postings 1000. A name that ends in .toml is the file of a plan that
+    /// `lookalike plan` made for this collection.
+    ///
+    /// Example: --sampling 1/16:3
+    #[arg(
+        long,
+        value_name = "SAMPLING",
+        default_value_t = SamplingChoice::As(Sampling::default()),
+        help_heading = "Pairs"
+    )]
+    sampling: SamplingChoice,
+    /// Plan the coarsest sampling that keeps this precision
+    ///
+    /// Precision is the share of the listed pairs that are true. The run measures it on a part of the documents
+    /// after reading them, chooses a ratio for every size group as `lookalike plan` does, and applies the plan. The
+    /// plan is written to DIR/plan.toml. A small collection has too few pairs to measure and is not sampled.
+    ///
+    /// Example: --precision 0.85
+    #[arg(
+        long,
+        value_name = "P",
+        conflicts_with = "sampling",
+        help_heading = "Pairs"
+    )]
+    precision: Option<Threshold>,
+    #[command(flatten)]
+    planning: Planning,
+    /// Check sampled pairs against the full fingerprint sets
+    ///
+    /// No listed pair is then false, and resemblances are exact. Recall remains that of the sample.
+    ///
+    /// Example: --sampling 1/16 --verified --candidates 0.7
+    #[arg(long, help_heading = "Pairs")]
+    verified: bool,
+    /// With --verified: lowest estimate to check [default: the threshold]
+    ///
+    /// Estimates err in both directions. A lower value checks more pairs and finds more of the true ones;
+    /// `lookalike study` measures how many.
+    ///
+    /// Example: --sampling 1/4 --verified --candidates 0.7
+    #[arg(long, value_name = "C", hide_short_help = true, help_heading = "Pairs")]
+    candidates: Option<Threshold>,
+    /// Algorithm: auto, prefix, count or probabilistic
+    ///
+    /// All of them find the same pairs. prefix looks only at the rarest fingerprints of each document and verifies each
+    /// candidate. count counts the shared fingerprints of every two documents that share any; its time
+    /// grows with the square of the number of documents that share a fingerprint. probabilistic is count after
+    /// a pass that counts by a hash of each pair, which keeps most pairs below the threshold off the disk if
+    /// memory cannot hold all postings. auto chooses the faster one: prefix nearly always, count if thousands of
+    /// documents are alike.
+    ///
+    /// Example: --join count
+    #[arg(
+        long,
+        value_name = "JOIN",
+        default_value_t = Join::default(),
+        hide_short_help = true,
+        help_heading = "Pairs"
+    )]
+    join: Join,
+    /// List all pairs, or none for clusters alone
+    ///
+    /// With none, the join skips pairs that cannot change a cluster, and pairs.tsv has no lines. The clusters are the
+    /// same. Use it for collections with thousands of pages of one template, which have millions of pairs.
+    ///
+    /// Example: --pairs none
+    #[arg(
+        long,
+        value_name = "PAIRS",
+        default_value_t = Pairs::default(),
+        help_heading = "Pairs"
+    )]
+    pairs: Pairs,
+    /// Ignore fingerprints that occur in more than N documents
+    ///
+    /// As in Broder et al. 1997. It uses --join count and loses pairs: resemblance is underestimated. The ledger
+    /// counts the pair tokens that were lost.
+    ///
+    /// Example: --max-postings 1000
+    #[arg(long, value_name = "N", help_heading = "Pairs")]
+    max_postings: Option<u32>,
+    /// Sort records through runs on disk: auto or always
+    ///
+    /// auto spills to disk if --memory cannot take all records in a few passes. Results are the same.
+    ///
+    /// Example: --spill always
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value_t = Spill::default(),
+        hide_short_help = true,
+        help_heading = "Resources"
+    )]
+    spill: Spill,
+    /// Merge at most this number of runs at once [default: as memory allows]
+    ///
+    /// For measurements. Results are the same.
+    ///
+    /// Example: --spill always --fan-in 2
+    #[arg(
+        long,
+        value_name = "RUNS",
+        hide_short_help = true,
+        help_heading = "Resources"
+    )]
+    fan_in: Option<usize>,
+}
+
+/// A flag of [`Planning`] that belongs to `--precision`.
+fn of_precision(arg: clap::Arg) -> clap::Arg {
+    arg.requires("precision")
+        .hide_short_help(true)
+        .help_heading("Pairs")
+}
+
+impl JoinFlags {
+    /// As the library takes them, checked; and how a plan is to be made, if one is.
+    pub fn parameters(
+        &self,
+        collection: &CollectionConfig,
+    ) -> Result<(Option<PlanConfig>, JoinParameters)> {
+        let refuse = |name, given: String, limit: &str| {
+            let limit = limit.into();
+            Err(Error::BadParameter { name, given, limit })
+        };
+        let Criterion { measure, threshold } = self.comparison.criterion();
+        let (sampling, planning, plan) = match (&self.sampling, self.precision) {
+            (_, Some(precision)) => {
+                let config = self.planning.config(threshold, precision)?;
+                (Sampling::Full, Some(config), None)
+            }
+            (SamplingChoice::As(sampling), None) => (sampling.clone(), None, None),
+            (SamplingChoice::Plan(path), None) => {
+                let plan = plan::read(path)?;
+                plan.check(path, collection, threshold)?;
+                let applied = AppliedPlan { plan, given: true };
+                (applied.plan.sampling(), None, Some(applied))
+            }
+        };
+        let candidates = match (self.verified, self.candidates) {
+            (true, candidates) => Some(candidates.unwrap_or(threshold)),
+            (false, None) => None,
+            (false, Some(candidates)) => {
+                return refuse("candidates", candidates.to_string(), "add --verified");
+            }
+        };
+        let parameters = JoinParameters {
+            join: JoinConfig {
+                join: self.join,
+                threshold,
+                measure,
+                max_postings: self.max_postings.or(sampling.max_postings()),
+                pairs: self.pairs,
+                candidates,
+            },
+            sampling,
+            plan,
+            spill: self.spill,
+            fan_in: self.fan_in,
+        };
+        parameters.check(&collection.size_groups, planning.is_some())?;
+        Ok((planning, parameters))
+    }
+}

@@ -1,0 +1,125 @@
+//! Memory, threads, disk, and what is printed.
+
+use crate::cli::context::Resources;
+use lookalike::budget::{ByteSize, Disk};
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Memory, of every command that can need much of it.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Memory {
+    /// Memory for buffers and tables [default: 1/4 of free, 256MiB to 4GiB]
+    ///
+    /// The process stays below this size plus 64 MiB, plus the window of an input that was compressed with zstd --long
+    /// or xz -9. Memory-mapped files do not count, because the kernel drops their pages when it needs memory. The size does not change results. A size that is too small
+    /// is refused with the smallest one that is enough. A SIZE is a number of bytes, or has a unit: KiB, MiB, GiB
+    /// or TiB (powers of 1,024; K, M, G, T for short), or kB, MB, GB or TB (powers of 1,000).
+    ///
+    /// Example: --memory 1GiB
+    #[arg(long, value_name = "SIZE", help_heading = "Resources")]
+    memory: Option<ByteSize>,
+}
+
+impl Memory {
+    /// For a command that runs on one thread and does not fill the disk of a collection.
+    pub fn alone(self, quiet: bool) -> Resources {
+        Resources {
+            memory: self.memory,
+            threads: Some(1),
+            disk: Disk::Unchecked,
+            scratch: None,
+            quiet,
+        }
+    }
+}
+
+/// Memory, threads and disk, of the stages.
+#[derive(Debug, Args)]
+pub struct Limits {
+    #[command(flatten)]
+    memory: Memory,
+    /// Worker threads [default: the number of cores]
+    ///
+    /// The number does not change results.
+    ///
+    /// Example: --threads 2
+    #[arg(long, value_name = "N", help_heading = "Resources")]
+    threads: Option<usize>,
+    /// Start even if the disk looks too small for the output
+    ///
+    /// Before reading and before sorting, a run compares the space that it still needs with the free space
+    /// of the disk of DIR. It first estimates from samples of the inputs, and the estimate is too high if
+    /// there are many exact duplicates. A run that fills the disk stops. The same command continues it once there is
+    /// space.
+    #[arg(long, hide_short_help = true, help_heading = "Resources")]
+    ignore_disk_space: bool,
+    /// Put temporary files of small sorts below PLACE, for example on a faster disk [default: DIR/scratch]
+    ///
+    /// They take 24 bytes per document. The command makes a directory there, called lookalike- and six characters,
+    /// and removes it at the end. A killed process leaves it behind; you may delete it at any time. Sorted runs
+    /// stay in DIR, because a command that was stopped continues from them. The place does not change results.
+    ///
+    /// Example: --scratch /tmp
+    #[arg(
+        long,
+        value_name = "PLACE",
+        hide_short_help = true,
+        help_heading = "Resources"
+    )]
+    scratch: Option<PathBuf>,
+}
+
+impl Limits {
+    /// As the library takes them.
+    pub fn resources(&self, quiet: bool) -> Resources {
+        Resources {
+            memory: self.memory.memory,
+            threads: self.threads,
+            disk: if self.ignore_disk_space {
+                Disk::Unchecked
+            } else {
+                Disk::Available
+            },
+            scratch: self.scratch.clone(),
+            quiet,
+        }
+    }
+}
+
+/// Whether more than errors and results is printed.
+#[derive(Debug, Args)]
+pub struct Quiet {
+    /// Print no progress, no warnings and no summary
+    ///
+    /// Errors are still printed, and so is a result that the command writes to no file.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// The form of what is printed.
+#[derive(Debug, Args)]
+pub struct Json {
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is printed, and how.
+#[derive(Debug, Args)]
+pub struct Output {
+    #[command(flatten)]
+    quiet: Quiet,
+    #[command(flatten)]
+    json: Json,
+}
+
+impl Output {
+    pub fn quiet(&self) -> bool {
+        self.quiet.quiet
+    }
+
+    pub fn json(&self) -> bool {
+        self.json.json
+    }
+}

@@ -1,0 +1,100 @@
+//! Values of flags that only the command line knows.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use lookalike::experiments::plan::Ratio;
+use lookalike::ids::Threshold;
+use lookalike::sample::Sampling;
+
+/// A sampling, or the file of a plan.
+#[derive(Clone, Debug)]
+pub enum SamplingChoice {
+    /// A sampling as it is typed.
+    As(Sampling),
+    /// A plan's file.
+    Plan(PathBuf),
+}
+
+impl FromStr for SamplingChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.ends_with(".toml") {
+            return Ok(SamplingChoice::Plan(text.into()));
+        }
+        text.parse().map(SamplingChoice::As)
+    }
+}
+
+impl fmt::Display for SamplingChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SamplingChoice::As(sampling) => sampling.fmt(f),
+            SamplingChoice::Plan(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// A share: `10%`, `0.1` or `1/10`.
+#[derive(Clone, Copy, Debug)]
+pub struct Share(pub Threshold);
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong =
+            |_| format!("`{text}` is not a share; write 10%, 0.1 or 1/10: above 0 and at most 1");
+        let Some(number) = text.strip_suffix('%') else {
+            return text.parse().map(Share).map_err(wrong);
+        };
+        let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+        let scale = 10u64
+            .checked_pow(part.len() as u32)
+            .filter(|&scale| scale <= 1_000_000);
+        let digits = format!("{whole}{part}");
+        let share = scale
+            .zip(digits.parse().ok())
+            .and_then(|(scale, digits)| Threshold::new(digits, scale * 100));
+        share.map(Share).ok_or_else(|| wrong(String::new()))
+    }
+}
+
+/// Values with commas between them.
+#[derive(Clone, Debug)]
+pub struct List<T>(pub Vec<T>);
+
+impl List<Ratio> {
+    /// Ratios 1/n, by their n.
+    pub fn of(ratios: &[u32]) -> Self {
+        List(ratios.iter().copied().map(Ratio).collect())
+    }
+
+    /// The n of each ratio 1/n, rising, each once.
+    pub fn rising(&self) -> Vec<u32> {
+        let mut ratios: Vec<u32> = self.0.iter().map(|ratio| ratio.0).collect();
+        ratios.sort_unstable();
+        ratios.dedup();
+        ratios
+    }
+}
+
+impl<T: FromStr> FromStr for List<T> {
+    type Err = T::Err;
+
+    fn from_str(text: &str) -> Result<Self, T::Err> {
+        text.split(',')
+            .map(T::from_str)
+            .collect::<Result<_, _>>()
+            .map(List)
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for List<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values: Vec<String> = self.0.iter().map(T::to_string).collect();
+        f.write_str(&values.join(","))
+    }
+}

@@ -1,0 +1,56 @@
+//! `completions` and `man`: what a shell and `man` read.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use clap_complete::Shell;
+use clap_mangen::Man;
+use lookalike::store::disk;
+use lookalike::{Error, Result};
+
+use super::commands::described;
+
+/// Options of `completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsOptions {
+    /// Shell: bash, elvish, fish, powershell or zsh
+    #[arg(hide_possible_values = true)]
+    shell: Shell,
+}
+
+/// Options of `man`.
+#[derive(Debug, Args)]
+pub struct ManOptions {
+    /// Directory for the pages, which is created if it is missing
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+}
+
+pub fn completions(options: &CompletionsOptions) -> Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(options.shell, &mut described(), "lookalike", &mut script);
+    super::say(&String::from_utf8_lossy(&script))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn man(options: &ManOptions) -> Result<ExitCode> {
+    let directory = &options.directory;
+    disk::create_directory(directory)?;
+    let mut command = described().disable_help_subcommand(true);
+    command.build();
+    for command in [&command].into_iter().chain(command.get_subcommands()) {
+        let man = Man::new(command.clone());
+        let path = directory.join(man.get_filename());
+        let mut page = Vec::new();
+        man.render(&mut page).map_err(Error::io("write", &path))?;
+        // What follows the flags in the help has one title for all.
+        let page = String::from_utf8_lossy(&page)
+            .replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n")
+            .replace(".SH EXTRA\nExit status:\n", ".SH EXIT STATUS\n");
+        let mut file = disk::AtomicFile::create(&path)?;
+        file.put(page.as_bytes())?;
+        file.finish()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
