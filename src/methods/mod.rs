@@ -118,6 +118,11 @@ pub trait Method: Send + Sync {
     fn sets(&self) -> bool {
         false
     }
+
+    /// What somebody who takes its results must know.
+    fn warning(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A method that needs to know nothing of the collection.
@@ -132,6 +137,11 @@ trait Plain: Send + Sync {
     fn sets(&self) -> bool {
         false
     }
+
+    /// As [`Method::warning`].
+    fn warning(&self) -> Option<String> {
+        None
+    }
 }
 
 impl<P: Plain> Method for P {
@@ -145,6 +155,10 @@ impl<P: Plain> Method for P {
 
     fn sets(&self) -> bool {
         Plain::sets(self)
+    }
+
+    fn warning(&self) -> Option<String> {
+        Plain::warning(self)
     }
 }
 
