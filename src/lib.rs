@@ -59,6 +59,7 @@ pub mod shingle;
 pub mod sort;
 pub mod store;
 pub mod union_find;
+mod utf8;
 pub mod workspace;
 
 pub use error::{Error, Result};

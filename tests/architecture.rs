@@ -20,6 +20,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "measure",
             "precision",
             "union_find",
+            "utf8",
             "process",
             "progress",
             "limits",

@@ -667,3 +667,25 @@ fn a_plan_that_saves_nothing_says_so() {
     let help = String::from_utf8(help).unwrap().replace(['\n', ' '], "");
     assert!(help.contains("ahundredthofthepairs") && !help.contains("drawntogether"));
 }
+
+/// One permutation has a precision of .02 at .85 on short documents, and did not warn.
+#[test]
+fn one_permutation_warns() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let input = sample_corpora("trec-web");
+    drop(Run::default().keep_text().ingest(&[&input], &out).unwrap());
+    let out = out.to_str().unwrap();
+    for (spec, warns) in [("minhash:one-permutation=true", true), ("minhash", false)] {
+        let output = lookalike(&["method", spec, out]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        let line = format!(
+            "warning: {spec}: with one permutation, documents of fewer shingles than bins (128)"
+        );
+        assert_eq!(told.contains(&line), warns, "{told}");
+    }
+    let page = lookalike(&["method", "minhash"]).stdout;
+    let page = String::from_utf8(page).unwrap();
+    assert!(page.contains("pairs that have little in common"), "{page}");
+}

@@ -8,12 +8,12 @@ use crate::ids::Key;
 use crate::join::{JoinProgress, PairsEntry};
 use crate::merge::{PostingsEntry, PostingsReader};
 use crate::numbers::{count, counted};
-use crate::parse::Utf8Check;
 use crate::sample::SampleEntry;
 use crate::sort::{RunFile, RunsEntry};
 use crate::store::{
     HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
 };
+use crate::utf8::Utf8Check;
 use crate::workspace::{Manifest, check_file};
 use crate::{Error, Result, pipeline};
 use std::collections::BTreeSet;

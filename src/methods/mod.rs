@@ -119,6 +119,11 @@ pub trait Method: Send + Sync {
     fn sets(&self) -> bool {
         false
     }
+
+    /// What somebody who takes its results must know.
+    fn warning(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A method that needs to know nothing of the collection.
@@ -133,6 +138,11 @@ trait Plain: Send + Sync {
     fn sets(&self) -> bool {
         false
     }
+
+    /// As [`Method::warning`].
+    fn warning(&self) -> Option<String> {
+        None
+    }
 }
 
 impl<P: Plain> Method for P {
@@ -146,6 +156,10 @@ impl<P: Plain> Method for P {
 
     fn sets(&self) -> bool {
         Plain::sets(self)
+    }
+
+    fn warning(&self) -> Option<String> {
+        Plain::warning(self)
     }
 }
 

@@ -60,6 +60,11 @@ pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Work
     if segments.iter().any(|segment| segment.text.is_none()) {
         return Err(extract::no_text(base));
     }
+    if let Some(warning) = spec.method().warning() {
+        context
+            .progress
+            .note(&format!("warning: {spec}: {warning}"));
+    }
     let mut workspace = open(base, spec)?;
     pipeline::keys(&mut workspace, context, |workspace| {
         let keys = spec.method().prepare(base, context)?;

@@ -49,7 +49,6 @@ mod masks;
 mod spans;
 mod text;
 mod tokens;
-mod utf8;
 
 use html5gum::{IoReader, Reader, Tokenizer};
 
@@ -63,7 +62,6 @@ use tokens::Canonical;
 pub use config::{ParseConfig, TokenKind};
 pub(crate) use spans::{canonical_token, token_spans};
 pub use tokens::{TokenConsumer, Tokens};
-pub(crate) use utf8::Utf8Check;
 
 /// Characters of a title that are kept.
 pub const TITLE_CHARS: usize = 200;

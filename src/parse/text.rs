@@ -10,7 +10,7 @@
 //! - `buffer[..used]` is text not yet handed on. It ends in white space exactly if `gap`; that is
 //!   handed on only before something else.
 
-use super::utf8::{Carry, Decoded, decode};
+use crate::utf8::{Carry, Decoded, decode};
 
 /// Text is handed on when about so much has come together; stays in the second-level cache.
 const DRAIN_BYTES: usize = 64 << 10;

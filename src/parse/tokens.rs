@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::class::{Class, ClassCache, SLOW, WHITESPACE, WORDS};
 use super::config::TokenKind;
 use super::masks::{BLOCK, LANES, Masks};
-use super::utf8::{Carry, Decoded, decode, is_continuation};
+use crate::utf8::{Carry, Decoded, decode, is_continuation};
 
 /// A shorter run is not worth the work that a word of the masks takes.
 const LEAST_RUN: usize = 16;

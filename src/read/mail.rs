@@ -32,7 +32,7 @@ use super::frame_mbox::begins_field;
 use super::interpret::{Outcome, Parts, Refusal};
 use super::record::{ContentKind, Reason};
 use super::stream::reserve;
-use crate::parse::Utf8Check;
+use crate::utf8::Utf8Check;
 
 /// Parts in parts that are walked: mail programs make three or four levels, forwarded mail some more.
 const MOST_DEPTH: usize = 16;

@@ -326,7 +326,7 @@ fn a_query_too_large_is_refused_with_the_least_that_would_do() {
         });
         let last = refusals.last().unwrap();
         assert!(last.contains("looking large up"), "{refusals:?}");
-        assert!(least > 50 << 20, "{least}");
+        assert!(least > 40 << 20, "{least}");
         assert_eq!(listed(&found), listed(&expected), "{spec:?}");
     }
 }

@@ -628,8 +628,8 @@ fn what_is_not_there_is_named() {
         clusters: usize::MAX,
         seed: 0,
     };
-    let error = report(&run, &corpus.out(), &all).unwrap_err();
-    assert!(matches!(error, Error::BudgetTooSmall { .. }), "{error}");
+    // More than there is takes no more memory than what there is.
+    report(&run, &corpus.out(), &all).unwrap();
 }
 
 #[test]

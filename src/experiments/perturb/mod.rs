@@ -164,6 +164,8 @@ pub fn run(
         });
     }
     Output::look_whether_free(out)?;
+    let named: Vec<&Path> = arguments.iter().map(PathBuf::as_path).collect();
+    Output::check(out, &named)?;
     let inputs = pipeline::selected_inputs(arguments, &config.selection, out)?;
     // What lies in the directory is no input, but may have been meant as one.
     let meant = inputs.iter().map(|input| &input.path).chain(arguments);

@@ -1,12 +1,12 @@
 //! UTF-8 that comes in pieces, which may end inside a character.
 
 /// Is this a byte of a character other than its first?
-pub(super) fn is_continuation(b: u8) -> bool {
+pub(crate) fn is_continuation(b: u8) -> bool {
     b & 0xc0 == 0x80
 }
 
 /// What bytes begin with.
-pub(super) enum Decoded {
+pub(crate) enum Decoded {
     /// A character and its bytes.
     Char(char, usize),
     /// The bytes end inside a character.
@@ -17,7 +17,7 @@ pub(super) enum Decoded {
 
 /// The first character of UTF-8 bytes that do not begin with an ASCII one.
 #[inline]
-pub(super) fn decode(bytes: &[u8]) -> Decoded {
+pub(crate) fn decode(bytes: &[u8]) -> Decoded {
     let tail = |i: usize| u32::from(bytes[i] & 0x3f);
     let Some(&lead) = bytes.first() else {
         return Decoded::Cut;
@@ -49,21 +49,21 @@ pub(super) fn decode(bytes: &[u8]) -> Decoded {
 
 /// The beginning of a character at the end of a piece.
 #[derive(Debug, Default)]
-pub(super) struct Carry {
+pub(crate) struct Carry {
     bytes: [u8; 4],
     len: usize,
 }
 
 impl Carry {
     /// Holds bytes that are [`Decoded::Cut`].
-    pub(super) fn hold(&mut self, cut: &[u8]) {
+    pub(crate) fn hold(&mut self, cut: &[u8]) {
         self.bytes[..cut.len()].copy_from_slice(cut);
         self.len = cut.len();
     }
 
     /// Takes the rest of the character that is held off the front of a piece. `None` where nothing is held, or
     /// where the piece ends before the character does. What turns out to be no character is U+FFFD.
-    pub(super) fn complete(&mut self, piece: &mut &[u8]) -> Option<char> {
+    pub(crate) fn complete(&mut self, piece: &mut &[u8]) -> Option<char> {
         while self.len > 0 {
             let (&b, rest) = piece.split_first()?;
             if !is_continuation(b) {
@@ -85,7 +85,7 @@ impl Carry {
     }
 
     /// Nothing more comes: U+FFFD if a character is held that is not whole.
-    pub(super) fn end(&mut self) -> Option<char> {
+    pub(crate) fn end(&mut self) -> Option<char> {
         let held = std::mem::take(&mut self.len) > 0;
         held.then_some(char::REPLACEMENT_CHARACTER)
     }
