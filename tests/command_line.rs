@@ -367,7 +367,7 @@ fn columns_of_the_ledger_stand_apart() {
         cost.peak_bytes = u64::MAX;
     }
     let ledger = ledger(&summary);
-    let label = "short documents (under 1000 words)";
+    let label = "short documents (under 1,000 words)";
     let (rows, stages) = ledger.split_once("\n\n").unwrap();
     let row = rows.lines().find(|row| row.starts_with(label)).unwrap();
     assert!(row[label.len()..].starts_with("  "), "{row}");

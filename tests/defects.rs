@@ -665,7 +665,9 @@ fn a_plan_that_saves_nothing_says_so() {
     }
     let help = lookalike(&["plan", "--help"]).stdout;
     let help = String::from_utf8(help).unwrap().replace(['\n', ' '], "");
-    assert!(help.contains("ahundredthofthepairs") && !help.contains("drawntogether"));
+    assert!(
+        help.contains("10%ofthedocumentshaveabout1%ofthepairs") && !help.contains("drawntogether")
+    );
 }
 
 /// One permutation has a precision of .02 at .85 on short documents, and did not warn.

@@ -386,12 +386,12 @@ fn unknown_flags(command: &str, helps: &mut HashMap<String, String>) -> Vec<Stri
     // `lookalike --version`, and `lookalike COMMAND --help` for any of them.
     let top = subcommand.starts_with('-') || subcommand == "COMMAND";
     let help = helps.entry(subcommand.into()).or_insert_with(|| {
+        if top {
+            // The overview does not list what every command has.
+            return "-h --help -V --version".into();
+        }
         let mut program = Command::new(env!("CARGO_BIN_EXE_lookalike"));
-        let output = program
-            .args((!top).then_some(subcommand))
-            .arg("--help")
-            .output()
-            .unwrap();
+        let output = program.args([subcommand, "--help"]).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     });
     if help.is_empty() {

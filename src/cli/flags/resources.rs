@@ -54,9 +54,9 @@ pub struct Limits {
     /// space.
     #[arg(long, hide_short_help = true, help_heading = "Resources")]
     ignore_disk_space: bool,
-    /// Put temporary files of small sorts below PLACE, for example on a faster disk [default: DIR/scratch]
+    /// Put temporary files below PLACE [default: DIR/scratch]
     ///
-    /// They take 24 bytes per document. The command makes a directory there, called lookalike- and six characters,
+    /// A faster disk is a good place. The files take 24 bytes per document. The command makes a directory there, called lookalike- and six characters,
     /// and removes it at the end. A killed process leaves it behind; you may delete it at any time. Sorted runs
     /// stay in DIR, because a command that was stopped continues from them. The place does not change results.
     ///
