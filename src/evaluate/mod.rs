@@ -6,7 +6,7 @@
 //! Zobel 2006, section 7.
 //!
 //! # In and out
-//! In: two pair lists ([`evaluate`]), or a collection and a list of sampling ratios ([`study`]). Out: counts
+//! In: two pair lists ([`evaluate`]), or a run and judged pairs. Out: counts
 //! of pairs that are correct, wrong and missed, by size group of the smaller document.
 //!
 //! A pair list is a directory of a run, a `pairs.tsv`, or a list of another system: lines of two docnos and,

@@ -17,7 +17,7 @@
 //!    all thresholds, and verified sampling with any margin too.
 //! 3. A finished trial is a small file; a study that is stopped goes on with the trial it was in.
 //! 4. Plans ([`crate::experiments::plan`]) for three precisions are made on the whole collection and run like trials, and
-//!    all is put side by side with the exact run ([`Comparison`]). Tables and [`figures`] are written.
+//!    all is put side by side with the exact run ([`Comparison`]). Tables and figures are written ([`crate::report::figures`]).
 //!
 //! # Invariants
 //! - What is counted depends on the collection and the lists of ratios and thresholds alone.

@@ -2,7 +2,7 @@
 //!
 //! # In and out
 //! In: numbers and labels. Out: an SVG file ([`Chart::svg`]), which stands for itself or in a page as an image, or
-//! markup for a page ([`bars`]), which takes its colours from the page's style.
+//! markup for a page ([`bars()`]), which takes its colours from the page's style.
 //!
 //! # Invariants
 //! - The same data give the same bytes.
