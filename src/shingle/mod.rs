@@ -1,8 +1,8 @@
 //! Stage 3 of 10: tokens to fingerprint sets.
 //!
 //! # Source
-//! Shingles as in Broder, Glassman, Manasse & Zweig 1997; MD5 and ten words as in Ye, Wen & Ma 2008,
-//! sections 2.1 and 4.3. xxh3: Y. Collet, the XXH3 algorithm.
+//! Shingles as in Broder, Glassman, Manasse & Zweig 1997; MD5 and ten words as in Ye, Wen & Ma
+//! 2008, sections 2.1 and 4.3. xxh3: Y. Collet, the XXH3 algorithm.
 //!
 //! # In and out
 //! In: a [`RawDocument`], parsed by stage 2. Out: its sorted set of distinct fingerprints, and its
