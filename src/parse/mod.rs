@@ -1,8 +1,9 @@
 //! Stage 2 of 10: raw documents to canonical text and tokens.
 //!
 //! # Source
-//! Tokens as in Ye, Wen & Ma 2008, section 2.1 (`whitespace`) and Cherkasova et al. 2009 (`bytes:N`);
-//! charsets after the WHATWG Encoding standard; markup after the HTML standard, section 13.2.5.
+//! Tokens as in Ye, Wen & Ma 2008, section 2.1 (`whitespace`) and Cherkasova et al. 2009
+//! (`bytes:N`); charsets after the WHATWG Encoding standard; markup after the HTML standard,
+//! section 13.2.5.
 //!
 //! # In and out
 //! In: a [`RawDocument`]. Out: its tokens, passed to a [`TokenConsumer`] as stretches of the
