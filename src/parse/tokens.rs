@@ -485,8 +485,9 @@ impl Canonical {
     }
 }
 
-/// Grows a buffer to twice what it has while it is small, by a quarter when it is large, by an eighth where
-/// that is megabytes: of a token as long as a document there is one copy, and not much more.
+/// Grows a buffer: by doubling while it is small, by a quarter when it is large, and by an eighth
+/// when it has several megabytes. So a token as long as a document takes little more memory than
+/// one copy of it.
 fn grow<T: Copy + Default>(buffer: &mut Vec<T>, least: usize) {
     let len = buffer.len();
     let more = match len {
@@ -504,7 +505,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Takes pairs of tokens as early as it can, and all of the text.
+    /// Takes pairs of tokens as early as possible, and all of the text.
     #[derive(Default)]
     struct Pairs {
         pairs: Vec<Vec<u8>>,
@@ -547,7 +548,7 @@ mod tests {
                      \u{10428}"
                 );
             }
-            // Two borders at every pair of places, inside characters too.
+            // Two borders at every pair of positions, also inside characters.
             for first in 0..=TEXT.len() {
                 for second in first..=TEXT.len() {
                     let bytes = TEXT.as_bytes();
@@ -566,7 +567,7 @@ mod tests {
     }
 
     proptest! {
-        /// In pieces of a byte nothing goes through the masks.
+        /// With pieces of one byte, nothing goes through the masks.
         #[test]
         fn masks_agree_with_the_table(
             parts in prop::collection::vec("[a-zA-Z0-9]{0,9}[ \\t.,'-]{0,3}|[ ']{0,70}|[é漢’\u{301}\0]|[A-Za-z ]{0,200}", 0..60),
@@ -591,7 +592,7 @@ mod tests {
         }
     }
 
-    /// Every length of run and of gap, at every place in a word of the masks.
+    /// Every length of run and gap, at every position in a word of the masks.
     #[test]
     fn masks_agree_with_the_table_at_every_place() {
         let mut canonical = Canonical::new(&TokenKind::Words);
