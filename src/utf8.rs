@@ -1,13 +1,13 @@
-//! UTF-8 that comes in pieces, which may end inside a character.
+//! Decodes UTF-8 that arrives in pieces, which may end inside a character.
 
-/// Is this a byte of a character other than its first?
+/// Whether this byte belongs to a character but does not begin it.
 pub(crate) fn is_continuation(b: u8) -> bool {
     b & 0xc0 == 0x80
 }
 
-/// What bytes begin with.
+/// What a sequence of bytes begins with.
 pub(crate) enum Decoded {
-    /// A character and its bytes.
+    /// A character and its length in bytes.
     Char(char, usize),
     /// The bytes end inside a character.
     Cut,
@@ -15,7 +15,7 @@ pub(crate) enum Decoded {
     Invalid,
 }
 
-/// The first character of UTF-8 bytes that do not begin with an ASCII one.
+/// Decodes the first character of UTF-8 bytes that begin with a non-ASCII one.
 #[inline]
 pub(crate) fn decode(bytes: &[u8]) -> Decoded {
     let tail = |i: usize| u32::from(bytes[i] & 0x3f);
@@ -47,7 +47,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Decoded {
     char::from_u32(code).map_or(Decoded::Invalid, |c| Decoded::Char(c, len))
 }
 
-/// The beginning of a character at the end of a piece.
+/// The incomplete character at the end of a piece.
 #[derive(Debug, Default)]
 pub(crate) struct Carry {
     bytes: [u8; 4],
@@ -55,14 +55,14 @@ pub(crate) struct Carry {
 }
 
 impl Carry {
-    /// Holds bytes that are [`Decoded::Cut`].
+    /// Stores bytes that are [`Decoded::Cut`].
     pub(crate) fn hold(&mut self, cut: &[u8]) {
         self.bytes[..cut.len()].copy_from_slice(cut);
         self.len = cut.len();
     }
 
-    /// Takes the rest of the character that is held off the front of a piece. `None` where nothing is held, or
-    /// where the piece ends before the character does. What turns out to be no character is U+FFFD.
+    /// Takes the rest of the stored character off the front of a piece. `None` if nothing is
+    /// stored, or if the piece ends before the character does. An invalid sequence becomes U+FFFD.
     pub(crate) fn complete(&mut self, piece: &mut &[u8]) -> Option<char> {
         while self.len > 0 {
             let (&b, rest) = piece.split_first()?;
@@ -84,23 +84,24 @@ impl Carry {
         None
     }
 
-    /// Nothing more comes: U+FFFD if a character is held that is not whole.
+    /// Ends the text: U+FFFD if an incomplete character is stored.
     pub(crate) fn end(&mut self) -> Option<char> {
         let held = std::mem::take(&mut self.len) > 0;
         held.then_some(char::REPLACEMENT_CHARACTER)
     }
 }
 
-/// Are bytes that come in pieces UTF-8?
+/// Checks whether bytes that arrive in pieces are UTF-8.
 #[derive(Debug, Default)]
 pub(crate) struct Utf8Check {
     wrong: bool,
-    /// The beginning of a character at the end of a piece.
+    /// The incomplete character at the end of a piece.
     cut: Vec<u8>,
 }
 
 impl Utf8Check {
-    /// Looks at a piece. Only what a character was cut off by is copied: a piece may be as long as a document.
+    /// Checks a piece. Copies only the incomplete character at its end, because a piece may be as
+    /// long as a document.
     pub(crate) fn push(&mut self, mut piece: &[u8]) {
         while !self.wrong && !self.cut.is_empty() {
             let Some((&byte, rest)) = piece.split_first() else {
@@ -123,7 +124,7 @@ impl Utf8Check {
         }
     }
 
-    /// Were all pieces together UTF-8?
+    /// Whether all pieces together are UTF-8.
     pub(crate) fn is_valid(&self) -> bool {
         !self.wrong && self.cut.is_empty()
     }
@@ -133,7 +134,7 @@ impl Utf8Check {
 mod tests {
     use super::*;
 
-    /// However a text comes by, it is UTF-8 or not.
+    /// The result does not depend on how a text is cut into pieces.
     #[test]
     fn utf8_is_told_from_pieces() {
         let texts: [&[u8]; 7] = [

@@ -1,19 +1,25 @@
-//! Which charset a document is in, and its bytes as UTF-8.
+//! Decides the charset of a document and decodes its bytes to UTF-8.
 //!
-//! The order, after the WHATWG Encoding and HTML standards: byte order mark; the charset declared
-//! by the HTTP header, by the XML declaration, by a `<meta>` tag within the first
-//! [`PRESCAN_BYTES`]; UTF-8 if the bytes are valid, or damaged here and there; the detector, or windows-1252. Labels mean what
-//! the Encoding standard says (`latin1` is windows-1252).
+//! The first rule that applies wins, after the WHATWG Encoding and HTML standards:
+//!
+//! 1. A byte order mark.
+//! 2. The charset declared by the HTTP header, by the XML declaration, or by a `<meta>` tag within
+//!    the first [`PRESCAN_BYTES`].
+//! 3. UTF-8, if the bytes are valid, or damaged only in some places.
+//! 4. The detector, or windows-1252.
+//!
+//! Labels have the meaning that the Encoding standard gives them (`latin1` is windows-1252).
 //!
 //! # Where we depart from the standards
-//! - Bytes declared to be UTF-8 that are not UTF-8 are taken for undeclared, with a notice: on the
-//!   web such a label is a server's default far more often than the bytes are damaged. Damaged they are, declared
-//!   or not, where characters of several bytes are more than twice the places that are no UTF-8: bytes of other
-//!   charsets rarely follow each other so. Of the 217 pages in EUC-KR of linuxdocs-medium none has more than a
-//!   quarter as many; of its three other pages that are no UTF-8, none of which declares anything, two have
-//!   eleven for one. UTF-8 that is only cut off inside its last character stays UTF-8.
+//! - Bytes declared as UTF-8 that are not valid UTF-8 are treated as undeclared, with a notice: on
+//!   the web such a label is a server's default far more often than the bytes are damaged. The
+//!   bytes count as damaged UTF-8, declared or not, if characters of several bytes outnumber the
+//!   invalid places by more than two to one: in other charsets such sequences are rare. Of the 217
+//!   pages in EUC-KR of linuxdocs-medium, none has a ratio above one to four. Of its three other
+//!   pages that are not valid UTF-8, none of which declares a charset, two have a ratio of eleven
+//!   to one. UTF-8 that is only cut off inside its last character stays UTF-8.
 //! - The charsets that browsers refuse to decode (`hz-gb-2312`, `iso-2022-kr` ...) count as unknown
-//!   labels: their ASCII part can be read, where browsers show nothing.
+//!   labels. So their ASCII part can be read, where browsers show nothing.
 
 use std::io;
 
@@ -22,32 +28,32 @@ use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, W
 
 use crate::read::{ContentKind, RawDocument, Reason, Reject, SourceSpan};
 
-/// Where a `<meta>` tag that declares the charset must stand (HTML standard, section 13.2.3.2).
+/// Bytes within which a `<meta>` tag must declare the charset (HTML standard, section 13.2.3.2).
 const PRESCAN_BYTES: usize = 1024;
 
-/// What the detector gets to see, from the first byte on that is not ASCII. Enough text for it to
-/// be sure, and it reads only some ten megabytes a second.
+/// Bytes passed to the detector, from the first non-ASCII byte on. That is enough text for a
+/// confident guess, and the detector reads only about ten megabytes a second.
 const DETECT_BYTES: usize = 4096;
 
-/// Label text of a notice: a label may be any bytes of any length.
+/// Maximum characters of a label in a notice: a label may be any bytes of any length.
 const LABEL_CHARS: usize = 40;
 
 /// The decision about a document's charset.
 #[derive(Debug)]
 pub(super) struct Charset {
-    /// What to decode from.
+    /// The charset to decode from.
     pub(super) encoding: &'static Encoding,
-    /// Bytes of the byte order mark, not part of the text.
+    /// Length of the byte order mark, which is not part of the text.
     pub(super) start: usize,
-    /// The bytes from `start` on are UTF-8 as they are.
+    /// Whether the bytes from `start` on are UTF-8 already.
     pub(super) as_is: bool,
-    /// Markup that begins with an XML declaration.
+    /// Whether this is markup that begins with an XML declaration.
     pub(super) xml: bool,
-    /// Where the label came from, for the notice about bytes that are not in the charset.
+    /// The origin of the label, for the notice about bytes that are not in the charset.
     pub(super) source: &'static str,
 }
 
-/// Decides, adding to `notices` what was wrong about a declaration.
+/// Decides the charset and adds problems with a declaration to `notices`.
 pub(super) fn decide(
     document: &RawDocument<'_>,
     detector: bool,
@@ -93,7 +99,7 @@ pub(super) fn decide(
         (_, Ok(_)) => return charset,
         (_, Err(error)) => error,
     };
-    // Undeclared, or declared to be UTF-8, and not UTF-8.
+    // The text is undeclared, or declared as UTF-8, and it is not valid UTF-8.
     let valid = error.valid_up_to();
     if error.error_len().is_none() && !text[..valid].is_ascii() {
         return charset;
@@ -119,7 +125,7 @@ pub(super) fn decide(
     charset
 }
 
-/// Are most of the bytes that are not ASCII in UTF-8?
+/// Whether most of the non-ASCII bytes are in UTF-8.
 fn is_damaged_utf8(text: &[u8]) -> bool {
     let (mut characters, mut damages) = (0u64, 0u64);
     for chunk in text.utf8_chunks() {
@@ -130,7 +136,7 @@ fn is_damaged_utf8(text: &[u8]) -> bool {
     characters > 2 * damages
 }
 
-/// What comes of the declarations: the first label that is known.
+/// The result of the declarations: the first known label.
 fn declared(
     document: &RawDocument<'_>,
     text: &[u8],
@@ -161,7 +167,7 @@ fn declared(
     if !markup {
         return None;
     }
-    // A declaration that can be read as ASCII is not in UTF-16, whatever it says.
+    // A declaration that can be read as ASCII is not in UTF-16, even if it names UTF-16.
     let readable = |encoding| {
         if encoding == UTF_16LE || encoding == UTF_16BE {
             UTF_8
@@ -193,7 +199,7 @@ fn declared(
     None
 }
 
-/// A guess, from the first bytes that tell anything.
+/// Guesses the charset from the text at the first non-ASCII byte.
 fn detect(text: &[u8]) -> &'static Encoding {
     let start = Encoding::ascii_valid_up_to(text).saturating_sub(2);
     let end = text.len().min(start + DETECT_BYTES);
@@ -207,7 +213,7 @@ enum XmlFamily {
     Wide(&'static Encoding),
 }
 
-/// Does the text begin with an XML declaration, and in bytes of what width?
+/// Whether the text begins with an XML declaration, and in code units of which width.
 fn xml_family(text: &[u8]) -> Option<XmlFamily> {
     match text {
         [b'<', 0, b'?', 0, b'x', 0, ..] => Some(XmlFamily::Wide(UTF_16LE)),
@@ -219,10 +225,11 @@ fn xml_family(text: &[u8]) -> Option<XmlFamily> {
     }
 }
 
-/// Does the text begin with an XML declaration, the whole of its name? Of UTF-16 the standard looks at three
-/// characters to tell the encoding, which other processing instructions have too.
+/// Whether the text begins with the whole name of an XML declaration. For UTF-16, the standard
+/// looks at only three characters to detect the encoding; other processing instructions begin with
+/// these too.
 fn is_xml(text: &[u8]) -> bool {
-    // Where the byte of an ASCII character is in one of UTF-16.
+    // The position of an ASCII character's byte in a UTF-16 code unit.
     let (width, at) = match text {
         [0, ..] => (2, 1),
         [_, 0, ..] => (2, 0),
@@ -269,7 +276,7 @@ impl<'a> MetaScan<'a> {
             self.rest = &self.rest[at + 1..];
             match self.rest {
                 [b'!', b'-', b'-', ..] => {
-                    // The dashes that open it may also close it.
+                    // The dashes that open a comment may also close it.
                     self.rest = &self.rest[1..];
                     self.skip_to(b"-->");
                 }
@@ -295,12 +302,12 @@ impl<'a> MetaScan<'a> {
         }
     }
 
-    /// Reads the attributes of a tag; the label they declare if it is a `<meta>`.
+    /// Reads the attributes of a tag; returns the label that they declare if the tag is a `<meta>`.
     fn attributes(&mut self) -> Option<&'a [u8]> {
         let (mut pragma, mut charset, mut content) = (false, None, None);
         let (mut pragma_seen, mut content_seen) = (false, false);
         while let Some((name, value)) = self.attribute() {
-            // The first of its name counts.
+            // Of several attributes with the same name, the first counts.
             if name.eq_ignore_ascii_case(b"http-equiv") && !pragma_seen {
                 pragma_seen = true;
                 pragma = value.eq_ignore_ascii_case(b"content-type");
@@ -380,7 +387,7 @@ fn label_in_content(content: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// A notice; who knows the source and the docno fills them in.
+/// A notice; the caller fills in source and docno.
 fn notice(reason: Reason, detail: String) -> Reject {
     Reject {
         source: SourceSpan::default(),
@@ -390,14 +397,14 @@ fn notice(reason: Reason, detail: String) -> Reject {
     }
 }
 
-/// Decodes in pieces, so that a large body is never held a second time.
+/// Decodes in pieces, so that a large body is not held twice.
 pub(super) struct Decoding<'a> {
     decoder: Decoder,
     input: &'a [u8],
-    /// Bytes of the body before `input`.
+    /// Number of bytes of the body before `input`.
     before: usize,
     done: bool,
-    /// Offset in the body of the first byte that the charset does not allow.
+    /// Offset in the body of the first byte that is invalid in the charset.
     first_malformed: Option<usize>,
 }
 
@@ -412,13 +419,12 @@ impl<'a> Decoding<'a> {
         }
     }
 
-    /// The next piece as UTF-8 at the beginning of `out`; 0 bytes at the end. Needs room for some
-    /// characters, 16 bytes at least.
+    /// Writes the next piece as UTF-8 to the beginning of `out`; returns 0 at the end. `out` needs
+    /// room for several characters, at least 16 bytes.
     pub(super) fn next_piece(&mut self, out: &mut [u8]) -> usize {
         const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
         let mut written = 0;
-        // Some room stays for a replacement character, which comes on top of what the decoder
-        // writes.
+        // Reserve room for a replacement character, which is added to the decoder's output.
         while !self.done && out.len() - written >= 16 {
             let room = out.len() - REPLACEMENT.len();
             let (result, read, wrote) = self.decoder.decode_to_utf8_without_replacement(
@@ -445,7 +451,7 @@ impl<'a> Decoding<'a> {
         written
     }
 
-    /// After the last piece: the notice if bytes were replaced.
+    /// To be called after the last piece: the notice if bytes were replaced.
     pub(super) fn notice(&self, charset: &Charset) -> Option<Reject> {
         let at = self.first_malformed?;
         let (name, source) = (charset.encoding.name(), charset.source);

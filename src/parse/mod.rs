@@ -1,45 +1,47 @@
 //! Stage 2 of 10: raw documents to canonical text and tokens.
 //!
 //! # Source
-//! Tokens as in Ye, Wen & Ma 2008, section 2.1 (`whitespace`) and Cherkasova et al. 2009 (`bytes:N`);
-//! charsets after the WHATWG Encoding standard; markup after the HTML standard, section 13.2.5.
+//! Tokens as in Ye, Wen & Ma 2008, section 2.1 (`whitespace`) and Cherkasova et al. 2009
+//! (`bytes:N`); charsets after the WHATWG Encoding standard; markup after the HTML standard,
+//! section 13.2.5.
 //!
 //! # In and out
-//! In: a [`RawDocument`]. Out: its tokens, handed to a [`TokenConsumer`] as stretches of the
-//! canonical document (the tokens joined by one space), and what was learnt on the way
+//! In: a [`RawDocument`]. Out: its tokens, passed to a [`TokenConsumer`] as stretches of the
+//! canonical document (the tokens joined by one space), and facts about the document
 //! ([`ParseFacts`]).
 //!
 //! # Algorithm
-//! 1. Decide the charset (`charset.rs`); valid UTF-8 is used where it lies, everything else is
-//!    decoded in pieces.
+//! 1. Decide the charset (`charset.rs`). Valid UTF-8 is used in place; everything else is decoded
+//!    in pieces.
 //! 2. Markup goes through a streaming tokenizer that passes on text and word breaks (`markup.rs`).
-//! 3. Text becomes canonical text; where it is ASCII, 64 bytes at a time (`masks.rs`, `tokens.rs`). The
-//!    text itself, white space folded, can be kept in the same pass (`text.rs`).
+//! 3. Text becomes canonical text, 64 bytes at a time where it is ASCII (`masks.rs`, `tokens.rs`).
+//!    The same pass can also keep the text itself, with its white space folded (`text.rs`).
 //!
 //! # Tokens
 //! - `words`: a maximal run of alphanumeric characters ([`char::is_alphanumeric`]) and their
 //!   combining marks (general category M), each character lower-cased by itself. An apostrophe
-//!   (`'` or U+2019, which becomes `'`) between two alphanumeric characters stays inside; the one
-//!   before it may carry marks. Each character of the scripts Han, Hiragana and Katakana is a token
-//!   of its own, with its marks. All else separates, also a mark that follows neither.
+//!   (`'`, or U+2019, which becomes `'`) between two alphanumeric characters belongs to the word;
+//!   the character before it may carry marks. Each character of the scripts Han, Hiragana and
+//!   Katakana is a token of its own, with its marks. Every other character separates words,
+//!   including a mark that follows neither kind of token.
 //! - `whitespace`: a maximal run of characters that are not [`char::is_whitespace`].
-//! - `bytes:N`: canonical text as with `whitespace`; stage 3 makes windows of bytes of it.
+//! - `bytes:N`: canonical text as with `whitespace`; stage 3 slides windows of N bytes over it.
 //!
 //! A token may begin in one piece of text and end in another: `foo<b>bar</b>` is one word.
 //!
 //! # Invariants
-//! - Any bytes are a document: nothing here fails.
-//! - The tokens depend on the document alone, not on how it was cut into pieces or portions.
-//! - The text that [`Parser::text`] keeps of a document, parsed as plain UTF-8 text, gives the tokens
-//!   of the document, of every kind.
+//! - Parsing never fails: any sequence of bytes is a document.
+//! - The tokens depend only on the document, not on how it was cut into pieces or portions.
+//! - [`Parser::text`] returns a text that, parsed as plain UTF-8, gives the same tokens as the
+//!   document, for every token kind.
 //!
 //! # Cost
-//! One pass. Memory is bounded by the portions that a consumer takes, not by the document, unless the document
-//! is a few giant tokens: fixed buffers of some 8 MiB, and at most six times the body for the longest stretch
-//! that a consumer may keep. (A byte of a legacy charset becomes up to three, buffers grow by a quarter at a
-//! time, and an end tag that does not end is held once by the tokenizer.) No allocation for a document
-//! after the first few, but for its title, its notices, and a few bytes that the markup tokenizer
-//! allocates for entities.
+//! One pass. The portions that a consumer takes bound the memory, not the document, unless the
+//! document consists of a few giant tokens. The buffers take about 8 MiB, plus at most six times
+//! the body for the longest stretch that a consumer may keep. (A byte of a legacy charset becomes
+//! up to three, buffers grow by a quarter at a time, and the tokenizer holds an unterminated end
+//! tag once.) After the first few documents, parsing allocates only for a document's title, its
+//! notices, and a few bytes per entity in the markup tokenizer.
 
 mod charset;
 mod class;
@@ -63,36 +65,36 @@ pub use config::{ParseConfig, TokenKind};
 pub(crate) use spans::{canonical_token, token_spans};
 pub use tokens::{TokenConsumer, Tokens};
 
-/// Characters of a title that are kept.
+/// Maximum number of characters kept of a title.
 pub const TITLE_CHARS: usize = 200;
 
 /// Bytes of text decoded at a time.
 const DECODE_BYTES: usize = 16 << 10;
 
-/// What is learnt about a document while it is parsed.
+/// Facts about a document that parsing yields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseFacts {
-    /// Tokens; for `bytes:N` words separated by white space.
+    /// Number of tokens; for `bytes:N`, of words separated by white space.
     pub words: u64,
-    /// The first title outside SVG, or the title of the source, white space folded, at most
-    /// [`TITLE_CHARS`] characters.
+    /// The first title outside SVG, or the title that the source gives, with white space folded, at
+    /// most [`TITLE_CHARS`] characters.
     pub title: Option<String>,
-    /// The charset it was decoded from, by its name in the Encoding standard.
+    /// The source charset, by its name in the Encoding standard.
     pub charset: &'static str,
-    /// What was wrong with the charset. Source and docno are for the caller to fill in.
+    /// Problems with the charset. The caller fills in source and docno.
     pub notices: Vec<Reject>,
 }
 
-/// Takes the text of a document in pieces, which may end anywhere, and where words end without a
-/// character that says so.
+/// Receives the text of a document in pieces, which may end anywhere, and the word breaks that no
+/// character marks.
 trait Sink {
     /// A piece of text, in UTF-8.
     fn text(&mut self, piece: &[u8]);
-    /// What follows is apart from what went before.
+    /// Separates the text that follows from the text before.
     fn word_break(&mut self);
 }
 
-/// Text to tokens.
+/// Converts text to tokens.
 struct ToTokens<'a> {
     canonical: &'a mut Canonical,
     consumer: &'a mut dyn TokenConsumer,
@@ -110,7 +112,7 @@ impl Sink for ToTokens<'_> {
     }
 }
 
-/// Text with its white space folded.
+/// Keeps text with its white space folded.
 struct ToText<'a> {
     text: &'a mut Text,
     take: &'a mut dyn FnMut(&[u8]),
@@ -128,7 +130,7 @@ impl Sink for ToText<'_> {
     }
 }
 
-/// One text for two.
+/// Sends one text to two sinks.
 struct Both<A, B>(A, B);
 
 impl<A: Sink, B: Sink> Sink for Both<A, B> {
@@ -145,7 +147,7 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
     }
 }
 
-/// What makes text of a document, with buffers that are used again.
+/// Extracts the text of a document, with reusable buffers.
 #[derive(Debug)]
 struct Source {
     detector: bool,
@@ -154,7 +156,7 @@ struct Source {
 }
 
 impl Source {
-    /// Sends a document's text to `sink`; tells its charset and what was wrong with it.
+    /// Sends a document's text to `sink`; returns its charset and any problems with it.
     fn send<S: Sink>(
         &mut self,
         document: &RawDocument<'_>,
@@ -203,7 +205,7 @@ impl Source {
     }
 }
 
-/// Parses one document after the other, with the same buffers.
+/// Parses one document after the other, reusing the same buffers.
 #[derive(Debug)]
 pub struct Parser {
     source: Source,
@@ -226,7 +228,7 @@ impl Parser {
         }
     }
 
-    /// Parses a document and hands its tokens to `consumer`.
+    /// Parses a document and passes its tokens to `consumer`.
     pub fn parse(
         &mut self,
         document: &RawDocument<'_>,
@@ -241,13 +243,14 @@ impl Parser {
         self.facts(document, charset, notices, consumer)
     }
 
-    /// Hands the tokens of a text, UTF-8 and nothing but text, to `consumer`.
+    /// Passes the tokens of plain UTF-8 text to `consumer`.
     pub(crate) fn plain(&mut self, text: &[u8], consumer: &mut dyn TokenConsumer) {
         self.canonical.push(text, consumer);
         self.canonical.finish(consumer);
     }
 
-    /// As [`Parser::parse`], and appends the document's text, as [`Parser::text`] has it, to `out`.
+    /// Like [`Parser::parse`], and also appends the document's text, as [`Parser::text`] defines
+    /// it, to `out`.
     pub fn parse_keeping(
         &mut self,
         document: &RawDocument<'_>,
@@ -269,24 +272,25 @@ impl Parser {
         self.facts(document, charset, notices, consumer)
     }
 
-    /// Appends to `out` the text of a document: decoded, without markup, before it is cut into tokens.
+    /// Appends to `out` the text of a document: decoded, without markup, not yet cut into tokens.
     ///
-    /// A maximal run of white space ([`char::is_whitespace`]) is one line feed if a line feed, carriage
-    /// return, U+2028, U+2029 or a tag that separates words is in it, one space otherwise, and nothing
-    /// at the beginning and the end. It is valid UTF-8. Parsed again, as text, it gives the same tokens:
-    /// so a text that begins with U+FEFF has one more before it, which is taken for a byte order mark then.
+    /// A maximal run of white space ([`char::is_whitespace`]) becomes one line feed if it contains
+    /// a line feed, carriage return, U+2028, U+2029 or a tag that separates words; otherwise it
+    /// becomes one space. White space at the beginning and the end is dropped. The text is valid
+    /// UTF-8. Parsed again as plain text, it gives the same tokens. Therefore a text that begins
+    /// with U+FEFF gets one more in front, which the second parse takes for a byte order mark.
     pub fn text(&mut self, document: &RawDocument<'_>, out: &mut Vec<u8>) {
         self.text_in_pieces(document, &mut |piece| out.extend_from_slice(piece));
     }
 
-    /// As [`Parser::text`], in pieces of some 64 KiB, which may end inside a character.
+    /// Like [`Parser::text`], in pieces of about 64 KiB, which may end inside a character.
     pub fn text_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&[u8])) {
         let text = &mut self.text;
         self.source.send(document, &mut ToText { text, take });
         self.text.finish(take);
     }
 
-    /// Ends a document.
+    /// Finishes a document and returns its facts.
     fn facts(
         &mut self,
         document: &RawDocument<'_>,
@@ -305,13 +309,14 @@ impl Parser {
         }
     }
 
-    /// Gives back memory that only an oversized document needs.
+    /// Releases memory that only an oversized document needs.
     pub fn shrink(&mut self) {
         self.canonical.shrink();
     }
 }
 
-/// White space folded and trimmed, at most [`TITLE_CHARS`] characters; `None` if nothing is left.
+/// Folds and trims white space and keeps at most [`TITLE_CHARS`] characters; `None` if nothing is
+/// left.
 fn fold_title(title: &str) -> Option<String> {
     if title.is_empty() {
         return None;

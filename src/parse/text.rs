@@ -1,21 +1,23 @@
-//! Text in pieces to the text that is kept: white space folded, nothing else changed.
+//! Extracts the text to keep from text in pieces: folds white space and changes nothing else.
 //!
-//! Pieces may end anywhere, also inside a character. Every byte is written and its place decided by how
-//! far an index moves, so that there is no branch on ordinary text: a byte of white space after another
-//! takes its place. Only characters that begin as a wide space does are looked at one by one.
+//! Pieces may end anywhere, also inside a character. Every byte is written, and an index that moves
+//! or stays decides its place, so ordinary text causes no branches: a white space byte overwrites
+//! the white space byte before it. Only characters whose first byte could begin a wide space are
+//! examined one by one.
 //!
 //! # Invariants
-//! - What is handed on is valid UTF-8 when put together: a byte that begins no character is U+FFFD, by
-//!   the rules of `tokens.rs`, so that the tokens of the text are those of the document.
-//! - `buffer[..used]` is text not yet handed on. It ends in white space exactly if `gap`; that is
-//!   handed on only before something else.
+//! - The concatenated output is valid UTF-8. A byte that begins no character becomes U+FFFD, by the
+//!   rules of `tokens.rs`, so that the text has the same tokens as the document.
+//! - `buffer[..used]` is text not yet passed on. It ends in white space exactly if `gap` is set;
+//!   that white space is passed on only when more text follows.
 
 use crate::utf8::{Carry, Decoded, decode};
 
-/// Text is handed on when about so much has come together; stays in the second-level cache.
+/// Text is passed on when about this many bytes have accumulated; they stay in the second-level
+/// cache.
 const DRAIN_BYTES: usize = 64 << 10;
 
-/// Text taken at a time.
+/// Bytes of text processed at a time.
 const CHUNK_BYTES: usize = 16 << 10;
 
 /// A byte order mark in UTF-8.
@@ -24,8 +26,8 @@ const MARK: &[u8] = "\u{feff}".as_bytes();
 /// In [`FOLDED`]: a character that begins with this byte may be white space.
 const WIDE: u8 = 0;
 
-/// What a byte becomes: a space or a line feed for white space, [`WIDE`], or itself. (NUL is itself too,
-/// which the table has no other way to say; it is looked at like a wide space, and is none.)
+/// What a byte becomes: a space or a line feed for white space, [`WIDE`], or itself. (NUL becomes
+/// itself too, which equals [`WIDE`]. It is examined like a wide space and then kept.)
 static FOLDED: [u8; 256] = {
     let mut table = [0; 256];
     let mut b = 0;
@@ -41,7 +43,8 @@ static FOLDED: [u8; 256] = {
     table
 };
 
-/// The white space beyond ASCII that UTF-8 text begins with: its bytes, and what it is folded to.
+/// The non-ASCII white space at the beginning of a UTF-8 text: its length in bytes, and the byte it
+/// folds to.
 fn wide_space(text: &[u8]) -> Option<(usize, u8)> {
     match text {
         [0xc2, 0x85 | 0xa0, ..] => Some((2, b' ')),
@@ -57,14 +60,15 @@ fn wide_space(text: &[u8]) -> Option<(usize, u8)> {
 /// The text of the document being parsed.
 #[derive(Debug)]
 pub(super) struct Text {
-    /// As large as it gets from the first document on.
+    /// Has its full size from the first document on.
     buffer: Vec<u8>,
     used: usize,
-    /// The last byte is white space, to which more may come.
+    /// Whether the last byte is white space, which more white space may extend.
     gap: bool,
-    /// Nothing was handed on yet: the first byte is a gap before all text, and goes.
+    /// Whether nothing was passed on yet: the first byte is then a gap before all text, to be
+    /// dropped.
     begins: bool,
-    /// The character that a piece ended in.
+    /// The incomplete character at the end of a piece.
     carry: Carry,
 }
 
@@ -83,13 +87,13 @@ impl Default for Text {
 }
 
 impl Text {
-    /// Before a document is a gap.
+    /// Starts a document with a gap.
     fn begin(&mut self) {
         self.begins = true;
         self.keep_gap(b' ');
     }
 
-    /// Nothing but white space is in the buffer.
+    /// Resets the buffer to one byte of white space.
     fn keep_gap(&mut self, space: u8) {
         self.buffer.resize(DRAIN_BYTES + CHUNK_BYTES, 0);
         self.buffer[0] = space;
@@ -119,14 +123,14 @@ impl Text {
         }
     }
 
-    /// What follows is apart from what went before.
+    /// Separates the text that follows from the text before.
     pub(super) fn word_break(&mut self, take: &mut dyn FnMut(&[u8])) {
         let carried = self.carry.end();
         self.push_carried(carried, take);
         self.push_valid(b"\n", take);
     }
 
-    /// Hands on the rest, and makes ready for the next document.
+    /// Passes on the rest and resets for the next document.
     pub(super) fn finish(&mut self, take: &mut dyn FnMut(&[u8])) {
         let carried = self.carry.end();
         self.push_carried(carried, take);
@@ -134,7 +138,7 @@ impl Text {
         self.begin();
     }
 
-    /// Appends a character that a piece was cut off in.
+    /// Appends a character that was split between two pieces.
     fn push_carried(&mut self, carried: Option<char>, take: &mut dyn FnMut(&[u8])) {
         if let Some(c) = carried {
             self.push_valid(c.encode_utf8(&mut [0; 4]).as_bytes(), take);
@@ -143,7 +147,8 @@ impl Text {
 
     /// Appends whole characters.
     fn push_valid(&mut self, text: &[u8], take: &mut dyn FnMut(&[u8])) {
-        // A chunk may end inside a character: a wide space is looked for in all that there is.
+        // A chunk may end inside a character, so look for a wide space in the whole rest of the
+        // text.
         let mut at = 0;
         while at < text.len() {
             if self.used > DRAIN_BYTES {
@@ -169,14 +174,14 @@ impl Text {
         }
     }
 
-    /// Appends bytes of `text` from `at` to `end`, or to the first that may begin a wide space; answers
-    /// where.
+    /// Appends the bytes of `text` from `at` to `end`, or to the first byte that may begin a wide
+    /// space; returns where it stopped.
     #[inline]
     fn fold(&mut self, text: &[u8], at: usize, end: usize) -> usize {
         let (mut used, mut gap) = (self.used, self.gap);
         let mut last = self.buffer.get(used.wrapping_sub(1)).copied().unwrap_or(0);
         let mut taken = end - at;
-        // Not more is written than there are bytes, for which there is room.
+        // At most as many bytes are written as are read, and there is room for those.
         let out = &mut self.buffer[..];
         for (i, &b) in text[at..end].iter().enumerate() {
             let folded = FOLDED[usize::from(b)];
@@ -187,7 +192,7 @@ impl Text {
             let space = folded <= b' ' && (folded == b' ' || folded == b'\n');
             let more = space & gap;
             used -= usize::from(more);
-            // A line feed is less than a space: of both it stays.
+            // A line feed is less than a space, so the minimum keeps it.
             last = if more { last.min(folded) } else { folded };
             out[used] = last;
             used += 1;
@@ -197,7 +202,7 @@ impl Text {
         at + taken
     }
 
-    /// Appends a byte: of a character, or what white space is folded to.
+    /// Appends a byte of a character, or the byte that white space folds to.
     fn put(&mut self, byte: u8, space: bool) {
         if space && self.gap {
             let last = &mut self.buffer[self.used - 1];
@@ -209,7 +214,7 @@ impl Text {
         self.gap = space;
     }
 
-    /// Hands on all but a gap at the end.
+    /// Passes on everything but a gap at the end.
     fn drain(&mut self, take: &mut dyn FnMut(&[u8])) {
         let end = self.used - usize::from(self.gap);
         let start = usize::from(self.begins).min(end);
@@ -298,7 +303,7 @@ mod tests {
                 );
             }
         }
-        // Over the ends of chunks, and of what is handed on at once, at every place in a character.
+        // At the end of a chunk and of an output piece, at every place in a character.
         for start in 0..8 {
             for filling in ["a", " ", "\u{3000}", "é \u{2028}"] {
                 let long = filling.repeat(2 * DRAIN_BYTES / filling.len());
@@ -350,7 +355,7 @@ mod tests {
         }
     }
 
-    /// Its text, and that the text has its tokens.
+    /// Returns the text, and checks that it has the tokens of the document.
     fn checked(raw: &RawDocument<'_>) -> String {
         let mut texts = Vec::new();
         for tokens in ["words", "whitespace", "bytes:7"] {
@@ -399,7 +404,7 @@ mod tests {
                 "a\nbd\n&",
             ),
             (None, b"it'<p>s<script>no</script>\0", "it'\ns"),
-            // A byte order mark to whoever reads the text.
+            // A reader of the text takes the first one for a byte order mark.
             (None, b"<p>&#xfeff;a", "\u{feff}\u{feff}a"),
             (None, b"\xef\xbb\xbf\xef\xbb\xbfa", "\u{feff}\u{feff}a"),
             (

@@ -1,16 +1,17 @@
-//! Text in pieces to tokens: one buffer of canonical text and where each token starts in it.
+//! Converts text in pieces to tokens: one buffer of canonical text, and the start of each token in
+//! it.
 //!
-//! Pieces may end anywhere, inside a word or inside a character. What ASCII becomes is settled for a
-//! whole block of text at once (`masks.rs`): the bytes, and a bit for each of what separates; then the
-//! stretches between superfluous spaces are copied and the starts read off the bits. Short pieces
-//! and short runs go through a table, byte by byte. An apostrophe at a word's end, and every longer
-//! character, goes through [`Canonical::step`].
+//! Pieces may end anywhere, inside a word or inside a character. ASCII is classified for a whole
+//! block of text at once (`masks.rs`), which gives the output bytes and one bit per separator. Then
+//! the stretches between redundant spaces are copied, and the token starts are read off the bits.
+//! Short pieces and short runs go through a table, byte by byte. An apostrophe at the end of a
+//! word, and every non-ASCII character, goes through [`Canonical::step`].
 //!
 //! # Invariants
 //! - `buffer[..used]` is canonical text: tokens, each followed by one space once it is closed. It
 //!   ends in a space, or is empty, exactly when no token is open.
-//! - An apostrophe that ends a piece is held in the buffer until the next character shows whether
-//!   it is inside a word; it is never handed on before.
+//! - An apostrophe at the end of a piece stays in the buffer until the next character shows whether
+//!   it is inside a word; it is never passed on before that.
 
 use std::ops::Range;
 
@@ -19,32 +20,33 @@ use super::config::TokenKind;
 use super::masks::{BLOCK, LANES, Masks};
 use crate::utf8::{Carry, Decoded, decode, is_continuation};
 
-/// A shorter run is not worth the work that a word of the masks takes.
+/// The least length of a run for which processing one word of the masks pays off.
 const LEAST_RUN: usize = 16;
 
-/// Starts written at once, wanted or not, so that their number is no branch to be guessed.
+/// Token starts are written in groups of this size, needed or not, so that their number causes no
+/// branch mispredictions.
 const STARTS_AT_ONCE: usize = 8;
 
-/// Room for what is written beyond what is used: twice [`LANES`] bytes, and the starts of as many
-/// bytes rounded up.
+/// Spare room for writes beyond the used part: twice [`LANES`] bytes, and the token starts of that
+/// many bytes, rounded up.
 const SPARE_BYTES: usize = 2 * LANES;
 const SPARE_STARTS: usize = LANES / 2 + STARTS_AT_ONCE;
 
-/// Canonical text is handed on whenever about this much has come together; the consumer decides
-/// what to keep. Stays in the second-level cache with its starts.
+/// Canonical text is passed on whenever about this many bytes have accumulated; the consumer
+/// decides what to keep. With its token starts it stays in the second-level cache.
 pub(super) const DRAIN_BYTES: usize = 256 << 10;
 
-/// From this length on buffers grow by less.
+/// Buffers of at least this size grow by a smaller factor.
 const LARGE: usize = 8 << 20;
 
 /// Canonical text in the middle of a document, or at its end.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens<'a> {
-    /// Canonical text not yet consumed, without a space at its end. Where more text may follow, a
-    /// token that is not yet complete may stand at the end.
+    /// Canonical text not yet consumed, without a space at its end. If more text may follow, it can
+    /// end with an incomplete token.
     pub bytes: &'a [u8],
-    /// Where each complete token starts in `bytes`, and at last where the next one would: token i
-    /// is `bytes[starts[i]..starts[i + 1] - 1]`. Never empty.
+    /// The start of each complete token in `bytes`, then the start that the next token would have:
+    /// token i is `bytes[starts[i]..starts[i + 1] - 1]`. Never empty.
     pub starts: &'a [usize],
 }
 
@@ -55,21 +57,21 @@ impl<'a> Tokens<'a> {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Is there no complete token?
+    /// Whether there is no complete token.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Every `count` consecutive tokens, joined by one space.
+    /// Every window of `count` consecutive tokens, joined by one space.
     pub fn windows(&self, count: usize) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let bytes = self.bytes;
-        // An end follows a start by a token and a space, so this is never out of range.
+        // A token and a space lie between a start and the next, so this is never out of range.
         self.spans(count)
             .map(move |span| bytes.get(span).unwrap_or_default())
     }
 
-    /// Where in `bytes` each of [`Tokens::windows`] lies.
+    /// The ranges in `bytes` of the windows that [`Tokens::windows`] yields.
     pub fn spans(&self, count: usize) -> impl Iterator<Item = Range<usize>> + use<'a> {
         let starts = self.starts;
         let ends = starts.get(count.max(1)..).unwrap_or_default();
@@ -78,24 +80,24 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Takes the tokens of a document, in one portion or, when it is large, in several.
+/// Takes the tokens of a document, in one portion or, if it is large, in several.
 pub trait TokenConsumer {
-    /// Takes a portion and answers how many bytes of it are done with, which must be a token's
-    /// start for one who wants whole tokens. What is not done with comes again, with more behind
-    /// it. `last` is true once, for the last portion, which may be empty.
+    /// Takes a portion and returns the number of its bytes that are consumed. A consumer that needs
+    /// whole tokens must return the start of a token. The rest is offered again, with more text
+    /// after it. `last` is true once, for the last portion, which may be empty.
     fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize;
 }
 
-/// What stands at the end of the canonical text.
+/// The token state at the end of the canonical text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Open {
     /// Nothing: the next character begins a token.
     None,
-    /// A token to which more characters can come.
+    /// A token that more characters can extend.
     Word,
-    /// A word and an apostrophe that belongs to it only if a letter follows.
+    /// A word and an apostrophe, which belongs to the word only if a letter follows.
     Apostrophe,
-    /// A character that is a token of its own, open to its combining marks only.
+    /// A character that is a token of its own; only combining marks can extend it.
     Ideograph,
 }
 
@@ -106,18 +108,18 @@ pub(super) struct Canonical {
     table: &'static [u8; 256],
     masks: Masks,
     classes: ClassCache,
-    /// Canonical text in `..used`; the rest is room.
+    /// Canonical text in `..used`; the rest is spare room.
     buffer: Vec<u8>,
     used: usize,
-    /// Starts of tokens in `..count`, the open one included; the rest is room.
+    /// Starts of tokens in `..count`, including the open one; the rest is spare room.
     starts: Vec<usize>,
     count: usize,
     open: Open,
-    /// The character that a piece ended in.
+    /// The incomplete character at the end of a piece.
     carry: Carry,
-    /// Hand on when so much is used.
+    /// Tokens are passed on when `used` reaches this length.
     drain_at: usize,
-    /// Tokens already handed on and done with.
+    /// Number of tokens passed on and consumed.
     gone: u64,
 }
 
@@ -148,7 +150,8 @@ impl Canonical {
         }
         while !piece.is_empty() {
             let mut end = piece.len().min(BLOCK);
-            // Blocks end between characters. (Text is valid; the limit is for safety alone.)
+            // Blocks end between characters. (The text is valid; the limit only guards against
+            // bugs.)
             for _ in 0..3 {
                 if end < piece.len() && is_continuation(piece[end]) {
                     end -= 1;
@@ -163,7 +166,7 @@ impl Canonical {
         }
     }
 
-    /// Ends the word: what follows is apart from what went before.
+    /// Ends the word: the text that follows is separate from the text before.
     pub(super) fn word_break(&mut self) {
         if let Some(c) = self.carry.end() {
             self.make_room(4);
@@ -175,7 +178,7 @@ impl Canonical {
         }
     }
 
-    /// Hands on the rest, makes ready for the next document, and tells the number of tokens.
+    /// Passes on the rest, resets for the next document, and returns the number of tokens.
     pub(super) fn finish(&mut self, consumer: &mut dyn TokenConsumer) -> u64 {
         self.word_break();
         self.make_room(1);
@@ -196,7 +199,7 @@ impl Canonical {
         tokens
     }
 
-    /// Gives back memory beyond what a document of ordinary size needs.
+    /// Releases memory beyond what a document of ordinary size needs.
     pub(super) fn shrink(&mut self) {
         self.buffer.truncate(2 * DRAIN_BYTES);
         self.buffer.shrink_to_fit();
@@ -228,7 +231,7 @@ impl Canonical {
                 && self.open == Open::Word
                 && block.get(at + 1).is_some_and(|b| b.is_ascii_alphanumeric())
             {
-                // Only the table of words is slow at an apostrophe.
+                // Only the table of words marks an ASCII apostrophe as slow.
                 self.buffer[self.used] = b;
                 self.used += 1;
                 at += 1;
@@ -254,7 +257,8 @@ impl Canonical {
         }
     }
 
-    /// A run of bytes that the masks of the block settle, from `at`; answers where it ends.
+    /// Processes the run of bytes from `at` that the masks of the block settle; returns where it
+    /// ends.
     fn push_masked(&mut self, block: &[u8], mut at: usize) -> usize {
         while at < block.len() {
             let (word, first) = (at / LANES, at % LANES);
@@ -265,7 +269,8 @@ impl Canonical {
                 return self.push_ascii(block, at);
             }
             let here = u64::MAX >> (LANES - end) >> first << first;
-            // Is the byte before each a space, or does nothing stand there that could go on?
+            // For each byte: is the byte before it a space, or is no token open there that it could
+            // extend?
             let free = (space & here) << 1 | u64::from(self.open == Open::None) << first;
             let begins = !space & free & here;
             let mut dropped = space & free & here;
@@ -278,11 +283,11 @@ impl Canonical {
                     .get_mut(self.count..)
                     .and_then(|room| room.first_chunk_mut::<SPARE_STARTS>()),
             ) else {
-                // There is room always.
+                // Unreachable: `SPARE_BYTES` and `SPARE_STARTS` are always reserved.
                 return self.push_ascii(block, at);
             };
-            // Stretches between dropped spaces: as many bytes are copied as the longest could have,
-            // and the next stretch overwrites what was too much.
+            // Copy the stretches between dropped spaces. Each copy has the greatest possible
+            // length; the next stretch overwrites the excess.
             let (mut from, mut used, mut begun) = (first, 0, 0);
             while from < end {
                 let to = (dropped.trailing_zeros() as usize).min(end);
@@ -328,9 +333,9 @@ impl Canonical {
         at
     }
 
-    /// A run of bytes that the table settles, from `at`; answers where it ends. Every byte is
-    /// written and every position noted as a token's start; what decides is how far the two
-    /// indexes move, so there is no branch on the text but the one that ends the run.
+    /// Processes the run of bytes from `at` that the table settles; returns where it ends. Every
+    /// byte is written, and every position is recorded as a token start. Only the increments of the
+    /// two indexes depend on the text, so the only branch on the text is the one that ends the run.
     #[inline]
     fn push_ascii(&mut self, block: &[u8], at: usize) -> usize {
         let table = self.table;
@@ -359,7 +364,7 @@ impl Canonical {
         at + taken
     }
 
-    /// One character, by the definition of a token. Room has been made.
+    /// Processes one character by the definition of a token. The caller has made room.
     fn step(&mut self, c: char) {
         if !self.words {
             if c.is_whitespace() {
@@ -405,7 +410,7 @@ impl Canonical {
         }
     }
 
-    /// Begins a token if none is open; a held apostrophe is now inside its word.
+    /// Begins a token if none is open; a pending apostrophe turns out to be inside its word.
     #[inline]
     fn begin(&mut self, open: Open) {
         if self.open == Open::None {
@@ -420,7 +425,7 @@ impl Canonical {
         self.used += c.encode_utf8(&mut self.buffer[self.used..]).len();
     }
 
-    /// Ends the open token, if any, with a space, which takes the place of a held apostrophe.
+    /// Ends the open token, if any, with a space, which replaces a pending apostrophe.
     #[inline]
     fn close(&mut self) {
         match self.open {
@@ -434,9 +439,10 @@ impl Canonical {
         self.open = Open::None;
     }
 
-    /// Room for what `len` bytes of text can become: a lower case of up to 3 bytes for 2, an
-    /// ideograph's 3 bytes and a space before it, and what is still open; a token in every second
-    /// byte and the end mark; and what [`Canonical::push_masked`] writes too much.
+    /// Makes room for everything that `len` bytes of text can become. Bytes: a lower case of up to
+    /// 3 bytes for 2, the 3 bytes of an ideograph and a space before it, and the open token.
+    /// Starts: a token in every second byte, and the end mark. Both include the excess writes of
+    /// [`Canonical::push_masked`].
     fn make_room(&mut self, len: usize) {
         let bytes = self.used + 2 * len + 16 + SPARE_BYTES;
         if self.buffer.len() < bytes {
@@ -448,7 +454,7 @@ impl Canonical {
         }
     }
 
-    /// Offers the consumer what is settled, in the middle of a document.
+    /// Offers the consumer the settled text, in the middle of a document.
     fn drain(&mut self, consumer: &mut dyn TokenConsumer) {
         let (settled, complete) = match self.open {
             Open::None => (self.used.saturating_sub(1), self.count),
@@ -466,20 +472,22 @@ impl Canonical {
         let done = consumer.take(tokens, false).min(settled);
         self.buffer.copy_within(done..self.used, 0);
         self.used -= done;
-        // An open token keeps its start, though bytes of it may be gone.
+        // An open token keeps its start, though some of its bytes may be gone.
         let gone = self.starts[..complete].partition_point(|&start| start < done);
         for i in gone..self.count {
             self.starts[i - gone] = self.starts[i].saturating_sub(done);
         }
         self.count -= gone;
         self.gone += gone as u64;
-        // At least as much again as was kept, so that what is kept is moved only so often.
+        // Wait for at least as many bytes again as were kept, so that the kept bytes are moved
+        // rarely.
         self.drain_at = DRAIN_BYTES + 2 * self.used;
     }
 }
 
-/// Grows a buffer to twice what it has while it is small, by a quarter when it is large, by an eighth where
-/// that is megabytes: of a token as long as a document there is one copy, and not much more.
+/// Grows a buffer: by doubling while it is small, by a quarter when it is large, and by an eighth
+/// when it has several megabytes. So a token as long as a document takes little more memory than
+/// one copy of it.
 fn grow<T: Copy + Default>(buffer: &mut Vec<T>, least: usize) {
     let len = buffer.len();
     let more = match len {
@@ -497,7 +505,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Takes pairs of tokens as early as it can, and all of the text.
+    /// Takes pairs of tokens as early as possible, and all of the text.
     #[derive(Default)]
     struct Pairs {
         pairs: Vec<Vec<u8>>,
@@ -540,7 +548,7 @@ mod tests {
                      \u{10428}"
                 );
             }
-            // Two borders at every pair of places, inside characters too.
+            // Two borders at every pair of positions, also inside characters.
             for first in 0..=TEXT.len() {
                 for second in first..=TEXT.len() {
                     let bytes = TEXT.as_bytes();
@@ -559,7 +567,7 @@ mod tests {
     }
 
     proptest! {
-        /// In pieces of a byte nothing goes through the masks.
+        /// With pieces of one byte, nothing goes through the masks.
         #[test]
         fn masks_agree_with_the_table(
             parts in prop::collection::vec("[a-zA-Z0-9]{0,9}[ \\t.,'-]{0,3}|[ ']{0,70}|[é漢’\u{301}\0]|[A-Za-z ]{0,200}", 0..60),
@@ -584,7 +592,7 @@ mod tests {
         }
     }
 
-    /// Every length of run and of gap, at every place in a word of the masks.
+    /// Every length of run and gap, at every position in a word of the masks.
     #[test]
     fn masks_agree_with_the_table_at_every_place() {
         let mut canonical = Canonical::new(&TokenKind::Words);

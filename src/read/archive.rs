@@ -1,23 +1,24 @@
-//! The header lines of web archives: where a WARC or ARC record can begin, and what it says.
+//! The header lines of web archives: where a WARC or ARC record can begin, and its fields.
 
 use std::net::IpAddr;
 
-/// `name: value` lines with their continuation lines, up to the empty line that ends them.
+/// Iterates over `name: value` lines and their continuation lines, up to the empty line that ends
+/// them.
 ///
-/// Line ends are CRLF or a bare LF. [`Fields::body`] is where the empty line ends, once the fields
-/// have been walked.
+/// Line ends are CRLF or a bare LF. [`Fields::body`] is the end of the empty line, once all fields
+/// have been read.
 pub(super) struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
     ended: bool,
-    /// End at the first line without a colon.
+    /// Whether to end at the first line without a colon.
     strict: bool,
-    /// Lines without a colon, which were passed over.
+    /// A line without a colon that was skipped.
     pub odd: Option<&'a [u8]>,
 }
 
 impl<'a> Fields<'a> {
-    /// Of a header without a first line.
+    /// The fields of a header without a first line.
     pub fn new(bytes: &'a [u8]) -> Self {
         Fields {
             bytes,
@@ -28,7 +29,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Of a header that begins after its first line (`WARC/1.0`, `HTTP/1.1 200 OK`).
+    /// The fields of a header after its first line (`WARC/1.0`, `HTTP/1.1 200 OK`).
     pub fn after_line(bytes: &'a [u8]) -> Self {
         let at = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
         Fields {
@@ -40,7 +41,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Where the block begins.
+    /// The offset at which the block begins.
     pub fn body(&mut self) -> usize {
         while self.next().is_some() {}
         self.at
@@ -108,12 +109,12 @@ pub(super) fn first_line(bytes: &[u8]) -> &[u8] {
     trim_line(&bytes[..memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)])
 }
 
-/// A value as text: bytes that are not UTF-8 replaced, folded lines joined.
+/// A value as text, with bytes that are not UTF-8 replaced and folded lines joined.
 pub(super) fn text_of(value: &[u8]) -> std::borrow::Cow<'_, str> {
     let text = String::from_utf8_lossy(value);
     if text.contains(['\r', '\n']) {
-        // Straight into one string: of a million folded lines, a list of their words is many times
-        // what they are.
+        // Build one string directly: for a million folded lines, a list of their words would take
+        // many times their size.
         let mut folded = String::with_capacity(text.len());
         for word in text.split_ascii_whitespace() {
             if !folded.is_empty() {
@@ -126,7 +127,7 @@ pub(super) fn text_of(value: &[u8]) -> std::borrow::Cow<'_, str> {
     text
 }
 
-/// Is this the first line of a WARC header, `WARC/1.0`?
+/// Whether this is the first line of a WARC header, `WARC/1.0`.
 pub(super) fn is_warc_line(bytes: &[u8]) -> bool {
     let Some(rest) = bytes.strip_prefix(b"WARC/") else {
         return false;
@@ -141,20 +142,20 @@ pub(super) fn is_warc_line(bytes: &[u8]) -> bool {
             .all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
-/// Is this a WARC header and not merely a line that looks like its first: with a type, an id or a
-/// date, and a length?
+/// Whether this is a WARC header and not just a line that looks like its first. A header has a
+/// type, an id or a date, and it has a length.
 pub(super) fn is_warc_header(bytes: &[u8]) -> bool {
     is_warc_header_of(bytes, true)
 }
 
-/// As [`is_warc_header`]; its length may be missing unless it is `measured`.
+/// Like [`is_warc_header`], but the length may be missing unless `measured` is set.
 pub(super) fn is_warc_header_of(bytes: &[u8], measured: bool) -> bool {
     if !is_warc_line(bytes) {
         return false;
     }
     let (mut named, mut length) = (false, !measured);
-    // A line without a colon, the next record's first line even: this is no header. Stopping there
-    // keeps a file of nothing but first lines from being read over and over.
+    // A line without a colon, even the next record's first line, means that this is not a header.
+    // Stopping there avoids rereading a file that consists only of first lines.
     let fields = Fields {
         strict: true,
         ..Fields::after_line(bytes)
@@ -173,20 +174,20 @@ pub(super) fn is_warc_header_of(bytes: &[u8], measured: bool) -> bool {
 /// The line that begins an ARC record: `URL IP date ... length`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ArcLine<'a> {
-    /// The URL; some have spaces in them.
+    /// The URL; it may contain spaces.
     pub url: &'a [u8],
-    /// Time of capture, 14 digits as a rule.
+    /// Time of capture, usually 14 digits.
     pub date: &'a [u8],
     /// Content type.
     pub mime: &'a [u8],
-    /// Bytes of the block, if that is a number.
+    /// Length of the block in bytes, if the field is a number.
     pub length: Option<u64>,
 }
 
 impl<'a> ArcLine<'a> {
-    /// ARC 1 has the fields URL, IP, date, type, length; ARC 2 has five more before the length. A
-    /// URL with spaces in it makes fields of its own, so the IP address followed by a date is what
-    /// the line is read from.
+    /// ARC 1 has the fields URL, IP, date, type and length; ARC 2 has five more before the length.
+    /// A URL that contains spaces looks like several fields, so parsing starts at an IP address
+    /// that is followed by a date.
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         let scheme = line.iter().position(|&byte| byte == b':')?;
         if scheme == 0
@@ -198,7 +199,7 @@ impl<'a> ArcLine<'a> {
         {
             return None;
         }
-        // From the right: the address is one of the last fields.
+        // Search from the right: the address is one of the last fields.
         let mut fields: Vec<&[u8]> = line.rsplit(|&byte| byte == b' ').take(16).collect();
         fields.reverse();
         for at in (0..fields.len().saturating_sub(3)).rev() {
@@ -228,13 +229,13 @@ impl<'a> ArcLine<'a> {
     }
 }
 
-/// Do these bytes begin with the line of an ARC record? Its length may be wrong.
+/// Whether these bytes begin with the line of an ARC record. Its length may be wrong.
 pub(super) fn is_arc_line(bytes: &[u8]) -> bool {
-    // Most lines are told by their first bytes.
+    // The first bytes suffice to reject most lines.
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
         && memchr::memchr(b':', &bytes[..bytes.len().min(17)]).is_some()
         && ArcLine::parse(first_line(&bytes[..bytes.len().min(ARC_LINE)])).is_some()
 }
 
-/// The longest line of an ARC record that is looked for: URLs have up to some thousand bytes.
+/// Maximum length of an ARC record's line: URLs have up to several thousand bytes.
 pub(super) const ARC_LINE: usize = 16 << 10;

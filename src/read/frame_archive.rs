@@ -1,16 +1,16 @@
-//! Frames WARC and ARC records: a header that states a length, a block of that length.
+//! Frames WARC and ARC records: a header that states a length, then a block of that length.
 //!
-//! Lengths are wrong in practice, so none is believed unless the block ends where the next record
-//! begins (or the stream ends):
+//! Stated lengths are often wrong. One is believed only if the block ends where the next record
+//! begins, or where the stream ends:
 //!
-//! - The bytes go on after the stated end: the block is extended to the next header. (If the empty
-//!   lines that separate records stand at the stated end, the rest is stray bytes.)
-//! - A header begins inside the block, and the stated end is not followed by another one: the block
-//!   is cut there. When the stated end is more than [`TRUST`] bytes ahead it is not looked at and the
-//!   header inside counts; an archive within an archive is read correctly up to that size.
-//! - No length is stated: the block goes on to the next header, with a length or without.
-//! - The stream ends before the block does: what is there is used if the empty lines that end a
-//!   record are in it or no more than they are missing, otherwise the record is cut off.
+//! - If the bytes go on after the stated end, the block is extended to the next header. (If the
+//!   empty lines that separate records are at the stated end, the rest is stray bytes.)
+//! - If a header begins inside the block, and no other header follows the stated end, the block is
+//!   cut at the header inside. A stated end more than [`TRUST`] bytes ahead is not examined, and
+//!   the header inside wins. So an archive within an archive is read correctly up to that size.
+//! - If no length is stated, the block extends to the next header, with or without a length.
+//! - If the stream ends before the block does, the block is used if it contains the empty lines
+//!   that end a record, or lacks at most those lines. Otherwise the record is cut off.
 
 use memchr::memmem;
 
@@ -23,16 +23,16 @@ use super::reader::Step;
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
 
-/// The longest header of a record.
+/// Maximum length of a record's header.
 const HEADER: usize = 64 << 10;
 
-/// How far ahead a stated end is looked at before a header inside the block is believed.
+/// Maximum distance of a stated end that is examined before a header inside the block is believed.
 const TRUST: u64 = 1 << 20;
 
-/// White space after a stated end that is looked at from afar.
+/// Maximum white space examined after a stated end that is far ahead.
 const SPACE: usize = 1 << 10;
 
-/// The empty lines between two records are at most so long.
+/// Maximum length of the empty lines between two records.
 const SEPARATOR: u64 = 4;
 
 /// Which of the two formats.
@@ -43,7 +43,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// The next place in the window where a line that could be a header begins.
+    /// The next place in the window where a line begins that could be a header.
     fn candidate(self, window: &[u8], line_start: bool) -> Option<usize> {
         match self {
             Shape::Warc => {
@@ -56,7 +56,7 @@ impl Shape {
                 let starts = memchr::memchr_iter(b'\n', window).map(|at| at + 1);
                 let first = line_start.then_some(0);
                 first.into_iter().chain(starts).find(|&at| {
-                    // Too near the end to tell is told later.
+                    // A line too close to the end of the window is decided later.
                     let line = &window[at..window.len().min(at + 17)];
                     line.first().is_some_and(u8::is_ascii_alphabetic)
                         && (memchr::memchr(b':', line).is_some() || line.len() < 17)
@@ -65,7 +65,7 @@ impl Shape {
         }
     }
 
-    /// Does a record surely begin here?
+    /// Whether a record certainly begins here.
     fn begins(self, bytes: &[u8]) -> bool {
         match self {
             Shape::Warc => is_warc_header(&bytes[..bytes.len().min(HEADER)]),
@@ -73,7 +73,8 @@ impl Shape {
         }
     }
 
-    /// As [`Shape::begins`], within a record that states no length: the next may state none either.
+    /// Like [`Shape::begins`], but within a record that states no length: the next may state none
+    /// either.
     fn begins_unmeasured(self, bytes: &[u8]) -> bool {
         match self {
             Shape::Warc => is_warc_header_of(&bytes[..bytes.len().min(HEADER)], false),
@@ -81,7 +82,7 @@ impl Shape {
         }
     }
 
-    /// Does a record begin here, where one is expected?
+    /// Whether a record begins here, at a place where one is expected.
     fn begins_as_expected(self, bytes: &[u8]) -> bool {
         match self {
             Shape::Warc => is_warc_line(bytes),
@@ -220,7 +221,7 @@ impl ArchiveFramer {
         }
     }
 
-    /// Passes everything over up to the next header, at least one byte.
+    /// Skips everything up to the next header, at least one byte.
     fn to_next_header(&self, stream: &mut Stream, sink: &mut Sink<'_>) {
         let mut line_start = false;
         loop {
@@ -247,10 +248,10 @@ impl ArchiveFramer {
         }
     }
 
-    /// How much of the window can be let go when no candidate is in it.
+    /// How many bytes of the window can be released when it contains no candidate.
     fn passable(&self, stream: &Stream) -> usize {
         let n = stream.window().len();
-        // `\nWARC/` may have begun.
+        // The window may end with the beginning of `\nWARC/`.
         if stream.ended() {
             n
         } else {
@@ -325,7 +326,8 @@ impl ArchiveFramer {
         }
     }
 
-    /// Does a block end `ahead` bytes from here: followed by the next record or by nothing?
+    /// Whether a block ends `ahead` bytes from here: the next record or the end of the stream
+    /// follows.
     fn ends_here(&self, stream: &mut Stream, ahead: usize) -> bool {
         let window = stream.ensure(ahead + HEADER);
         let Some(after) = window.get(ahead..) else {
@@ -334,7 +336,8 @@ impl ArchiveFramer {
         if after.starts_with(b"\r\n\r\n") && self.shape == Shape::Warc {
             return true;
         }
-        // Far ahead, only so much white space is looked at: many records may point to one place.
+        // For an end far ahead, examine only little white space: many records may point to one
+        // place.
         let look = if ahead == 0 {
             after.len()
         } else {
@@ -352,8 +355,8 @@ impl ArchiveFramer {
     }
 }
 
-/// The length of a header with the empty line that ends it; `Err`: where it stops being one, since
-/// the first line of another header or nothing follows.
+/// The length of a header including the empty line that ends it. `Err` gives the place where the
+/// header breaks off, because the first line of another header or the end follows.
 fn header_length(bytes: &[u8]) -> Result<usize, usize> {
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', bytes) {
@@ -369,7 +372,7 @@ fn header_length(bytes: &[u8]) -> Result<usize, usize> {
     Err(bytes.len())
 }
 
-/// Takes the empty lines between two records off the end of the first.
+/// Removes the empty lines between two records from the end of the first.
 fn trim_separator(sink: &mut Sink<'_>) {
     for separator in [&b"\r\n\r\n"[..], b"\n\n", b"\r\n", b"\n"] {
         if sink.held().ends_with(separator) {

@@ -1,4 +1,4 @@
-//! The list of input files: what the arguments name, sorted, each file once.
+//! The list of input files: the files that the arguments name, sorted, each file once.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
@@ -17,22 +17,22 @@ use crate::workspace::{FileIdentity, InputEntry, Skipped, modified_ns};
 /// One file to read, or standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputFile {
-    /// The path as it is opened; `-` for standard input.
+    /// The path to open; `-` for standard input.
     pub path: PathBuf,
     /// The docno of a file that is one document: its path relative to the input argument, or its
-    /// name where the argument is the file itself. Bytes that are not UTF-8, and control
-    /// characters, are written `\xHH`.
+    /// name if the argument is the file itself. Control characters and bytes that are not UTF-8 are
+    /// written as `\xHH`.
     pub docno: String,
-    /// Was something in the docno escaped?
+    /// Whether the docno contains escaped bytes.
     pub odd_path: bool,
-    /// What the file was when it was listed; `None` for standard input and unreadable entries.
+    /// Identity of the file when it was listed; `None` for standard input and unreadable entries.
     pub identity: Option<FileIdentity>,
-    /// Why it cannot be read, where that is known already; reading it gives one reject.
+    /// Why the file cannot be read, if that is already known; reading it yields one reject.
     pub problem: Option<(Reason, String)>,
 }
 
 impl InputFile {
-    /// Its line in the list of inputs.
+    /// The line of this file in the list of inputs.
     #[must_use]
     pub fn entry(&self) -> InputEntry {
         InputEntry {
@@ -44,8 +44,8 @@ impl InputFile {
 }
 
 impl InputFile {
-    /// Refuses a path that no longer leads to what was listed. To be asked before it is opened:
-    /// opening what has become a FIFO could wait for ever.
+    /// Checks that the path still leads to the file that was listed. Call this before opening the
+    /// path: opening a path that has become a FIFO could wait for ever.
     ///
     /// # Errors
     /// `InputChanged`.
@@ -53,15 +53,16 @@ impl InputFile {
         self.check(|| disk::metadata(&self.path))
     }
 
-    /// As [`InputFile::check_path`], of the file that was opened, wherever its path leads now.
+    /// Like [`InputFile::check_path`], but for the file that was opened, wherever its path leads by
+    /// then.
     pub(super) fn check_opened(&self, opened: &SharedFile) -> crate::Result<()> {
         self.check(|| opened.metadata())
     }
 
-    /// Refuses a file that is no longer what was listed, by its size and time of modification.
+    /// Checks by size and modification time that a file is still the file that was listed.
     ///
-    /// What cannot be seen so: a change of bytes within one tick of the file system's clock (some
-    /// milliseconds) that leaves the size as it was, and one whose time was put back.
+    /// This cannot detect a change that keeps the size and happens within one tick of the file
+    /// system's clock (some milliseconds), or one after which the modification time was set back.
     fn check(&self, now: impl FnOnce() -> io::Result<fs::Metadata>) -> crate::Result<()> {
         let Some(listed) = &self.identity else {
             return Ok(());
@@ -94,33 +95,34 @@ impl InputFile {
     }
 }
 
-/// Which files of a named directory are read. What an argument names itself is always read.
+/// Which files of a directory are read. A file that is itself an argument is always read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Selection {
-    /// Only files that one of these matches, unless there is none. Globs are matched against the path
-    /// below the directory.
+    /// Only files that match one of these globs; all files if there are no globs. A glob is matched
+    /// against the path below the directory.
     pub include: Vec<Glob>,
-    /// No files that one of these matches.
+    /// Files that match one of these globs are left out.
     pub exclude: Vec<Glob>,
-    /// Hidden files and directories too: those whose names begin with a dot.
+    /// Also read hidden files and directories: those whose names begin with a dot.
     pub hidden: bool,
 }
 
 impl Selection {
-    /// Does it take what is taken by default?
+    /// Whether this is the default selection.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Selection::default()
     }
 }
 
-/// The files to read, in order, and what was left out. In most places it is a slice of its files.
+/// The files to read, in order, and counts of what was left out. Dereferences to the slice of
+/// files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
     /// The files.
     pub files: Vec<InputFile>,
-    /// What was left out.
+    /// Counts of what was left out.
     pub skipped: Skipped,
 }
 
@@ -132,7 +134,8 @@ impl Deref for Inputs {
     }
 }
 
-/// All files that the arguments name and [`Selection::default`] takes: see [`list_selected`].
+/// Lists all files that the arguments name and [`Selection::default`] selects: see
+/// [`list_selected`].
 ///
 /// # Errors
 /// As [`list_selected`].
@@ -140,15 +143,16 @@ pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Inputs> {
     list_selected(arguments, &Selection::default())
 }
 
-/// All files that the arguments name, sorted by the bytes of their paths.
+/// Lists all files that the arguments name, sorted by the bytes of their paths.
 ///
-/// Directories are walked, and `selection` takes what is read of them. Symbolic links are followed, to directories too, but no directory is
-/// walked twice: a loop ends, and a file reached by two paths is listed once, under its own path
-/// rather than under a link's. What is no regular file, and what cannot be opened, stays in the
-/// list with its problem, so that it is rejected in its place and not passed over.
+/// Directories are walked, and `selection` decides which of their files are read. Symbolic links
+/// are followed, also to directories, but no directory is walked twice. So a loop ends, and a file
+/// that is reached by two paths is listed once, under its own path rather than under a link's. An
+/// entry that is not a regular file or cannot be opened stays in the list with its problem, so that
+/// it is rejected in its place and not silently skipped.
 ///
 /// # Errors
-/// `Io` for an argument that does not exist or cannot be looked at, and where the disk or the machine fails.
+/// `Io` if an argument does not exist or cannot be examined, or if the disk or the machine fails.
 pub fn list_selected(arguments: &[PathBuf], selection: &Selection) -> crate::Result<Inputs> {
     let mut walk = Walk::new(selection)?;
     for argument in arguments {
@@ -170,7 +174,7 @@ pub fn list_selected(arguments: &[PathBuf], selection: &Selection) -> crate::Res
         if metadata.is_dir() {
             walk.directory(argument, argument)?;
         } else {
-            // The argument names it, so that nothing selects.
+            // The file is itself an argument, so the selection does not apply.
             let parent = argument.parent().unwrap_or(Path::new(""));
             let real = self::real(argument)?;
             walk.file(argument, real, parent)?;
@@ -185,7 +189,7 @@ pub fn list_selected(arguments: &[PathBuf], selection: &Selection) -> crate::Res
     })
 }
 
-/// The real path of a file; `None` where it has none for a reason that lasts.
+/// The real path of a file; `None` if it has none for a permanent reason.
 fn real(path: &Path) -> crate::Result<Option<PathBuf>> {
     match disk::canonical(path) {
         Ok(real) => Ok(Some(real)),
@@ -202,18 +206,18 @@ struct Walk {
     files: Vec<InputFile>,
     skipped: Skipped,
     hidden: bool,
-    /// `None` takes all.
+    /// `None` selects all files.
     include: Option<GlobSet>,
     exclude: GlobSet,
-    /// Real paths of directories and files seen.
+    /// Real paths of the directories and files seen so far.
     seen: HashSet<PathBuf>,
-    /// Symbolic links, with the argument under which they were found. They wait until every real
-    /// path is known, so that the real one is kept.
+    /// Symbolic links, with the argument under which they were found. They are followed after every
+    /// real path is known, so that the real path is the one that is kept.
     links: Vec<(PathBuf, PathBuf)>,
     stdin: bool,
 }
 
-/// All globs in one.
+/// Compiles all globs into one set.
 fn set(name: &'static str, globs: &[Glob]) -> crate::Result<GlobSet> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {
@@ -241,14 +245,15 @@ impl Walk {
         })
     }
 
-    /// Is an entry of a directory left out because its name begins with a dot? Counts it then.
+    /// Whether an entry of a directory is left out because its name begins with a dot; if so,
+    /// counts it.
     fn hides(&mut self, name: &std::ffi::OsStr) -> bool {
         let hides = !self.hidden && name.as_encoded_bytes().starts_with(b".");
         self.skipped.hidden += u64::from(hides);
         hides
     }
 
-    /// Do the globs leave out a file below an argument? Counts it then.
+    /// Whether the globs leave out a file below an argument; if so, counts it.
     fn excludes(&mut self, path: &Path, argument: &Path) -> bool {
         let below = path.strip_prefix(argument).unwrap_or(path);
         let included = self
@@ -260,10 +265,11 @@ impl Walk {
         excludes
     }
 
-    /// Walks a directory. A stack of its own: paths can be deeper than the thread's stack allows.
+    /// Walks a directory, with an explicit stack because paths can be deeper than the thread's
+    /// stack allows.
     ///
-    /// Real paths are put together on the way: to ask for one, the system looks at every name in it,
-    /// each from the root, and a thousand directories in one another would take minutes.
+    /// Real paths are composed during the walk. To resolve a path, the system examines every name
+    /// in it from the root, so resolving each of a thousand nested directories would take minutes.
     fn directory(&mut self, directory: &Path, argument: &Path) -> crate::Result<()> {
         let mut waiting = match disk::canonical(directory) {
             Ok(real) => vec![(directory.to_path_buf(), real)],
@@ -308,7 +314,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Follows the links found, and those found behind them, in the order of their paths.
+    /// Follows the links found so far, and the links behind them, in the order of their paths.
     fn follow_links(&mut self) -> crate::Result<()> {
         while !self.links.is_empty() {
             let mut links = std::mem::take(&mut self.links);
@@ -336,7 +342,7 @@ impl Walk {
             return Ok(());
         }
         if !metadata.is_file() {
-            // Opening a FIFO could wait for ever, reading a device could never end.
+            // Opening a FIFO could wait for ever, and reading a device might never end.
             let detail = format!(
                 "{}; to read a pipe, give - and redirect it",
                 kind_of(&metadata)
@@ -353,8 +359,9 @@ impl Walk {
         }
     }
 
-    /// A file of which the operating system says that it cannot be read is rejected in its place; a disk
-    /// or a machine that fails is an error, since it may not fail again.
+    /// Handles a file that could not be examined. If the error is permanent, the file is rejected
+    /// in its place. A failure of the disk or the machine is an error, since it may not happen
+    /// again.
     fn refused(
         &mut self,
         path: &Path,
@@ -400,7 +407,7 @@ fn kind_of(metadata: &fs::Metadata) -> &'static str {
     }
 }
 
-/// A relative path as a docno, joined by `/`, and whether anything in it had to be escaped.
+/// A relative path as a docno, joined by `/`, and whether any part of it was escaped.
 fn docno_of(path: &Path) -> (String, bool) {
     let mut docno = String::new();
     let mut odd = false;

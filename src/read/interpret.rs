@@ -1,4 +1,4 @@
-//! From a framed record to a raw document, or to the reason why there is none.
+//! Turns a framed record into a raw document, or into the reason why it is not one.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use super::record::{ContentKind, RawDocument, Reason, Record, RecordKind, Reject
 use super::sgml;
 use super::sniff::{binary_file_kind, extension_of, format_of_extension, looks_like_markup};
 
-/// Where the names of a record are looked for in it, and the longest name.
+/// How many bytes of a record are searched for its names, and the maximum length of a name.
 const HEAD: usize = 64 << 10;
 
 /// What a record turns out to be.
@@ -21,13 +21,13 @@ const HEAD: usize = 64 << 10;
 pub enum Interpreted<'a> {
     /// A document.
     Document(RawDocument<'a>),
-    /// No document, and none was expected: `warcinfo`, `request`. Counted by kind.
+    /// Not a document, as expected: `warcinfo`, `request`. Counted by kind.
     Skipped(&'static str),
-    /// A document was expected and there is none.
+    /// The record should be a document but is not one.
     Rejected(Reject),
 }
 
-/// A rejection without its place, which [`interpret`] adds.
+/// A rejection without its place; [`interpret`] adds the place.
 pub(super) struct Refusal {
     pub reason: Reason,
     pub detail: String,
@@ -42,7 +42,7 @@ impl Refusal {
     }
 }
 
-/// What one format's interpreter gives.
+/// The result of the interpreter of one format.
 pub(super) enum Outcome<'a> {
     Document(Parts<'a>),
     Skipped(&'static str),
@@ -52,7 +52,7 @@ pub(super) enum Outcome<'a> {
     },
 }
 
-/// A document, with notices that do not know their place yet.
+/// A document whose notices do not have their place yet.
 pub(super) struct Parts<'a> {
     pub docno: Cow<'a, str>,
     pub url: Option<Cow<'a, str>>,
@@ -90,7 +90,7 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
             reason: refusal.reason,
             detail: refusal.detail,
         }),
-        // Names are held many at a time, and are told apart long before.
+        // Many names are in memory at a time, and real ones are far shorter.
         Outcome::Document(parts) if parts.docno.len() > HEAD => Interpreted::Rejected(Reject {
             source,
             docno: None,
@@ -163,7 +163,7 @@ fn refused<'a>(
 
 /// TREC web: `<DOCNO>`, a `<DOCHDR>` of URL and HTTP header, the page.
 ///
-/// Whatever its HTTP status, a page that the collection holds is a document of it.
+/// A page of the collection is a document whatever its HTTP status.
 fn trec_web(bytes: &[u8]) -> Outcome<'_> {
     let header_start = memmem::find(bytes, b"<DOCHDR>");
     let front = &bytes[..header_start.unwrap_or(bytes.len().min(HEAD))];
@@ -191,7 +191,7 @@ fn trec_web(bytes: &[u8]) -> Outcome<'_> {
         return refused(Some(docno), Reason::NotText, kind);
     }
     let content = match head.mime() {
-        // Text that was taken out of PDF and office files still has their content type.
+        // Text extracted from PDF and office files still has their content type.
         Some(mime) if mime.starts_with("application/") && !looks_like_markup(body) => {
             if mime.contains("html") || mime.contains("xml") {
                 ContentKind::Markup
@@ -213,7 +213,7 @@ fn trec_web(bytes: &[u8]) -> Outcome<'_> {
     })
 }
 
-/// The URL on the first line of a DOCHDR: alone (GOV), or as in an ARC file (WT10G).
+/// The URL on the first line of a DOCHDR: by itself (GOV), or as in an ARC file (WT10G).
 fn trec_url(line: &[u8]) -> Option<Cow<'_, str>> {
     if let Some(line) = ArcLine::parse(line) {
         return Some(text_of(line.url));
@@ -223,7 +223,7 @@ fn trec_url(line: &[u8]) -> Option<Cow<'_, str>> {
     (!line.is_empty() && (memmem::find(line, b"://").is_some() || !spaces)).then(|| text_of(line))
 }
 
-/// The fields of a WARC header that matter here.
+/// The relevant fields of a WARC header.
 #[derive(Default)]
 struct WarcHead<'a> {
     kind: Option<&'a [u8]>,
@@ -240,7 +240,7 @@ impl<'a> WarcHead<'a> {
         let mut head = WarcHead::default();
         let mut fields = Fields::after_line(bytes);
         for (name, value) in &mut fields {
-            // Of a repeated name the first value counts that is not empty.
+            // Of a repeated field, the first value that is not empty counts.
             let field = match name.to_ascii_lowercase().as_slice() {
                 b"warc-type" => &mut head.kind,
                 b"warc-trec-id" => &mut head.trec_id,
@@ -298,7 +298,7 @@ fn warc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         b"metadata" => Some("metadata"),
         b"revisit" => Some("revisit"),
         b"continuation" => Some("continuation"),
-        // A later version's: to be ignored, says the standard.
+        // The standard requires that readers ignore types of later versions.
         _ => Some("unknown WARC-Type"),
     };
     if let Some(kind) = skipped {
@@ -366,7 +366,7 @@ fn finish<'a>(
     }
 }
 
-/// ARC has no ids: the docno of a page is `URL@date`, which is what tells two captures apart.
+/// ARC has no ids. The docno of a page is `URL@date`, which distinguishes two captures.
 fn arc_docno(line: &ArcLine<'_>) -> String {
     format!("{}@{}", text_of(line.url), text_of(line.date))
 }
@@ -387,7 +387,7 @@ fn arc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     {
         http::response(block, config)
     } else {
-        // Some writers leave the HTTP header out.
+        // Some writers omit the HTTP header.
         let mut head = Head::default();
         head.set_content_type(text_of(line.mime));
         http::bare(block, head)
@@ -395,7 +395,7 @@ fn arc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     finish(docno, Some(text_of(line.url)), body, Vec::new())
 }
 
-/// A file that is one document.
+/// Interprets a file that is one document.
 fn plain<'a>(docno: &str, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     let content = match config.format {
         Some(Format::Html) => ContentKind::Markup,

@@ -1,4 +1,4 @@
-//! One JSON object as a document.
+//! Interprets one JSON object as a document.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use super::config::ReadConfig;
 use super::interpret::{Outcome, Parts, Refusal};
 use super::record::{ContentKind, Reason};
 
-/// The fields looked at for the text, in this order, where `--text-field` names none.
+/// The fields searched for the text, in this order, without `--text-field`.
 pub const TEXT_FIELDS: [&str; 7] = [
     "text",
     "contents",
@@ -21,7 +21,7 @@ pub const TEXT_FIELDS: [&str; 7] = [
     "article",
 ];
 
-/// The fields looked at for the docno, in this order, where `--id-field` names none.
+/// The fields searched for the docno, in this order, without `--id-field`.
 pub const ID_FIELDS: [&str; 9] = [
     "id",
     "_id",
@@ -34,10 +34,10 @@ pub const ID_FIELDS: [&str; 9] = [
     "WARC-Record-ID",
 ];
 
-/// The fields looked at for the URL, in this order, where `--url-field` names none.
+/// The fields searched for the URL, in this order, without `--url-field`.
 pub const URL_FIELDS: [&str; 5] = ["url", "uri", "WARC-Target-URI", "link", "source_url"];
 
-/// Fields that may say that the text is markup.
+/// Fields that can declare the text as markup.
 const TYPE_FIELDS: [&str; 6] = [
     "content_type",
     "contentType",
@@ -47,16 +47,16 @@ const TYPE_FIELDS: [&str; 6] = [
     "type",
 ];
 
-/// The value of a field: no more of it than can be asked for. Values as a tree take some 32 bytes
-/// for each two of the object, which a large one must not.
+/// The value of a field, reduced to the parts that can be needed. A full value tree takes about 32
+/// bytes for every two bytes of the object, which is too much for a large one.
 enum Field<'t> {
-    /// A string, where it lies in the object if it has no escapes: most bytes of a collection are
-    /// in such strings, and each copy of them counts.
+    /// A string, borrowed from the object if it has no escapes. Most bytes of a collection are in
+    /// such strings, so each copy of them would cost time.
     Text(Cow<'t, str>),
-    /// A list of nothing but strings, as its lines.
+    /// A list that contains only strings, joined as lines.
     Lines(String),
     Number(Number),
-    /// Of an object, what a dotted path leads to.
+    /// An object, reduced to the fields on a dotted path.
     Object(Fields<'t>),
     /// Anything else.
     Other,
@@ -74,17 +74,17 @@ impl Field<'_> {
     }
 }
 
-/// Names and values, as they come in the object.
+/// Names and values, in the order of the object.
 type Fields<'t> = Vec<(String, Field<'t>)>;
 
-/// Reads a value; of an object, what these paths begin with.
+/// Reads a value; of an object, only the fields on these paths.
 #[derive(Clone, Copy)]
 struct Within<'c> {
     paths: [Option<&'c str>; 3],
 }
 
 impl<'c> Within<'c> {
-    /// The rest of the paths that lead through `name`.
+    /// The rest of each path that leads through `name`.
     fn below(paths: [Option<&'c str>; 3], name: &str) -> Within<'c> {
         let rest = |path: &'c str| path.strip_prefix(name)?.strip_prefix('.');
         Within {
@@ -101,7 +101,7 @@ impl<'de> DeserializeSeed<'de> for Within<'_> {
     }
 }
 
-/// What JSON has no notation for is left to the default, an error.
+/// The default methods return an error, which is right for types that JSON cannot express.
 impl<'de> Visitor<'de> for Within<'_> {
     type Value = Field<'de>;
 
@@ -169,13 +169,13 @@ impl<'de> Visitor<'de> for Within<'_> {
     }
 }
 
-/// The wanted fields of one object; the others are parsed and dropped.
+/// The wanted fields of one object; all others are parsed and dropped.
 struct Wanted<'c> {
     config: &'c ReadConfig,
 }
 
 impl Wanted<'_> {
-    /// The names and paths asked for on the command line.
+    /// The field names and paths from the command line.
     fn paths(&self) -> [Option<&str>; 3] {
         let config = self.config;
         [&config.text_field, &config.id_field, &config.url_field].map(Option::as_deref)
@@ -183,7 +183,7 @@ impl Wanted<'_> {
 
     fn wants(&self, name: &str) -> bool {
         self.paths().into_iter().flatten().any(|field| {
-            // A dotted path may also be the name of a field that has dots in it.
+            // A dotted path may also be the literal name of a field that contains dots.
             field == name || field.split('.').next() == Some(name)
         }) || (self.config.text_field.is_none() && TEXT_FIELDS.contains(&name))
             || (self.config.id_field.is_none() && ID_FIELDS.contains(&name))
@@ -203,7 +203,7 @@ impl<'de> Visitor<'de> for Wanted<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut fields: Fields<'de> = Vec::new();
         while let Some(name) = map.next_key::<Cow<'de, str>>()? {
-            // Of a repeated name the first counts.
+            // Of a repeated name, the first counts.
             if self.wants(&name) && !fields.iter().any(|(known, _)| *known == name) {
                 let value = map.next_value_seed(Within::below(self.paths(), &name))?;
                 fields.push((name.into_owned(), value));
@@ -229,7 +229,7 @@ fn into_owned(fields: Fields<'_>) -> Fields<'static> {
         .collect()
 }
 
-/// The value of a field, or of a path through objects.
+/// The value of a field, or at the end of a path through objects.
 fn find<'v, 't>(fields: &'v mut Fields<'t>, path: &str) -> Option<&'v mut Field<'t>> {
     fn named<'v, 't>(fields: &'v mut Fields<'t>, name: &str) -> Option<&'v mut Field<'t>> {
         let named = fields.iter_mut().find(|(known, _)| known == name);
@@ -261,7 +261,7 @@ fn name_in(field: &mut Field<'_>) -> Option<String> {
     }
 }
 
-/// A value as text, taken out; a list of strings is read as its lines.
+/// Takes a value out as text; a list of strings becomes its lines.
 fn take_text<'t>(field: &mut Field<'t>) -> Option<Cow<'t, str>> {
     match field {
         Field::Text(text) => Some(std::mem::take(text)),
@@ -270,8 +270,8 @@ fn take_text<'t>(field: &mut Field<'t>) -> Option<Cow<'t, str>> {
     }
 }
 
-/// Lone halves of surrogate pairs (`\ud83d` without the other) become U+FFFD; the parser would
-/// refuse the whole object for one of them, and cut texts end in them.
+/// Replaces unpaired surrogates (`\ud83d` without its second half) by U+FFFD. The parser would
+/// reject the whole object for one of them, and truncated texts can end in one.
 fn repair_surrogates(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let unit = |at: usize| -> Option<u16> {
@@ -313,15 +313,15 @@ fn repair_surrogates(text: &str) -> Option<String> {
     Some(repaired)
 }
 
-/// The document in an object.
+/// Interprets an object as a document.
 pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
     let mut notices = Vec::new();
-    // The check alone is several times as fast as the replacement, which is seldom needed.
+    // Checking alone is several times as fast as replacing, which is rarely needed.
     let (text, parsed) = match std::str::from_utf8(bytes) {
         Ok(text) => (Cow::Borrowed(text), parse(text, config)),
         Err(_) => {
             notices.push((Reason::InvalidBytes, "not UTF-8".to_string()));
-            // A byte becomes three.
+            // An invalid byte becomes three bytes.
             let length: usize = bytes
                 .utf8_chunks()
                 .map(|chunk| chunk.valid().len() + 3 * usize::from(!chunk.invalid().is_empty()))
@@ -384,7 +384,7 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
     let url = first(&mut fields, &urls, name_in).map(|(_, url)| url.into());
     let kind = first(&mut fields, &TYPE_FIELDS, name_in).map(|(_, kind)| kind.to_ascii_lowercase());
     let title = find(&mut fields, "title").and_then(name_in).map(Cow::Owned);
-    // Last, as it is taken out and its field may be one of the others too.
+    // The text comes last: it is taken out of its field, which can also be one of the fields above.
     let texts = named(&config.text_field, &TEXT_FIELDS);
     let Some((text_field, body)) = first(&mut fields, &texts, take_text) else {
         let refusal = Refusal::new(Reason::MissingText, format!("none of {}", texts.join(", ")));
@@ -395,7 +395,7 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
     };
     let markup = text_field.rsplit('.').next() == Some("html")
         || kind.as_ref().is_some_and(|kind| kind.contains("html") || kind.contains("xml"))
-        // No word on its type: a whole page says itself what it is.
+        // Without a declared type, the beginning of the text shows whether it is a whole page.
         || !kind.is_some_and(|kind| kind.contains("text/plain")) && is_page(&body);
     Outcome::Document(Parts {
         docno: docno.into(),
@@ -415,7 +415,7 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
     })
 }
 
-/// Does the text begin as an HTML page does?
+/// Whether the text begins like an HTML page.
 fn is_page(text: &str) -> bool {
     let start = text.trim_start().as_bytes();
     ["<!doctype html", "<html"].iter().any(|tag| {
@@ -425,8 +425,8 @@ fn is_page(text: &str) -> bool {
     })
 }
 
-/// The id in the first bytes of an object that cannot be parsed as a whole, where it is a plain
-/// string or number.
+/// The id in the first bytes of an object that cannot be parsed as a whole, if it is a plain string
+/// or number.
 pub(super) fn docno_in_head(head: &[u8]) -> Option<String> {
     let head = &head[..head.len().min(4096)];
     for name in ["\"id\"", "\"_id\"", "\"docno\""] {
@@ -471,7 +471,7 @@ mod tests {
         assert_eq!(&*escaped.body, b"a\nb");
     }
 
-    /// The text is taken out of its field; whoever else reads the field comes before.
+    /// The text is taken out of its field, so everything else that uses the field is read before.
     #[test]
     fn one_field_may_be_all() {
         let config = ReadConfig {
@@ -512,7 +512,7 @@ mod tests {
             (&*deep.docno, &*deep.body),
             ("18446744073709551615", &b"z"[..])
         );
-        // A string has nothing within.
+        // A string has no fields.
         let bytes = br#"{"a":"b","a.n":"1"}"#;
         assert!(matches!(
             document(bytes, &config),

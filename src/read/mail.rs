@@ -1,24 +1,30 @@
-//! A mail message as a document: its subject and the text of its body.
+//! Turns a mail message into a document: its subject and the text of its body.
 //!
 //! # Source
-//! RFC 5322 (messages), 2045 and 2046 (MIME), 2047 (encoded words), 4155 (mbox). That only subject and body count
-//! is Kolcz & Chowdhury's choice (2008, section 6): the other fields tell two copies of one mail apart.
+//! RFC 5322 (messages), 2045 and 2046 (MIME), 2047 (encoded words), 4155 (mbox). Kolcz & Chowdhury
+//! (2008, section 6) also use only subject and body: the other fields differ between copies of one
+//! mail.
 //!
 //! # What is the text
-//! The subject, then all parts of type text/plain that are not attachments; where there are none or they are
-//! blank, those of type text/html, as markup. A part without a type is text/plain. Multiparts are walked, and so
-//! are messages in messages; all other parts, and those whose disposition is `attachment`, are left out.
+//! The text is the subject, then all parts of type text/plain that are not attachments. If there
+//! are no such parts or they are blank, the parts of type text/html follow instead, as markup. A
+//! part without a type is text/plain. Multiparts and nested messages are walked. All other parts,
+//! and parts whose disposition is `attachment`, are left out.
 //!
-//! A header ends at an empty line, or before the first line that is no field: some collections have no empty line.
+//! A header ends at an empty line, or before the first line that is not a field: some collections
+//! omit the empty line.
 //!
 //! # Charsets
-//! Where subject and parts that are not ASCII declare one and the same charset, or none, they are handed on as they are, and the
-//! parser decodes them as it does any document. Otherwise each is decoded here: from what it declares, or
-//! as UTF-8 where it is that, or as windows-1252.
+//! If the subject and all parts that are not ASCII declare the same charset, or none of them
+//! declares any, they are passed on undecoded, and the parser decodes them like any other document.
+//! Otherwise each is decoded here: from the charset that it declares, else as UTF-8 if it is valid
+//! UTF-8, else as windows-1252.
 //!
 //! # Invariants
-//! - Any bytes are a message. What is broken costs a notice, and what cannot be decoded is taken as it stands.
-//! - Depth, parts and the length of names are bounded; beside the record, its decoded text alone is held.
+//! - Any bytes are a message. Broken input only causes a notice, and input that cannot be decoded
+//!   is used as it is.
+//! - Depth, number of parts and length of names are bounded. Apart from the record, only its
+//!   decoded text is in memory.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -34,18 +40,18 @@ use super::record::{ContentKind, Reason};
 use super::stream::reserve;
 use crate::utf8::Utf8Check;
 
-/// Parts in parts that are walked: mail programs make three or four levels, forwarded mail some more.
+/// Maximum nesting of parts: mail programs make three or four levels, and forwarding adds some.
 const MOST_DEPTH: usize = 16;
-/// Parts of one message that are looked at.
+/// Maximum number of parts of one message that are examined.
 const MOST_PARTS: usize = 1000;
-/// Bytes of a field that are looked at.
+/// Maximum number of bytes of a field that are examined.
 const MOST_VALUE: usize = 64 << 10;
-/// A longer name is no Message-ID.
+/// Maximum length of a Message-ID; a longer one is ignored.
 const MOST_ID: usize = 998;
 /// Bytes decoded at a time.
 const PIECE: usize = 4 << 10;
 
-/// How the bytes of a part were made to pass through mail.
+/// The transfer encoding of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Transfer {
     AsIs,
@@ -53,7 +59,7 @@ enum Transfer {
     Quoted,
 }
 
-/// What the header of a message or a part says.
+/// The relevant fields of the header of a message or a part.
 struct Header<'a> {
     mime: String,
     boundary: Option<Vec<u8>>,
@@ -66,7 +72,7 @@ struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// `default` is the type of a part that says none.
+    /// `default` is the type of a part that declares none.
     fn parse(bytes: &'a [u8], default: &str, notices: &mut Notices) -> Self {
         let (end, body) = header_end(bytes);
         let mut fields = Fields::new(&bytes[..end]);
@@ -83,7 +89,7 @@ impl<'a> Header<'a> {
         let (mut typed, mut encoded) = (false, false);
         for (name, value) in &mut fields {
             let value = &value[..value.len().min(MOST_VALUE)];
-            // Of a repeated field the first counts.
+            // Of a repeated field, the first counts.
             match name.to_ascii_lowercase().as_slice() {
                 b"content-type" if !typed => {
                     typed = true;
@@ -138,8 +144,8 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Where the fields end, and where the text begins: after an empty line, or with the first line that is no field and
-/// does not continue one.
+/// Where the fields end, and where the text begins: after an empty line, or at the first line that
+/// neither is a field nor continues one.
 fn header_end(bytes: &[u8]) -> (usize, usize) {
     let mut at = 0;
     while at < bytes.len() {
@@ -157,7 +163,7 @@ fn header_end(bytes: &[u8]) -> (usize, usize) {
     (at, at)
 }
 
-/// `text/plain; charset="utf-8"` in lower case, and its parameters with their quotes taken off.
+/// Splits `text/plain; charset="utf-8"` into its value in lower case and its unquoted parameters.
 fn split_parameters(value: &[u8]) -> (String, Vec<(String, Vec<u8>)>) {
     let mut pieces = Vec::new();
     let (mut piece, mut quoted, mut escaped) = (Vec::new(), false, false);
@@ -185,7 +191,7 @@ fn split_parameters(value: &[u8]) -> (String, Vec<(String, Vec<u8>)>) {
     (kind, parameters.take(100).collect())
 }
 
-/// What was noticed, each kind of it once.
+/// Problems found in a message, one of each kind.
 #[derive(Default)]
 struct Notices(Vec<(Reason, String)>);
 
@@ -197,7 +203,7 @@ impl Notices {
     }
 }
 
-/// A part with text.
+/// A part that contains text.
 struct TextPart {
     bytes: Range<usize>,
     markup: bool,
@@ -214,7 +220,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// A message or a part that begins at `range.start`, whose header has been read.
+    /// Handles a message or a part that begins at `range.start` and whose header has been parsed.
     fn entity(&mut self, header: &Header<'_>, range: Range<usize>, depth: usize) {
         self.parts += 1;
         if self.parts > MOST_PARTS || depth > MOST_DEPTH {
@@ -275,7 +281,8 @@ impl Walk<'_> {
         self.entity(&header, range, depth);
     }
 
-    /// The parts between lines of `--boundary`, the last up to `--boundary--` or to the end.
+    /// The parts between lines of `--boundary`; the last one extends to `--boundary--` or to the
+    /// end.
     fn split(&mut self, body: &Range<usize>, boundary: &[u8]) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
         if boundary.is_empty() {
@@ -297,7 +304,7 @@ impl Walk<'_> {
                 continue;
             }
             if let Some(start) = open.take() {
-                // The end of the line before belongs to the mark.
+                // The line end before a boundary belongs to the boundary.
                 let end = start + trim_line(&bytes[start.min(at)..at]).len();
                 parts.push(body.start + start..body.start + end);
             }
@@ -313,7 +320,8 @@ impl Walk<'_> {
     }
 }
 
-/// Hands on the bytes of a part with its transfer encoding undone. Gives whether the encoding was broken.
+/// Undoes the transfer encoding of a part and passes the bytes on. Returns whether the encoding is
+/// broken.
 fn decode(bytes: &[u8], transfer: Transfer, mbox: bool, out: &mut dyn FnMut(&[u8])) -> bool {
     let mut broken = false;
     let mut base64 = Base64::default();
@@ -324,7 +332,7 @@ fn decode(bytes: &[u8], transfer: Transfer, mbox: bool, out: &mut dyn FnMut(&[u8
             Transfer::AsIs => out(line),
             Transfer::Quoted => broken |= quoted(line, out),
             Transfer::Base64 => {
-                // Mailing lists put their texts below what is encoded.
+                // Mailing lists append plain text below the encoded text.
                 let encoded = !plain && line.trim_ascii().iter().all(|&byte| is_base64(byte));
                 if encoded {
                     base64.push(line, out);
@@ -342,7 +350,7 @@ fn decode(bytes: &[u8], transfer: Transfer, mbox: bool, out: &mut dyn FnMut(&[u8
     broken | base64.cut()
 }
 
-/// A line as it was before it was put into an mbox file: `>From ` had one `>` less (mboxrd).
+/// Restores a line of an mbox file, where one `>` was added before `From ` or `>From ` (mboxrd).
 fn unescape(line: &[u8]) -> &[u8] {
     let marks = line.iter().take_while(|&&byte| byte == b'>').count();
     if marks > 0 && line[marks..].starts_with(b"From ") {
@@ -356,7 +364,7 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Base64 as it comes by.
+/// An incremental Base64 decoder.
 #[derive(Default)]
 struct Base64 {
     bits: u32,
@@ -375,7 +383,7 @@ impl Base64 {
                 b'+' | b'-' => 62,
                 b'/' | b'_' => 63,
                 b'=' => {
-                    // Padding; another stretch may follow.
+                    // Padding; another Base64 stretch may follow.
                     (self.bits, self.count) = (0, 0);
                     continue;
                 }
@@ -397,16 +405,16 @@ impl Base64 {
         out(&piece[..length]);
     }
 
-    /// Did it end within a byte?
+    /// Whether the input ended within a byte.
     fn cut(&self) -> bool {
         self.count == 6 || self.bits != 0
     }
 }
 
-/// Undoes quoted-printable in a line. Gives whether an `=` stood for nothing, and was left.
+/// Undoes quoted-printable in a line. Returns whether an `=` had no meaning and was kept.
 fn quoted(line: &[u8], out: &mut dyn FnMut(&[u8])) -> bool {
     let text = trim_line(line);
-    // White space at the end was added on the way.
+    // White space at the end of a line was added in transit.
     let text = text.trim_ascii_end();
     let soft = text.ends_with(b"=");
     let text = if soft { &text[..text.len() - 1] } else { text };
@@ -433,7 +441,7 @@ fn quoted(line: &[u8], out: &mut dyn FnMut(&[u8])) -> bool {
     broken
 }
 
-/// A subject with its encoded words decoded, unfolded. `None` if it has none, and stays as it is.
+/// Decodes the encoded words of a subject and unfolds it. `None` if it has no encoded words.
 fn encoded_words(value: &[u8]) -> Option<String> {
     memmem::find(value, b"=?")?;
     let mut out = String::new();
@@ -445,7 +453,7 @@ fn encoded_words(value: &[u8]) -> Option<String> {
             from = at + 2;
             continue;
         };
-        // White space between two encoded words is none.
+        // White space between two encoded words is dropped.
         let between = &value[from..at];
         if !(any && between.trim_ascii().is_empty()) {
             out.push_str(&String::from_utf8_lossy(between));
@@ -458,7 +466,7 @@ fn encoded_words(value: &[u8]) -> Option<String> {
     any.then_some(out)
 }
 
-/// `=?charset?B?...?=` or `=?charset?Q?...?=`, and its length.
+/// Decodes `=?charset?B?...?=` or `=?charset?Q?...?=`; returns the text and the length of the word.
 fn encoded_word(bytes: &[u8]) -> Option<(String, usize)> {
     let mut parts = bytes.get(2..)?.splitn(4, |&byte| byte == b'?');
     let (charset, coding, text) = (parts.next()?, parts.next()?, parts.next()?);
@@ -477,7 +485,7 @@ fn encoded_word(bytes: &[u8]) -> Option<(String, usize)> {
                 .iter()
                 .map(|&b| if b == b'_' { b' ' } else { b })
                 .collect();
-            // `=` at the end is no soft line break here, but nobody writes it.
+            // A final `=` is not a soft line break here, but no known writer produces one.
             quoted(&spaced, &mut add);
             if spaced.ends_with(b" ") {
                 add(b" ");
@@ -497,7 +505,7 @@ fn text_length(bytes: &[u8], charset: &[u8], coding: &[u8]) -> Option<usize> {
     memchr::memchr(b'?', bytes.get(2 + charset.len() + 1 + coding.len() + 1..)?)
 }
 
-/// The name that a message gives itself, if it looks like one that no other has.
+/// The Message-ID, if it looks like a unique one.
 fn own_name(id: &[u8]) -> Option<Cow<'_, str>> {
     let id = id.trim_ascii();
     let id = id.strip_prefix(b"<").unwrap_or(id);
@@ -507,7 +515,7 @@ fn own_name(id: &[u8]) -> Option<Cow<'_, str>> {
     (unique && !name.is_empty() && host.len() > 1).then(|| String::from_utf8_lossy(id))
 }
 
-/// The docno in the first bytes of a message, else the one that it has by its place.
+/// The docno in the first bytes of a message, or else `otherwise`, which its position gives.
 pub(super) fn docno_of(bytes: &[u8], otherwise: &str) -> String {
     let header = Header::parse(message_of(bytes), "text/plain", &mut Notices::default());
     header
@@ -516,7 +524,7 @@ pub(super) fn docno_of(bytes: &[u8], otherwise: &str) -> String {
         .map_or_else(|| otherwise.into(), Cow::into_owned)
 }
 
-/// A message without the separator of mbox, and without what some programs write there in a second line.
+/// Strips the mbox separator, and the second separator line that some programs write.
 fn message_of(bytes: &[u8]) -> &[u8] {
     let mut bytes = bytes;
     while bytes.starts_with(b"From ") || bytes.starts_with(b">From ") {
@@ -526,7 +534,7 @@ fn message_of(bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// What is known of a stretch of text before it is decoded.
+/// Properties of a stretch of text, found before it is decoded.
 #[derive(Default)]
 struct Look {
     ascii: bool,
@@ -548,7 +556,7 @@ fn look(bytes: &[u8], transfer: Transfer, mbox: bool) -> (Look, bool) {
     (look, broken)
 }
 
-/// The text being put together: at most so many bytes are held, all are counted.
+/// The text under construction: a bounded number of bytes is stored, and all are counted.
 struct Text {
     bytes: Vec<u8>,
     length: u64,
@@ -565,7 +573,7 @@ impl Text {
     }
 }
 
-/// A message, with its separator where it is of an mbox file.
+/// Interprets a message, which begins with a separator if it is from an mbox file.
 pub(super) fn document<'a>(
     bytes: &'a [u8],
     docno: &str,
@@ -628,7 +636,7 @@ pub(super) fn document<'a>(
             .as_deref()
             .map(|label| label.trim().to_ascii_lowercase())
     };
-    // The charsets of all that is not ASCII.
+    // The charsets of all parts that are not ASCII.
     let mut labels: Vec<Option<String>> = Vec::new();
     if !subject.is_ascii() {
         labels.push(decoded.is_some().then(|| "utf-8".into()));
@@ -728,7 +736,7 @@ pub(super) fn document<'a>(
     })
 }
 
-/// A subject as it has to stand before markup.
+/// Escapes a subject that is put before markup.
 fn escape(subject: &[u8], markup: bool) -> Cow<'_, [u8]> {
     if !markup || memchr::memchr2(b'<', b'&', subject).is_none() {
         return subject.into();
@@ -744,7 +752,7 @@ fn escape(subject: &[u8], markup: bool) -> Cow<'_, [u8]> {
     out.into()
 }
 
-/// From a charset to UTF-8, piece by piece.
+/// Decodes a charset to UTF-8, piece by piece.
 struct Decode(encoding_rs::Decoder);
 
 impl Decode {
@@ -752,7 +760,7 @@ impl Decode {
         Decode(encoding.new_decoder_with_bom_removal())
     }
 
-    /// Gives whether there were bytes that are not in the charset; they become U+FFFD.
+    /// Returns whether there were bytes that are invalid in the charset; they become U+FFFD.
     fn push(&mut self, mut bytes: &[u8], last: bool, into: &mut Text) -> bool {
         let mut bad = false;
         let mut piece = [0; PIECE];

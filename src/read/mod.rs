@@ -2,56 +2,71 @@
 //!
 //! # Source
 //! Formats: TREC SGML and TREC web bundles (NIST), WARC 0.18 to 1.1 (ISO 28500), ARC 1 and 2
-//! (Internet Archive), Reuters-21578 (Lewis 1997), JSON (RFC 8259), mail (RFC 4155, 5322, 2045 to 2047). HTTP: RFC 9110
-//! and 9112. `.Z`: Welch 1984 as compress 4.0 writes it.
+//! (Internet Archive), Reuters-21578 (Lewis 1997), JSON (RFC 8259), mail (RFC 4155, 5322, 2045 to
+//! 2047). HTTP: RFC 9110 and 9112. `.Z`: Welch 1984 as compress 4.0 writes it.
 //!
 //! # In and out
-//! In: files, directories, standard input; compressed by gzip, bzip2, xz, zstd or compress, or not.
-//! Out: [`Batch`]es of framed [`Record`]s in input order, and from each, by [`interpret()`], a
-//! [`RawDocument`], a kind of record that is no document, or a [`Reject`].
+//! In: files, directories and standard input, either uncompressed or compressed by gzip, bzip2, xz,
+//! zstd or compress. Out: [`Batch`]es of framed [`Record`]s in input order. [`interpret()`] turns
+//! each record into a [`RawDocument`], the name of a record kind that is not a document, or a
+//! [`Reject`].
 //!
 //! # Algorithm
 //! 1. [`list_inputs`] walks the arguments and sorts the files by the bytes of their paths.
-//! 2. [`RecordReader`] looks at the first bytes: compression, then format. Content decides; the
-//!    extension only where content says nothing; `--format` overrules both.
-//! 3. It frames: finds where records begin and end, with as little work as that takes, since one
-//!    thread does it for each input.
+//! 2. [`RecordReader`] detects the compression and then the format from the first bytes. The
+//!    content decides; the extension counts only if the content is inconclusive. `--format`
+//!    overrides both.
+//! 3. The reader frames: it finds where records begin and end. It does no more work than that,
+//!    because each input is framed by a single thread.
 //! 4. [`interpret()`] does the rest on any thread: header fields, HTTP codings, JSON.
 //!
-//! What names a document: `DOCNO`, or the `id` of `<DOC>` (NTCIR); `NEWID` (Reuters); WARC-TREC-ID,
-//! else WARC-Record-ID without `urn:uuid:`, else the URL (WARC); `URL@date` (ARC); a field
-//! ([`ID_FIELDS`], JSON); the Message-ID, or the path of the mailbox and the number of the message in it
-//! (`box#7`; mail); the path (a file that is one document; in NITF its `id-string`). A name has at
-//! most 64 KiB: a longer docno is none, a longer URL is left out.
+//! A document gets its name (docno) from the following source:
+//!
+//! - TREC: `DOCNO`, or the `id` of `<DOC>` (NTCIR).
+//! - Reuters: `NEWID`.
+//! - WARC: WARC-TREC-ID, else WARC-Record-ID without `urn:uuid:`, else the URL.
+//! - ARC: `URL@date`.
+//! - JSON: a field ([`ID_FIELDS`]).
+//! - Mail: the Message-ID, or the path of the mailbox and the number of the message in it
+//!   (`box#7`).
+//! - A file that is one document: its path; in NITF its `id-string`.
+//!
+//! A name has at most 64 KiB. A longer docno counts as missing, and a longer URL is left out.
 //!
 //! # Invariants
-//! - No byte vanishes: it is in a record, in a stretch that was rejected, or it is white space, a
-//!   comment or a declaration between TREC documents, or punctuation between JSON objects.
-//! - Records do not depend on how the operating system splits reads, nor on batches.
-//! - A record is cut off, too large or broken alone: framing goes on with the next.
-//! - One layer of compression is undone. What it held before it broke is kept
-//!   (where it is damaged, not merely cut: bzip2 and xz up to 32 KiB less, zstd up to 256).
+//! - No byte is lost without a trace. Every byte is in a record, in a rejected stretch, in white
+//!   space, in a comment or a declaration between TREC documents, or in punctuation between JSON
+//!   objects.
+//! - Records depend neither on how the operating system splits reads nor on batches.
+//! - A record that is cut off, too large or broken affects no other record: framing goes on with
+//!   the next one.
+//! - One layer of compression is undone. The bytes that a stream yields before it breaks are kept.
+//!   If the stream is damaged rather than cut, bzip2 and xz lose up to 32 KiB of them, and zstd up
+//!   to 256 KiB.
 //!
 //! # Cost
-//! A byte is decompressed into a window, searched (memchr) and copied once, to its batch. Memory:
-//! the window (half a mebibyte; up to 3 in an archive whose lengths are wrong), the decoder (at
-//! most 128 MiB, of which common settings need 8), one record of at most
-//! [`ReadConfig::max_document`].
+//! Each byte is decompressed into a window, searched (memchr) and copied once, to its batch.
+//! Memory: the window (512 KiB; up to 3 MiB in an archive with wrong lengths), the decoder (at most
+//! 128 MiB; common settings need 8 MiB), and one record of at most [`ReadConfig::max_document`].
 //!
 //! # What is not guaranteed
-//! A `.Z` file cut between two codes cannot be told from a whole one: the format has no length. A
-//! page that contains `</DOC>` ends there; what follows it is rejected as stray bytes. A WARC inside
-//! a WARC whose header lies more than 1 MiB before the stated end is read as records of the outer.
-//! A mail message in a file of its own is told by its ending (`.eml`) or by `--format`, since texts may begin as
-//! messages do; of an mbox file, lines of `From `, a date, and a field after them that were not escaped begin a message.
-//! Brotli is not undone. A file that changes while it is read is found by its size and time of
-//! modification alone.
+//! - A `.Z` file that is cut between two codes looks like a whole one: the format has no length.
+//! - A page that contains `</DOC>` ends there; the rest of the page is rejected as stray bytes.
+//! - In a WARC inside a WARC, if the inner header lies more than 1 MiB before the stated end of the
+//!   outer record, the inner records are read as records of the outer file.
+//! - A mail message in a file of its own is recognised only by its extension (`.eml`) or by
+//!   `--format`, because other texts may begin like messages.
+//! - In an mbox file, an unescaped `From ` line with a date and a field after it begins a message,
+//!   even if it is part of a text.
+//! - Brotli is not decompressed.
+//! - A file that changes while it is read is detected only by its size and modification time.
 //!
 //! # Errors
-//! `Io` for an argument that does not exist, and where a disk or the machine fails while inputs are listed;
-//! `InputChanged` for a file that is no longer what was listed (told by [`InputFile::check_path`] and
-//! [`RecordReader::check_unchanged`]). Everything else is a [`Reject`]. While a file is read, a failure of the
-//! disk is one too, and [`RecordReader::failure`] tells who keeps rejects that it may not come again.
+//! `Io` if an argument does not exist, or if the disk or the machine fails while inputs are listed.
+//! `InputChanged` if a file differs from the file that was listed ([`InputFile::check_path`] and
+//! [`RecordReader::check_unchanged`] return it). Everything else is a [`Reject`]. A disk failure
+//! while a file is read is a reject too, but it may be transient: a caller that stores rejects
+//! checks [`RecordReader::failure`].
 
 mod archive;
 mod config;

@@ -1,4 +1,4 @@
-//! The framer: cuts one input into records, in order, holding one record at a time.
+//! The framer: cuts one input into records, in order, with one record in memory at a time.
 
 use std::io::{self, Read};
 
@@ -16,28 +16,29 @@ use super::stream::{Sink, Stream};
 use crate::progress::Stop;
 use crate::store::disk::{self, SharedFile};
 
-/// Bytes looked at to tell the format.
+/// Number of bytes examined to detect the format.
 const LOOK: usize = 64 << 10;
 
-/// While standard input gives nothing, the request to stop is looked at so often: a tenth of a second.
+/// While standard input is idle, this is the interval between checks for a stop request: 0.1 s.
 const LOOK_FOR_STOP_NANOS: i64 = 100_000_000;
 
 /// Cuts one input into records.
 ///
-/// Memory: the window (half a mebibyte, up to 3 MiB in an archive with wrong lengths) and the
-/// decoder; a record goes straight to the batch, up to [`ReadConfig::max_document`] of it.
+/// Memory: the window (512 KiB, up to 3 MiB in an archive with wrong lengths) and the decoder. A
+/// record goes straight to the batch, which stores at most [`ReadConfig::max_document`] bytes of
+/// it.
 pub struct RecordReader {
     stream: Stream,
     config: ReadConfig,
-    /// Records and rejects other than stray bytes so far.
+    /// Number of records, and of rejects other than stray bytes, so far.
     framed: u64,
-    /// What the disk or the machine failed with, see [`RecordReader::failure`].
+    /// Error number of a disk or machine failure, see [`RecordReader::failure`].
     failure: Option<i32>,
     docno: String,
     odd_path: bool,
     file: u32,
     state: State,
-    /// The file that is read, to ask whether it is still what was listed.
+    /// The file being read, for checking that it is still the file that was listed.
     opened: Option<SharedFile>,
 }
 
@@ -47,7 +48,7 @@ enum State {
     Archive(ArchiveFramer),
     Json(JsonFramer),
     Mbox(MboxFramer),
-    /// The whole stream is one document, a mail message or not.
+    /// The whole stream is one document.
     Plain {
         mail: bool,
     },
@@ -55,20 +56,20 @@ enum State {
     Done,
 }
 
-/// What one step of a framer found.
+/// The result of one step of a framer.
 pub(super) enum Step {
-    /// A record, its bytes in the sink.
+    /// A record; its bytes are in the sink.
     Record {
         kind: RecordKind,
         notice: Option<(Reason, String)>,
     },
-    /// A stretch of bytes, in the sink or passed over, that is no record.
+    /// A stretch of bytes that is not a record, either in the sink or skipped.
     Rejected {
         reason: Reason,
         docno: Option<String>,
         detail: String,
     },
-    /// The end of the stream.
+    /// The end of the stream was reached.
     End,
 }
 
@@ -82,7 +83,7 @@ impl Step {
     }
 }
 
-/// Standard input, which may have nothing to give for ever.
+/// Standard input, which may stay idle for ever.
 struct StandardInput {
     stop: Stop,
 }
@@ -95,7 +96,7 @@ impl Read for StandardInput {
 }
 
 impl StandardInput {
-    /// Until there is something to read, or its end; an error once a stop is asked for.
+    /// Waits for input or its end; returns an error once a stop is requested.
     fn wait(&self) -> io::Result<()> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let stdin = io::stdin();
@@ -115,8 +116,9 @@ impl StandardInput {
 }
 
 impl RecordReader {
-    /// Opens an input. What goes wrong here is told by the first record. Standard input is waited for only
-    /// until a stop is asked for; then it ends, with a fault that is nobody's to read.
+    /// Opens an input. The first record reports any error. Waiting for standard input ends when a
+    /// stop is requested; the input then ends with a fault that the caller never reads, since it
+    /// stops.
     #[must_use]
     pub fn open(input: &InputFile, file: u32, config: &ReadConfig, stop: &Stop) -> RecordReader {
         if let Some((reason, detail)) = &input.problem {
@@ -137,8 +139,8 @@ impl RecordReader {
         }
     }
 
-    /// Reads from anything. `docno` names the document where the whole stream is one, and its
-    /// extension tells the format where the content does not.
+    /// Reads from any source. `docno` names the document if the whole stream is one document, and
+    /// its extension gives the format if the content does not.
     #[must_use]
     pub fn from_reader(
         reader: impl Read + Send + 'static,
@@ -189,9 +191,9 @@ impl RecordReader {
         }
     }
 
-    /// Refuses a file that changed since it was listed: what was read of it may be half of the one
-    /// and half of the other. To be asked when the file has been read, or before what was read of
-    /// it so far is kept.
+    /// Returns an error if the file changed since it was listed: the bytes read may then mix the
+    /// old and the new file. Call this when the file has been read, and before anything read so far
+    /// is stored.
     ///
     /// # Errors
     /// `InputChanged`.
@@ -202,29 +204,30 @@ impl RecordReader {
         }
     }
 
-    /// Bytes of the file used so far, as they are on disk.
+    /// Bytes of the file consumed so far, as stored on disk.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.stream.position()
     }
 
-    /// Bytes decompressed so far, those not yet framed included: what [`RecordReader::position`]
-    /// bytes of the file came to.
+    /// Bytes decompressed so far from [`RecordReader::position`] bytes of the file, including bytes
+    /// that are not yet framed.
     #[must_use]
     pub fn decompressed(&self) -> u64 {
         self.stream.offset() + self.stream.window().len() as u64
     }
 
-    /// What the disk or the machine failed with, if that is why the input ended. It may not fail again,
-    /// so who keeps what was read must not take this end, and the rejects at it, for the input's.
+    /// The failure of the disk or the machine that ended the input, if any. It may be transient, so
+    /// a caller that stores what was read must not take this end, and the rejects at it, for the
+    /// input's own.
     #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
         let coming = self.stream.fault.as_ref().and_then(|fault| fault.failure);
         self.failure.or(coming).map(io::Error::from_raw_os_error)
     }
 
-    /// Appends the next record to the batch, or what was rejected in its place; `false` at the end
-    /// of the input, and then nothing was appended.
+    /// Appends the next record, or the reject in its place, to the batch. Returns `false` at the
+    /// end of the input, without appending anything.
     pub fn next_into(&mut self, batch: &mut Batch) -> bool {
         loop {
             let mut sink = Sink::new(&mut batch.bytes, self.config.max_document.0);
@@ -331,7 +334,7 @@ impl RecordReader {
         }
     }
 
-    /// Tells the format, or why there is none.
+    /// Detects the format, or returns why there is none.
     fn detect(&mut self) -> Result<State, Step> {
         let compression = self.stream.compression();
         let head = self.stream.ensure(LOOK);
@@ -344,7 +347,7 @@ impl RecordReader {
             })
         };
         if head.is_empty() {
-            // With a fault, that is what is told.
+            // A fault takes precedence over the reject for an empty file.
             return match &self.stream.fault {
                 Some(fault) if fault.reason != Reason::StrayBytes => Ok(State::End),
                 _ => rejected(Reason::EmptyFile, String::new()),
@@ -394,7 +397,8 @@ impl RecordReader {
         })
     }
 
-    /// The container of a file whose first bytes do not tell: one that begins with stray bytes.
+    /// The container of a file whose first bytes are inconclusive because it begins with stray
+    /// bytes.
     fn by_extension(&self) -> Container {
         match format_of_extension(&extension_of(&self.docno)) {
             Some(Format::Jsonl) => Container::Json,
@@ -406,7 +410,7 @@ impl RecordReader {
         }
     }
 
-    /// The whole stream is one document.
+    /// Frames the whole stream as one document.
     fn plain(&mut self, sink: &mut Sink<'_>, mail: bool) -> Step {
         loop {
             let n = self.stream.ensure(1).len();

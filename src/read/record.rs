@@ -1,11 +1,11 @@
-//! What flows out of stage 1: batches of framed records, and the raw documents in them.
+//! The output of stage 1: batches of framed records, and the raw documents in them.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// Where a record stands: file by number in the list of inputs, bytes of the decompressed stream.
+/// The place of a record: the number of the input file and a range of its decompressed bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceSpan {
     /// Index of the input file in the sorted list of inputs.
@@ -16,7 +16,7 @@ pub struct SourceSpan {
     pub length: u64,
 }
 
-/// How the bytes of a framed record are to be read; decides what [`super::interpret()`] does.
+/// How to read the bytes of a framed record; [`super::interpret()`] dispatches on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordKind {
     /// `<DOC>` ... `</DOC>` with a `<DOCHDR>`: TREC GOV, GOV2, WT10G.
@@ -33,9 +33,10 @@ pub enum RecordKind {
     Json,
     /// One mail message.
     Mail {
-        /// The docno of a message that gives itself none.
+        /// The docno to use if the message has no Message-ID.
         docno: String,
-        /// Of an mbox file: it begins with its separator, and lines of `From ` are escaped.
+        /// The message is from an mbox file: it begins with its separator, and its `From ` lines
+        /// are escaped.
         mbox: bool,
     },
     /// A whole file. Its docno is its path relative to the input directory.
@@ -43,7 +44,7 @@ pub enum RecordKind {
         /// The docno.
         docno: String,
     },
-    /// The framer could not deliver a record here; `bytes` is empty.
+    /// The framer rejected what is here; `bytes` is empty.
     Rejected(Reject),
 }
 
@@ -56,11 +57,11 @@ pub struct Record {
     pub source: SourceSpan,
     /// Its bytes in [`Batch::bytes`].
     pub bytes: Range<usize>,
-    /// What the framer noticed though the record is usable (a wrong length, say).
+    /// A problem that the framer found although the record is usable (a wrong length, for example).
     pub notice: Option<Reject>,
 }
 
-/// Framed records in input order, in one buffer. The unit of work of one worker.
+/// Framed records in input order, in one buffer. One worker processes one batch at a time.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// The records' bytes, one after the other.
@@ -70,7 +71,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Empties the batch and keeps its buffers.
+    /// Empties the batch but keeps its buffers.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.records.clear();
@@ -86,36 +87,38 @@ pub enum ContentKind {
     Text,
 }
 
-/// A document as its source gives it, before decoding.
+/// A document as its source stores it, before decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawDocument<'a> {
-    /// The document's own name, trimmed.
+    /// The document's own name, trimmed of white space.
     pub docno: Cow<'a, str>,
-    /// Its address, where the source has one.
+    /// The URL, if the source has one.
     pub url: Option<Cow<'a, str>>,
-    /// Its title, where the source has one apart from the body (JSONL). The title of markup is
-    /// found by the parser.
+    /// The title, if the source keeps it apart from the body (JSONL). The parser finds the title of
+    /// markup.
     pub title: Option<Cow<'a, str>>,
     /// What the body is.
     pub content: ContentKind,
-    /// The charset that the HTTP header (or the format: JSON is UTF-8) declares, as written there.
+    /// The charset label that the HTTP header declares, verbatim, or that the format implies (JSON
+    /// is UTF-8).
     pub charset: Option<Cow<'a, str>>,
-    /// The body, in whatever charset; transfer and content encodings undone.
+    /// The body, in its own charset, with transfer and content encodings undone.
     pub body: Cow<'a, [u8]>,
-    /// What was noticed though the document is usable.
+    /// Problems with a document that is usable.
     pub notices: Vec<Reject>,
 }
 
-/// Why a record was rejected, or what was noticed about one that is used all the same.
+/// Why a record was rejected, or a warning about a record that is used.
 ///
-/// The text of each is what `rejects.jsonl` says under `reason`, and what the ledger counts by.
+/// [`Reason::text`] gives the text that appears under `reason` in `rejects.jsonl` and in the
+/// ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Reason {
-    // The file as a whole, or its rest.
+    // Reasons that concern the whole file, or the rest of it.
     /// The file could not be opened or read.
     Unreadable,
-    /// Nothing in the file.
+    /// The file is empty.
     EmptyFile,
     /// Neither text nor a known container.
     BinaryFile,
@@ -123,20 +126,20 @@ pub enum Reason {
     CorruptCompression,
     /// The compressed stream ends too early.
     TruncatedCompression,
-    /// More decompressed bytes per compressed byte than `--max-ratio`.
+    /// The stream expands by more than `--max-ratio` decompressed bytes per compressed byte.
     DecompressionBomb,
-    /// The decompressor would need more memory than it may have.
+    /// The decompressor needs more memory than the limit.
     DecompressorMemory,
-    /// A format that is recognised and not read.
+    /// A format that is recognised but not supported.
     UnsupportedFormat,
     /// Neither a file nor a directory: a FIFO, socket or device.
     NotAFile,
-    /// Forced `--format` and the content have nothing in common.
+    /// The content does not have the format given by `--format`.
     WrongFormat,
-    // One record.
+    // Reasons that concern one record.
     /// The record is larger than `--max-document`.
     TooLarge,
-    /// A record that starts and does not end.
+    /// A record that begins but does not end.
     NotClosed,
     /// A record cut off by the end of the file.
     Truncated,
@@ -146,37 +149,37 @@ pub enum Reason {
     MissingText,
     /// Not valid JSON.
     BadJson,
-    /// Record header that cannot be parsed.
+    /// The record header cannot be parsed.
     BadHeader,
     /// The HTTP header cannot be parsed.
     BadHttp,
     /// An HTTP status other than 2xx.
     HttpStatus,
-    /// The body is no text (an image, say), by its content type or by its bytes.
+    /// The content type or the bytes show that the body is not text (an image, for example).
     NotText,
-    /// Bytes between records that belong to none.
+    /// Bytes between records that belong to no record.
     StrayBytes,
-    // Notices: the document is used.
-    /// A length that the record states is wrong; the true boundary was found.
+    // Warnings: the document is used.
+    /// The record states a wrong length; the true boundary was found.
     WrongLength,
-    /// The body says it is chunked and is not, or its chunks are broken.
+    /// The body is declared as chunked but is not, or its chunks are broken.
     BadChunks,
-    /// The body says it is compressed and is not, or its stream is broken.
+    /// The body is declared as compressed but is not, or its stream is broken.
     BadContentEncoding,
-    /// The charset declared is unknown or the bytes are not in it.
+    /// The declared charset is unknown, or the bytes are not valid in it.
     WrongCharset,
-    /// Bytes that the charset does not allow were replaced by U+FFFD.
+    /// Bytes that are invalid in the charset were replaced by U+FFFD.
     InvalidBytes,
     /// Another document has the same docno.
     DuplicateDocno,
     /// The path is not UTF-8; its bytes were escaped in the docno.
     OddPath,
-    /// An HTTP or record header line that was passed over.
+    /// An HTTP or record header line was skipped.
     OddHeader,
 }
 
 impl Reason {
-    /// The text in `rejects.jsonl` and in the ledger.
+    /// The text for `rejects.jsonl` and the ledger.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -213,15 +216,15 @@ impl Reason {
     }
 }
 
-/// One line of `rejects.jsonl`: a record that was rejected, or a notice about one that is used.
+/// One line of `rejects.jsonl`: a rejected record, or a warning about a record that is used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reject {
-    /// Where.
+    /// The place of the record.
     pub source: SourceSpan,
-    /// The docno, where it is known.
+    /// The docno, if it is known.
     pub docno: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The particulars: what was expected and found. Empty where the reason says it all.
+    /// Details: what was expected and what was found. Empty if the reason says enough.
     pub detail: String,
 }

@@ -1,11 +1,11 @@
-//! Documents of newswire markup: TREC disks, NTCIR, Reuters-21578; the id of an NITF file.
+//! Interprets newswire markup (TREC disks, NTCIR, Reuters-21578), and finds the id of an NITF file.
 //!
 //! # What counts as text
-//! A document with a body element (`TEXT`, `BODY`, `LP` ...) is the content of its headline and body
-//! elements, in their order; whatever stands in another element is left out (`DATE`, `SO`, `IN` ...).
-//! A document without one is everything but the elements known to hold no text. `DATELINE` is left
-//! out: it is where two copies of one story differ. `GRAPHIC` and `CAPTION` count within a body
-//! element, not beside it. Tags inside are left to the parser.
+//! The text of a document with a body element (`TEXT`, `BODY`, `LP` ...) is the content of its
+//! headline and body elements, in order; every other element is left out (`DATE`, `SO`, `IN` ...).
+//! The text of a document without a body element is everything but the elements known to hold no
+//! text. `DATELINE` is left out, because it differs between two copies of one story. `GRAPHIC` and
+//! `CAPTION` count inside a body element but not outside one. The parser handles the tags inside.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,18 +17,18 @@ use super::interpret::{Outcome, Parts, Refusal};
 use super::record::{ContentKind, Reason};
 use super::stream::reserve;
 
-/// Elements that hold the text itself.
+/// Elements that contain the text itself.
 const BODIES: [&str; 9] = [
     "TEXT", "BODY", "LP", "LEADPARA", "SUMMARY", "ABSTRACT", "CONTENT", "MAINTEXT", "PARA",
 ];
 
-/// Elements that hold a headline.
+/// Elements that contain a headline.
 const HEADLINES: [&str; 14] = [
     "HEADLINE", "HEAD", "HL", "TITLE", "TTL", "TI", "H1", "H2", "H3", "H4", "H5", "HT1", "TITLE1",
     "SUBHEAD",
 ];
 
-/// Elements that hold no text, in the collections named above.
+/// Elements without text in the collections named above.
 const METADATA: [&str; 54] = [
     "DOCNO",
     "DOCID",
@@ -92,20 +92,21 @@ fn is_one_of(name: &[u8], names: &[&str]) -> bool {
         .any(|known| known.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// The content of the first element of this name, tags excluded; the name in capitals as given.
+/// The content of the first element with this name, without its tags. The name matches exactly as
+/// given, in capitals.
 fn element<'a>(bytes: &'a [u8], open: &[u8], close: &[u8]) -> Option<&'a [u8]> {
     let start = memmem::find(bytes, open)? + open.len();
     let length = memmem::find(&bytes[start..], close)?;
     Some(&bytes[start..start + length])
 }
 
-/// The opening tag that these bytes begin with, brackets excluded.
+/// The opening tag at the start of these bytes, without its brackets.
 pub(super) fn open_tag(bytes: &[u8]) -> Option<&[u8]> {
     let rest = bytes.strip_prefix(b"<")?;
     Some(&rest[..memchr::memchr(b'>', rest)?])
 }
 
-/// The value of an attribute in a tag: in quotes or not, its name in any case.
+/// The value of an attribute in a tag, quoted or not; the name matches in any case.
 pub(super) fn attribute<'a>(tag: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> {
     let mut at = 0;
     while let Some(equals) = memchr::memchr(b'=', &tag[at..]).map(|found| at + found) {
@@ -138,7 +139,7 @@ pub(super) fn attribute<'a>(tag: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> 
     None
 }
 
-/// The docno: of the `<DOCNO>`, or as NTCIR has it, `<DOC id="...">`.
+/// The docno: in `<DOCNO>`, or, in NTCIR, in `<DOC id="...">`.
 pub(super) fn trec_docno(head: &[u8]) -> Option<Cow<'_, str>> {
     let element = element(head, b"<DOCNO>", b"</DOCNO>")
         .map(<[u8]>::trim_ascii)
@@ -152,7 +153,7 @@ pub(super) fn trec_docno(head: &[u8]) -> Option<Cow<'_, str>> {
         .find_map(|name| attribute(tag, name))
 }
 
-/// What an element is to the text of a document.
+/// The role of an element in the text of a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Body,
@@ -160,20 +161,20 @@ enum Role {
     Metadata,
 }
 
-/// An element of known role: where all of it is, tags included, and where its content is.
+/// An element of known role: its range including the tags, and the range of its content.
 struct Element {
     role: Role,
     whole: Range<usize>,
     content: Range<usize>,
 }
 
-/// The elements of known role, outermost only; an unknown tag is stepped into. One after the other:
-/// a list of them would be many times the size of a document that is nothing but elements.
+/// Iterates over the outermost elements of known role; unknown tags are stepped into. Not collected
+/// in a list, which would be many times the size of a document that consists of elements only.
 struct Elements<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Names whose closing tag was looked for in vain, which is not done again: with it, the walk
-    /// would be quadratic.
+    /// Names for which no closing tag was found. They are not searched again, which would make the
+    /// walk quadratic.
     never_closed: Vec<&'a [u8]>,
 }
 
@@ -225,7 +226,7 @@ impl Iterator for Elements<'_> {
             }
             let (content, end) = match find_close(&bytes[inside..], name) {
                 Some((length, end)) => (inside..inside + length, inside + end),
-                // A body that is not closed goes to the end of the document.
+                // A body that is not closed extends to the end of the document.
                 None if role == Role::Body => {
                     let end = memmem::rfind(&bytes[inside..], b"</DOC")
                         .map_or(bytes.len(), |p| inside + p);
@@ -252,7 +253,7 @@ impl Iterator for Elements<'_> {
     }
 }
 
-/// The closing tag of a name, in any case: where it begins, where it ends.
+/// The start and the end of the closing tag for a name, in any case.
 fn find_close(bytes: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     for start in memmem::find_iter(bytes, b"</") {
         let rest = &bytes[start + 2..];
@@ -270,7 +271,7 @@ fn find_close(bytes: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     None
 }
 
-/// Several stretches as one, a line end between them; one alone is not copied.
+/// Joins several stretches with line ends between them; a single one is not copied.
 #[derive(Default)]
 struct Joined<'a>(Option<Cow<'a, [u8]>>);
 
@@ -292,7 +293,7 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// A document of TREC SGML.
+/// Interprets a TREC SGML document.
 pub(super) fn trec(bytes: &[u8]) -> Outcome<'_> {
     let head = &bytes[..bytes.len().min(64 << 10)];
     let Some(docno) = trec_docno(head) else {
@@ -344,7 +345,7 @@ fn document<'a>(docno: Cow<'a, str>, body: Cow<'a, [u8]>) -> Parts<'a> {
     }
 }
 
-/// A story of Reuters-21578: title and body, or the whole text where it has no body.
+/// Interprets a Reuters-21578 story: title and body, or the whole text if it has no body.
 pub(super) fn reuters(bytes: &[u8]) -> Outcome<'_> {
     let Some(docno) = open_tag(bytes).and_then(|tag| attribute(tag, b"NEWID")) else {
         let refusal = Refusal::new(Reason::MissingDocno, "no NEWID");
@@ -365,7 +366,7 @@ pub(super) fn reuters(bytes: &[u8]) -> Outcome<'_> {
     let length = find_close(&rest[inside..], b"TEXT").map_or(rest.len() - inside, |close| close.0);
     let text = &rest[inside..inside + length];
     let body = element(text, b"<BODY>", b"</BODY>");
-    // Beside the body: what is within it is there already.
+    // Only the text outside the body: the body is included already.
     let beside = memmem::find(text, b"<BODY>").filter(|_| body.is_some());
     let before = &text[..beside.unwrap_or(text.len())];
     let title = element(before, b"<TITLE>", b"</TITLE>").or_else(|| {
@@ -383,7 +384,7 @@ pub(super) fn reuters(bytes: &[u8]) -> Outcome<'_> {
     Outcome::Document(document(docno, parts.end()))
 }
 
-/// The id of a story in NITF: `<doc-id id-string="...">` in its head.
+/// The id of an NITF story: `<doc-id id-string="...">` in its head.
 pub(super) fn nitf_docno(bytes: &[u8]) -> Option<Cow<'_, str>> {
     let head = &bytes[..bytes.len().min(64 << 10)];
     let nitf = memmem::find(&head[..head.len().min(2048)], b"<nitf")?;

@@ -1,7 +1,8 @@
-//! The bytes of one input: read, and decompressed when their first bytes say so.
+//! The bytes of one input, decompressed if the first bytes show that they are compressed.
 //!
-//! Decoders tell a cut stream from a damaged one and hand out what came before; up to the damage for
-//! gzip and compress, up to 32 KiB (bzip2, xz) or 256 KiB (zstd) before it for the others.
+//! Decoders distinguish a cut stream from a damaged one, and deliver the bytes before the cut or
+//! the damage. With gzip and compress that is every byte before the damage; bzip2 and xz lose up to
+//! 32 KiB before it, and zstd up to 256 KiB.
 
 use std::io::{self, BufRead, Read};
 use std::path::Path;
@@ -12,23 +13,23 @@ use super::lzw::Lzw;
 use super::record::Reason;
 use crate::Error;
 
-/// Compressed bytes are read in pieces of this size.
+/// Compressed bytes are read in blocks of this size.
 const INPUT_BUFFER: usize = 256 << 10;
 
-/// Output asked at once of the decoders that forget, when they find damage, what the same call had
-/// put out before it: so much is lost at most.
+/// Output bytes requested per call from decoders that, on damage, drop what the same call had
+/// already produced. This bounds the loss.
 const PIECE: usize = 32 << 10;
 
-/// 128 MiB: what `xz -9` needs is 65 MiB, what `zstd --long` needs is 128 MiB.
+/// 128 MiB: `xz -9` needs 65 MiB, and `zstd --long` needs 128 MiB.
 const DECODER_MEMORY: u64 = 128 << 20;
 const ZSTD_WINDOW_LOG: u32 = 27;
 
-/// Why a stream of bytes ended before its time, or what was left after its end.
+/// Why a stream of bytes ended early, or what was left after its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub reason: Reason,
     pub detail: String,
-    /// The operating system's number, where the disk or the machine failed rather than the file.
+    /// The operating system's error number, if the disk or the machine failed rather than the file.
     pub failure: Option<i32>,
 }
 
@@ -41,7 +42,7 @@ impl Fault {
         }
     }
 
-    /// A refusal of the operating system.
+    /// An error that the operating system returned.
     pub fn refused(error: &io::Error) -> Self {
         let failure = error.raw_os_error().filter(|_| !lasting(error));
         Fault {
@@ -51,8 +52,8 @@ impl Fault {
     }
 }
 
-/// Is this what the operating system says of a file, as it would say again, and not a disk or a machine
-/// that failed this once?
+/// Whether an error is permanent: a property of the file, which the operating system would report
+/// again, rather than a one-time failure of the disk or the machine.
 pub(crate) fn lasting(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
@@ -75,7 +76,7 @@ pub(super) struct Input {
     start: usize,
     end: usize,
     consumed: u64,
-    /// The operating system's refusal, kept apart from the errors of decoders.
+    /// The operating system's error, kept apart from the errors of decoders.
     failure: Option<Fault>,
     ended: bool,
 }
@@ -97,9 +98,9 @@ impl Input {
         }
     }
 
-    /// Fills the buffer, which must be empty, to the brim or to the end of the file. So decoders are
-    /// called with the same pieces however the operating system splits its reads; what they lose at
-    /// damage depends on the pieces.
+    /// Fills the buffer, which must be empty, completely or to the end of the file. Decoders then
+    /// see the same blocks however the operating system splits its reads. That matters because the
+    /// number of bytes that they lose at damage depends on the blocks.
     fn fill(&mut self) {
         (self.start, self.end) = (0, 0);
         while !self.ended && self.end < self.buffer.len() {
@@ -117,13 +118,13 @@ impl Input {
         }
     }
 
-    /// The first bytes. Only before anything is consumed.
+    /// The first bytes. Valid only before any byte is consumed.
     fn head(&mut self) -> &[u8] {
         self.fill();
         &self.buffer[..self.end]
     }
 
-    /// One byte, or `None` at the end.
+    /// The next byte, or `None` at the end.
     pub fn byte(&mut self) -> io::Result<Option<u8>> {
         let byte = self.fill_buf()?.first().copied();
         self.consume(usize::from(byte.is_some()));
@@ -134,7 +135,7 @@ impl Input {
 impl Read for Input {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.start == self.end && !self.ended {
-            // Nothing buffered: no need to go through the buffer.
+            // Nothing is buffered, so read directly into `out`.
             loop {
                 match self.inner.read(out) {
                     Ok(n) => {
@@ -180,7 +181,7 @@ impl BufRead for Input {
     }
 }
 
-/// Which compression these first bytes begin.
+/// The compression whose magic number these first bytes are.
 pub(super) fn compression_of(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(&[0x1f, 0x8b]) {
         Some("gzip")
@@ -220,7 +221,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Looks at the first bytes and chooses the decoder.
+    /// Chooses the decoder from the first bytes.
     pub fn new(mut input: Input) -> Result<Self, Fault> {
         let compression = compression_of(input.head());
         let failed = |what: &str, error: &dyn std::fmt::Display| {
@@ -259,12 +260,12 @@ impl Source {
         })
     }
 
-    /// The compression found, if any.
+    /// The detected compression, if any.
     pub fn compression(&self) -> Option<&'static str> {
         self.compression
     }
 
-    /// Bytes of the file used so far.
+    /// Bytes of the file consumed so far.
     pub fn position(&self) -> u64 {
         self.input().map_or(0, |input| input.consumed)
     }
@@ -288,7 +289,8 @@ impl Source {
             Decoder::Gzip(gzip) => gzip.read(out),
             Decoder::Bzip2(bzip2) => bzip2.read(&mut out[..piece]),
             Decoder::Xz(decoder) => decoder.read(&mut out[..piece]).map_err(Failure::Io),
-            // A block has up to 128 KiB; it comes out whole only where there is room for it.
+            // A block has up to 128 KiB; the decoder delivers it whole only if `out` has room for
+            // it.
             Decoder::Zstd(decoder) => decoder.read(out).map_err(Failure::Io),
             Decoder::Lzw(lzw) => lzw.read(out),
         };
@@ -342,11 +344,11 @@ impl Source {
     }
 }
 
-/// The decompressed bytes of a file that holds no documents: a list of pairs, say.
+/// The decompressed bytes of a file that holds no documents, such as a list of pairs.
 pub(crate) struct Decompressed(Source);
 
 impl Decompressed {
-    /// Opens a file, whatever it is compressed by.
+    /// Opens a file with any supported compression, or none.
     pub(crate) fn open(path: &Path) -> crate::Result<Decompressed> {
         let file = crate::store::disk::open(path)?;
         let source = Source::new(Input::new(Box::new(file))).map_err(io_error);
@@ -355,7 +357,7 @@ impl Decompressed {
 }
 
 impl Read for Decompressed {
-    /// No ratio is too large: the bytes are streamed, and whoever asked for the file named it.
+    /// No ratio limit applies: the bytes are streamed, and the user named the file explicitly.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.0.read(out, u64::MAX).map_err(io_error)
     }
@@ -368,7 +370,7 @@ fn io_error(fault: Fault) -> io::Error {
     io::Error::other(format!("{} ({})", fault.reason.text(), fault.detail))
 }
 
-/// What a decoder gives up with.
+/// The error of a decoder.
 pub(super) enum Failure {
     Io(io::Error),
     Fault(Fault),
@@ -390,8 +392,8 @@ impl Failure {
     }
 }
 
-/// What follows the last member of a gzip or bzip2 file: zeros are padding (of tapes and of some
-/// writers), anything else is one stretch of stray bytes, of which the length is told.
+/// Checks what follows the last member of a gzip or bzip2 file. Zeros are padding (of tapes and of
+/// some writers). Anything else is one stretch of stray bytes, whose length is reported.
 fn after_last(input: &mut Input, compression: &str) -> Result<(), Failure> {
     let (mut length, mut garbage) = (0u64, false);
     loop {
@@ -421,15 +423,15 @@ enum GzipState {
     End,
 }
 
-/// gzip (RFC 1952), any number of members.
+/// gzip (RFC 1952), with any number of members.
 struct Gzip {
     input: Input,
     inflate: Decompress,
     crc: Crc,
     state: GzipState,
-    /// Was the first byte of the magic number of the next member used already?
+    /// Whether the first byte of the next member's magic number was already consumed.
     magic_begun: bool,
-    /// Found together with bytes that had to be handed out first.
+    /// A fault found together with bytes that must be delivered first.
     fault: Option<Failure>,
 }
 
@@ -453,7 +455,7 @@ impl Gzip {
 
     fn header(&mut self) -> Result<(), Failure> {
         const WHAT: &str = "header of a member";
-        // The magic number was seen; then method, flags, time (4), extra flags, system.
+        // The magic number has been read; method, flags, time (4), extra flags and system follow.
         let mut fixed = [0; 10];
         let begun = usize::from(std::mem::take(&mut self.magic_begun));
         for byte in &mut fixed[begun..] {
@@ -541,7 +543,7 @@ impl Gzip {
                         u32::from_le_bytes([e, f, g, h]),
                     );
                     self.state = GzipState::Header;
-                    // Some writers get the size wrong; the checksum is what counts.
+                    // Some writers get the size wrong; only the checksum decides.
                     if crc != self.crc.sum() {
                         self.state = GzipState::End;
                         return Err(Failure::corrupt(format!(
@@ -555,7 +557,7 @@ impl Gzip {
                         after_last(&mut self.input, "gzip")?;
                         return Ok(0);
                     }
-                    // One byte of magic is all that is sure to be buffered.
+                    // Only one byte of the magic number is sure to be buffered.
                     self.input.consume(1);
                     if self.input.fill_buf()?.first() != Some(&0x8b) {
                         self.state = GzipState::End;
@@ -572,12 +574,12 @@ impl Gzip {
     }
 }
 
-/// bzip2, any number of streams.
+/// bzip2, with any number of streams.
 enum Bzip2 {
     Inside(bzip2::bufread::BzDecoder<Input>),
     /// After the last stream.
     After(Input),
-    /// Only while one stream is exchanged for the next.
+    /// Placeholder while one stream is replaced by the next.
     Between,
 }
 
@@ -612,17 +614,17 @@ impl Bzip2 {
     }
 }
 
-/// Did `from` bytes grow more than `max_ratio` times? A ratio of 0, which [`super::ReadConfig::check`]
-/// refuses, allows nothing.
+/// Whether `from` bytes grew more than `max_ratio` times. A ratio of 0, which
+/// [`super::ReadConfig::check`] rejects, allows no output.
 fn exceeds(produced: u64, max_ratio: u64, from: u64) -> bool {
     produced
         .checked_div(max_ratio)
         .is_none_or(|least| least > from)
 }
 
-/// Decompresses a whole buffer of gzip, zlib or raw deflate, as HTTP bodies have them.
+/// Decompresses a whole buffer of gzip, zlib or raw deflate, the encodings of HTTP bodies.
 ///
-/// Gives what came out and whether the stream was whole; `Err` for more than a limit allows.
+/// Returns the output and whether the stream was whole; `Err` if the output exceeds a limit.
 pub(super) fn inflate_body(
     body: &[u8],
     kind: BodyStream,
@@ -680,7 +682,7 @@ impl<'b> BodyDecoder<'b> {
         }
     }
 
-    /// 0 at the end of a whole stream, `None` where it is broken or cut.
+    /// Returns 0 at the end of a whole stream, and `None` if the stream is broken or cut.
     fn read(&mut self, out: &mut [u8]) -> Option<usize> {
         match self {
             BodyDecoder::Gzip(gzip) => gzip.read(out).ok(),
@@ -697,7 +699,7 @@ impl<'b> BodyDecoder<'b> {
                 match status {
                     Ok(Status::StreamEnd) => *whole = true,
                     Ok(_) if made > 0 => {}
-                    // What came out before the damage counts; the next call finds no more input.
+                    // Output before the damage counts; the next call finds no more input.
                     Err(_) if made > 0 => *body = &[],
                     _ => return None,
                 }
@@ -707,7 +709,7 @@ impl<'b> BodyDecoder<'b> {
     }
 }
 
-/// The compressed streams that an HTTP body may be.
+/// The compressed streams that an HTTP body may contain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyStream {
     Gzip,

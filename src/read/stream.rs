@@ -1,13 +1,13 @@
-//! A window over the decompressed bytes, and the sink that collects a record out of it.
+//! A window over the decompressed bytes, and the sink that collects a record from it.
 
 use super::record::Reason;
 use super::source::{Fault, Source};
 
-/// Bytes asked of the source at once.
+/// Number of bytes requested from the source at a time.
 const STEP: usize = 256 << 10;
 
-/// Room for `more` bytes. Small buffers double; large ones grow by an eighth, so that a record of
-/// 64 MiB does not hold 128 MiB.
+/// Makes room for `more` bytes. Small buffers double; large ones grow by an eighth, so that a
+/// record of 64 MiB does not occupy 128 MiB.
 pub(super) fn reserve(buffer: &mut Vec<u8>, more: usize) {
     let needed = buffer.len() + more;
     if needed > buffer.capacity() {
@@ -19,8 +19,8 @@ pub(super) fn reserve(buffer: &mut Vec<u8>, more: usize) {
     }
 }
 
-/// A sliding window over a source. What is in it is never cut by how the source splits its reads:
-/// every look ahead asks for a number of bytes and gets them, or all that are left.
+/// A sliding window over a source. The way that the source splits its reads has no effect: each
+/// look-ahead requests a number of bytes, and gets them or all that are left.
 pub(super) struct Stream {
     source: Option<Source>,
     buffer: Vec<u8>,
@@ -30,7 +30,7 @@ pub(super) struct Stream {
     ended: bool,
     position: u64,
     max_ratio: u64,
-    /// Why the bytes ended, if not because the file did.
+    /// Why the bytes ended, if not at the end of the file.
     pub fault: Option<Fault>,
 }
 
@@ -53,7 +53,7 @@ impl Stream {
         }
     }
 
-    /// Bytes of the file used so far.
+    /// Bytes of the file consumed so far.
     pub fn position(&self) -> u64 {
         self.source
             .as_ref()
@@ -69,29 +69,29 @@ impl Stream {
         self.offset
     }
 
-    /// Is there nothing beyond what [`Stream::ensure`] last gave?
+    /// Whether there is nothing beyond the bytes that [`Stream::ensure`] last returned.
     pub fn ended(&self) -> bool {
         self.ended
     }
 
-    /// The bytes ahead that are here already.
+    /// The bytes ahead that are already in the buffer.
     pub fn window(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// Are all bytes consumed?
+    /// Whether all bytes are consumed.
     pub fn at_end(&mut self) -> bool {
         self.ensure(1).is_empty()
     }
 
-    /// Did the bytes end because of a fault, so that whatever was being read is cut off?
+    /// Whether a fault ended the bytes, so that the record being read is cut off.
     pub fn cut(&self) -> bool {
         self.fault
             .as_ref()
             .is_some_and(|fault| fault.reason != Reason::StrayBytes)
     }
 
-    /// The bytes ahead: at least `n`, fewer only at the end of the stream.
+    /// The bytes ahead: at least `n`; fewer only at the end of the stream.
     pub fn ensure(&mut self, n: usize) -> &[u8] {
         while self.end - self.start < n && !self.ended {
             self.read();
@@ -105,7 +105,8 @@ impl Stream {
             return;
         };
         if self.buffer.len() - self.end < STEP {
-            // Moving costs at most what was consumed before it, so all moves together are linear.
+            // A move costs at most the bytes consumed before it, so the total cost of all moves is
+            // linear.
             if self.start >= self.end - self.start {
                 self.buffer.copy_within(self.start..self.end, 0);
                 self.end -= self.start;
@@ -133,7 +134,7 @@ impl Stream {
         self.offset += n as u64;
     }
 
-    /// Passes white space over and gives what follows, at least `n` bytes of it if there are.
+    /// Skips white space and returns what follows: at least `n` bytes if there are that many.
     pub fn skip_space(&mut self, n: usize) -> &[u8] {
         loop {
             let window = self.ensure(1);
@@ -150,7 +151,7 @@ impl Stream {
     }
 }
 
-/// The bytes of the record being framed, at the end of a batch's buffer.
+/// Collects the bytes of the record being framed, at the end of a batch's buffer.
 pub(super) struct Sink<'b> {
     bytes: &'b mut Vec<u8>,
     first: usize,
@@ -170,7 +171,7 @@ impl<'b> Sink<'b> {
         }
     }
 
-    /// Moves `n` bytes from the window to the record. What is over the limit is only counted.
+    /// Moves `n` bytes from the window to the record. Bytes over the limit are only counted.
     pub fn take(&mut self, stream: &mut Stream, n: usize) {
         self.offset.get_or_insert(stream.offset);
         let room = self.limit.saturating_sub(self.length).min(n as u64) as usize;
@@ -183,19 +184,19 @@ impl<'b> Sink<'b> {
         stream.consume(n);
     }
 
-    /// Passes `n` bytes over that belong to the stretch being framed but will not be delivered.
+    /// Skips `n` bytes that belong to the stretch being framed but will not be delivered.
     pub fn pass(&mut self, stream: &mut Stream, n: usize) {
         self.offset.get_or_insert(stream.offset);
         self.length += n as u64;
         stream.consume(n);
     }
 
-    /// Where the record begins in the decompressed stream, once it has begun.
+    /// The record's offset in the decompressed stream, once it has begun.
     pub fn offset(&self) -> Option<u64> {
         self.offset
     }
 
-    /// Bytes of the record, those left out too.
+    /// Length of the record in bytes, including those left out.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -204,12 +205,12 @@ impl<'b> Sink<'b> {
         self.length > self.limit
     }
 
-    /// What is held of the record.
+    /// The stored bytes of the record.
     pub fn held(&self) -> &[u8] {
         &self.bytes[self.first..]
     }
 
-    /// Takes `n` bytes off the end of the record, to which they do not belong after all.
+    /// Removes `n` bytes from the end of the record, because they do not belong to it.
     pub fn shorten(&mut self, n: usize) {
         if !self.too_large() {
             self.bytes
@@ -218,12 +219,12 @@ impl<'b> Sink<'b> {
         }
     }
 
-    /// The record's place in the batch's buffer.
+    /// The record's range in the batch's buffer.
     pub fn range(&self) -> std::ops::Range<usize> {
         self.first..self.bytes.len()
     }
 
-    /// Gives the bytes back: the record is not delivered.
+    /// Drops the bytes: the record is not delivered.
     pub fn discard(self) {
         self.bytes.truncate(self.first);
     }

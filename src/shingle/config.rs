@@ -1,4 +1,4 @@
-//! How tokens become fingerprints.
+//! Parameters that decide how tokens become fingerprints.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,14 +9,14 @@ use crate::ids::FingerprintKind;
 use crate::parse::{ParseConfig, TokenKind};
 use crate::{Error, Result};
 
-/// What becomes of a document with fewer tokens than a shingle.
+/// How to treat a document with fewer tokens than a shingle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Short {
-    /// It has one shingle, all its tokens.
+    /// It has one shingle, which consists of all its tokens.
     #[default]
     Whole,
-    /// It has none, as in Broder, Glassman, Manasse & Zweig 1997.
+    /// It has no shingle, as in Broder, Glassman, Manasse & Zweig 1997.
     Skip,
 }
 
@@ -43,11 +43,11 @@ impl FromStr for Short {
     }
 }
 
-/// The most tokens that a shingle may have.
+/// Maximum number of tokens of a shingle.
 pub const MAX_SHINGLE_SIZE: u32 = 1000;
 
-/// The most bytes that a window of `bytes:N` may have: each byte of text is hashed N times over.
-/// Cherkasova et al. 2009 use tens.
+/// Maximum number of bytes of a `bytes:N` window: each byte of text is hashed N times. Cherkasova
+/// et al. 2009 use windows of tens of bytes.
 pub const MAX_WINDOW_BYTES: u32 = 1 << 16;
 
 /// The parameters of stages 2 and 3.
@@ -57,16 +57,16 @@ pub struct ShingleConfig {
     pub parse: ParseConfig,
     /// Tokens in a shingle, 1 to [`MAX_SHINGLE_SIZE`]. Does not apply to `bytes:N`.
     pub shingle_size: u32,
-    /// What becomes of a document with fewer tokens.
+    /// How to treat a document with fewer tokens.
     pub short: Short,
     /// The hash.
     pub fingerprint: FingerprintKind,
-    /// Seed of the hash; MD5 has none.
+    /// Seed of the hash; MD5 ignores it.
     pub seed: u64,
 }
 
 impl Default for ShingleConfig {
-    /// Ye, Wen & Ma 2008 shingle by ten words.
+    /// Ye, Wen & Ma 2008 use shingles of ten words.
     fn default() -> Self {
         ShingleConfig {
             parse: ParseConfig::default(),
@@ -79,10 +79,10 @@ impl Default for ShingleConfig {
 }
 
 impl ShingleConfig {
-    /// Is every parameter in its range?
+    /// Checks that every parameter is in its range.
     ///
     /// # Errors
-    /// [`Error::BadParameter`] names the first that is not.
+    /// [`Error::BadParameter`] names the first parameter out of range.
     pub fn check(&self) -> Result<()> {
         if !(1..=MAX_SHINGLE_SIZE).contains(&self.shingle_size) {
             return Err(Error::BadParameter {

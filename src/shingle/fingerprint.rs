@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::md5_lanes::{Md5Lanes, digest};
 use crate::ids::Key;
 
-/// A hash from the bytes of a shingle to a key.
+/// Maps the bytes of a shingle to a key.
 pub trait Fingerprinter {
     /// The fingerprint.
     type Fingerprint: Key;
@@ -15,8 +15,8 @@ pub trait Fingerprinter {
     /// The fingerprint of a shingle: tokens joined by one space, or a window of bytes.
     fn fingerprint(&mut self, shingle: &[u8]) -> Self::Fingerprint;
 
-    /// Gives `found` the fingerprint of each shingle, a stretch of `text`, in any order: all of
-    /// them before it returns. A stretch that is not inside `text` counts as empty.
+    /// Passes the fingerprint of each shingle, a stretch of `text`, to `found`, in any order but
+    /// before it returns. A stretch that is not inside `text` counts as empty.
     #[inline]
     fn fingerprints(
         &mut self,
@@ -46,8 +46,8 @@ impl Fingerprinter for Xxh3Fingerprinter {
     }
 }
 
-/// MD5, the digest read as a big-endian number, so that keys sort as digests do. Several shingles are
-/// hashed at once.
+/// MD5. The digest is read as a big-endian number, so that keys sort like digests. Several shingles
+/// are hashed at once.
 #[derive(Clone, Debug, Default)]
 pub struct Md5Fingerprinter {
     lanes: Md5Lanes,

@@ -1,32 +1,33 @@
 //! MD5 of many short messages at once.
 //!
 //! # Source
-//! R. Rivest, "The MD5 Message-Digest Algorithm", RFC 1321. Its notation is kept: A to D, F to I, the
-//! table T.
+//! R. Rivest, "The MD5 Message-Digest Algorithm", RFC 1321. The code keeps its notation: A to D, F
+//! to I, the table T.
 //!
 //! # In and out
-//! In: a text and stretches of it. Out: the digest of each stretch, as a big-endian number, in
-//! any order.
+//! In: a text and stretches of it. Out: the digest of each stretch, as a big-endian number, in any
+//! order.
 //!
 //! # Algorithm
-//! Every step of MD5 needs the one before, so one message leaves most of a processor idle. Here
-//! [`LANES`] messages of as many blocks go through each step together.
-//! 1. A message is padded and put into the next free lane of the queue for its number of blocks, its
-//!    words below those of the other lanes' messages.
-//! 2. A full queue is hashed, and at the end what is left in each.
-//! 3. A message of more than [`MOST_BLOCKS`] blocks is hashed alone.
+//! Every step of MD5 depends on the step before, so a single message leaves most of a processor
+//! idle. Here [`LANES`] messages with the same number of blocks go through each step together.
+//! 1. A message is padded and put into the next free lane of the queue for its number of blocks.
+//!    Word i of all lanes is stored side by side.
+//! 2. A full queue is hashed. At the end, the rest of each queue is hashed.
+//! 3. A message of more than [`MOST_BLOCKS`] blocks is hashed by itself.
 //!
-//! The lanes are plain arrays, which the compiler makes into vector instructions. `multiversion`
-//! chooses when the program runs: AVX-512 on processors that it does not slow down (Ice Lake, Zen 4
-//! and later), AVX2, else the least that the target has.
+//! The lanes are plain arrays, which the compiler turns into vector instructions. `multiversion`
+//! chooses the instruction set at run time: AVX-512 on processors that do not slow down for it (Ice
+//! Lake, Zen 4 and later), else AVX2, else the baseline of the target.
 //!
 //! # Invariants
-//! - Each stretch has its digest given exactly once, before [`Md5Lanes::digests`] returns.
-//! - The digests are those of the `md-5` crate, whatever else is in the lanes (tests).
+//! - The digest of each stretch is delivered exactly once, before [`Md5Lanes::digests`] returns.
+//! - Each digest equals that of the `md-5` crate, whatever the other lanes contain (tests).
 //!
 //! # Cost
-//! On real text, ten words a shingle, six times the digests a second of the `md-5` crate with AVX-512,
-//! four times with AVX2, twice without (docs/experiments.md). 16 KiB.
+//! On real text with ten words per shingle, this computes six times as many digests per second as
+//! the `md-5` crate with AVX-512, four times with AVX2, and twice without (docs/experiments.md).
+//! Memory: 16 KiB.
 
 use std::ops::Range;
 
@@ -34,16 +35,16 @@ use md5::{Digest, Md5};
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
-/// Messages hashed at once. 16 are one register of AVX-512; with AVX2 two groups of 8 hide that each
-/// step waits for the last, which is worth more than what is spilled.
+/// Messages hashed at once. 16 fill one register of AVX-512. With AVX2, two groups of 8 hide the
+/// latency of the dependent steps, which outweighs the cost of register spills.
 pub(super) const LANES: usize = 16;
 
-/// Lanes that go through all steps together where registers have 128 bits: with 8, what is spilled
-/// costs more than is won.
+/// Lanes that go through all steps together on machines with 128-bit registers. With 8, register
+/// spills cost more than the parallelism gains.
 const NARROW_LANES: usize = 4;
 
-/// Blocks of the longest message that is queued, which has 247 bytes: ten words of twelve
-/// letters, of two bytes each.
+/// Blocks of the longest message that is queued. It has 247 bytes: ten words of twelve letters of
+/// two bytes each.
 const MOST_BLOCKS: usize = 4;
 
 /// Bytes of a block.
@@ -52,10 +53,11 @@ pub(super) const BLOCK: usize = 64;
 /// Words of a block.
 pub(super) const BLOCK_WORDS: usize = BLOCK / 4;
 
-/// The longest queued message, rounded up to its blocks.
+/// The length of the longest queued message, rounded up to whole blocks.
 const MOST_BYTES: usize = MOST_BLOCKS * BLOCK;
 
-/// Ones, then zeros: from `MOST_BYTES - n` on, what to keep of a block where n bytes are the message.
+/// Ones, then zeros. For a message of n bytes, the bytes from `MOST_BYTES - n` on mask the message
+/// in its blocks.
 static KEEP: [u8; 2 * MOST_BYTES] = {
     let mut keep = [0; 2 * MOST_BYTES];
     let mut i = 0;
@@ -66,14 +68,14 @@ static KEEP: [u8; 2 * MOST_BYTES] = {
     keep
 };
 
-/// The byte of padding behind the message, in the same way.
+/// The padding byte behind the message, at the same offset.
 static PADDING: [u8; 2 * MOST_BYTES] = {
     let mut padding = [0; 2 * MOST_BYTES];
     padding[MOST_BYTES] = 0x80;
     padding
 };
 
-/// Shifts of each round.
+/// Shift amounts of each round.
 const SHIFTS: [[u32; 4]; 4] = [
     [7, 12, 17, 22],
     [5, 9, 14, 20],
@@ -81,7 +83,7 @@ const SHIFTS: [[u32; 4]; 4] = [
     [6, 10, 15, 21],
 ];
 
-/// The whole part of 2^32 |sin(i + 1)|.
+/// The integer part of 2^32 |sin(i + 1)|.
 const T: [u32; 64] = [
     0xd76a_a478,
     0xe8c7_b756,
@@ -155,21 +157,22 @@ pub(super) const START: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x103
 /// The registers A to D of `N` lanes.
 pub(super) type Registers<const N: usize> = [[u32; N]; 4];
 
-/// Messages of one number of blocks, waiting for their fellows.
+/// Messages with the same number of blocks, waiting for the queue to fill.
 #[derive(Clone, Debug)]
 struct Queue {
-    /// Word i of every lane's message, for each i.
+    /// For each i, word i of every lane's message.
     words: [[u32; LANES]; MOST_BLOCKS * BLOCK_WORDS],
-    /// Lanes taken.
+    /// Number of lanes in use.
     filled: usize,
 }
 
 impl Queue {
-    /// Pads `text[start..start + len]` to `BYTES`, a number of blocks, and gives it a lane.
+    /// Pads `text[start..start + len]` to `BYTES`, a whole number of blocks, and puts it into a
+    /// lane.
     #[inline]
     fn push<const BYTES: usize>(&mut self, text: &[u8], start: usize, len: usize) {
-        // Nearly always there is more text behind the message. Taking a length that is known and
-        // cutting it off spares a copy of a length that is not.
+        // Nearly always there is more text behind the message. Reading a constant length and
+        // masking the excess avoids a copy of variable length.
         let mut end = [0; BYTES];
         let from = text.get(start..).unwrap_or_default();
         let bytes: &[u8; BYTES] = match from.first_chunk() {
@@ -181,15 +184,15 @@ impl Queue {
                 &end
             }
         };
-        // len <= BYTES <= MOST_BYTES, so BYTES are there from `cut` on.
+        // len <= BYTES <= MOST_BYTES, so BYTES bytes follow `cut`.
         let cut = MOST_BYTES - len.min(MOST_BYTES);
         let (keep, padding) = (&KEEP[cut..cut + BYTES], &PADDING[cut..cut + BYTES]);
         let mut padded = [0; BYTES];
         for (i, byte) in padded.iter_mut().enumerate() {
             *byte = (bytes[i] & keep[i]) | padding[i];
         }
-        // At the very end the length in bits, in two words of which the second is always 0: the byte of
-        // padding may stand just before it.
+        // The length in bits goes to the very end, in two words. The second is always 0, and the
+        // padding byte may be just before the first.
         let lane = self.filled % LANES;
         let words = padded.as_chunks::<4>().0;
         for (to, word) in self.words.iter_mut().zip(words) {
@@ -199,7 +202,7 @@ impl Queue {
         self.filled += 1;
     }
 
-    /// Hashes what is in the lanes, messages of so many blocks, and empties them.
+    /// Hashes the messages in the lanes, of `blocks` blocks each, and empties the lanes.
     fn hash(&mut self, blocks: usize, found: &mut impl FnMut(u128)) {
         let [a, b, c, d] = registers(
             &START.map(|register| [register; LANES]),
@@ -220,7 +223,7 @@ impl Queue {
 /// Hashes messages, several at once.
 #[derive(Clone, Debug)]
 pub(super) struct Md5Lanes {
-    /// Of messages of 1 block, of 2, and so on. Empty between calls.
+    /// One queue for messages of 1 block, one for 2, and so on. Empty between calls.
     queues: Box<[Queue; MOST_BLOCKS]>,
 }
 
@@ -237,8 +240,8 @@ impl Default for Md5Lanes {
 }
 
 impl Md5Lanes {
-    /// Gives `found` the digest of each of these stretches of `text`, in any order. A stretch that
-    /// is not inside `text` counts as empty.
+    /// Passes the digest of each stretch of `text` to `found`, in any order. A stretch that is not
+    /// inside `text` counts as empty.
     pub(super) fn digests(
         &mut self,
         text: &[u8],
@@ -250,7 +253,7 @@ impl Md5Lanes {
                 Some(message) => (stretch.start, message.len()),
                 None => (0, 0),
             };
-            // A byte of padding and 8 of length.
+            // One byte of padding and 8 bytes of length.
             let blocks = (len + 8) / BLOCK + 1;
             let Some(queue) = self.queues.get_mut(blocks - 1) else {
                 found(digest(&text[start..start + len]));
@@ -280,8 +283,8 @@ pub(super) fn digest(message: &[u8]) -> u128 {
     u128::from_be_bytes(Md5::digest(message).into())
 }
 
-/// The registers after the last block, from `start` on, compiled once for each width of vectors and
-/// chosen when the program runs.
+/// The registers after the last block, beginning with `start`. Compiled once for each vector width;
+/// the version is chosen at run time.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(super) fn registers(start: &Registers<LANES>, words: &[[u32; LANES]]) -> Registers<LANES> {
     match_target! {
@@ -291,8 +294,8 @@ pub(super) fn registers(start: &Registers<LANES>, words: &[[u32; LANES]]) -> Reg
     }
 }
 
-/// The registers after the last block, `N` lanes after the other. Inlined, as all it calls is: only so
-/// it is compiled for the caller's vectors.
+/// The registers after the last block, computed for `N` lanes at a time. This function and all that
+/// it calls are inlined, so that they are compiled for the caller's vector width.
 #[inline(always)]
 fn in_groups<const N: usize>(start: &Registers<LANES>, words: &[[u32; LANES]]) -> Registers<LANES> {
     let mut all = *start;
@@ -305,7 +308,7 @@ fn in_groups<const N: usize>(start: &Registers<LANES>, words: &[[u32; LANES]]) -
     all
 }
 
-/// The registers after the last block of `N` lanes from `first` on.
+/// The registers after the last block, for the `N` lanes from `first` on.
 #[inline(always)]
 fn group<const N: usize>(
     start: &Registers<LANES>,
@@ -334,8 +337,8 @@ fn group<const N: usize>(
     registers
 }
 
-/// Step `I`, counted from 0, in every lane. The registers change places, so that the one that
-/// changes is always the first.
+/// Step `I`, counted from 0, in every lane. The registers rotate, so that the one to change is
+/// always the first.
 #[inline(always)]
 fn step<const N: usize, const I: usize>(
     [a, b, c, d]: Registers<N>,
@@ -377,7 +380,8 @@ mod tests {
         digests
     }
 
-    /// The digests of these stretches are those of the `md-5` crate, as often as they are there.
+    /// Checks that the digests of these stretches equal those of the `md-5` crate, each the right
+    /// number of times.
     fn check(lanes: &mut Md5Lanes, text: &[u8], stretches: &[Range<usize>]) {
         let mut found = Vec::new();
         lanes.digests(text, stretches.iter().cloned(), |digest| found.push(digest));
@@ -396,7 +400,7 @@ mod tests {
         let text = text(1000);
         let mut lanes = Md5Lanes::default();
         for len in 0..300 {
-            // At the end of the text too, where there is nothing behind the message.
+            // Also at the end of the text, where nothing follows the message.
             for start in [0, 1, 350, text.len() - len] {
                 check(
                     &mut lanes,
@@ -404,7 +408,7 @@ mod tests {
                     std::slice::from_ref(&(start..start + len)),
                 );
             }
-            // A message of this length alone in each lane, among others of as many blocks.
+            // One message of this length in each lane, among others with the same number of blocks.
             let blocks = (len + 8) / BLOCK;
             let other = if len % BLOCK == 0 { len + 1 } else { len - 1 };
             let other = if (other + 8) / BLOCK == blocks {
@@ -473,7 +477,7 @@ mod tests {
                 .collect();
             let mut lanes = Md5Lanes::default();
             check(&mut lanes, &text, &stretches);
-            // Nothing is left behind.
+            // A call leaves nothing behind in the lanes.
             check(&mut lanes, &text, &stretches[..stretches.len() / 2]);
         }
     }

@@ -7,40 +7,40 @@
 //! In: texts, each in one or more pieces. Out: their digests, in the order of the texts.
 //!
 //! # Algorithm
-//! 1. Texts are collected one after the other, each padded to whole blocks where it lies.
-//! 2. Each of [`LANES`] lanes takes the longest text that is left, and goes on with the next when it is
-//!    done, so that the lanes end at about the same time.
-//! 3. A text of more than [`MOST_TEXT`] bytes is hashed alone as it comes: it would keep one lane
-//!    busy when all others are done.
+//! 1. Texts are collected one after the other, each padded in place to whole blocks.
+//! 2. Each of [`LANES`] lanes takes the longest remaining text, and the next one when it is done,
+//!    so that all lanes end at about the same time.
+//! 3. A text of more than [`MOST_TEXT`] bytes is hashed by itself as it arrives: it would keep one
+//!    lane busy after all others are done.
 //!
 //! # Invariants
-//! - Each text that was ended has its digest given exactly once, in order.
-//! - The digests are those of the `md-5` crate, whatever else is in the lanes (tests).
+//! - The digest of each ended text is delivered exactly once, in order.
+//! - Each digest equals that of the `md-5` crate, whatever the other lanes contain (tests).
 //!
 //! # Cost
-//! One copy of the texts. Memory: what is collected, of which the caller decides, and
-//! [`MOST_TEXT`] bytes.
+//! One copy of the texts. Memory: the collected texts, which the caller bounds, and [`MOST_TEXT`]
+//! bytes.
 
 use md5::{Digest, Md5};
 
 use super::md5_lanes::{BLOCK, BLOCK_WORDS, LANES, Registers, START, registers};
 
-/// The longest text that goes into a lane: twice what each lane has of a batch of a mebibyte.
+/// The longest text that goes into a lane: twice a lane's share of a batch of 1 MiB.
 const MOST_TEXT: usize = 128 << 10;
 
-/// Blocks of each lane hashed in one call, at most: their words are put side by side first.
+/// Maximum number of blocks of each lane per call; their words are first interleaved.
 const MOST_ROUND: usize = 4;
 
-/// Where a text is.
+/// The place of a text.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// In so many blocks from this one on.
+    /// In `blocks` blocks, beginning with block `first`.
     Collected { first: usize, blocks: usize },
-    /// It has been hashed alone.
+    /// The text was hashed by itself.
     Done([u8; 16]),
 }
 
-/// A text on its way through a lane.
+/// A text that a lane is hashing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
     /// Number of the text.
@@ -52,12 +52,12 @@ struct Lane {
 /// Collects texts and hashes them, several at once.
 #[derive(Debug)]
 pub(super) struct Md5Texts {
-    /// Padded texts, then the one that is open.
+    /// Padded texts, followed by the open one.
     bytes: Vec<u8>,
-    /// Where the open text begins in `bytes`.
+    /// Offset of the open text in `bytes`.
     open: usize,
     texts: Vec<Place>,
-    /// The open text's hash, where it is too long to be collected.
+    /// The hash of the open text, if it is hashed by itself.
     alone: Option<Md5>,
     words: Box<[[u32; LANES]; MOST_ROUND * BLOCK_WORDS]>,
 }
@@ -90,12 +90,12 @@ impl Md5Texts {
         }
     }
 
-    /// Has the text that begins now hashed alone.
+    /// Starts a text that is hashed by itself.
     pub(super) fn begin_alone(&mut self) {
         self.alone = Some(Md5::new());
     }
 
-    /// Ends a text that was begun alone.
+    /// Ends a text that is hashed by itself.
     pub(super) fn end_alone(&mut self) -> [u8; 16] {
         self.alone.take().unwrap_or_default().finalize().into()
     }
@@ -118,12 +118,12 @@ impl Md5Texts {
         self.open = self.bytes.len();
     }
 
-    /// Bytes collected.
+    /// Number of bytes collected.
     pub(super) fn collected(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Hands over the digests of all texts that were ended, and forgets the texts.
+    /// Returns the digests of all ended texts and drops the texts.
     pub(super) fn digests(&mut self, digests: &mut Vec<[u8; 16]>) {
         digests.clear();
         let mut waiting: Vec<Lane> = Vec::with_capacity(self.texts.len());
@@ -163,7 +163,7 @@ impl Md5Texts {
                 break;
             }
             let round = round.min(MOST_ROUND);
-            // What an idle lane hashes is of no account.
+            // The result of an idle lane is ignored.
             for (i, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.left > 0) {
                 let blocks = blocks.get(lane.next..lane.next + round).unwrap_or_default();
                 for (block, words) in blocks

@@ -1,33 +1,34 @@
 //! Stage 3 of 10: tokens to fingerprint sets.
 //!
 //! # Source
-//! Shingles as in Broder, Glassman, Manasse & Zweig 1997; MD5 and ten words as in Ye, Wen & Ma 2008,
-//! sections 2.1 and 4.3. xxh3: Y. Collet, the XXH3 algorithm.
+//! Shingles as in Broder, Glassman, Manasse & Zweig 1997; MD5 and ten words as in Ye, Wen & Ma
+//! 2008, sections 2.1 and 4.3. xxh3: Y. Collet, the XXH3 algorithm.
 //!
 //! # In and out
 //! In: a [`RawDocument`], parsed by stage 2. Out: its sorted set of distinct fingerprints, and its
-//! [`DocumentFacts`], among them the MD5 of its canonical document.
+//! [`DocumentFacts`], which include the MD5 of its canonical document.
 //!
 //! # Algorithm
-//! 1. Each window of w tokens is a stretch of the canonical text, hashed where it lies; with MD5, 16
-//!    stretches at once.
-//! 2. Windows of a long document are hashed portion by portion; the last w - 1 tokens are kept for
-//!    the next portion.
-//! 3. The fingerprints are sorted, equal ones made one.
-//! 4. The MD5 of a document is taken alone, or together with others' (`md5_texts.rs`).
+//! 1. Each window of w tokens is a stretch of the canonical text and is hashed in place; with MD5,
+//!    16 stretches at once.
+//! 2. The windows of a long document are hashed portion by portion; the last w - 1 tokens are kept
+//!    for the next portion.
+//! 3. The fingerprints are sorted and deduplicated.
+//! 4. The MD5 of a document is computed by itself, or together with those of other documents
+//!    (`md5_texts.rs`).
 //!
 //! # Invariants
-//! - The sets of ranges that partition the keys partition the set of the full range.
-//! - Tokens in: w - 1 fewer fingerprints before equal ones are made one, or one for a short
-//!   document that is taken whole.
+//! - If ranges partition the keys, the sets of these ranges partition the set of the full range.
+//! - A document of n tokens, n >= w, has n - w + 1 fingerprints before deduplication. A shorter
+//!   document has one if it is taken whole.
 //!
 //! # Cost
-//! One hash of some 60 bytes for each token. Memory: twice the distinct fingerprints in the range (but
-//! room for a million at least), and what the cost of [`crate::parse`] says.
+//! One hash of about 60 bytes per token. Memory: twice the distinct fingerprints in the range (with
+//! room for at least a million), plus the memory of [`crate::parse`].
 //!
 //! # Where we depart from the source
-//! A document with fewer than w tokens has one shingle ([`Short::Whole`]) unless it is asked for
-//! otherwise; the papers give it none.
+//! A document with fewer than w tokens has one shingle by default ([`Short::Whole`]); the papers
+//! give it none.
 
 mod config;
 mod fingerprint;
@@ -47,38 +48,39 @@ use sort::Sorter;
 pub use config::{MAX_SHINGLE_SIZE, ShingleConfig, Short};
 pub use fingerprint::{Fingerprinter, Md5Fingerprinter, Xxh3Fingerprinter};
 
-/// What is known of a document after stage 3, beside its fingerprints.
+/// What stage 3 knows about a document, apart from its fingerprints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentFacts {
-    /// Tokens; for `bytes:N` words separated by white space.
+    /// Number of tokens; for `bytes:N`, of words separated by white space.
     pub words: u64,
-    /// Not empty, and fewer tokens than a shingle has (for `bytes:N`: fewer than N bytes).
+    /// The document is not empty, but has fewer tokens than a shingle (for `bytes:N`: fewer than N
+    /// bytes).
     pub short: bool,
     /// MD5 of the canonical document.
     pub md5: [u8; 16],
     /// The first title outside SVG, or the title of the source, white space folded, at most
     /// [`crate::parse::TITLE_CHARS`] characters.
     pub title: Option<String>,
-    /// The charset it was decoded from, by its name in the Encoding standard.
+    /// The source charset, by its name in the Encoding standard.
     pub charset: &'static str,
-    /// What was wrong with the charset. Source and docno are for the caller to fill in.
+    /// Problems with the charset. The caller fills in source and docno.
     pub notices: Vec<Reject>,
 }
 
-/// Sets are made distinct in between when they have grown to this length and to twice what was
-/// distinct before, so that one shingle repeated a million times costs no memory.
+/// A set is deduplicated early once it has this many fingerprints and twice the number of distinct
+/// ones at the last time. So one shingle repeated a million times costs no memory.
 const COMPACT_FINGERPRINTS: usize = 1 << 20;
 
-/// What a shingle is a window of.
+/// The unit that the windows slide over.
 #[derive(Clone, Copy, Debug)]
 enum Window {
     Tokens(usize),
     Bytes(usize),
 }
 
-/// Parses and shingles one document after the other, with the same buffers.
+/// Parses and shingles one document after the other, reusing the same buffers.
 ///
-/// `K` goes with the kind of fingerprint: `u64` with [`FingerprintKind::Xxh3`], `u128` with
+/// `K` must match the kind of fingerprint: `u64` for [`FingerprintKind::Xxh3`], `u128` for
 /// [`FingerprintKind::Md5`].
 #[derive(Debug)]
 pub struct Shingler<K: Key> {
@@ -95,8 +97,8 @@ pub struct Shingler<K: Key> {
 }
 
 impl<K: Key> Shingler<K> {
-    /// A shingler with empty buffers. The configuration has been checked
-    /// ([`ShingleConfig::check`]); a shingle size of 0 is taken for 1.
+    /// A shingler with empty buffers. The caller has checked the configuration
+    /// ([`ShingleConfig::check`]); a shingle size of 0 is treated as 1.
     #[must_use]
     pub fn new(config: &ShingleConfig) -> Self {
         debug_assert_eq!(
@@ -126,10 +128,12 @@ impl<K: Key> Shingler<K> {
         }
     }
 
-    /// Parses and shingles one document. `set` is emptied and receives the sorted, distinct
-    /// fingerprints from `range.0` to `range.1`, both included: all of them normally, a part where
-    /// a document's fingerprints are more than memory holds and it is done in several passes, none
-    /// (and nothing is hashed) where the range is empty. The facts are those of the whole document every time.
+    /// Parses and shingles one document.
+    ///
+    /// Empties `set` and fills it with the sorted, distinct fingerprints from `range.0` to
+    /// `range.1`, both included. Normally that is the full range. If the fingerprints of a document
+    /// do not fit in memory, the caller makes several passes with partial ranges. If the range is
+    /// empty, nothing is hashed. The facts always describe the whole document.
     pub fn shingle(
         &mut self,
         document: &RawDocument<'_>,
@@ -142,8 +146,8 @@ impl<K: Key> Shingler<K> {
         facts
     }
 
-    /// As [`Shingler::shingle`], but for the MD5, which is zero in the facts: [`Shingler::digests`] has
-    /// it. Several documents' MD5s together take a fraction of the time.
+    /// Like [`Shingler::shingle`], but leaves the MD5 in the facts zero; [`Shingler::digests`]
+    /// returns it. Computing the MD5s of several documents together takes a fraction of the time.
     pub fn shingle_undigested(
         &mut self,
         document: &RawDocument<'_>,
@@ -155,8 +159,8 @@ impl<K: Key> Shingler<K> {
         facts
     }
 
-    /// As [`Shingler::shingle_undigested`], and appends the document's text, as [`Parser::text`] has it, to
-    /// `text`.
+    /// Like [`Shingler::shingle_undigested`], and also appends the document's text, as
+    /// [`Parser::text`] defines it, to `text`.
     pub fn shingle_keeping(
         &mut self,
         document: &RawDocument<'_>,
@@ -169,18 +173,19 @@ impl<K: Key> Shingler<K> {
         facts
     }
 
-    /// The text alone ([`Parser::text_in_pieces`]).
+    /// The text alone, without shingling ([`Parser::text_in_pieces`]).
     pub fn text_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&[u8])) {
         self.parser.text_in_pieces(document, take);
     }
 
-    /// The MD5s of the documents shingled undigested since the last call, in their order.
+    /// The MD5s of the documents passed to `shingle_undigested` since the last call, in their
+    /// order.
     pub fn digests(&mut self) -> &[[u8; 16]] {
         self.md5.digests(&mut self.digests);
         &self.digests
     }
 
-    /// Bytes held of documents whose MD5s were not yet asked for.
+    /// Bytes buffered of documents whose MD5s are still to be computed.
     #[must_use]
     pub fn undigested_bytes(&self) -> usize {
         self.md5.collected()
@@ -239,11 +244,12 @@ impl<K: Key> Shingler<K> {
         }
     }
 
-    /// An upper bound of the fingerprints, before equal ones are made one, that a body of so many
-    /// bytes can give: for choosing the number of passes.
+    /// An upper bound on the fingerprints, before deduplication, of a body of `body_bytes` bytes.
+    /// It serves to choose the number of passes.
     ///
     /// Words: one for each byte, as half-width Katakana has in Shift_JIS. Runs between white space:
-    /// one for each two bytes. Bytes: a byte of a legacy charset becomes up to three.
+    /// one for every two bytes. Bytes: up to three for each byte, because that is what a byte of a
+    /// legacy charset can become.
     #[must_use]
     pub fn most_fingerprints(&self, body_bytes: usize) -> usize {
         match self.tokens {
@@ -253,7 +259,7 @@ impl<K: Key> Shingler<K> {
         }
     }
 
-    /// Gives back memory that only an oversized document needs.
+    /// Releases memory that only an oversized document needs.
     pub fn shrink(&mut self) {
         self.parser.shrink();
     }
@@ -271,13 +277,13 @@ fn parse(
     }
 }
 
-/// What comes together of one document.
+/// What is collected about one document.
 struct Collector<'a, K: Key> {
     window: Window,
     short: Short,
     range: (K, K),
     set: &'a mut Vec<K>,
-    /// A whole window has been seen.
+    /// Whether a whole window has been hashed.
     hashed: bool,
     is_short: bool,
     md5: &'a mut Md5Texts,
@@ -285,14 +291,14 @@ struct Collector<'a, K: Key> {
     compact_at: usize,
 }
 
-/// A collector and its hash.
+/// A collector together with its hash.
 struct Hashing<'a, K: Key, F> {
     base: Collector<'a, K>,
     hash: &'a mut F,
 }
 
 impl<K: Key, F: Fingerprinter> Hashing<'_, K, F> {
-    /// Adds those fingerprints of shingles, stretches of `text`, that are in range.
+    /// Adds the fingerprints in range. Each shingle is a stretch of `text`.
     fn add(&mut self, text: &[u8], shingles: impl Iterator<Item = Range<usize>>) {
         let (low, high) = self.base.range;
         if low > high {
