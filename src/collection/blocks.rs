@@ -1,5 +1,5 @@
-//! Blocks of a part, each behind zstd: how many records it has, its bytes as they stand there, its bytes
-//! unpacked, a checksum, and one zstd frame.
+//! Compressed blocks of a part. Each block has its number of records, its compressed size, its
+//! uncompressed size, a checksum, and one zstd frame.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub(super) struct Packer {
 }
 
 impl Packer {
-    /// For the part `path`.
+    /// Creates a packer for the part `path`.
     pub(super) fn new(level: i32, path: &Path) -> Result<Packer> {
         let compressor = zstd::bulk::Compressor::new(level);
         Ok(Packer {
@@ -20,7 +20,7 @@ impl Packer {
         })
     }
 
-    /// Appends a block of so many records.
+    /// Appends a block with this number of records.
     pub(super) fn put(&mut self, out: &mut PartWriter, records: u32, raw: &[u8]) -> Result<()> {
         let packed = self.compressor.compress(raw);
         let packed = packed.map_err(Error::io("compress a block of", out.path()))?;
@@ -34,7 +34,7 @@ impl Packer {
     }
 }
 
-/// Reads the next block, of at most `most` bytes, into `raw`; tells its records.
+/// Reads the next block, of at most `most` bytes, into `raw`. Returns its number of records.
 pub(super) fn take_block(part: &mut PartReader, most: usize, raw: &mut Vec<u8>) -> Result<u32> {
     let records = part.take_u32()?;
     let length = part.take_u32()? as usize;

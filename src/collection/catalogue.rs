@@ -1,4 +1,4 @@
-//! Columns over all documents: docnos, representatives, stored set sizes.
+//! The catalogue: columns over all documents with docnos, representatives and stored set sizes.
 
 use crate::budget::ByteSize;
 use crate::collection::CatalogueEntry;
@@ -23,15 +23,15 @@ const DIRECTORY: &str = "catalogue";
 const NAMES: u64 = 0;
 const REPRESENTATIVES: u64 = 1;
 const STORED: u64 = 2;
-/// Buffers of readers and writers, beside the columns and the sorts.
+/// Memory for the buffers of readers and writers, beyond the columns and the sorts.
 const FIXED_BYTES: u64 = 16 << 20;
 
-/// What was counted over all documents.
+/// Counts over all documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogueStats {
     /// Documents.
     pub documents: u64,
-    /// Documents that are the first of their MD5: the only ones that take part from here on.
+    /// Documents that are the first with their MD5. Only these take part in later stages.
     pub representatives: u64,
     /// Documents that equal an earlier one.
     pub exact_duplicates: u64,
@@ -39,11 +39,11 @@ pub struct CatalogueStats {
     pub duplicated: u64,
     /// Distinct shingles, summed over representatives.
     pub shingles: u64,
-    /// Representatives with no shingle: empty ones, and short ones with `--short skip`.
+    /// Representatives without shingles: empty ones, and short ones with `--short skip`.
     pub without_shingles: u64,
-    /// Documents whose docno another document before them has.
+    /// Documents whose docno an earlier document has.
     pub docnos_repeated: u64,
-    /// By size group, as Ye, Wen & Ma 2008, Table 3.
+    /// Counts by size group, like Ye, Wen & Ma 2008, Table 3.
     pub groups: Vec<GroupStats>,
 }
 
@@ -54,7 +54,7 @@ pub struct GroupStats {
     pub words: String,
     /// Representatives in it.
     pub documents: u64,
-    /// Their distinct shingles, summed.
+    /// Sum of their distinct shingles.
     pub shingles: u64,
 }
 
@@ -79,10 +79,10 @@ pub(crate) fn each_document(
     Ok(())
 }
 
-/// What is sorted of a document to find those that have the same.
+/// The value of a document that is sorted to find documents with the same value.
 type Key = fn(&DocumentRecord) -> u128;
 
-/// Makes the columns, if they are not there.
+/// Creates the columns, unless they exist.
 pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     if workspace.manifest.has::<CatalogueEntry>() {
         return Ok(());
@@ -100,7 +100,8 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     context
         .progress
         .start(STAGE, Unit::Count("documents"), Some(documents * 2));
-    // Representatives as a column in memory, a bit for each repeated docno; the rest is for sorting.
+    // In memory: representatives as a column, and one bit per document for repeated docnos. Sorting
+    // uses the rest.
     let columns = documents * 4 + documents / 8;
     let least = ByteSize(FIXED_BYTES + columns + (2 << 20));
     context.budget.require(least, || {
@@ -118,7 +119,8 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         key_bytes,
     };
 
-    // Calls `repeats` with each document whose key an earlier one has, and the first of these.
+    // Calls `repeats` with each document whose key an earlier document has, and with the first
+    // document that has this key.
     let each_repeat = |name: &str, before: u64, key: Key, repeats: &mut dyn FnMut(u32, u32)| {
         let mut last: Option<Tagged> = None;
         let offer = |push: &mut dyn FnMut(Tagged) -> Result<()>| {
@@ -179,7 +181,8 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         names.push(&document.docno)?;
         let takes_part = representatives[number as usize] == number;
         let size = if takes_part { document.shingles } else { 0 };
-        // A set that is stored though its document takes no part has to be stepped over.
+        // The size of a stored set counts even if its document takes no part, because readers have
+        // to skip the set.
         stored.put(
             &(if document.stored {
                 document.shingles
@@ -242,14 +245,14 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     workspace.commit(&[DIRECTORY])
 }
 
-/// Writes docnos and where they end.
+/// Writes the docnos and the end of each.
 struct NamesWriter {
     names: PartWriter,
     ends: PartWriter,
     end: u64,
 }
 
-/// Number of the column of docno ends.
+/// Number of the part with the ends of the docnos.
 const NAME_ENDS: u64 = 3;
 
 impl NamesWriter {
@@ -282,7 +285,7 @@ impl NamesWriter {
     }
 }
 
-/// Docnos by document number, from mapped files.
+/// Docnos by document number, read from mapped files.
 #[derive(Debug)]
 pub struct Names {
     names: Mapped,
@@ -290,7 +293,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The docno of a document.
+    /// Returns the docno of a document.
     pub fn get(&self, document: u32) -> Result<&str> {
         let at = document as usize * 8;
         let end_of = |at: usize| {
@@ -320,7 +323,7 @@ impl Names {
     }
 }
 
-/// One 32-bit number a document, in memory.
+/// A column of one 32-bit number per document, in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Column(pub Vec<u32>);
 
@@ -366,7 +369,7 @@ impl Catalogue {
             .ok_or_else(missing)
     }
 
-    /// What was counted.
+    /// The counts.
     pub fn stats(workspace: &Workspace) -> Result<&CatalogueStats> {
         Ok(&Catalogue::entry(workspace)?.stats)
     }
@@ -393,7 +396,7 @@ impl Catalogue {
         Catalogue::column(workspace, &entry.representatives)
     }
 
-    /// Fingerprints stored of each document.
+    /// The number of stored fingerprints of each document.
     pub fn stored(workspace: &Workspace) -> Result<Column> {
         let entry = Catalogue::entry(workspace)?;
         Catalogue::column(workspace, &entry.stored)

@@ -1,4 +1,4 @@
-//! What a collection is made with.
+//! The parameters of a collection.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::read::ReadConfig;
 use crate::shingle::ShingleConfig;
 use crate::{Error, Result, store};
 
-/// Parameters of a collection. Another value of any of them is another collection.
+/// Parameters of a collection. Changing any of them makes a different collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CollectionConfig {
     /// How inputs are read.
@@ -22,10 +22,12 @@ pub struct CollectionConfig {
     pub shingle: ShingleConfig,
     /// Bounds of the size groups.
     pub size_groups: SizeGroups,
-    /// Raw bytes of a segment, about.
+    /// Approximate raw bytes of a segment.
     pub segment_size: ByteSize,
-    /// Keep the text of the documents whose sets are stored, for methods that need more than shingles.
-    // Named as the flag is; not said where it is not asked for, as before it could be.
+    /// Keep the text of the documents whose sets are stored, for methods that need more than
+    /// shingles.
+    // Serialized under the name of the flag. Omitted if not set, so that a manifest without text is
+    // the same with or without this field.
     #[serde(
         rename = "keep_text",
         default,
@@ -46,14 +48,14 @@ impl Default for CollectionConfig {
     }
 }
 
-/// Segments of fewer bytes would be a file for each document or two.
+/// Smaller segments would need a file for every one or two documents.
 const LEAST_SEGMENT: ByteSize = ByteSize(1 << 10);
 
 impl CollectionConfig {
-    /// Refuses parameters with which no collection can be made.
+    /// Refuses parameters that cannot make a collection.
     ///
     /// # Errors
-    /// [`Error::BadParameter`] names the first that is out of its range.
+    /// [`Error::BadParameter`] names the first parameter out of range.
     pub fn check(&self) -> Result<()> {
         self.read.check()?;
         self.shingle.check()?;
@@ -67,19 +69,19 @@ impl CollectionConfig {
         Ok(())
     }
 
-    /// Digest of the parameters, as parts carry it. `path` is the file that is to hold them.
+    /// Digest of the parameters, as stored in parts. `path` is the file that will hold them.
     ///
     /// # Errors
-    /// `Io` where they cannot be encoded.
+    /// `Io` if they cannot be encoded.
     pub fn digest(&self, path: &Path) -> Result<u128> {
         Ok(store::digest_bits(&store::json(self, path)?))
     }
 
-    /// Refuses other parameters than these, which those of a collection in `directory` are. How the input is
-    /// cut into segments does not matter once it is all `ingested`.
+    /// Refuses `wanted` parameters that differ from these, the parameters of the collection in
+    /// `directory`. The segment size does not matter once everything is `ingested`.
     ///
     /// # Errors
-    /// `Incompatible` with the flag of the first that differs.
+    /// `Incompatible` with the flag of the first difference.
     pub fn check_same(
         &self,
         wanted: &CollectionConfig,
@@ -106,9 +108,10 @@ impl CollectionConfig {
         Ok(())
     }
 
-    /// Every parameter: the name of its flag and its value, in a fixed order.
+    /// Every parameter, as the name of its flag and its value, in a fixed order.
     ///
-    /// They are taken apart field by field, so that one that is added is not forgotten here.
+    /// The code takes the parameters apart field by field, so that the compiler reports a new field
+    /// that is missing here.
     #[must_use]
     pub fn flags(&self) -> Vec<(&'static str, String)> {
         let CollectionConfig {
@@ -158,7 +161,7 @@ impl CollectionConfig {
 
 /// Lower bounds, in words, of the size groups after the first.
 ///
-/// The default are the 11 groups of Ye, Wen & Ma 2008, Table 3: [0,500) [500,1000) [1000,2000) ...
+/// The default is the 11 groups of Ye, Wen & Ma 2008, Table 3: [0,500) [500,1000) [1000,2000) ...
 /// [8000,9000) [9000,∞).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeGroups(Vec<u64>);
@@ -170,19 +173,19 @@ impl Default for SizeGroups {
 }
 
 impl SizeGroups {
-    /// How many groups there are.
+    /// The number of groups.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.len() + 1
     }
 
-    /// The group of a document of so many words.
+    /// The group of a document with this number of words.
     #[must_use]
     pub fn group(&self, words: u64) -> u8 {
         self.0.partition_point(|&bound| bound <= words) as u8
     }
 
-    /// The group's words, `500-999` or `9000-`.
+    /// The range of words in a group, `500-999` or `9000-`.
     #[must_use]
     pub fn describe(&self, group: usize) -> String {
         let low = if group == 0 { 0 } else { self.0[group - 1] };

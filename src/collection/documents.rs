@@ -10,24 +10,24 @@ use crate::read::{Reason, Reject};
 use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION, meta};
 use crate::{Error, Result};
 
-/// What is kept of a document.
+/// The stored facts about a document.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
 pub struct DocumentRecord {
-    /// Its name.
+    /// Its docno.
     pub docno: String,
     /// Its address.
     pub url: Option<String>,
     /// Its title.
     pub title: Option<String>,
-    /// What it was decoded from.
+    /// The charset that it was decoded from.
     pub charset: String,
-    /// Words (tokens) in it.
+    /// Number of words (tokens).
     pub words: u64,
-    /// Distinct fingerprints of it.
+    /// Number of distinct fingerprints.
     pub shingles: u32,
-    /// Whether its set is stored; not where an equal MD5 was seen lately.
+    /// Whether its set is stored. It is not stored if an equal MD5 was seen recently.
     pub stored: bool,
-    /// Fewer words than a shingle has.
+    /// Whether it has fewer words than a shingle.
     pub short: bool,
     /// Size group.
     pub group: u8,
@@ -36,9 +36,9 @@ pub struct DocumentRecord {
     pub md5: [u8; 16],
     /// Input file, by number.
     pub file: u32,
-    /// First byte in the file's decompressed bytes.
+    /// Offset of its first byte in the decompressed file.
     pub offset: u64,
-    /// Bytes there.
+    /// Its length there, in bytes.
     pub length: u64,
 }
 
@@ -46,9 +46,9 @@ fn hexadecimal<S: Serializer>(md5: &[u8; 16], serializer: S) -> Result<S::Ok, S:
     serializer.collect_str(&format_args!("{:032x}", u128::from_be_bytes(*md5)))
 }
 
-/// Raw bytes of a block, about.
+/// Approximate raw bytes of a block.
 const BLOCK_BYTES: usize = 64 << 10;
-/// A block never claims more: a document's strings are bounded by `--max-document`.
+/// The largest size that a block may state. `--max-document` bounds the strings of a document.
 const MOST_BLOCK_BYTES: usize = meta::MOST_BYTES;
 const ZSTD_LEVEL: i32 = 3;
 
@@ -162,7 +162,7 @@ impl BlockReader {
         Ok(Some(value))
     }
 
-    /// Checks the whole part, when all of it has been read.
+    /// Checks the whole part after all of it has been read.
     fn finish(self) -> Result<()> {
         if self.left > 0 || self.in_block > 0 || self.part.remaining() > 0 {
             let stated = self.part.footer.records;
@@ -201,7 +201,7 @@ impl DocumentReader {
         BlockReader::open(path, Kind::Documents, parameters, info).map(DocumentReader)
     }
 
-    /// The next document.
+    /// Reads the next document.
     #[expect(
         clippy::should_implement_trait,
         reason = "it can fail, and is not an iterator"
@@ -216,7 +216,7 @@ impl DocumentReader {
         self.0.part.footer
     }
 
-    /// An error: a column of the catalogue ends before this document, the last that was read.
+    /// The error for a column of the catalogue that ends before this document, the last one read.
     pub(crate) fn not_catalogued(&self, document: u32) -> Error {
         let expected = format!("at most {document}, as in the catalogue");
         let found = format!("{} and more", u64::from(document) + 1);
@@ -229,20 +229,20 @@ impl DocumentReader {
     }
 }
 
-/// A reject as it is stored.
+/// The stored form of a reject.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
 pub(crate) struct RejectRecord {
     file: u32,
     offset: u64,
     length: u64,
     docno: Option<String>,
-    /// Name of the variant of [`Reason`], so that variants can come and go.
+    /// Name of the variant of [`Reason`], so that variants can be added and removed.
     reason: String,
     kept: bool,
     detail: String,
 }
 
-/// Name of the variant.
+/// The name of a variant.
 fn name_of(reason: Reason, path: &Path) -> Result<String> {
     match serde_json::to_value(reason) {
         Ok(serde_json::Value::String(name)) => Ok(name),
@@ -263,7 +263,7 @@ impl RejectWriter {
         BlockWriter::create(directory, Kind::Rejects, parameters, number).map(RejectWriter)
     }
 
-    /// Appends a reject, or (`kept`) a notice about a document that is used.
+    /// Appends a reject, or (if `kept`) a notice about a document that is kept.
     pub fn push(&mut self, reject: &Reject, kept: bool) -> Result<()> {
         self.0.push(&RejectRecord {
             file: reject.source.file,
@@ -291,12 +291,12 @@ impl RejectReader {
         BlockReader::open(path, Kind::Rejects, parameters, info).map(RejectReader)
     }
 
-    /// The next reject as it is stored.
+    /// Reads the next reject in its stored form.
     pub(crate) fn next_record(&mut self) -> Result<Option<RejectRecord>> {
         self.0.next()
     }
 
-    /// The next reject, and whether the document is used all the same.
+    /// Reads the next reject, and whether its document is kept nevertheless.
     #[expect(
         clippy::should_implement_trait,
         reason = "it can fail, and is not an iterator"

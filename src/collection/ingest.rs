@@ -1,9 +1,10 @@
-//! From inputs to committed segments: one reader, workers, one writer.
+//! From inputs to committed segments: one reader, several workers, one writer.
 //!
 //! # Errors
-//! `InputChanged` for a file that is no longer what was listed: looked at before it is opened, when it
-//! has been read, and before a segment that ends within it is committed. So what is committed was read
-//! from the files as listed, and once the file is restored (its time too) the run goes on.
+//! `InputChanged` if a file differs from its entry in the list of inputs. Each file is checked
+//! before it is opened, after it has been read, and before a segment that ends within it is
+//! committed. So every committed segment was read from the files as listed. Once the file is
+//! restored (including its modification time), the run can continue.
 
 use crate::budget::ByteSize;
 use crate::collection::{Cursor, Ingested, SegmentEntry};
@@ -34,32 +35,34 @@ use super::{CollectionConfig, DocumentReader, SetWriter, TextWriter};
 const STAGE: &str = "ingest";
 /// Subdirectory of the segments' parts.
 const DIRECTORY: &str = "collection";
-/// Raw bytes of a batch, about: large enough that handing one over costs nothing, small enough that
-/// workers end together.
+/// Approximate raw bytes of a batch. Large enough to make handing over a batch cheap, and small
+/// enough to let the workers finish at about the same time.
 const BATCH_BYTES: usize = 1 << 20;
-/// Records of a batch at most, for collections of tiny documents.
+/// Most records in a batch, for collections of tiny documents.
 const BATCH_RECORDS: usize = 8192;
-/// Bytes of canonical text that a worker collects to take several MD5s at once: all of a batch, unless
-/// its charset made it longer. Held on top of what the budget counts, once a thread.
+/// Bytes of canonical text that a worker collects in order to compute several MD5s at once. This
+/// covers a whole batch unless decoding made the text longer. Each thread uses this memory on top
+/// of what the budget counts.
 const UNDIGESTED_BYTES: usize = 2 << 20;
-/// Slots of the table of MD5s seen lately: 16 MiB.
+/// Slots of the table of recent MD5s: 16 MiB.
 const SEEN_SLOTS: usize = 1 << 20;
-/// What ingest holds beside what the budget's parts below count: the table of MD5s, buffers of
-/// decompressors and of the three part writers.
+/// Memory that ingest uses beyond the parts of the budget below: the table of MD5s, and the buffers
+/// of the decompressors and of the three part writers.
 const FIXED_BYTES: u64 = 40 << 20;
-/// What is held beside it where text is kept: a block and its compressor, the writer's buffer.
+/// Additional memory if text is kept: a block, its compressor, and the writer's buffer.
 const TEXT_BYTES: u64 = 6 << 20;
-/// Bytes of text that a byte of a body can become: three, as a byte of a legacy charset, or one that is
-/// wrong; and a text grows by as much again as it has.
+/// Bytes of text per byte of a body: a byte of a legacy charset or an invalid byte can become three
+/// bytes, and a growing text can have twice its length allocated.
 const TEXT_GROWTH: u64 = 6;
-/// How far into a record it is looked for a content encoding.
+/// How many bytes of a record are searched for a content encoding.
 const HEAD_BYTES: usize = 64 << 10;
-/// An input file in the list of them: its path twice, its identity. Long paths are more.
+/// Memory for an entry in the list of inputs: its path twice, and its identity. Long paths take
+/// more.
 const INPUT_BYTES: u64 = 400;
-/// Documents that a 32-bit number can name, one number kept free.
+/// The largest number of documents with 32-bit numbers, with one number reserved.
 const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
 
-/// What was counted in a segment. In: `records`. Out: `documents`, `rejected`, `skipped`; they add up.
+/// Counts of a segment. `records` is the sum of `documents`, `rejected` and `skipped`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentStats {
     /// Raw bytes of the records.
@@ -68,23 +71,23 @@ pub struct SegmentStats {
     pub records: u64,
     /// Documents among them.
     pub documents: u64,
-    /// Records rejected, by reason.
+    /// Rejected records, by reason.
     pub rejected: BTreeMap<String, u64>,
-    /// Notices about documents that are used, by reason.
+    /// Notices about documents that are kept, by reason.
     pub noticed: BTreeMap<String, u64>,
-    /// Records that are no documents, by kind (`request`, `warcinfo` ...).
+    /// Records that are not documents, by kind (`request`, `warcinfo` ...).
     pub skipped: BTreeMap<String, u64>,
     /// Words (tokens).
     pub words: u64,
     /// Distinct shingles, summed over documents.
     pub shingles: u64,
-    /// Documents without a word.
+    /// Documents with no words.
     pub empty: u64,
-    /// Documents of fewer words than a shingle has, the empty ones not counted.
+    /// Documents with fewer words than a shingle, without the empty ones.
     pub short: u64,
     /// Fingerprints stored.
     pub stored: u64,
-    /// Documents whose set is not stored because an equal MD5 was seen lately.
+    /// Documents whose set is not stored because an equal MD5 was seen recently.
     pub omitted: u64,
     /// Bytes of text kept.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -120,22 +123,23 @@ impl SegmentStats {
     }
 }
 
-/// The least `--memory` with which so many input files can be ingested with these parameters.
+/// The least `--memory` that can ingest this number of input files with these parameters.
 #[must_use]
 pub fn least_memory(config: &CollectionConfig, inputs: usize) -> ByteSize {
     let list = inputs as u64 * INPUT_BYTES;
     let document = config.read.max_document.0;
-    // The record that the reader is filling, and batches of half as much again.
+    // The record that the reader is filling, and batches of one and a half times its size.
     let reading = document * 5 / 2 + (16 << 20);
-    // The largest document alone, and a pass over it, which takes a quarter of what is free beside a record.
-    // What is taken off lies within what a process may have beyond its budget; this is the larger sum for
-    // documents of more than 100 MiB.
+    // The largest document alone, and one pass over it. The pass takes a quarter of the memory that
+    // the record leaves free. The amount subtracted is within what a process may use beyond its
+    // budget. This sum is the larger one for documents of more than 100 MiB.
     let alone = (document * 31 / 8).saturating_sub(120 << 20);
     ByteSize(fixed_bytes(config) + list + reading.max(alone))
 }
 
-/// Memory beside its record that a document whose text has so many bytes can take while it is shingled: the
-/// text, if it is not the record's own bytes, and again as canonical text, if it is one token; that grows by a
+/// Memory that shingling a document can take beside its record, if its text has this number of
+/// bytes: the text, unless it is the record's own bytes, and the canonical text a second time, if
+/// it is one token. The canonical text grows by a quarter at a time.
 /// quarter at a time.
 fn beyond_record(text: u64) -> u64 {
     text * 9 / 4
@@ -150,9 +154,9 @@ fn fixed_bytes(config: &CollectionConfig) -> u64 {
 struct Shares {
     /// Worst-case bytes of all batches between reader and writer.
     in_flight: u64,
-    /// Worst-case bytes of one batch; a document above it goes to the writer.
+    /// Worst-case bytes of one batch. A document that exceeds it goes to the writer.
     batch: u64,
-    /// Bytes of fingerprints that the writer holds in one pass over an oversized document.
+    /// Bytes of fingerprints that the writer keeps during one pass over an oversized document.
     pass: u64,
 }
 
@@ -173,11 +177,11 @@ impl Shares {
 struct Work {
     sequence: u64,
     batch: Batch,
-    /// Set where the segment ends after this batch: where the next one begins.
+    /// Set if the segment ends after this batch: the start of the next segment.
     ends_segment: Option<Cursor>,
-    /// One document whose fingerprints are left to the writer.
+    /// Whether the batch is one document whose fingerprints are left to the writer.
     oversized: bool,
-    /// Nothing is read before it is done.
+    /// Whether the reader must wait until this batch is finished.
     alone: bool,
     cost: u64,
 }
@@ -195,30 +199,31 @@ enum Content {
     Oversized(Batch),
 }
 
-/// What a worker makes of a batch.
+/// The result of a worker for a batch.
 #[derive(Default)]
 struct Shingled {
     bytes: u64,
     records: u64,
     documents: Vec<DocumentRecord>,
-    /// The sets one after the other, not yet as keys of a certain width.
+    /// The sets, one after the other, as bytes, because the width of the keys is not part of this
+    /// type.
     sets: Vec<u8>,
-    /// Their texts, where they are kept, and the bytes of each.
+    /// The texts, if they are kept, and the length of each in bytes.
     texts: Vec<u8>,
     text_bytes: Vec<usize>,
-    /// Rejects, and notices with `true`.
+    /// Rejects, and notices (marked `true`).
     rejects: Vec<(Reject, bool)>,
     skipped: BTreeMap<&'static str, u64>,
 }
 
 impl Shingled {
-    /// Bytes held of sets and texts.
+    /// Bytes of memory for sets and texts.
     fn held(&self) -> u64 {
         (self.sets.len() + self.texts.len()) as u64
     }
 }
 
-/// Reads the inputs into committed segments; goes on after the last one committed.
+/// Reads the inputs into committed segments, starting after the last committed one.
 pub fn run<K: Key>(
     workspace: &mut Workspace,
     inputs: &[InputFile],
@@ -295,7 +300,7 @@ fn together<K: Key>(
                 disk::point("ingest: reader");
                 position.store(feeder.position(), Ordering::Relaxed);
                 let alone = work.alone;
-                // Either end is closed only when somebody failed, who reports it.
+                // Either end is closed only after a failure, and the side that failed reports it.
                 if !credit.take(work.cost) || to_work.send(work).is_err() {
                     break;
                 }
@@ -327,8 +332,8 @@ fn together<K: Key>(
             .collect();
         drop((work, to_writer));
         let written = caught("writer", || {
-            // Batches come as they are done; they are written as they were read. Not more wait here
-            // than the credit allows.
+            // Batches arrive in the order in which they are finished and are written in the order
+            // in which they were read. The credit bounds the number of batches that wait here.
             let mut waiting: HashMap<u64, Done> = HashMap::new();
             let mut next = 0;
             for batch in &done {
@@ -348,7 +353,7 @@ fn together<K: Key>(
         credit.close();
         let mut results = vec![joined("worker", reader)];
         results.extend(workers.into_iter().map(|w| joined("worker", w)));
-        // A panicking worker makes the others end early; its error says why.
+        // A panicking worker makes the other threads stop early. Its error gives the reason.
         results
             .into_iter()
             .find(Result::is_err)
@@ -357,7 +362,7 @@ fn together<K: Key>(
     })
 }
 
-/// Bytes that may be between reader and writer.
+/// The bytes that may be between the reader and the writer.
 struct Credit {
     left: Mutex<u64>,
     most: u64,
@@ -375,7 +380,7 @@ impl Credit {
         }
     }
 
-    /// Waits until `cost` is free; `false` if the other side is gone.
+    /// Waits until `cost` is free and takes it; `false` if the other side is gone.
     fn take(&self, cost: u64) -> bool {
         let cost = cost.min(self.most);
         let mut left = self
@@ -395,14 +400,15 @@ impl Credit {
         !self.closed.load(Ordering::SeqCst)
     }
 
-    /// Waits until nothing is taken; `false` if the other side is gone.
+    /// Waits until everything is free; `false` if the other side is gone.
     fn wait_for_all(&self) -> bool {
         let all = self.take(self.most);
         self.give(self.most);
         all
     }
 
-    /// Takes `cost` if it is free. Workers must not wait: the writer may need their batch first.
+    /// Takes `cost` if it is free. A worker must not wait, because the writer may need its batch
+    /// first.
     fn try_take(&self, cost: u64) -> bool {
         let mut left = self
             .left
@@ -434,17 +440,17 @@ impl Credit {
     }
 }
 
-/// What a worker may hold of a batch on top of what its bytes were counted at: bodies grow as their
-/// content encodings are undone, and the reader has not looked.
+/// Additional memory that a worker may use for a batch. Decoding a content encoding makes bodies
+/// larger, and the reader does not decode them.
 struct Grants<'a> {
-    /// Where it is taken from, unless it is there anyway.
+    /// The source of the memory; `None` if it is already reserved.
     credit: Option<&'a Credit>,
-    /// For one batch.
+    /// The limit for one batch.
     most: u64,
 }
 
 impl Grants<'_> {
-    /// Grants more to a batch that has been granted `granted`; how much.
+    /// Grants more to a batch that has already been granted `granted`; returns the amount.
     fn more(&self, granted: u64) -> Option<u64> {
         let step = (self.most / 2).max(1);
         let free =
@@ -453,8 +459,9 @@ impl Grants<'_> {
     }
 }
 
-/// Ends the reading when a worker panics: its batch never reaches the writer, who would wait for it
-/// while the reader waits for the credit of all that came after.
+/// Stops the reader when a worker panics. The batch of that worker never reaches the writer.
+/// Without this, the writer would wait for the batch, and the reader for the credit of all later
+/// batches.
 struct CloseOnPanic<'a>(&'a Credit);
 
 impl Drop for CloseOnPanic<'_> {
@@ -465,7 +472,7 @@ impl Drop for CloseOnPanic<'_> {
     }
 }
 
-/// What decides where batches and segments end, and what a batch may cost.
+/// The limits that decide where batches and segments end, and the memory that a batch may cost.
 #[derive(Clone, Copy)]
 struct Shape {
     segment_bytes: u64,
@@ -486,7 +493,8 @@ impl Shape {
         let fingerprints = shingler
             .most_fingerprints(BATCH_BYTES)
             .div_ceil(BATCH_BYTES) as u64;
-        // The record itself, its fingerprints as a worker's set, and as bytes for the writer; its text.
+        // The record itself, its fingerprints (as a worker's set and as bytes for the writer), and
+        // its text.
         let text = if config.text { TEXT_GROWTH } else { 0 };
         let worst = 1 + 2 * fingerprints * K::BYTES as u64 + text;
         Shape {
@@ -500,12 +508,12 @@ impl Shape {
         }
     }
 
-    /// What a document can take that is left to the writer.
+    /// Memory that a document left to the writer can take.
     fn cost_of_oversized(&self, kind: &RecordKind, bytes: &[u8]) -> u64 {
         let length = bytes.len() as u64;
         let text = match kind {
             RecordKind::Warc | RecordKind::Arc if has_content_encoding(bytes) => self.max_document,
-            // Of a charset of one byte a character.
+            // A body in a single-byte charset can double in size as UTF-8.
             RecordKind::Mail { .. } => (2 * length).min(self.max_document),
             _ => length,
         };
@@ -514,7 +522,8 @@ impl Shape {
     }
 }
 
-/// Does a header say so, at the beginning of these bytes? A body that it is not true of costs a wait.
+/// Whether the start of a record has a content-encoding header. If the match is wrong, the only
+/// cost is a wait.
 fn has_content_encoding(bytes: &[u8]) -> bool {
     const NAME: &[u8] = b"content-encoding";
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
@@ -533,11 +542,11 @@ struct Feeder<'a> {
     context: &'a Context<'a>,
     reader: Option<RecordReader>,
     cursor: Cursor,
-    /// Bytes of the input files before the current one.
+    /// Bytes of the input files before the current file.
     before: u64,
     segment_bytes: u64,
     sequence: u64,
-    /// A record that did not fit the batch it was read into.
+    /// A record that did not fit into the batch that it was read into.
     over: Option<Batch>,
     ended: bool,
 }
@@ -574,7 +583,7 @@ impl<'a> Feeder<'a> {
         Ok(feeder)
     }
 
-    /// Frames again, and forgets, what is committed of the file that a segment ended in.
+    /// Skips the committed records of the file in which a segment ended, by framing them again.
     fn skip(&mut self, from: Cursor) -> Result<()> {
         let input = &self.inputs[from.file as usize];
         if input.identity.is_none() && input.path == Path::new("-") {
@@ -606,12 +615,12 @@ impl<'a> Feeder<'a> {
         Ok(())
     }
 
-    /// Bytes of the inputs that have been read, before decompression.
+    /// Bytes of the inputs read so far, before decompression.
     fn position(&self) -> u64 {
         self.before + self.reader.as_ref().map_or(0, RecordReader::position)
     }
 
-    /// Is the file being read still the one that was listed?
+    /// Checks that the current file is still the one that was listed.
     fn check_unchanged(&self) -> Result<()> {
         match (&self.reader, self.inputs.get(self.cursor.file as usize)) {
             (Some(reader), Some(input)) => reader.check_unchanged(input),
@@ -619,7 +628,7 @@ impl<'a> Feeder<'a> {
         }
     }
 
-    /// Appends the next record of the inputs; `false` at the end of the last.
+    /// Appends the next record of the inputs; `false` after the last one.
     fn read_into(&mut self, batch: &mut Batch) -> Result<bool> {
         loop {
             if let Some(reader) = &mut self.reader {
@@ -664,7 +673,7 @@ impl<'a> Feeder<'a> {
                 ends_segment = Some(self.cursor);
                 break;
             }
-            // A document too large to share a batch gets one of its own.
+            // A document too large to share a batch gets its own batch.
             if records > 0 && too_much(batch.bytes.len(), &self.shape) {
                 self.over = Some(split(&mut batch, bytes, records));
                 break;
@@ -672,13 +681,13 @@ impl<'a> Feeder<'a> {
             ends_segment = self.account(batch.bytes.len() - bytes);
         }
         if ends_segment.is_some() {
-            // What is committed was read from the file that was listed.
+            // A segment may be committed only if it was read from the file as listed.
             self.check_unchanged()?;
         }
-        // Standard input ends early when a stop is asked for: that is not to be committed.
+        // A requested stop ends standard input early, and that end must not be committed.
         self.context.stop.check(STAGE)?;
         if batch.bytes.capacity() > 2 * batch.bytes.len().max(BATCH_BYTES) {
-            // A large record was in it that is not delivered.
+            // The batch held a large record that was moved to the next batch.
             batch.bytes.shrink_to_fit();
         }
         let bytes = batch.bytes.len() as u64;
@@ -701,7 +710,8 @@ impl<'a> Feeder<'a> {
         Ok(Some(work))
     }
 
-    /// Counts a record's bytes into the segment; the next segment's start if that ends it.
+    /// Counts the bytes of a record into the segment. Returns the start of the next segment if this
+    /// one ends.
     fn account(&mut self, bytes: usize) -> Option<Cursor> {
         self.segment_bytes += bytes as u64;
         (self.segment_bytes >= self.shape.segment_bytes).then(|| {
@@ -711,8 +721,9 @@ impl<'a> Feeder<'a> {
     }
 }
 
-/// Opens an input, if it is still the one that was listed. A file that is there no more would be one
-/// reject among others, and the directory could never be used again with what is there.
+/// Opens an input after checking that it is still the file that was listed. Without the check, a
+/// missing file would be committed as a reject, and the directory could never be used again with
+/// the complete inputs.
 fn open(
     input: &InputFile,
     file: u32,
@@ -723,8 +734,8 @@ fn open(
     Ok(RecordReader::open(input, file, &config.read, stop))
 }
 
-/// Was it the disk or the machine that ended an input? To commit that would be to say for ever that the
-/// input is so; repeated, the command may read it whole.
+/// Returns an error if an I/O failure ended the input. Committing the truncated input would make it
+/// permanent, whereas a repeated command may read the whole file.
 fn failed(reader: &RecordReader, input: &InputFile) -> Result<()> {
     let failure = reader.failure();
     failure.map_or(Ok(()), |error| {
@@ -732,7 +743,7 @@ fn failed(reader: &RecordReader, input: &InputFile) -> Result<()> {
     })
 }
 
-/// Takes the last record out of a batch, and with it the buffer, which it made large.
+/// Moves the last record out of a batch, together with the buffer that it enlarged.
 fn split(batch: &mut Batch, bytes: usize, records: usize) -> Batch {
     let mut over = Batch {
         bytes: std::mem::take(&mut batch.bytes),
@@ -748,7 +759,7 @@ fn split(batch: &mut Batch, bytes: usize, records: usize) -> Batch {
 /// Parses and shingles batches.
 struct Worker<K: Key> {
     config: CollectionConfig,
-    /// As in `config`, but for bodies no larger than what the batch may still hold.
+    /// Like `config`, with a lower limit on bodies: what the batch may still use.
     read: ReadConfig,
     /// Worst-case bytes of memory for each byte of a body.
     worst: u64,
@@ -789,8 +800,8 @@ impl<K: Key> Worker<K> {
         }
     }
 
-    /// Shingles a batch. A body that grows beyond what the batch may hold, and beyond what is granted
-    /// on top, is left to the writer, in its place.
+    /// Shingles a batch. A body that outgrows both the batch's memory and the additional grants is
+    /// left to the writer, which keeps its place in the order.
     fn shingle(&mut self, batch: &Batch, cost: &mut u64, grants: &Grants<'_>) -> Vec<Content> {
         let mut contents = Vec::new();
         let mut out = Shingled::default();
@@ -867,11 +878,11 @@ impl<K: Key> Worker<K> {
     }
 }
 
-/// A body that is larger than it may be here, and not too large for the collection.
+/// A body that exceeds the limit here but not the limit of the collection.
 struct Grown;
 
-/// Interprets a record, and has a document of it shingled; rejects and notices go to `out`. `read` is
-/// the collection's, or a stricter limit on bodies.
+/// Interprets a record and shingles its document. Rejects and notices go to `out`. `read` is the
+/// collection's configuration, or one with a stricter limit on bodies.
 fn read_document(
     record: &Record,
     batch: &Batch,
@@ -927,7 +938,8 @@ fn read_document(
     }))
 }
 
-/// MD5s seen lately: one slot for each value of some of their bits, the latest kept.
+/// The MD5s seen recently: one slot for each value of some of their bits, which keeps the latest
+/// MD5.
 struct SeenLately(Vec<[u8; 16]>);
 
 impl SeenLately {
@@ -935,7 +947,7 @@ impl SeenLately {
         SeenLately(vec![[0; 16]; SEEN_SLOTS])
     }
 
-    /// Was it here? It is now.
+    /// Whether the slot holds this MD5; stores it there.
     fn seen(&mut self, md5: &[u8; 16]) -> bool {
         let slot = u32::from_le_bytes([md5[0], md5[1], md5[2], md5[3]]) as usize % SEEN_SLOTS;
         std::mem::replace(&mut self.0[slot], *md5) == *md5
@@ -1055,10 +1067,11 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
         push_rest(open, &batch)
     }
 
-    /// A document whose fingerprints might not fit memory: pass by pass over their range.
+    /// Shingles a document whose fingerprints might not fit in memory, in passes over ranges of
+    /// fingerprints.
     fn push_oversized(&mut self, batch: &Batch) -> Result<()> {
-        // Nothing is hashed at first: how many tokens there are says how many passes there must be. The
-        // record does not: its body may be many times as large.
+        // The first pass stores no fingerprints. It counts the tokens, which determine the number
+        // of passes. The length of the record cannot, because its body may be many times as large.
         let mut most = 0;
         let record = &batch.records[0];
         let read = &self.config.read;
@@ -1073,7 +1086,8 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
                 };
                 facts
             });
-        // A token as long as the document was held; it will be again, beside what its record becomes.
+        // Release the buffer of the longest token, which may be as long as the document. The next
+        // pass needs that memory again, beside the record.
         shingler.shrink();
         let passes = (most * K::BYTES as u64)
             .div_ceil(self.pass_bytes.max(1 << 20))
@@ -1097,7 +1111,7 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
                 if pass > 0 {
                     set.clear();
                     self.shingler.shrink();
-                    // The first pass has said what there is to say.
+                    // The first pass has already reported rejects and notices.
                     let mut again = Shingled::default();
                     let shingler = &mut self.shingler;
                     let read = &self.config.read;
@@ -1150,8 +1164,8 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
     }
 }
 
-/// Keeps the text of an oversized document, if texts are kept: read once to know its length, and once more
-/// to be written piece by piece.
+/// Keeps the text of an oversized document, if texts are kept. Reads it once for its length and
+/// once more to write it piece by piece.
 fn push_text<K: Key>(
     open: &mut Open,
     shingler: &mut Shingler<K>,
@@ -1236,7 +1250,8 @@ fn push_rest(open: &mut Open, batch: &Shingled) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// A reader that waits for credit was never woken when a worker panicked: the run hung.
+    /// When a worker panicked, a reader that was waiting for credit was never woken and the run
+    /// hung.
     #[test]
     fn a_panicking_worker_ends_the_reading() {
         let credit = Credit::new(10);
@@ -1261,7 +1276,7 @@ mod tests {
             credit.give(7);
             assert!(reader.join().unwrap());
         });
-        // More than there is at all is as much as there is.
+        // A request above the total is limited to the total.
         credit.give(8);
         assert!(credit.take(99));
     }

@@ -1,4 +1,4 @@
-//! What ingest and catalogue leave in the manifest.
+//! The records that ingest and the catalogue leave in the manifest.
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -10,12 +10,12 @@ use crate::Result;
 use crate::store::{self, Kind, PartInfo};
 use crate::workspace::{MANIFEST_FILE, Manifest, RecordKind, StageRecord, Workspace};
 
-/// A position in the input: records before `event` of file `file` are done.
+/// A position in the input: the records before number `event` of file `file` are finished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
     /// Index in the list of inputs.
     pub file: u32,
-    /// Records and rejects of it that the reader has delivered.
+    /// Number of records and rejects of that file that the reader has delivered.
     pub event: u64,
 }
 
@@ -28,9 +28,9 @@ pub struct SegmentEntry {
     pub documents: PartInfo,
     /// Their fingerprint sets.
     pub fingerprints: PartInfo,
-    /// What was rejected or noticed.
+    /// Its rejects and notices.
     pub rejects: PartInfo,
-    /// The texts of the documents whose sets are stored, where they are kept.
+    /// The texts of the documents whose sets are stored, if texts are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<PartInfo>,
     /// Where the next segment begins.
@@ -57,7 +57,7 @@ impl DerefMut for Segments {
     }
 }
 
-/// Whether all segments are there.
+/// Whether all segments are committed.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Ingested(pub bool);
@@ -65,15 +65,15 @@ pub struct Ingested(pub bool);
 /// The columns over all documents.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CatalogueEntry {
-    /// Docnos, one after the other.
+    /// All docnos, concatenated.
     pub names: PartInfo,
-    /// Where each docno ends.
+    /// The end of each docno.
     pub name_ends: PartInfo,
     /// Representative of each document.
     pub representatives: PartInfo,
-    /// Fingerprints stored of each document.
+    /// Number of stored fingerprints of each document.
     pub stored: PartInfo,
-    /// Notices about docnos that are not unique.
+    /// Notices about repeated docnos.
     pub rejects: PartInfo,
     /// What was counted.
     pub stats: CatalogueStats,
@@ -109,7 +109,7 @@ impl StageRecord for Segments {
         parts
     }
 
-    /// The segments before the one that named the part: reading goes on from there.
+    /// Keeps the segments before the one with the lost part. Reading resumes after them.
     fn without(&self, part: &str) -> Option<Self> {
         let names = |segment: &SegmentEntry| {
             let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
@@ -140,7 +140,7 @@ impl StageRecord for CatalogueEntry {
     }
 }
 
-/// A manifest of a collection that is to be read with these parameters.
+/// Creates the manifest of a collection with these parameters.
 #[must_use]
 pub fn begin(
     kinds: &'static [RecordKind],
@@ -157,7 +157,7 @@ pub fn begin(
 /// The parameters of a collection.
 #[must_use]
 pub fn config(manifest: &Manifest) -> &CollectionConfig {
-    // Whoever makes or reads a manifest sees to it that they are there.
+    // Every function that creates or reads a manifest makes sure that it has them.
     manifest
         .get()
         .unwrap_or_else(|| unreachable!("a manifest without its collection's parameters"))
@@ -171,12 +171,12 @@ pub fn segments(manifest: &Manifest) -> &[SegmentEntry] {
         .map_or(&[], |segments| &segments.0)
 }
 
-/// The segments committed so far, to add to them.
+/// The segments committed so far, for adding to them.
 pub fn segments_mut(manifest: &mut Manifest) -> &mut Vec<SegmentEntry> {
     &mut manifest.get_or_insert_with(Segments::default).0
 }
 
-/// Are all segments there?
+/// Whether all segments are committed.
 #[must_use]
 pub fn ingested(manifest: &Manifest) -> bool {
     manifest
@@ -184,9 +184,10 @@ pub fn ingested(manifest: &Manifest) -> bool {
         .is_some_and(|ingested| ingested.0)
 }
 
-/// Opens or makes a directory that stands on the inputs of `base`, and on its parts and `postings` if it
-/// uses them. What it holds is kept if it was made from the same ones; `which` says what else tells such
-/// directories apart. [`Workspace::recover`] is to be called next.
+/// Opens or creates a directory that depends on the inputs of `base`, on its parts, and on its
+/// `postings` if it uses them. Existing content is kept if it was made from the same ones. `which`
+/// distinguishes directories that are otherwise made from the same data. The caller must call
+/// [`Workspace::recover`] next.
 pub fn standing_on<P: Serialize>(
     base: &Workspace,
     directory: &Path,
@@ -201,8 +202,9 @@ pub fn standing_on<P: Serialize>(
     Workspace::standing_on(base, directory, &origin, begin)
 }
 
-/// Opens or makes a directory for a collection of some documents of `base`, with its parameters. What it
-/// holds is kept if it was made from the same collection for the same documents, as `which` says.
+/// Opens or creates a directory for a collection of some documents of `base`, with the same
+/// parameters. Existing content is kept if it was made from the same collection and the same
+/// documents, which `which` identifies.
 pub fn beside(base: &Workspace, directory: &Path, which: &str) -> Result<Workspace> {
     let mut workspace = standing_on::<()>(base, directory, which, None)?;
     workspace.recover(true)?;

@@ -16,13 +16,13 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::{Catalogue, Column};
 
-/// Keys handed on at once: a set may be larger than memory.
+/// Keys passed on at once, because a set may be larger than memory.
 const PIECE: usize = 16 << 10;
-/// Bytes of sets that one checksum covers: what is read of a cold file at the first look at a set,
-/// against 8 bytes of checksum kept for each.
+/// Bytes of sets per checksum. The first look at a set reads this much of a cold file. Each block
+/// costs 8 bytes of checksum.
 pub const SET_BLOCK_BYTES: usize = 64 << 10;
 
-/// Writes the sets of a segment, and a checksum of every [`SET_BLOCK_BYTES`] of them.
+/// Writes the sets of a segment, with a checksum for every [`SET_BLOCK_BYTES`] of them.
 pub struct SetWriter {
     part: PartWriter,
     block: Xxh3,
@@ -87,7 +87,7 @@ impl SetWriter {
         self.filled = 0;
     }
 
-    /// Makes the part durable; `records` keys were put.
+    /// Makes the part durable. The caller has put `records` keys.
     pub fn finish(mut self, records: u64) -> Result<PartInfo> {
         if self.filled > 0 {
             self.close_block();
@@ -128,7 +128,7 @@ impl<K: Key> SetReader<K> {
         )
     }
 
-    /// The next document's set of `size` keys, in rising pieces.
+    /// Reads the next document's set of `size` keys, in rising pieces.
     pub fn next(&mut self, size: u32, mut take: impl FnMut(&[K]) -> Result<()>) -> Result<()> {
         let mut left = size as usize;
         while left > 0 {
@@ -143,7 +143,7 @@ impl<K: Key> SetReader<K> {
         Ok(())
     }
 
-    /// Those of the next document's `size` keys that are in `least..=most`, in rising pieces.
+    /// Reads those of the next document's `size` keys that are in `least..=most`, in rising pieces.
     pub fn next_within(
         &mut self,
         size: u32,
@@ -173,7 +173,7 @@ impl<K: Key> SetReader<K> {
     }
 }
 
-/// The first key of a rising sequence, little-endian, for which `before` does not hold.
+/// The position of the first key, in a rising little-endian sequence, for which `before` is false.
 pub(crate) fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize {
     let (mut low, mut high) = (0, keys.len() / K::BYTES);
     while low < high {
@@ -187,27 +187,28 @@ pub(crate) fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize
     low
 }
 
-/// Documents between two noted offsets.
+/// Documents between two stored offsets.
 const STRIDE: usize = 64;
 
-/// The sets of a collection, mapped, to be looked up by document.
+/// The sets of a collection, mapped into memory for look-ups by document.
 ///
-/// A block of a set is checked when it is looked at first. Pages that were looked at are counted,
-/// and given back to the kernel when they are more than was allowed for; then blocks are checked again.
+/// A block of a set is checked on the first look. The pages that were looked at are counted. When
+/// they exceed the limit, they are given back to the kernel, and later looks check their blocks
+/// again.
 ///
-/// Threads look at sets behind a [`Looking`], which holds `alone` for reading; pages are given back, and
-/// the bits of checked blocks cleared, by the thread that holds it for writing. So no other thread is
-/// between checking a block and setting its bit, or still reads a set that it looked up, while its pages
-/// go: a bit that is set says that the block was checked since then. (The kernel may drop a page of its own
-/// accord at any time, and is trusted to read the same bytes again.)
+/// A thread looks at sets through a [`Looking`], which locks `alone` for reading. A thread that
+/// gives pages back and clears the bits of checked blocks locks `alone` for writing. So pages are
+/// never given back while another thread reads a set, or is between checking a block and setting
+/// its bit: a set bit always means that the block was checked since the last time. (The kernel may
+/// drop a page by itself at any time, and is trusted to read the same bytes again.)
 #[derive(Debug)]
 pub struct MappedSets {
     alone: RwLock<()>,
-    /// Says which documents are in which segment.
+    /// The manifest, for errors: it says which segment contains a document.
     manifest: PathBuf,
     segments: Vec<MappedSegment>,
     stored: Column,
-    /// Bytes of sets before every [`STRIDE`]th document of its segment's.
+    /// For every [`STRIDE`]th document of a segment: the bytes of sets before it.
     offsets: Vec<u64>,
     key_bytes: usize,
     resident: AtomicU64,
@@ -217,16 +218,17 @@ pub struct MappedSets {
 #[derive(Debug)]
 struct MappedSegment {
     first_document: u32,
-    /// Where its documents' offsets begin in `offsets`.
+    /// Index in `offsets` of the first offset of this segment.
     first_offset: usize,
     map: Mapped,
-    /// Bytes of the payload that are sets; checksums follow.
+    /// Bytes of sets in the payload. The checksums follow them.
     sets: usize,
-    /// A bit for each block that has been checked since pages were given back.
+    /// One bit per block, set if the block was checked since pages were last given back.
     checked: Vec<AtomicU64>,
 }
 
-/// Sets being looked at; their pages stay meanwhile. A thread has one at a time, and drops it soon.
+/// A look at sets, during which their pages stay in memory. A thread has one at a time and drops it
+/// soon.
 #[derive(Debug)]
 pub struct Looking<'a> {
     sets: &'a MappedSets,
@@ -234,14 +236,14 @@ pub struct Looking<'a> {
 }
 
 impl MappedSets {
-    /// Bytes of memory for so many documents, the checked blocks of their `set_bytes` included; what
-    /// is mapped is apart.
+    /// Bytes of memory for this number of documents, including the bits for the blocks of their
+    /// `set_bytes`. Mapped pages are not included.
     #[must_use]
     pub fn bytes(documents: u64, set_bytes: u64) -> u64 {
         documents * 4 + documents / STRIDE as u64 * 8 + set_bytes / SET_BLOCK_BYTES as u64 / 8
     }
 
-    /// Opens the sets of a collection; at most about `most_resident` bytes of their files are kept in
+    /// Opens the sets of a collection. At most about `most_resident` bytes of their files stay in
     /// memory.
     pub fn open<K: Key>(workspace: &Workspace, most_resident: u64) -> Result<MappedSets> {
         let parts = super::segments(&workspace.manifest).iter();
@@ -325,7 +327,7 @@ impl MappedSets {
         })
     }
 
-    /// To look at a few sets; gives pages back first where there are too many.
+    /// Starts a look at a few sets. Gives pages back first if there are too many.
     #[must_use]
     pub fn look(&self) -> Looking<'_> {
         if self.resident.load(Ordering::Relaxed) >= self.most_resident {
@@ -339,7 +341,7 @@ impl MappedSets {
 
     /// Gives all pages back, unless another thread has just done so.
     fn give_back(&self, _alone: &RwLockWriteGuard<'_, ()>) {
-        // The lock orders what is relaxed here and where bits are set.
+        // The relaxed operations here and where bits are set are ordered by the lock.
         if self.resident.load(Ordering::Relaxed) < self.most_resident {
             return;
         }
@@ -375,7 +377,7 @@ impl MappedSets {
             .iter()
             .map(|&stored| u64::from(stored))
             .sum();
-        // Segments may leave documents out between them if the manifest is not one of ours.
+        // A manifest that this program did not write may have documents that are in no segment.
         let offset = self.offsets.get(segment.first_offset + n / STRIDE);
         let start = *offset.ok_or_else(missing)? as usize + before as usize * self.key_bytes;
         let end = start + stored as usize * self.key_bytes;
@@ -387,7 +389,8 @@ impl MappedSets {
                 self.look_at(segment, block)?;
             }
         }
-        // Within: the sizes of a segment's sets add up to its file's, as was checked.
+        // The range is inside the payload: opening checked that the set sizes of a segment add up
+        // to its file size.
         Ok(&segment.map.bytes()[start..end])
     }
 
@@ -418,7 +421,7 @@ impl MappedSets {
 }
 
 impl Looking<'_> {
-    /// The keys of a document's set, little-endian, rising.
+    /// The keys of a document's set, little-endian and rising.
     pub fn get(&self, document: u32) -> Result<&[u8]> {
         self.sets.get(document)
     }
@@ -428,8 +431,8 @@ impl Looking<'_> {
 mod tests {
     use super::*;
 
-    /// A thread that had checked a block could set its bit after another had given the pages back and
-    /// cleared the bits: the block was then read again unchecked.
+    /// One thread could set the bit of a checked block after another thread had given the pages
+    /// back and cleared the bits. The block was then read again without a check.
     #[test]
     fn pages_stay_while_they_are_looked_at_and_are_checked_again_after() {
         let directory = tempfile::tempdir().unwrap();
@@ -459,20 +462,20 @@ mod tests {
         let checked = || sets.segments[0].checked[0].load(Ordering::Relaxed);
         let looking = sets.look();
         looking.get(0).unwrap();
-        // More than is allowed for: but whoever would give pages back waits for this one.
+        // This exceeds the limit, but giving pages back has to wait for this look.
         looking.get(1).unwrap();
         assert!(sets.alone.try_write().is_err());
         assert_eq!(checked(), 0b011);
-        // Another that looks does not wait.
+        // Another look does not have to wait.
         assert!(sets.alone.try_read().is_ok());
         drop(looking);
-        // The next look gives them back, and its blocks are checked anew.
+        // The next look gives the pages back, and its blocks are checked again.
         let looking = sets.look();
         assert_eq!(checked(), 0);
         looking.get(2).unwrap();
         assert_eq!(checked(), 0b100);
         drop(looking);
-        // What the disk has become since then is found.
+        // A change on disk since then is found.
         use std::os::unix::fs::FileExt;
         let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.write_all_at(&[9], HEADER_BYTES as u64 + 2 * SET_BLOCK_BYTES as u64)

@@ -1,16 +1,18 @@
-//! The texts of a segment's documents on disk, where they are kept.
+//! The texts of a segment's documents on disk, for collections that keep them.
 //!
 //! # In and out
-//! In: the text of each document whose set is stored, in document order ([`crate::parse::Parser::text`]
-//! says what it is). Out: one part a segment, a stream of lengths and texts in blocks behind zstd.
+//! In: the text of each document whose set is stored, in document order (defined by
+//! [`crate::parse::Parser::text`]). Out: one part per segment, a stream of lengths and texts in
+//! zstd blocks.
 //!
 //! # Invariants
-//! - A block holds [`TEXT_BLOCK_BYTES`] of the stream, the last one what is left; a text may span blocks.
-//! - A length is believed only as far as the bytes are there: what is read of a text grows with the
-//!   blocks, not with what is said of it.
+//! - A block holds [`TEXT_BLOCK_BYTES`] of the stream; the last block holds the rest. A text may
+//!   span blocks.
+//! - The reader does not trust a stored length: its memory grows with the blocks that it has read,
+//!   not with the length that the part states.
 //!
 //! # Cost
-//! A block and what it is packed to, for writing and for reading.
+//! Memory for one block and its compressed form, both when writing and when reading.
 
 use crate::collection::SegmentEntry;
 use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
@@ -20,14 +22,15 @@ use std::path::Path;
 
 use super::blocks::{Packer, take_block};
 
-/// Bytes of the stream in a block: what is held of it, and all that is unpacked for who wants one text.
+/// Bytes of the stream in a block: the memory for it, and the amount that has to be decompressed to
+/// read one text.
 pub const TEXT_BLOCK_BYTES: usize = 256 << 10;
 
-/// The writer compresses, alone: 71.2 MB of texts come to 24.9 MB at level 1 and to 23.6 MB at level 3, which
-/// takes half as much time again (docs/measurements.md).
+/// Compression runs in the single writer thread. 71.2 MB of texts take 24.9 MB at level 1 and 23.6
+/// MB at level 3, and level 3 takes 1.5 times as long (docs/measurements.md).
 pub(crate) const TEXT_ZSTD_LEVEL: i32 = 1;
 
-/// Bytes of a length.
+/// Bytes of a stored length.
 const LENGTH_BYTES: usize = 8;
 
 /// Writes the texts of a segment.
@@ -39,7 +42,7 @@ pub struct TextWriter {
     begun: u32,
     texts: u64,
     bytes: u64,
-    /// Bytes of the last text that are still to come.
+    /// Bytes of the current text that are still to be put.
     left: u64,
 }
 
@@ -65,7 +68,7 @@ impl TextWriter {
         })
     }
 
-    /// Begins the next text, of so many bytes; the one before must be whole.
+    /// Begins the next text, of this number of bytes. The previous text must be complete.
     pub fn begin(&mut self, bytes: u64) -> Result<()> {
         self.check_whole()?;
         self.begun += 1;
@@ -76,7 +79,7 @@ impl TextWriter {
         Ok(())
     }
 
-    /// Appends a piece of the text that was begun.
+    /// Appends a piece of the current text.
     pub fn put(&mut self, piece: &[u8]) -> Result<()> {
         let Some(left) = self.left.checked_sub(piece.len() as u64) else {
             return Err(self.wrong(self.left, piece.len() as u64));
@@ -85,7 +88,7 @@ impl TextWriter {
         self.append(piece)
     }
 
-    /// Appends a text.
+    /// Appends a whole text.
     pub fn push(&mut self, text: &[u8]) -> Result<()> {
         self.begin(text.len() as u64)?;
         self.put(text)
@@ -127,7 +130,7 @@ impl TextWriter {
         Ok(())
     }
 
-    /// What was put is not what was begun.
+    /// The error for a number of bytes that differs from the number announced.
     fn wrong(&self, expected: u64, found: u64) -> Error {
         Error::Io {
             operation: "write a text to",
@@ -142,11 +145,11 @@ pub struct TextReader {
     part: PartReader,
     block: Vec<u8>,
     at: usize,
-    /// Texts that begin in the block, by its head and as found so far.
+    /// Texts that begin in the block: the number in its head, and the number found so far.
     begun: (u32, u32),
     /// Texts not yet begun.
     texts: u64,
-    /// Bytes of texts not yet begun, as the footer has it.
+    /// Bytes of the texts not yet begun, according to the footer.
     bytes: u64,
     /// Bytes of the current text not yet read.
     left: u64,
@@ -168,7 +171,7 @@ impl TextReader {
         })
     }
 
-    /// The texts of a segment, if they are kept.
+    /// Opens the texts of a segment, if they are kept.
     pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Option<Self>> {
         let Some(info) = &segment.text else {
             return Ok(None);
@@ -189,8 +192,8 @@ impl TextReader {
         Ok(true)
     }
 
-    /// Goes to the next text and tells its bytes, as they are said to be; `None` after the last. What is
-    /// left of the one before is stepped over.
+    /// Goes to the next text and returns its stated length in bytes; `None` after the last text.
+    /// Skips the rest of the previous text.
     pub fn next_length(&mut self) -> Result<Option<u64>> {
         while self.piece()?.is_some() {}
         if self.texts == 0 {
@@ -199,7 +202,7 @@ impl TextReader {
         let mut length = [0; LENGTH_BYTES];
         for (i, byte) in length.iter_mut().enumerate() {
             self.fill()?;
-            // A text begins where its length does.
+            // A text begins where its length begins.
             self.begun.1 += u32::from(i == 0);
             *byte = self.block.get(self.at).copied().unwrap_or_default();
             self.at += 1;
@@ -215,8 +218,8 @@ impl TextReader {
         Ok(Some(length))
     }
 
-    /// The next piece of the text, of at most [`TEXT_BLOCK_BYTES`]; `None` at its end. A piece may end
-    /// inside a character.
+    /// The next piece of the text, at most [`TEXT_BLOCK_BYTES`] long; `None` at its end. A piece
+    /// may end inside a character.
     pub fn piece(&mut self) -> Result<Option<&[u8]>> {
         if self.left == 0 {
             return Ok(None);
@@ -236,13 +239,13 @@ impl TextReader {
         self.part.path()
     }
 
-    /// The footer: texts, and bytes in them.
+    /// The footer, with the number of texts and of their bytes.
     #[must_use]
     pub fn footer(&self) -> Footer {
         self.part.footer
     }
 
-    /// Reads the next block where this one is at its end.
+    /// Reads the next block if the current one is used up.
     fn fill(&mut self) -> Result<()> {
         if self.at < self.block.len() {
             return Ok(());
@@ -251,7 +254,7 @@ impl TextReader {
         let begun = take_block(&mut self.part, TEXT_BLOCK_BYTES, &mut self.block)?;
         self.begun = (begun, 0);
         self.at = 0;
-        // All but the last are full.
+        // Every block except the last is full.
         let bytes = self.block.len();
         if bytes == 0 || bytes < TEXT_BLOCK_BYTES && self.part.remaining() > 0 {
             return Err(self
@@ -271,7 +274,7 @@ impl TextReader {
             .corrupt("texts that begin in a block", stated, found))
     }
 
-    /// Checks the whole part, when all of it has been read.
+    /// Checks the whole part after the last text has been read.
     pub fn finish(mut self) -> Result<()> {
         while self.next_length()?.is_some() {}
         self.check_begun()?;
@@ -312,7 +315,7 @@ mod tests {
         let long: Vec<u8> = (0..3 * TEXT_BLOCK_BYTES)
             .map(|i| (i * i % 251) as u8)
             .collect();
-        // Lengths that lie across the ends of blocks, too.
+        // This includes lengths that cross the end of a block.
         for first in TEXT_BLOCK_BYTES - 20..=TEXT_BLOCK_BYTES {
             let texts = [&long[..first], b"", b"abc", &long, b"", &long[..9]];
             let (path, info) = written(directory.path(), &texts);
@@ -325,7 +328,7 @@ mod tests {
             }
             assert!(!reader.next(&mut text).unwrap());
             reader.finish().unwrap();
-            // Some stepped over, some read in pieces.
+            // Skip some texts and read others in pieces.
             let mut reader = TextReader::open(&path, Some(7), Some(&info)).unwrap();
             for (i, expected) in texts.iter().enumerate() {
                 assert_eq!(reader.next_length().unwrap(), Some(expected.len() as u64));
@@ -348,7 +351,7 @@ mod tests {
         assert!(writer.finish().is_err());
     }
 
-    /// Lengths, counts and sizes that are wrong behind checksums that are right.
+    /// Wrong lengths, counts and sizes behind correct checksums.
     #[test]
     fn a_length_is_not_believed() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Sampling ratios, classes, and which document gets which.
+//! Sampling ratios and classes, and their assignment to documents.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,16 +11,16 @@ use crate::rate::Rate;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sampling {
-    /// All fingerprints: exact answers.
+    /// All fingerprints. The results are exact.
     #[default]
     Full,
     /// The same class of the same ratio for every document.
     Uniform(Rate),
-    /// A ratio for each size group, all of them nested: each class lies in that of every finer ratio.
-    /// Documents of two ratios are compared on the coarser.
+    /// A ratio for each size group. All of them nest: each class lies within the class of every
+    /// finer ratio. Documents with different ratios are compared on the coarser one.
     Groups(Vec<Rate>),
-    /// As Broder et al. 1997: 1/25, the 400 least of a document's sample, and (in the join)
-    /// fingerprints of more than 1,000 documents dropped.
+    /// Like Broder et al. 1997: a ratio of 1/25, at most the 400 least fingerprints of a document's
+    /// sample, and (in the join) no fingerprints with more than 1,000 documents.
     Broder97,
 }
 
@@ -30,19 +30,20 @@ const BRODER97_MOST: u32 = 400;
 const BRODER97_MAX_POSTINGS: u32 = 1000;
 
 impl Sampling {
-    /// The most fingerprints that a document's sample keeps (its least), where there is a limit.
+    /// The most fingerprints in a document's sample, if there is a limit. The sample keeps the
+    /// least ones.
     #[must_use]
     pub fn most_per_document(&self) -> Option<u32> {
         matches!(self, Sampling::Broder97).then_some(BRODER97_MOST)
     }
 
-    /// The `--max-postings` that belongs to this sampling when none is given.
+    /// The `--max-postings` that this sampling uses unless another is given.
     #[must_use]
     pub fn max_postings(&self) -> Option<u32> {
         matches!(self, Sampling::Broder97).then_some(BRODER97_MAX_POSTINGS)
     }
 
-    /// Refuses a list of ratios that is not one for each of so many size groups.
+    /// Refuses a list of ratios whose length is not the number of size groups.
     pub fn check(&self, groups: usize) -> crate::Result<()> {
         match self {
             Sampling::Groups(rates) if rates.len() != groups => Err(crate::Error::BadParameter {
@@ -83,10 +84,11 @@ impl Sampling {
     }
 }
 
-/// The distinct ratios of a sampling, finest first, and which of them each size group has.
+/// The distinct ratios of a sampling, finest first, and the ratio of each size group.
 ///
-/// A document of level i is compared with one of level j on level max(i, j); so it has one sample
-/// size for its own level and for each coarser one. A uniform sampling has one level.
+/// A document of level i is compared with a document of level j on level max(i, j). So a document
+/// has one sample size for its own level and one for each coarser level. A uniform sampling has one
+/// level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels {
     /// The ratios, finest first; each n divides the next.
@@ -214,7 +216,7 @@ mod tests {
                     .map(|h| (u128::from(h) * u128::from(n)) >> 64);
                 assert_eq!(below, class.checked_sub(1).map(u128::from));
                 let wide = Rate::new(n, class).unwrap().bounds::<u128>();
-                // The high halves of 128-bit classes begin where the quotient does.
+                // The high halves of 128-bit classes begin at the quotient.
                 let quotient = (u128::from(class) << 64) / u128::from(n);
                 assert_eq!(wide.0 >> 64, quotient);
                 if class + 1 < n {

@@ -5,23 +5,23 @@
 //! section 4.4, where the trials of ratio 1/n take the fingerprints of one remainder modulo n.
 //!
 //! # In and out
-//! In: the collection and a [`Sampling`]. Out: for each level of it, one column with the size of
-//! each document's sample (0 for documents that are not representatives); the records themselves
-//! are cut from the stored sets by [`Rate::slice`] as runs are formed (stage 6).
+//! In: the collection and a [`Sampling`]. Out: for each level of the sampling, one column with the
+//! size of each document's sample (0 for documents that are not representatives). The records
+//! themselves are cut from the stored sets by [`Rate::slice`] when runs are formed (stage 6).
 //!
 //! # Algorithm
 //! A fingerprint h of b bits is in class floor(h n / 2^b) of n. Each class is a contiguous slice of
-//! a sorted set, found by two binary searches.
+//! a sorted set, and two binary searches find it.
 //!
 //! # Invariants
-//! - For n dividing m, the classes of m nest in those of n. So two documents of different ratios
-//!   are comparable on the coarser one, and their shared sampled fingerprints are exactly those of
-//!   that ratio.
-//! - With [`Sampling::Full`] the sample is the set.
+//! - If n divides m, each class of m lies within one class of n. So two documents of different
+//!   ratios can be compared on the coarser ratio, and their shared sampled fingerprints are exactly
+//!   those of that ratio.
+//! - With [`Sampling::Full`] the sample is the whole set.
 //!
 //! # Where we depart from the source
-//! The papers' class is h mod n, which does not nest as slices. On uniform hashes both are random
-//! samples of the same size.
+//! The class in the papers is h mod n, whose classes are not slices of a sorted set. On uniform
+//! hashes, both definitions give random samples of the same size.
 
 mod config;
 pub mod plan;

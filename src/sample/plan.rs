@@ -1,6 +1,6 @@
-//! A sampling plan: a ratio for each size group, with the measurements that it rests on.
+//! A sampling plan: a ratio for each size group, with the measurements behind it.
 //!
-//! Plans are made by [`crate::experiments::plan`]; this is what a run needs to apply one.
+//! [`crate::experiments::plan`] makes plans. This module has what a run needs to apply one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,29 +18,29 @@ pub use super::plan_file::{read, write};
 /// Name of the file with the last plan made in an output directory.
 pub const PLAN_FILE: &str = "plan.toml";
 
-/// Precision or recall, as far as it is known.
+/// An estimate of precision or recall.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The share measured.
+    /// The measured share.
     pub value: f64,
-    /// It is at least this, with 95 % confidence,
+    /// Lower bound of the 95 % confidence interval.
     pub low: f64,
-    /// and at most this, with 95 % confidence.
+    /// Upper bound of the 95 % confidence interval.
     pub high: f64,
-    /// Pairs that it was measured on.
+    /// Number of pairs that it was measured on.
     pub pairs: u64,
-    /// How many pairs that have nothing to do with each other would say as much.
+    /// The effective number of pairs: this many unrelated pairs would be equally strong evidence.
     pub worth: f64,
 }
 
-/// What is wanted of a plan.
+/// The target of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
-    /// Pairs at or above it are asked for.
+    /// The plan is for pairs at or above this threshold.
     pub threshold: Threshold,
-    /// At least this share of the pairs found is to be true.
+    /// The least share of the pairs found that must be true pairs.
     pub precision: Threshold,
-    /// At least this share of the true pairs is to be found, if anything is asked.
+    /// The least share of the true pairs that must be found, if there is such a target.
     pub recall: Option<Threshold>,
 }
 
@@ -54,12 +54,12 @@ impl Target {
     }
 }
 
-/// A random part of the documents.
+/// A random subset of the documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subset {
-    /// Share of the documents, about.
+    /// Approximate share of the documents.
     pub share: Threshold,
-    /// Which of them.
+    /// Seed of the random choice.
     pub seed: u64,
 }
 
@@ -78,14 +78,14 @@ impl Subset {
     }
 }
 
-/// What a plan is made with.
+/// The parameters for making a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanConfig {
-    /// What is wanted.
+    /// The target.
     pub target: Target,
-    /// The n of each ratio 1/n that may be chosen, rising, each dividing the next.
+    /// The n of each ratio 1/n that the plan may choose, in rising order. Each divides the next.
     pub ratios: Vec<u32>,
-    /// Where it is measured; the whole collection if `None`.
+    /// The subset to measure; the whole collection if `None`.
     pub subset: Option<Subset>,
 }
 
@@ -105,7 +105,7 @@ impl Default for PlanConfig {
 }
 
 impl PlanConfig {
-    /// Refuses what cannot be planned.
+    /// Refuses parameters that cannot make a plan.
     pub fn check(&self) -> Result<()> {
         if let Some(subset) = &self.subset {
             subset.check()?;
@@ -127,18 +127,18 @@ impl PlanConfig {
     }
 }
 
-/// On which pairs the choice of a group rests.
+/// The pairs behind the choice of a group's ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evidence {
-    /// On its own.
+    /// The group's own pairs.
     Own,
-    /// On those of groups from `first` to its own, which had too few.
+    /// The pairs of the groups from `first` to this one, because this one had too few.
     Pooled {
-        /// The group of the smallest documents that lend theirs.
+        /// The group of the smallest documents whose pairs are included.
         first: u8,
     },
-    /// There were too few: every fingerprint is taken.
+    /// Too few pairs, so the ratio is full.
     TooLittle,
 }
 
@@ -147,17 +147,17 @@ pub enum Evidence {
 pub struct PlannedGroup {
     /// Its bounds in words, as `0-499`.
     pub words: String,
-    /// Representatives in it, in the whole collection,
+    /// Representatives in the group, in the whole collection.
     pub documents: u64,
-    /// and their shingles.
+    /// Shingles of these representatives.
     pub shingles: u64,
     /// The ratio.
     pub ratio: Ratio,
-    /// What the choice rests on,
+    /// The pairs behind the choice.
     pub evidence: Evidence,
-    /// with the precision measured there,
+    /// Precision measured on these pairs.
     pub precision: Option<Estimate>,
-    /// and the recall.
+    /// Recall measured on these pairs.
     pub recall: Option<Estimate>,
 }
 
@@ -166,7 +166,7 @@ pub struct PlannedGroup {
 pub struct Ratio(pub u32);
 
 impl Ratio {
-    /// As a sampling of this ratio takes it.
+    /// The ratio as a sampling rate.
     #[must_use]
     pub fn rate(self) -> Rate {
         Rate::new(self.0, 0).unwrap_or(Rate::FULL)
@@ -204,29 +204,29 @@ impl<'de> Deserialize<'de> for Ratio {
     }
 }
 
-/// A ratio for each size group, with what it rests on.
+/// A ratio for each size group, with the measurements behind it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// What it was made with.
+    /// The parameters that it was made with.
     pub config: PlanConfig,
-    /// How the documents became fingerprints,
+    /// The parameters that turned documents into fingerprints.
     pub shingle: ShingleConfig,
-    /// and size groups.
+    /// The bounds of the size groups.
     pub size_groups: SizeGroups,
-    /// Documents (representatives) that it was measured on.
+    /// Number of documents (representatives) that it was measured on.
     pub documents: u64,
-    /// By size group.
+    /// The groups, by size.
     pub groups: Vec<PlannedGroup>,
-    /// Share of all shingles that a run with it processes, about.
+    /// Approximate share of all shingles that a run with this plan processes.
     pub share: f64,
-    /// The coarsest ratio that would do for every group, if all had the same.
+    /// The coarsest single ratio that reaches the target in every group.
     pub uniform: Ratio,
-    /// The coarsest one that would do for all pairs together, as the overall figure has it.
+    /// The coarsest single ratio that reaches the target over all pairs together.
     pub uniform_overall: Ratio,
 }
 
 impl Plan {
-    /// As a sampling.
+    /// The plan as a sampling.
     #[must_use]
     pub fn sampling(&self) -> Sampling {
         let rates: Vec<Rate> = self.groups.iter().map(|group| group.ratio.rate()).collect();
@@ -242,7 +242,7 @@ impl Plan {
         }
     }
 
-    /// Refuses the plan for other parameters than those that it was measured with.
+    /// Refuses the plan if it was measured with other parameters.
     pub fn check(
         &self,
         path: &std::path::Path,

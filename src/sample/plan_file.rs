@@ -1,4 +1,4 @@
-//! A plan as a TOML file.
+//! Plans as TOML files.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::{Error, Result};
 
 /// The format of plan files that this build writes and reads.
 const FORMAT: u32 = 1;
-/// A plan is small; a longer file is something else.
+/// The largest plan file that is read. Plans are small, so a longer file is not a plan.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The text of a plan.
+/// Formats a plan as text.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut out = String::new();
@@ -185,7 +185,7 @@ pub fn read(path: &Path) -> Result<Plan> {
     }
     let text = String::from_utf8(disk::read_all(path)?).map_err(|e| wrong(e.to_string()))?;
     let unreadable = |e: toml::de::Error| wrong(e.to_string().trim().replace('\n', "; "));
-    // Before the fields: another format may have others.
+    // Check the format before the fields, because another format may have other fields.
     let Versioned { format } = toml::from_str(&text).map_err(unreadable)?;
     if format != FORMAT {
         return Err(Error::Version {
@@ -268,7 +268,7 @@ pub fn read(path: &Path) -> Result<Plan> {
         )));
     }
     check(&plan).map_err(wrong)?;
-    // Ratios written by hand have to nest, too.
+    // A person may have edited the ratios, and they still have to nest.
     let rates: Vec<String> = plan
         .groups
         .iter()
@@ -281,7 +281,7 @@ pub fn read(path: &Path) -> Result<Plan> {
     Ok(plan)
 }
 
-/// Refuses what cannot be written to the manifest and to another plan file as it is.
+/// Refuses values that cannot be written unchanged to the manifest and to another plan file.
 fn check(plan: &Plan) -> std::result::Result<(), String> {
     if !plan.share.is_finite() {
         return Err(format!("share {} is no number", plan.share));

@@ -1,4 +1,4 @@
-//! Sizes of the samples.
+//! Computes and loads the sizes of the samples.
 
 use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue, Column, SetReader, each_document};
@@ -17,36 +17,36 @@ use super::{Levels, Rate, Sampling};
 
 const STAGE: &str = "sample";
 const DIRECTORY: &str = "sample";
-/// Buffers of readers and writers.
+/// Memory for the buffers of readers and writers.
 const FIXED_BYTES: u64 = 8 << 20;
 
-/// What was counted while sampling.
+/// Counts from sampling.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleStats {
     /// Distinct shingles of the representatives.
     pub shingles: u64,
-    /// Those that were sampled: the records to be sorted.
+    /// The sampled shingles, which are the records to be sorted.
     pub sampled: u64,
-    /// Representatives that have shingles, none of them sampled: they can be in no pair.
+    /// Representatives that have shingles, but none in the sample. They can be in no pair.
     pub nothing_sampled: u64,
 }
 
-/// The samples' sizes, in memory: by level, by document.
+/// The sizes of the samples in memory, by level and document.
 #[derive(Clone, Debug)]
 pub struct Sampled {
     levels: Levels,
-    /// Level of each document; empty where there is one level only.
+    /// Level of each document; empty if there is only one level.
     level: Vec<u8>,
-    /// Sizes at each level. A size at a level finer than the document's own is 0.
+    /// Sizes at each level. At a level finer than the document's own, the size is 0.
     sizes: Vec<Column>,
-    /// The file of each.
+    /// The file of each column of sizes.
     files: Vec<PathBuf>,
-    /// Length in words of each document, where that is what is measured ([`Measure::of_words`]).
+    /// Length of each document in words, if the measure uses it ([`Measure::of_words`]).
     words: Option<Vec<u32>>,
 }
 
 impl Sampled {
-    /// Bytes of memory for so many documents.
+    /// Bytes of memory for this number of documents.
     #[must_use]
     pub fn bytes(levels: usize, documents: u64) -> u64 {
         documents * 4 * levels as u64 + if levels > 1 { documents } else { 0 }
@@ -81,7 +81,7 @@ impl Sampled {
         })
     }
 
-    /// As [`Sampled::load`], with what `measure` compares.
+    /// Like [`Sampled::load`], with the lengths in words if `measure` uses them.
     pub fn load_for(workspace: &Workspace, measure: Measure) -> Result<Sampled> {
         let mut sampled = Sampled::load(workspace)?;
         sampled.take_words(workspace, measure)?;
@@ -100,14 +100,14 @@ impl Sampled {
         Ok(())
     }
 
-    /// Bytes of memory for so many documents and what `measure` compares.
+    /// Like [`Sampled::bytes`], with the lengths in words if `measure` uses them.
     #[must_use]
     pub fn bytes_for(measure: Measure, levels: usize, documents: u64) -> u64 {
         let words = if measure.of_words() { documents * 4 } else { 0 };
         Sampled::bytes(levels, documents) + words
     }
 
-    /// The sizes of the full sets, in place of those of samples.
+    /// The sizes of the full sets instead of the sizes of samples.
     pub fn of_full_sets(workspace: &Workspace) -> Result<Sampled> {
         let mut sizes = Catalogue::stored(workspace)?;
         let representatives = Catalogue::representatives(workspace)?;
@@ -126,7 +126,7 @@ impl Sampled {
         })
     }
 
-    /// Documents.
+    /// The number of documents.
     #[must_use]
     pub fn documents(&self) -> usize {
         self.sizes.first().map_or(0, |s| s.0.len())
@@ -144,7 +144,7 @@ impl Sampled {
         &self.files[level]
     }
 
-    /// Size of a document's sample at a level; 0 where the level is finer than the document's own.
+    /// Size of a document's sample at a level; 0 if the level is finer than the document's own.
     #[must_use]
     #[inline]
     pub fn at(&self, level: usize, document: u32) -> u32 {
@@ -166,14 +166,15 @@ impl Sampled {
         self.levels.rates[self.level(document)]
     }
 
-    /// Size of a document's sample at its own level: the records that it has.
+    /// Size of a document's sample at its own level, which is the number of its records.
     #[must_use]
     #[inline]
     pub fn own(&self, document: u32) -> u32 {
         self.sizes[self.level(document)].0[document as usize]
     }
 
-    /// What is measured of a document at a level: the size of its sample, or its length in words.
+    /// The value that the measure uses for a document at a level: the size of its sample, or its
+    /// length in words.
     #[must_use]
     #[inline]
     pub fn measured_at(&self, level: usize, document: u32) -> u32 {
@@ -183,7 +184,8 @@ impl Sampled {
         }
     }
 
-    /// What is measured of two documents: [`Sampled::sizes`], or their lengths in words.
+    /// The values that the measure uses for two documents: [`Sampled::sizes`], or their lengths in
+    /// words.
     #[must_use]
     #[inline]
     pub fn measured(&self, a: u32, b: u32) -> (u32, u32) {
@@ -193,7 +195,8 @@ impl Sampled {
         }
     }
 
-    /// Sizes of two documents' samples on the coarser of their ratios, on which they are compared.
+    /// Sizes of the samples of two documents on the coarser of their ratios, the one for comparing
+    /// them.
     #[must_use]
     #[inline]
     pub fn sizes(&self, a: u32, b: u32) -> (u32, u32) {
@@ -214,7 +217,7 @@ fn levels_of_documents(workspace: &Workspace, levels: &Levels) -> Result<Vec<u8>
     Ok(level)
 }
 
-/// Makes the columns of sizes for a sampling, unless they are there.
+/// Computes the columns of sizes for a sampling, unless they exist.
 pub fn run<K: Key>(
     workspace: &mut Workspace,
     sampling: &Sampling,
@@ -320,16 +323,16 @@ pub fn run<K: Key>(
     workspace.commit(&[DIRECTORY])
 }
 
-/// The samples' sizes.
+/// The sizes of the samples.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SampleEntry {
     /// Digest of the collection and the sampling.
     pub digest: String,
     /// The sampling.
     pub sampling: Sampling,
-    /// One column of sizes a level.
+    /// One column of sizes per level.
     pub sizes: Vec<PartInfo>,
-    /// What was counted.
+    /// The counts.
     pub stats: SampleStats,
 }
 
@@ -348,7 +351,8 @@ impl StageRecord for Plan {
     const OMITTED: bool = true;
 }
 
-/// That the plan was given: a person may have changed it, and it is not what would be made.
+/// Whether the user supplied the plan. Such a plan may have been edited, so it can differ from the
+/// plan that this program would make.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PlanGiven(pub bool);

@@ -1,35 +1,39 @@
-//! The buffer that a run is made of: records spread over buckets by the highest bits of their keys.
+//! The buffer for forming a run: records distributed over buckets by the highest bits of their
+//! keys.
 
 use super::{Distributor, Record};
 use crate::Result;
 use crate::ids::Key;
 
-/// Records in a buffer at most: they are numbered in 32 bits.
+/// The most records in a buffer, because they are numbered with 32 bits.
 const MOST_RECORDS: u64 = 1 << 31;
-/// A bucket has `BUCKET / 2` records or more when the buffer is full, and one piece that is not: one
-/// record in 32 of a piece is reckoned to be lost,
+/// Usable records per piece. A bucket of a full buffer has at least `BUCKET / 2` records, and only
+/// one of its pieces is partly filled. So one record in 32 of a piece is assumed to be lost.
 const FILLED: u64 = (PIECE - PIECE / 32) as u64;
-/// and these pieces of a buffer of any size.
+/// Additional pieces for a buffer of any size.
 const SPARE: u64 = 5;
-/// Records in a piece: a bucket is a chain of pieces, which lie in the buffer as they were begun.
+/// Records in a piece. A bucket is a chain of pieces. In the buffer, pieces lie in the order in
+/// which they were started.
 const PIECE: usize = 64;
-/// Records of a bucket, about, when the buffer is full: what is sorted at once, in cache.
+/// Approximate records in a bucket of a full buffer: the number sorted at once, in cache.
 const BUCKET: usize = 4096;
-/// Buckets at most: a cache line is written in each, 64 bytes.
+/// The most buckets. Writing touches one cache line of 64 bytes in each.
 const MOST_BUCKETS: usize = 1 << 14;
-/// Records of a bucket that is sorted by distribution, at most; the memory of that is a constant.
+/// The most records in a bucket that is sorted by distribution. It bounds the memory for sorting.
 const MOST_SORTED: usize = 32 << 10;
 
-/// Records on their way into a run.
+/// Records that will form a run.
 ///
-/// A set arrives sorted, so it visits the buckets one after the other. When the buffer is full, each
-/// bucket is sorted on its own. Keys too alike for that are sorted in place, all at once.
+/// A set arrives sorted, so it visits the buckets in order. When the buffer is full, each bucket is
+/// sorted on its own. If the keys are too close together for that, the whole buffer is sorted in
+/// place.
 #[derive(Debug)]
 pub struct Buffer<K> {
     records: Vec<Record<K>>,
-    /// For each piece, the one before it in its bucket.
+    /// For each piece, the previous piece of its bucket.
     before: Vec<u32>,
-    /// For each bucket, where its next record goes; at a multiple of [`PIECE`] it needs a piece.
+    /// For each bucket, the position of its next record. At a multiple of [`PIECE`] the bucket
+    /// needs a new piece.
     ends: Vec<u32>,
     least: K,
     most: K,
@@ -42,23 +46,24 @@ pub struct Buffer<K> {
 }
 
 impl<K: Key> Buffer<K> {
-    /// Bytes of memory that a buffer of so many records takes, but for sorting a bucket.
+    /// Bytes of memory for a buffer of this number of records, without the memory for sorting a
+    /// bucket.
     #[must_use]
     pub fn bytes(capacity: u64) -> u64 {
         (capacity.div_ceil(FILLED) + SPARE) * Self::PIECE_BYTES
     }
 
-    /// How many records a buffer of so many bytes takes.
+    /// The number of records that fit into a buffer of this number of bytes.
     #[must_use]
     pub fn capacity(bytes: u64) -> u64 {
         let pieces = bytes / Self::PIECE_BYTES;
         (pieces.saturating_sub(SPARE) * FILLED).min(MOST_RECORDS)
     }
 
-    /// A piece, its link, and its share of the buckets' ends.
+    /// Bytes of a piece, its link, and its share of the ends of the buckets.
     const PIECE_BYTES: u64 = (PIECE * size_of::<Record<K>>()) as u64 + 5;
 
-    /// A buffer for so many records with keys in `least..=most`.
+    /// Creates a buffer for this number of records, with keys in `least..=most`.
     #[must_use]
     pub fn new(capacity: usize, least: K, most: K) -> Self {
         let buckets = (capacity / BUCKET + 1)
@@ -80,7 +85,7 @@ impl<K: Key> Buffer<K> {
         }
     }
 
-    /// Is empty, and takes keys in `least..=most` from now on.
+    /// Empties the buffer and sets its range of keys to `least..=most`.
     pub fn begin(&mut self, least: K, most: K) {
         let width = u128::BITS - (most.to_u128() - least.to_u128()).leading_zeros();
         (self.least, self.most) = (least, most);
@@ -95,13 +100,13 @@ impl<K: Key> Buffer<K> {
         self.held = 0;
     }
 
-    /// Records that it can still take.
+    /// The number of records that still fit.
     #[must_use]
     pub fn room(&self) -> usize {
         self.capacity - self.held
     }
 
-    /// Takes rising keys, no more than there is room for.
+    /// Adds rising keys. There must be room for all of them.
     pub fn extend(&mut self, keys: &[K], value: u32) {
         let last = self.ends.len() - 1;
         for &key in keys {
@@ -118,7 +123,7 @@ impl<K: Key> Buffer<K> {
         self.held += keys.len();
     }
 
-    /// Hands out all records, sorted, and is empty.
+    /// Passes all records to `take` in sorted order, then empties the buffer.
     pub fn drain(&mut self, mut take: impl FnMut(&[Record<K>]) -> Result<()>) -> Result<()> {
         let longest = (0..self.ends.len()).map(|bucket| self.chain(bucket));
         if longest.max().unwrap_or(0) > MOST_SORTED {
@@ -152,12 +157,12 @@ impl<K: Key> Buffer<K> {
         Ok(())
     }
 
-    /// Records in the last piece of a bucket that has any.
+    /// Number of records in the last piece of a bucket that is not empty.
     fn tail(&self, bucket: usize) -> usize {
         (self.ends[bucket] as usize - 1) % PIECE + 1
     }
 
-    /// Collects the pieces of a bucket, last first; the number of its records.
+    /// Collects the pieces of a bucket, last piece first. Returns the number of its records.
     fn chain(&mut self, bucket: usize) -> usize {
         self.chain.clear();
         if self.ends[bucket] == 0 {
@@ -234,7 +239,8 @@ mod tests {
                 (5, 6),
                 (9, 9),
             ] {
-                // Over the whole width, in the lowest part of it (too many for one bucket), and all alike.
+                // Keys over the whole range, keys in the lowest part of it (too many for one
+                // bucket), and equal keys.
                 for part in [1, 1 << 16, u64::MAX] {
                     let mut left = capacity;
                     let mut sets = Vec::new();

@@ -1,25 +1,26 @@
-//! Sorting some thousand records in cache, by where their keys lie between the least and the most.
+//! Sorts a few thousand records in cache, by the position of their keys between the least and the
+//! most.
 
 use super::Record;
 use crate::ids::Key;
 
-/// Fewer records are sorted by comparing them.
+/// Below this number, records are sorted by comparison.
 const FEW: usize = 64;
-/// Slots for each record, at least: few random keys that differ share one.
+/// The fewest slots per record. With two, few distinct random keys share a slot.
 const SLOTS_A_RECORD: usize = 2;
-/// Slots at most: their counts stay in the second-level cache, and take 256 KiB.
+/// The most slots. Their counts take 256 KiB and stay in the second-level cache.
 const MOST_SLOTS: usize = 1 << 16;
-/// Records of a slot that are put in order by insertion; more are sorted by comparing them.
+/// The most records of a slot that insertion sort handles. Larger slots are sorted by comparison.
 const CROWD: u32 = 24;
 
-/// Sorts records by distributing them over slots, and keeps its buffers.
+/// Sorts records by distributing them over slots, and keeps its buffers for the next sort.
 ///
-/// Random keys come nearly one to a slot, whatever their range, so one pass that counts, one that
-/// places, and one by insertion sort them. Keys that crowd into some slots are sorted by comparing
-/// them there: no input takes more than the time of a sort by comparison.
+/// Random keys get almost one slot each, whatever their range. So three passes sort them: one
+/// counts, one places, and one is an insertion sort. Keys that crowd into a slot are sorted there
+/// by comparison, so no input takes longer than a sort by comparison.
 #[derive(Debug)]
 pub struct Distributor<K> {
-    /// For each slot, how many records, then where its next goes.
+    /// For each slot, the number of its records, later the position of its next record.
     slots: Vec<u32>,
     sorted: Vec<Record<K>>,
 }
@@ -34,8 +35,8 @@ impl<K: Key> Default for Distributor<K> {
 }
 
 impl<K: Key> Distributor<K> {
-    /// Sorts records, `count` of them, with keys in `least..=most`; fastest when equal keys come in
-    /// the order of their values.
+    /// Sorts `count` records with keys in `least..=most`. It is fastest if equal keys arrive in the
+    /// order of their values.
     pub fn sort(
         &mut self,
         least: K,
@@ -65,7 +66,8 @@ impl<K: Key> Distributor<K> {
         self.slots.clear();
         self.slots.resize(slots, 0);
         let slots = &mut self.slots[..];
-        // A key out of its bounds would be a mistake of the caller: it goes last and is sorted there.
+        // A key outside the bounds is an error of the caller. It goes into the last slot and is
+        // sorted there.
         let end = slots.len() - 1;
         records
             .clone()
@@ -82,7 +84,7 @@ impl<K: Key> Distributor<K> {
             *slot += 1;
         });
         if crowded > CROWD {
-            // Every slot now says where it ends.
+            // By this point each slot holds the end of its records.
             let mut start = 0;
             for &end in slots.iter() {
                 if end - start > CROWD {
@@ -99,7 +101,7 @@ impl<K: Key> Distributor<K> {
     }
 }
 
-/// Records are at most a slot away from their places.
+/// Insertion sort. Every record is at most one slot away from its place.
 fn insertion<K: Key>(records: &mut [Record<K>]) {
     for i in 1..records.len() {
         let record = records[i];
@@ -122,7 +124,7 @@ mod tests {
         let mut expected = records.to_vec();
         expected.sort_unstable();
         let mut distributor = Distributor::default();
-        // Its buffers hold what came before.
+        // The second sort reuses buffers with old content.
         for _ in 0..2 {
             let sorted = distributor.sort(least, most, records.len(), records.iter().copied());
             assert!(sorted == expected, "{} records", records.len());
@@ -139,7 +141,7 @@ mod tests {
             z ^ (z >> 31)
         };
         for n in [0, 1, 2, FEW - 1, FEW, 4096, 50_000] {
-            // Uniform, one key, few keys, keys in a corner, and one far from all others.
+            // Uniform keys, one key, few keys, keys in a corner, and one key far from all others.
             for kind in 0..5 {
                 let mut records: Vec<Record<u64>> = (0..n)
                     .map(|_| Record {

@@ -1,4 +1,4 @@
-//! From the collection to sorted runs.
+//! Forms sorted runs from the collection.
 
 use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{self, Catalogue, Column, SegmentEntry, SetReader};
@@ -22,16 +22,16 @@ use super::run::{Compression, RunWriter};
 
 const STAGE: &str = "sort";
 const DIRECTORY: &str = "runs";
-/// A worker's reader, writer and codec, and what sorting one bucket takes.
+/// Memory of a worker for its reader, writer and codec, and for sorting one bucket.
 const WORKER_BYTES: u64 = 4 << 20;
-/// The largest buffer worth filling, unless that would make more than [`MANY_RUNS`] runs: 64 MiB of
-/// records.
-/// Measured on 61 million records: sorting with 1 GiB for each thread takes twice the CPU time of
-/// sorting with 100 MiB (`docs/experiments.md`), and a merge of some runs more costs next to nothing.
+/// Records in the largest buffer worth filling (64 MiB of records), unless it would make more than
+/// [`MANY_RUNS`] runs. Measured on 61 million records: sorting with 1 GiB per thread takes twice
+/// the CPU time of sorting with 100 MiB (`docs/experiments.md`), and merging a few more runs costs
+/// almost nothing.
 const FAST_RECORDS: u64 = 4 << 20;
-/// Runs that are merged at once with little memory.
+/// Number of runs that can be merged at once with little memory.
 const MANY_RUNS: u64 = 128;
-/// The smallest buffer worth sorting.
+/// Records in the smallest buffer worth sorting.
 const LEAST_RECORDS: u64 = 1024;
 
 /// A committed run.
@@ -39,14 +39,15 @@ const LEAST_RECORDS: u64 = 1024;
 pub struct RunEntry {
     /// The part.
     pub part: PartInfo,
-    /// Merges it has been through.
+    /// Number of merges that it has been through.
     pub generation: u32,
-    /// Documents (first, one past the last) whose records it holds all of. A run that holds a part
-    /// of one document only has none; it is committed together with the run that has it.
+    /// Ranges of documents (first, one past the last) whose records are all in this run. A run that
+    /// holds only a part of one document covers nothing. It is committed together with the run that
+    /// covers the document.
     pub covers: Vec<(u32, u32)>,
 }
 
-/// What was counted while forming runs.
+/// Counts from forming runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormStats {
     /// Records sorted.
@@ -57,7 +58,7 @@ pub struct FormStats {
     pub bytes: u64,
 }
 
-/// What every worker reads.
+/// The data that all workers read.
 struct Plan<'a> {
     collection: &'a Path,
     runs: &'a Path,
@@ -66,7 +67,7 @@ struct Plan<'a> {
     stored: &'a Column,
     sampled: &'a Sampled,
     most: Option<u32>,
-    /// Documents done, by committed runs; sorted.
+    /// Ranges of documents that committed runs cover, sorted.
     covered: Vec<(u32, u32)>,
     queue: Mutex<VecDeque<usize>>,
     next_number: AtomicU64,
@@ -74,7 +75,7 @@ struct Plan<'a> {
     done: AtomicU64,
 }
 
-/// Records of a run at most: what one thread's buffer holds.
+/// The most records in a run: the capacity of one thread's buffer.
 pub(crate) fn run_records<K: Key>(
     budget: &Budget,
     documents: u64,
@@ -89,12 +90,13 @@ pub(crate) fn run_records<K: Key>(
         format!("sorting with {}", counted(threads, "thread"))
     })?;
     let capacity = Buffer::<K>::capacity((budget.memory.0 - fixed) / threads);
-    // No worker needs more than there is, and small buffers are sorted faster than large ones.
+    // A buffer needs no more room than there are records, and small buffers sort faster than large
+    // ones.
     let fast = FAST_RECORDS.max(records / MANY_RUNS);
     Ok(capacity.min(records.max(LEAST_RECORDS)).min(fast) as usize)
 }
 
-/// Forms runs of all sampled records; goes on after the runs already committed.
+/// Forms runs of all sampled records, skipping the documents that committed runs cover.
 pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let made = workspace.manifest.get::<RunsEntry>();
     if made.is_some_and(|runs| runs.complete) {
@@ -200,7 +202,7 @@ struct Worker<'a, K> {
 
 impl<'a, K: Key> Worker<'a, K> {
     fn new(plan: &'a Plan<'a>, spilled: Sender<Vec<RunEntry>>, stop: &'a Stop) -> Self {
-        // The finest ratio's class, in which those of the others lie.
+        // The class of the finest ratio contains the classes of the other ratios.
         let finest = plan.sampled.rates().first().copied();
         let (least, most) = finest.unwrap_or(Rate::FULL).bounds::<K>();
         let buffer = Buffer::new(plan.capacity, least, most);
@@ -282,7 +284,7 @@ impl<'a, K: Key> Worker<'a, K> {
         sets.finish()
     }
 
-    /// Sorts the buffer into a run that covers nothing yet.
+    /// Sorts the buffer into a run. The caller fills in the documents that it covers.
     fn write(&mut self) -> Result<RunEntry> {
         self.stop.check(STAGE)?;
         let number = self.plan.next_number.fetch_add(1, Ordering::SeqCst);
@@ -312,22 +314,22 @@ impl<'a, K: Key> Worker<'a, K> {
         let mut run = self.write()?;
         run.covers = std::mem::take(&mut self.covers);
         self.parts.push(run);
-        // A closed channel means that the other end failed and will say so.
+        // A closed channel means that the receiver failed. The receiver reports its own error.
         let _ = self.spilled.send(std::mem::take(&mut self.parts));
         Ok(())
     }
 }
 
-/// The sorted runs; gone when the postings are made.
+/// The sorted runs. They are removed once the postings are written.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunsEntry {
-    /// Runs committed so far.
+    /// The runs committed so far.
     pub runs: Vec<RunEntry>,
     /// Whether they cover every document.
     pub complete: bool,
     /// Number of the next run.
     pub next_number: u64,
-    /// What was counted.
+    /// The counts.
     pub stats: FormStats,
 }
 

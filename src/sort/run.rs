@@ -9,34 +9,34 @@ use crate::store::{
 };
 use crate::{Error, Result};
 
-/// Records in a block. A merge holds one block of each run decoded.
+/// Records in a block. A merge keeps one decoded block of each run in memory.
 pub const BLOCK_RECORDS: usize = 4096;
-/// Bytes before a block's body: records, bytes, codec, distinct keys, checksum.
+/// Bytes before the body of a block: records, bytes, codec, distinct keys, checksum.
 const BLOCK_HEAD: usize = 24;
 const CODEC_PACKED: u32 = 0;
 const CODEC_ZSTD: u32 = 1;
 
-/// What is sorted: a key and a number that belongs to it.
+/// The unit of sorting: a key and a number that belongs to it.
 ///
-/// For shingles, fingerprint and document; for counted pairs, both documents and the count.
+/// For shingles: fingerprint and document. For counted pairs: both documents, and the count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Record<K> {
-    /// Sorted by this,
+    /// The first sort key.
     pub key: K,
-    /// then by this.
+    /// The second sort key.
     pub value: u32,
 }
 
-/// Whether the blocks of a run are compressed by zstd after packing.
+/// Whether zstd compresses the blocks of a run after packing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Packed columns only: random fingerprints have nothing left to compress.
+    /// Packed columns only, because random fingerprints cannot be compressed further.
     Packed,
-    /// zstd at this level where it makes a block smaller.
+    /// zstd at this level, for blocks that become smaller.
     Zstd(i32),
 }
 
-/// Writes a run; records come in order.
+/// Writes a run. Records must be pushed in order.
 pub struct RunWriter<K> {
     out: PartWriter,
     compressor: Option<zstd::bulk::Compressor<'static>>,
@@ -115,7 +115,7 @@ impl<K: Key> RunWriter<K> {
         })
     }
 
-    /// Appends a record, not less than the one before.
+    /// Appends a record, which must not be less than the previous one.
     pub fn push(&mut self, record: Record<K>) -> Result<()> {
         self.keys.push(record.key);
         self.values.push(record.value);
@@ -141,7 +141,8 @@ impl<K: Key> RunWriter<K> {
         self.body.clear();
         distinct.clear();
         repeats.clear();
-        // A key that comes again costs no difference, which would be as wide as its neighbours'.
+        // Each key is stored once with its number of repetitions. A difference of 0 for each
+        // repetition would take as many bits as the other differences of its frame.
         for &key in &self.keys {
             match repeats.last_mut() {
                 Some(repeat) if distinct.last() == Some(&key) => *repeat += 1,
@@ -190,12 +191,13 @@ impl<K: Key> RunWriter<K> {
     }
 }
 
-/// An open run: its index in memory, its blocks on disk. Shared by the cursors of all ranges.
+/// An open run, with its index in memory and its blocks on disk. The cursors of all ranges share
+/// it.
 #[derive(Debug)]
 pub struct RunFile<K> {
     part: PartFile,
     index: Vec<(K, u64)>,
-    /// Offset of the index: where the last block ends.
+    /// Offset of the index, which is the end of the last block.
     end: u64,
 }
 
@@ -267,18 +269,18 @@ impl<K: Key> RunFile<K> {
         self.part.footer.records
     }
 
-    /// Bytes of memory that a cursor over a run holds.
+    /// Bytes of memory that a cursor over a run needs.
     #[must_use]
     pub const fn cursor_bytes() -> usize {
-        // Decoded block, its encoded bytes, the codec's columns (for each 4 bytes, and a key or two
-        // halves of one), and its part of a merge's batch.
+        // The decoded block, its encoded bytes, the columns of the codec (4 bytes per record, and
+        // per record a key or two halves of one), and the cursor's part of a merge's batch.
         BLOCK_RECORDS * (6 * K::BYTES + 24)
     }
 
     /// A cursor over the records whose keys are in `low..=high`.
     pub fn range(&self, low: K, high: K) -> Result<RunCursor<'_, K>> {
-        // A key can continue from one block into the next, so begin one block before the first
-        // that starts at or after `low`.
+        // A key can continue from one block into the next. So start one block before the first
+        // block whose first key is at or above `low`.
         let block = self
             .index
             .partition_point(|&(first, _)| first < low)
@@ -317,7 +319,7 @@ pub struct RunCursor<'a, K> {
 }
 
 impl<K: Key> RunCursor<'_, K> {
-    /// The record here; `None` past the last of the range.
+    /// The current record; `None` past the end of the range.
     #[must_use]
     #[inline]
     pub fn head(&self) -> Option<Record<K>> {
@@ -325,27 +327,27 @@ impl<K: Key> RunCursor<'_, K> {
         Some(Record { key, value })
     }
 
-    /// The records of the block from here on, in columns; none past the last of the range.
+    /// The remaining records of the block, as columns; empty past the end of the range.
     #[must_use]
     pub fn rest(&self) -> (&[K], &[u32]) {
         (&self.keys[self.at..], &self.values[self.at..])
     }
 
-    /// The key that the next block begins with; `None` where that is past the range.
+    /// The first key of the next block; `None` if that key is past the range.
     #[must_use]
     pub fn next_key(&self) -> Option<K> {
         let &(first, _) = self.run.index.get(self.block)?;
         (first <= self.high).then_some(first)
     }
 
-    /// An error for what should not be where the cursor is.
+    /// An error for an unexpected value at the cursor.
     pub(crate) fn corrupt(&self, expected: &str, found: &str) -> Error {
         let block = self.block.saturating_sub(1);
         let offset = self.run.index.get(block).map_or(0, |&(_, offset)| offset);
         self.run.part.corrupt(offset, "block", expected, found)
     }
 
-    /// Goes on by so many records, all of them in the block.
+    /// Skips this number of records, all of them within the block.
     pub fn skip(&mut self, records: usize) -> Result<()> {
         self.at += records;
         if records > 0 && self.at >= self.keys.len() {
@@ -354,7 +356,7 @@ impl<K: Key> RunCursor<'_, K> {
         Ok(())
     }
 
-    /// Goes to the next record.
+    /// Moves to the next record.
     #[inline]
     pub fn advance(&mut self) -> Result<()> {
         self.at += 1;
@@ -364,7 +366,7 @@ impl<K: Key> RunCursor<'_, K> {
         Ok(())
     }
 
-    /// Decodes the next block; leaves no records at the end of the run.
+    /// Decodes the next block. The cursor is empty at the end of the run.
     fn load(&mut self) -> Result<()> {
         self.keys.clear();
         self.values.clear();
@@ -383,7 +385,7 @@ impl<K: Key> RunCursor<'_, K> {
             .get(self.block)
             .map_or(self.run.end, |&(_, offset)| offset);
         let length = end.saturating_sub(offset) as usize;
-        // No block is larger than its columns unpacked, with a byte of width for each frame.
+        // A block is never larger than its unpacked columns plus one byte of width per frame.
         let most = BLOCK_HEAD + K::BYTES + BLOCK_RECORDS * (K::BYTES + 8) + BLOCK_RECORDS / 16;
         if length < BLOCK_HEAD || length > most {
             return Err(part.corrupt(offset, "size of a block", format!("at most {most}"), length));
@@ -437,7 +439,7 @@ impl<K: Key> RunCursor<'_, K> {
         if whole.is_none() {
             return Err(bad("columns of other sizes".into()));
         }
-        // A range is looked up in the index, so the two must not say different things.
+        // Ranges are looked up in the index, so the block has to agree with the index.
         if keys.first() != Some(&first) {
             return Err(bad("a first key that is not that of the index".into()));
         }
@@ -527,7 +529,7 @@ mod tests {
 
     #[test]
     fn damage_is_found() {
-        // Every byte of a small run, some of one of several blocks.
+        // Flip every byte of a small run, and some bytes of a run with several blocks.
         for (records, step) in [(200, 1), (9000, 211)] {
             flip(records, step);
         }
@@ -563,7 +565,7 @@ mod tests {
             let mut bad = bytes.clone();
             bad[at] ^= 0x10;
             std::fs::write(&path, &bad).unwrap();
-            // An error, or nothing that matters: never another answer.
+            // Damage gives an error or the same records, never different records.
             if let Ok(found) = all(&path) {
                 assert_eq!(found, right, "flip at {at}");
             }

@@ -1,4 +1,4 @@
-//! JSON of what is always representable as JSON: encoding it fails for want of memory alone.
+//! JSON of values that always have a JSON form, so encoding fails only if memory runs out.
 
 use std::path::Path;
 
@@ -15,12 +15,12 @@ fn encoded(json: serde_json::Result<String>, path: &Path) -> Result<String> {
     Ok(json + "\n")
 }
 
-/// The content of a file for people: indented, with a line feed at its end. `path` is named in errors.
+/// Indented JSON for a file that people read, with a line feed at its end. Errors name `path`.
 pub fn pretty(value: &impl Serialize, path: impl AsRef<Path>) -> Result<String> {
     encoded(serde_json::to_string_pretty(value), path.as_ref())
 }
 
-/// One line, with its line feed. `path` is named in errors.
+/// JSON on one line, with a line feed at its end. Errors name `path`.
 pub fn line(value: &impl Serialize, path: impl AsRef<Path>) -> Result<String> {
     encoded(serde_json::to_string(value), path.as_ref())
 }

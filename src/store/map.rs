@@ -1,4 +1,4 @@
-//! Mapped files, for look-ups at random.
+//! Files mapped into memory, for random look-ups.
 #![allow(unsafe_code)] // the only place; see `Mapped::open_unchecked`
 
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::part::{Kind, PartFile, PartInfo, verify_part};
 use crate::store::HEADER_BYTES;
 use crate::{Error, Result};
 
-/// The payload of a part, mapped. The kernel may drop its pages whenever it needs memory.
+/// The mapped payload of a part. The kernel may drop its pages whenever it needs memory.
 #[derive(Debug)]
 pub struct Mapped {
     map: Mmap,
@@ -24,8 +24,7 @@ impl Mapped {
         Mapped::open_unchecked(path, kind, parameters, info)
     }
 
-    /// Maps a part of which only header and footer are checked: what is read must carry a checksum of
-    /// its own.
+    /// Maps a part and checks only its header and footer. The content needs checksums of its own.
     pub fn open_unchecked(
         path: &Path,
         kind: Kind,
@@ -34,10 +33,10 @@ impl Mapped {
     ) -> Result<Self> {
         let part = PartFile::open(path, kind, Some(parameters), Some(info))?;
         let end = part.payload_end() as usize;
-        // SAFETY: the file is ours alone: committed parts are never written again, the directory's
-        // lock keeps other runs of this program out, and this process opens it for reading only.
-        // Somebody who truncates it by hand during a run kills the run (SIGBUS); no memory of
-        // another object is read.
+        // SAFETY: no other program changes the file. Committed parts are never written again, the
+        // directory's lock keeps other runs of this program out, and this process opens the file
+        // only for reading. If a user truncates the file during a run, the run is killed (SIGBUS),
+        // but it does not read the memory of another object.
         let map = part
             .file()
             .mapped(|file| unsafe { Mmap::map(file) })
@@ -55,11 +54,11 @@ impl Mapped {
         &self.map[HEADER_BYTES..self.end]
     }
 
-    /// Lets the kernel drop the pages now; they are read again when they are looked at again.
+    /// Lets the kernel drop the pages. The next access reads them from the file again.
     pub fn give_back(&self) {
-        // SAFETY: the mapping is shared and read-only, so dropping its pages loses nothing: the same
-        // bytes come back from the file, which nobody writes (see `open_unchecked`).
-        // That it fails only means that the pages stay.
+        // SAFETY: the mapping is shared and read-only, so dropping its pages loses nothing. The
+        // same bytes come back from the file, which no process writes (see `open_unchecked`). If
+        // the call fails, the pages just stay in memory.
         let _ = unsafe {
             self.map
                 .unchecked_advise(memmap2::UncheckedAdvice::DontNeed)

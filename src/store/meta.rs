@@ -1,14 +1,15 @@
 //! Small records of variable length, encoded with bincode 2.
 //!
-//! The one place that knows the encoding. bincode 2 is complete and unmaintained
-//! (RUSTSEC-2025-0141); what is written here is its documented `standard` configuration
-//! (little-endian, variable-length integers), which other crates read too, so the crate can be
-//! exchanged without a change of format.
+//! No other module knows the encoding. bincode 2 is complete and unmaintained (RUSTSEC-2025-0141).
+//! This module writes its documented `standard` configuration (little-endian, variable-length
+//! integers). Other crates can read it too, so the crate can be replaced without changing the
+//! format.
 
 use bincode::config::{self, Configuration, Limit, LittleEndian, Varint};
 use bincode::{Decode, Encode};
 
-/// No encoded block may claim more than this: a damaged length must not allocate.
+/// The most bytes that an encoded block may claim, so that a damaged length cannot cause a huge
+/// allocation.
 pub const MOST_BYTES: usize = 256 << 20;
 
 fn settings() -> Configuration<LittleEndian, Varint, Limit<MOST_BYTES>> {
@@ -22,7 +23,7 @@ pub fn encode<T: Encode>(value: &T, out: &mut Vec<u8>) -> Result<(), String> {
         .map_err(|e| e.to_string())
 }
 
-/// Reads a value from the front of `bytes`; the value and the bytes it took.
+/// Reads a value from the front of `bytes`. Returns the value and the number of bytes read.
 pub fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<(T, usize), String> {
     bincode::decode_from_slice(bytes, settings()).map_err(|e| e.to_string())
 }

@@ -1,15 +1,15 @@
-//! Every byte that `FORMAT.md` describes: headers, footers, blocks, checksums, atomic files.
+//! Everything that `FORMAT.md` describes: headers, footers, blocks, checksums, atomic files.
 //!
 //! # In and out
-//! A *part* is one binary file: a header of [`HEADER_BYTES`], a payload, a footer of
-//! [`FOOTER_BYTES`] whose checksum covers all before it. [`PartWriter`] makes one under a `.tmp`
-//! name, syncs it and renames it; only then may the manifest name it. [`PartReader`] reads one from
-//! its start and checks the whole at its end; [`PartFile`] reads blocks at random, each with a
-//! checksum of its own.
+//! A *part* is one binary file: a header of [`HEADER_BYTES`], a payload, and a footer of
+//! [`FOOTER_BYTES`] whose checksum covers everything before it. [`PartWriter`] writes a part under
+//! a `.tmp` name, syncs it and renames it. Only then may the manifest name it. [`PartReader`] reads
+//! a part from its start and checks the whole part at its end. [`PartFile`] reads blocks at random,
+//! each with its own checksum.
 //!
 //! # Invariants
-//! - Everything is little-endian. Unknown flag bits are an error.
-//! - A part without its footer is not a part: writers that die leave only `.tmp` files, which are
+//! - All numbers are little-endian. Unknown flag bits are an error.
+//! - A file without a footer is not a part. A writer that dies leaves only `.tmp` files, which are
 //!   scrap.
 //! - Every operation on a file goes through [`disk`].
 
@@ -33,35 +33,36 @@ pub use part::{
 };
 pub use small::{Tagged, sort_tagged};
 
-/// The checksum of blocks and parts: 64 bits of xxh3 (not cryptographic; it is there for accidents).
+/// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects
+/// accidental damage.
 #[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }
 
-/// A value as JSON, for the file `path`.
+/// Encodes a value as JSON. Errors name the file `path`.
 pub(crate) fn json(value: &impl serde::Serialize, path: &Path) -> Result<Vec<u8>> {
     serde_json::to_vec(value).map_err(|e| Error::io("encode", path)(e.into()))
 }
 
-/// The [`digest`] of a value's JSON, for the file `path`.
+/// The [`digest`] of a value's JSON. Errors name the file `path`.
 pub(crate) fn digest_of(value: &impl serde::Serialize, path: &Path) -> Result<String> {
     Ok(digest(&json(value, path)?))
 }
 
-/// The number that a [`digest`] writes.
+/// Parses the text of a [`digest`] as a number.
 pub(crate) fn digest_number(digest: &str) -> Option<u128> {
     let digits = digest.len() == 32 && digest.bytes().all(|b| b.is_ascii_hexdigit());
     u128::from_str_radix(digest, 16).ok().filter(|_| digits)
 }
 
-/// A digest of parameters, 128 bits of xxh3 over their JSON, as 32 hexadecimal digits.
+/// A digest of parameters: 128 bits of xxh3 over their JSON, as 32 hexadecimal digits.
 #[must_use]
 pub fn digest(text: &[u8]) -> String {
     digest_text(digest_bits(text))
 }
 
-/// The number that [`digest`] writes out.
+/// The digest as a number; [`digest`] is its text.
 #[must_use]
 pub fn digest_bits(text: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(text)
@@ -77,7 +78,7 @@ pub fn digest_text(number: u128) -> String {
 mod tests {
     use super::*;
 
-    /// What could not be encoded had the digest of nothing, as everything else that could not.
+    /// All values that could not be encoded had the same digest, the digest of nothing.
     #[test]
     fn what_cannot_be_encoded_has_no_digest() {
         let path = Path::new("a/manifest.json");

@@ -1,17 +1,19 @@
-//! Bit-packing of columns: frames of 128 numbers, each frame as wide as its largest number.
+//! Bit-packing of columns in frames of 128 numbers. The largest number of a frame decides the width
+//! of all its numbers.
 //!
-//! On the differences of sorted random keys zstd gains nothing on top (`docs/experiments.md`).
+//! zstd does not make the packed differences of sorted random keys any smaller
+//! (`docs/experiments.md`).
 //!
-//! A frame is one byte of width (0 to 64) and then `ceil(count * width / 8)` bytes, the numbers from
-//! the lowest bit up. The last frame holds the remainder.
+//! A frame is one byte with the width (0 to 64), then `ceil(count * width / 8)` bytes with the
+//! numbers from the lowest bit up. The last frame holds the remaining numbers.
 
 use crate::ids::Key;
 
 /// Numbers in a frame.
 const FRAME: usize = 128;
 
-/// Widths up to this are packed and unpacked by words that begin at any byte: so many bits of a number
-/// that begins at any bit of the first byte are in eight bytes.
+/// The largest width that is packed and unpacked by reading words at any byte. A number of this
+/// width fits in eight bytes, whichever bit of the first byte it begins at.
 const WORD_WIDTH: usize = 57;
 
 /// Appends a packed column.
@@ -63,14 +65,15 @@ fn pack_wide<T: Copy + Into<u64>>(frame: &[T], width: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&rest[..bits.div_ceil(8) as usize]);
 }
 
-/// Reads `count` numbers of a packed column from the front of `bytes`; the rest of `bytes`, or
-/// `None` where it is too short or a width is impossible.
+/// Reads `count` numbers of a packed column from the front of `bytes`. Returns the rest of `bytes`,
+/// or `None` if it is too short or a width is impossible.
 #[must_use]
 pub fn unpack_u64<'a>(bytes: &'a [u8], count: usize, out: &mut Vec<u64>) -> Option<&'a [u8]> {
     unpack(bytes, count, out, |value| value)
 }
 
-/// [`unpack_u64`] for a column of 32-bit numbers; `None` also where one does not fit.
+/// Like [`unpack_u64`], for a column of 32-bit numbers. Also returns `None` if a number does not
+/// fit.
 #[must_use]
 pub fn unpack_u32<'a>(bytes: &'a [u8], count: usize, out: &mut Vec<u32>) -> Option<&'a [u8]> {
     let mut all = 0;
@@ -102,7 +105,8 @@ fn unpack<'a, T>(
         } else if let Some(words) = rest.get(..length + 8) {
             unpack_words(words, width, n, out, &mut number);
         } else {
-            // At the end of the bytes there are no eight more to read a word from.
+            // At the end of the input, a word of eight bytes would go beyond the last byte. Use a
+            // padded copy.
             let mut words = [0; FRAME * WORD_WIDTH / 8 + 8];
             words[..length].copy_from_slice(packed);
             unpack_words(&words, width, n, out, &mut number);
@@ -113,7 +117,7 @@ fn unpack<'a, T>(
     Some(bytes)
 }
 
-/// The numbers of a frame that eight more bytes follow.
+/// Unpacks the numbers of a frame that is followed by at least eight more bytes.
 fn unpack_words<T>(
     words: &[u8],
     width: usize,
@@ -157,7 +161,7 @@ fn unpack_wide<T>(
     }));
 }
 
-/// Passes over `count` numbers of a packed column.
+/// Skips `count` numbers of a packed column.
 #[must_use]
 pub fn skip_packed(mut bytes: &[u8], count: usize) -> Option<&[u8]> {
     let mut left = count;
@@ -171,7 +175,7 @@ pub fn skip_packed(mut bytes: &[u8], count: usize) -> Option<&[u8]> {
     Some(bytes)
 }
 
-/// Packs rising keys as their differences, and reads them again; keeps its scratch space.
+/// Packs rising keys as differences, and unpacks them. Keeps its scratch space.
 #[derive(Debug, Default)]
 pub struct KeyColumn {
     low: Vec<u64>,
@@ -179,8 +183,8 @@ pub struct KeyColumn {
 }
 
 impl KeyColumn {
-    /// Appends rising keys: the first whole, then a packed column of differences (the first is 0);
-    /// for keys of 128 bits, one of their low and one of their high halves.
+    /// Appends rising keys: the first key in full, then a packed column of differences (the first
+    /// one is 0). Keys of 128 bits have one column for the low halves and one for the high halves.
     pub fn pack<K: Key>(&mut self, keys: impl Iterator<Item = K>, out: &mut Vec<u8>) {
         self.low.clear();
         self.high.clear();
@@ -204,8 +208,8 @@ impl KeyColumn {
         }
     }
 
-    /// Reads `count` keys, 1 or more, from the front of `bytes`; the rest of `bytes`, or `None` where
-    /// it is too short.
+    /// Reads `count` keys (at least 1) from the front of `bytes`. Returns the rest of `bytes`, or
+    /// `None` if it is too short.
     #[must_use]
     pub fn unpack<'a, K: Key>(
         &mut self,
@@ -235,7 +239,7 @@ impl KeyColumn {
         Some(rest)
     }
 
-    /// Passes over `count` keys.
+    /// Skips `count` keys.
     #[must_use]
     pub fn skip<K: Key>(bytes: &[u8], count: usize) -> Option<&[u8]> {
         let rest = skip_packed(bytes.get(K::BYTES..)?, count)?;

@@ -16,10 +16,10 @@ const FOOTER_MAGIC: [u8; 8] = *b"\nLKAend\n";
 pub const HEADER_BYTES: usize = 64;
 /// Bytes of every footer.
 pub const FOOTER_BYTES: usize = 64;
-/// The format version that this build writes, of every kind.
+/// The format version that this build writes, for every kind.
 pub const VERSION: u16 = 1;
 
-/// What a part holds.
+/// The kinds of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Kind {
@@ -27,15 +27,15 @@ pub enum Kind {
     Documents,
     /// Fingerprint sets of a segment (`.fps`).
     Fingerprints,
-    /// Rejects and notices of a segment (`.rejects`).
+    /// Rejects of a segment, and notices (`.rejects`).
     Rejects,
-    /// One number a document, of 32 bits or (where docnos end) of 64 (`.col`).
+    /// One number per document, of 32 bits or (for the ends of docnos) of 64 bits (`.col`).
     Column,
-    /// Docnos of all documents, to be looked up by number (`.names`).
+    /// Docnos of all documents, for look-ups by number (`.names`).
     Names,
     /// A sorted run of records (`.run`).
     Run,
-    /// Shared postings of a fingerprint range (`.post`).
+    /// Posting lists of shared fingerprints in a range (`.post`).
     Postings,
     /// The pair list (`.pairs`).
     Pairs,
@@ -56,7 +56,7 @@ impl Kind {
         Kind::Text,
     ];
 
-    /// The four letters in the header.
+    /// The four letters that identify the kind in the header.
     #[must_use]
     pub fn tag(self) -> [u8; 4] {
         *match self {
@@ -72,7 +72,7 @@ impl Kind {
         }
     }
 
-    /// The ending of its file's name, without the dot.
+    /// The extension of the file name, without the dot.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -96,15 +96,15 @@ impl Kind {
 /// The first [`HEADER_BYTES`] of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What it holds.
+    /// The kind of the part.
     pub kind: Kind,
     /// Format version of that kind.
     pub version: u16,
     /// Digest of the parameters that made it.
     pub parameters: u128,
-    /// Its number among its kind.
+    /// Its number within its kind.
     pub number: u64,
-    /// Bytes of a key or number in it: 4, 8 or 16, 0 where there are none.
+    /// Bytes of a key or number in the part: 4, 8 or 16; 0 if there are none.
     pub key_bytes: u32,
 }
 
@@ -187,15 +187,15 @@ impl Header {
 /// The last [`FOOTER_BYTES`] of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footer {
-    /// What the kind counts: documents, records, lists, pairs.
+    /// The number of documents, records, lists or pairs, depending on the kind.
     pub records: u64,
     /// Bytes between header and footer.
     pub payload_bytes: u64,
-    /// Offset in the file of the index, or 0; by kind.
+    /// Offset of the index in the file, or 0, depending on the kind.
     pub index_offset: u64,
-    /// Another number of the kind's own, or 0.
+    /// Another number, depending on the kind, or 0.
     pub extra: u64,
-    /// xxh3 of all before it.
+    /// xxh3 of everything before it.
     pub checksum: u64,
 }
 
@@ -205,20 +205,20 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// What the manifest says of a committed part.
+/// The manifest's description of a committed part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartInfo {
     /// File name within its directory.
     pub name: String,
     /// Bytes of the file.
     pub bytes: u64,
-    /// Records in it.
+    /// Number of records.
     pub records: u64,
     /// Its footer's checksum, 16 hexadecimal digits.
     pub checksum: String,
 }
 
-/// Writes a part, payload first to last.
+/// Writes a part from its first byte to its last.
 pub struct PartWriter {
     path: PathBuf,
     out: BufWriter<File>,
@@ -233,7 +233,7 @@ impl PartWriter {
         PartWriter::create_named(&directory.join(name), header)
     }
 
-    /// Starts a part under a name of its own.
+    /// Starts a part under the name `path`.
     pub fn create_named(path: &Path, header: &Header) -> Result<Self> {
         let file = disk::create(&disk::temporary(path))?;
         let mut writer = PartWriter {
@@ -255,19 +255,19 @@ impl PartWriter {
             .map_err(Error::io("write", &self.path))
     }
 
-    /// The file, as it will be called.
+    /// The final path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Bytes written so far: the offset of what comes next.
+    /// The number of bytes written so far, which is the offset of the next byte.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Writes the footer, makes the file durable and gives it its name.
+    /// Writes the footer, makes the file durable and renames it to its final name.
     pub fn finish(mut self, records: u64, index_offset: u64, extra: u64) -> Result<PartInfo> {
         let payload_bytes = self.position - HEADER_BYTES as u64;
         let mut footer = [0; FOOTER_BYTES];
@@ -303,7 +303,7 @@ impl PartWriter {
     }
 }
 
-/// What a reader insists on.
+/// Checks the header fields that every reader requires.
 fn check(header: &Header, kind: Kind, parameters: Option<u128>, path: &Path) -> Result<()> {
     if header.kind != kind {
         return Err(Error::WrongKind {
@@ -330,7 +330,7 @@ pub fn read_header(path: &Path) -> Result<Header> {
     header_of(&mut file, path)
 }
 
-/// Opens a part of a kind; with `info`, it must be the very one that the manifest names.
+/// Opens a part of this kind. With `info`, it must be exactly the part that the manifest names.
 fn opened(
     path: &Path,
     kind: Kind,
@@ -368,7 +368,7 @@ fn header_of(file: &mut File, path: &Path) -> Result<Header> {
     Header::decode(&bytes, path)
 }
 
-/// Reads and checks the footer; leaves the file's position after the header.
+/// Reads and checks the footer, and leaves the position of the file after the header.
 fn footer_of(file: &mut File, path: &Path, info: Option<&PartInfo>) -> Result<Footer> {
     let length = file
         .seek(SeekFrom::End(0))
@@ -462,13 +462,13 @@ fn footer_of(file: &mut File, path: &Path, info: Option<&PartInfo>) -> Result<Fo
     Ok(footer)
 }
 
-/// Reads a part from its start; [`PartReader::finish`] checks that the whole was what was written.
+/// Reads a part from its start. [`PartReader::finish`] checks that the whole part is undamaged.
 pub struct PartReader {
     path: PathBuf,
     file: File,
     /// The header.
     pub header: Header,
-    /// The footer, whose checksum is proved only by [`PartReader::finish`].
+    /// The footer. Only [`PartReader::finish`] verifies its checksum.
     pub footer: Footer,
     buffer: Vec<u8>,
     start: usize,
@@ -479,7 +479,7 @@ pub struct PartReader {
 }
 
 impl PartReader {
-    /// Opens a part of a kind; with `info`, it must be the very one that the manifest names.
+    /// Opens a part of this kind. With `info`, it must be exactly the part that the manifest names.
     pub fn open(
         path: &Path,
         kind: Kind,
@@ -502,7 +502,7 @@ impl PartReader {
         })
     }
 
-    /// The offset in the file of what [`PartReader::take`] returns next.
+    /// The file offset of the next byte that [`PartReader::take`] returns.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.position
@@ -563,7 +563,7 @@ impl PartReader {
         Ok(())
     }
 
-    /// An error about what was just read.
+    /// An error about the bytes read last.
     pub fn corrupt(&self, what: &str, expected: impl ToString, found: impl ToString) -> Error {
         Error::Corrupt {
             path: self.path.clone(),
@@ -574,7 +574,7 @@ impl PartReader {
         }
     }
 
-    /// Reads what is left and checks the whole against the footer.
+    /// Reads the rest and checks the whole part against the footer.
     pub fn finish(mut self) -> Result<()> {
         while self.left > 0 {
             self.start = self.buffer.len();
@@ -604,7 +604,7 @@ fn footer_front(footer: &Footer) -> [u8; 48] {
     out
 }
 
-/// Re-reads a whole part and checks header, size and checksum.
+/// Reads a whole part and checks its header, size and checksum.
 pub fn verify_part(path: &Path, kind: Kind, info: Option<&PartInfo>) -> Result<Footer> {
     let reader = PartReader::open(path, kind, None, info)?;
     let footer = reader.footer;
@@ -612,8 +612,8 @@ pub fn verify_part(path: &Path, kind: Kind, info: Option<&PartInfo>) -> Result<F
     Ok(footer)
 }
 
-/// A part whose blocks are read at random. Only its header and footer are checked on opening: what
-/// is read must carry a checksum of its own.
+/// A part for reading blocks at random. Opening checks only the header and the footer, so the
+/// blocks need checksums of their own.
 #[derive(Debug)]
 pub struct PartFile {
     path: PathBuf,
@@ -625,7 +625,7 @@ pub struct PartFile {
 }
 
 impl PartFile {
-    /// Opens a part of a kind; with `info`, it must be the very one that the manifest names.
+    /// Opens a part of this kind. With `info`, it must be exactly the part that the manifest names.
     pub fn open(
         path: &Path,
         kind: Kind,
@@ -647,13 +647,13 @@ impl PartFile {
         &self.path
     }
 
-    /// First byte after the payload.
+    /// Offset of the first byte after the payload.
     #[must_use]
     pub fn payload_end(&self) -> u64 {
         HEADER_BYTES as u64 + self.footer.payload_bytes
     }
 
-    /// Fills `out` from `offset`.
+    /// Fills `out` with the bytes from `offset`.
     pub fn read_at(&self, out: &mut [u8], offset: u64) -> Result<()> {
         if offset.saturating_add(out.len() as u64) > self.payload_end() {
             return Err(Error::Truncated {
@@ -667,13 +667,13 @@ impl PartFile {
             .map_err(Error::io("read", &self.path))
     }
 
-    /// The open file, for mapping it.
+    /// The open file, for mapping it into memory.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// An error about what was read at `offset_bytes`.
+    /// An error about the bytes at `offset_bytes`.
     pub fn corrupt(
         &self,
         offset_bytes: u64,

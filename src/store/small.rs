@@ -1,8 +1,9 @@
-//! Sorts of about one item a document, by the `extsort` crate.
+//! External sorts of about one item per document, with the `extsort` crate.
 //!
-//! They need no checkpoint, no ranges and no packing, so the crate carries its weight here; for the
-//! shingle records it does not (`docs/experiments.md`). It takes a shortened file of its own for a
-//! normal end, so what comes out is counted against what went in.
+//! These sorts need no checkpoints, ranges or packing, so the crate is good enough for them. It is
+//! not good enough for the records of shingles (`docs/experiments.md`). The crate treats a
+//! truncated temporary file as a normal end, so this module compares the number of sorted items
+//! with the number of items that went in.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,19 +16,19 @@ use crate::budget::ByteSize;
 use crate::store::disk;
 use crate::{Error, Result, limits};
 
-/// An item in a file.
+/// Bytes of an item in a file.
 const ITEM_BYTES: u64 = 24;
-/// Files of a sort at most, with a buffer of 8 KiB each.
+/// The most files in a sort. Each has a buffer of 8 KiB.
 const MOST_FILES: u64 = 1 << 10;
 
-/// A key and a document.
+/// An item to be sorted: a key, a document and another number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tagged {
-    /// Sorted by this,
+    /// The first sort key.
     pub key: u128,
-    /// then by this.
+    /// The second sort key.
     pub document: u32,
-    /// Goes along.
+    /// A number that is carried along and does not affect the order.
     pub extra: u32,
 }
 
@@ -56,8 +57,8 @@ impl Sortable for Tagged {
     }
 }
 
-/// Sorts what `items` yields, in `directory/name`, with about `memory`, and hands it to `take`.
-/// Returns how many there were.
+/// Sorts the items that `items` yields, in `directory/name` and with about `memory`, and passes
+/// them to `take`. Returns the number of items.
 pub fn sort_tagged(
     directory: &Path,
     name: &str,
@@ -69,8 +70,9 @@ pub fn sort_tagged(
     sort_with_files(&directory.join(name), memory, files, items, take)
 }
 
-/// The same with so many files open at most. The crate has every file of a sort open at once; so where there
-/// are more, what it has sorted is written to a file of its own, and these are merged.
+/// Like [`sort_tagged`], with a limit on the number of open files. The crate opens all files of a
+/// sort at once. If there would be more files than the limit, the items sorted so far are written
+/// to one file, and these files are merged at the end.
 fn sort_with_files(
     place: &Path,
     memory: ByteSize,
@@ -79,7 +81,7 @@ fn sort_with_files(
     mut take: impl FnMut(Tagged) -> Result<()>,
 ) -> Result<u64> {
     disk::create_directory(place)?;
-    // A growing buffer can hold its old and its new self at once.
+    // While a buffer grows, both its old and its new memory can be in use.
     let segment = (memory.as_len() / (3 * size_of::<Tagged>())).max(1024);
     let begin = || {
         let sorter = ExternalSorter::new().with_segment_size(segment);
@@ -89,7 +91,8 @@ fn sort_with_files(
     let (mut pushed, mut in_sorter) = (0u64, 0usize);
     let mut sorted = SortedFiles::new(place, files);
     items(&mut |item| {
-        // Not at the end of a segment but before the next: an item more than fits is on its way then.
+        // Replace a full sorter when the next item arrives, so that it is never replaced for
+        // nothing.
         if in_sorter == segment.saturating_mul(files) {
             let full = std::mem::replace(&mut sorter, begin());
             sorted.add(full.done().map_err(Error::io("sort in", place))?)?;
@@ -126,10 +129,10 @@ fn sort_with_files(
     Ok(taken)
 }
 
-/// Sorted files, closed until they are merged.
+/// Sorted files. They are closed until they are merged.
 struct SortedFiles<'a> {
     place: &'a Path,
-    /// Files that may be open at once.
+    /// The most files that may be open at once.
     most: usize,
     names: Vec<PathBuf>,
     written: usize,
@@ -145,7 +148,8 @@ impl<'a> SortedFiles<'a> {
         }
     }
 
-    /// Writes sorted items to a file of their own; as many files as can be open become one before.
+    /// Writes sorted items to a new file. If there are already as many files as can be open, merges
+    /// them into one first.
     fn add(&mut self, items: impl Iterator<Item = io::Result<Tagged>>) -> Result<()> {
         if self.names.len() == self.most {
             let mut one = self.create()?;
@@ -170,7 +174,7 @@ impl<'a> SortedFiles<'a> {
         Ok(SortedFile { path, out })
     }
 
-    /// Hands on the items of all files in order.
+    /// Passes the items of all files to `take`, in order.
     fn merge(&self, take: &mut dyn FnMut(Tagged) -> Result<()>) -> Result<()> {
         let mut readers = Vec::with_capacity(self.names.len());
         let mut heads = BinaryHeap::with_capacity(self.names.len());
@@ -222,7 +226,7 @@ impl SortedFile {
 mod tests {
     use super::*;
 
-    /// With so few files that sorted ones are merged, once and in turns.
+    /// The lower limits on open files force merges of sorted files, once and repeatedly.
     #[test]
     fn sorts_across_segments() {
         for (n, files) in [(10_000, 1024), (10_000, 3), (100_000, 2)] {

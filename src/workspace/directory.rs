@@ -1,4 +1,4 @@
-//! An output directory: its lock, its manifest, its scrap.
+//! An output directory: its lock, its manifest, and the removal of scrap.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -19,22 +19,24 @@ pub const MANIFEST_FILE: &str = "manifest.json";
 #[derive(Debug)]
 pub struct Workspace {
     directory: PathBuf,
-    /// What is committed. Change it, then [`Workspace::commit`].
+    /// The committed state. After a change, call [`Workspace::commit`].
     pub manifest: Manifest,
     _lock: Lock,
-    /// Committed files that were gone when the directory was opened.
+    /// Committed files that were missing when the directory was opened.
     lost: Vec<PathBuf>,
-    /// Another directory, and the subdirectories that are its, read and never written.
+    /// Another output directory, and the subdirectories that are read from it. They are never
+    /// written.
     base: Option<(PathBuf, Vec<&'static str>)>,
 }
 
 fn read_manifest(directory: &Path, kinds: &'static [RecordKind]) -> Result<Option<Manifest>> {
-    // Whoever works in a directory, or only looks at it, begins here.
+    // Every command that uses or inspects a directory reads its manifest first.
     disk::claim(directory);
     let path = directory.join(MANIFEST_FILE);
     let bytes = match disk::read_all(&path) {
         Ok(bytes) => bytes,
-        // Only where there is nothing at all: for want of a manifest, parts are scrap.
+        // A missing manifest turns every part into scrap, so return `None` only if nothing at all
+        // has this name.
         Err(Error::Io { source, .. })
             if source.kind() == std::io::ErrorKind::NotFound && disk::is_gone(&path)? =>
         {
@@ -99,8 +101,8 @@ fn read_manifest(directory: &Path, kinds: &'static [RecordKind]) -> Result<Optio
     Ok(Some(manifest))
 }
 
-/// The first name in a manifest that could lead out of its place: files are opened, replaced and removed by
-/// these names.
+/// The first name in a manifest that could lead outside its directory. The names decide which files
+/// are opened, replaced and removed.
 fn leading_out(manifest: &Manifest) -> Option<&str> {
     let plain = |name: &str| !["", ".", ".."].contains(&name) && !name.contains('\0');
     let parts = manifest.parts().into_iter();
@@ -112,18 +114,19 @@ fn leading_out(manifest: &Manifest) -> Option<&str> {
     part.or_else(|| files.find(|name| !name.split('/').all(plain)))
 }
 
-/// A directory for sorts that need no checkpoint; emptied at every start.
+/// A subdirectory for sorts that need no checkpoint. It is emptied at every start.
 const SCRATCH: &str = "scratch";
 
-/// Refuses a directory that is somebody else's, before anything in it is touched: what is not known would
-/// be removed as scrap, and a lock written over.
+/// Refuses a directory that belongs to another program, before changing anything in it: unknown
+/// files would be removed as scrap, and the lock file would be overwritten.
 fn refuse_others(directory: &Path, kinds: &'static [RecordKind]) -> Result<()> {
-    // Listed before the manifest is looked for: another process may just be beginning here.
+    // List the names before reading the manifest, because another process may be creating this
+    // directory.
     let mut names = Vec::new();
     for entry in disk::entries(directory).map_err(Error::io("list", directory))? {
         names.push(entry.map_err(Error::io("list", directory))?.file_name());
     }
-    // One that is another program's is refused by this.
+    // This also refuses a manifest that another program wrote.
     if read_manifest(directory, kinds)?.is_some() {
         return Ok(());
     }
@@ -148,14 +151,14 @@ fn refuse_others(directory: &Path, kinds: &'static [RecordKind]) -> Result<()> {
 }
 
 impl Workspace {
-    /// Refuses a directory that another process works in, before anything long is done for it. Who opens it
-    /// later is told again.
+    /// Refuses a directory that another process has locked, before a long computation starts.
+    /// Opening the directory later checks again.
     pub fn look_whether_free(directory: &Path) -> Result<()> {
         Lock::look_whether_free(directory)
     }
 
-    /// Opens the directory for a run over `inputs`, or makes it with the manifest `begin`. What it holds must
-    /// have been made from the same inputs, with parameters that `check` takes for the same.
+    /// Opens the directory for a run over `inputs`, or creates it with the manifest `begin`. An
+    /// existing directory must come from the same inputs, and `check` must accept its parameters.
     pub fn open_or_create(
         directory: &Path,
         begin: Manifest,
@@ -183,7 +186,7 @@ impl Workspace {
             }
         };
         let mut workspace = Workspace::locked(directory, manifest, lock);
-        // Standard input is not read twice.
+        // Standard input cannot be read a second time.
         workspace.recover(inputs.into_iter().all(|input| input.path != "-"))?;
         workspace.commit(&[])?;
         Ok(workspace)
@@ -193,7 +196,7 @@ impl Workspace {
     pub fn open(directory: &Path, kinds: &'static [RecordKind]) -> Result<Self> {
         Workspace::look(directory, kinds)?;
         let lock = Lock::take(directory)?;
-        // Again, as nobody else can change it any more.
+        // Read the manifest again: from here on no other process can change it.
         let manifest = Workspace::look(directory, kinds)?;
         check_list(directory, &manifest)?;
         let mut workspace = Workspace::locked(directory, manifest, lock);
@@ -201,8 +204,9 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// Opens or makes a directory that stands on the collection of `base`, with the manifest `begin`.
-    /// What it holds is kept if it has the same `origin`. [`Workspace::recover`] is to be called next.
+    /// Opens or creates a directory that depends on the collection of `base`, with the manifest
+    /// `begin`. Its content is kept if it has the same `origin`. The caller must call
+    /// [`Workspace::recover`] next.
     pub fn standing_on(
         base: &Workspace,
         directory: &Path,
@@ -214,7 +218,8 @@ impl Workspace {
         let found = read_manifest(directory, begin.kinds())?;
         let same = |manifest: &Manifest| manifest.origin.as_deref() == Some(origin);
         if found.as_ref().is_some_and(|manifest| !same(manifest)) {
-            // What it names is scrap, and is removed: it must not be found again without that.
+            // The files that this manifest names are about to be removed as scrap. Remove the
+            // manifest first, so that it never outlives them.
             disk::remove(&directory.join(MANIFEST_FILE))?;
             disk::sync_directory(directory)?;
         }
@@ -237,12 +242,14 @@ impl Workspace {
         }
     }
 
-    /// Uses subdirectories of `base`, which stay as they are, in place of those of the same names.
+    /// Uses subdirectories of `base` instead of this directory's own subdirectories of the same
+    /// names. They are only read.
     pub fn borrow(&mut self, base: &Workspace, names: Vec<&'static str>) {
         self.base = Some((base.directory.clone(), names));
     }
 
-    /// Copies the list of inputs of `base`, for rejects and pages that name input files by their numbers.
+    /// Copies the list of inputs of `base`, because rejects and report pages refer to input files
+    /// by number.
     pub fn copy_inputs(&self, base: &Workspace) -> Result<()> {
         let list = disk::read_all(&base.directory.join(INPUTS_FILE))?;
         if disk::is_gone(&self.directory.join(INPUTS_FILE))? {
@@ -251,22 +258,22 @@ impl Workspace {
         check_list(&self.directory, &self.manifest)
     }
 
-    /// Forgets committed files that are gone, makes the subdirectories, and removes scrap. Parts that come
-    /// from the inputs are made again only with `inputs` at hand.
+    /// Drops missing committed files from the manifest, creates the subdirectories, and removes
+    /// scrap. Parts that come from the inputs can be rebuilt only if `inputs` are available.
     pub fn recover(&mut self, inputs: bool) -> Result<()> {
         self.lost = self.forget_gone(inputs)?;
         self.prepare()
     }
 
-    /// Committed files that were gone when the directory was opened, and are to be made again.
+    /// Takes the list of committed files that were missing at the start and have to be rebuilt.
     pub fn take_lost(&mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.lost)
     }
 
-    /// Removes the directory and all that is ours in it.
+    /// Removes the directory and every file in it that this program wrote.
     pub fn discard(self) -> Result<()> {
         let own = self.directory.clone();
-        // First what names the others: a manifest of parts that are gone could not be gone on from.
+        // Remove the manifest first: no run could continue from a manifest whose parts are missing.
         disk::remove(&own.join(MANIFEST_FILE))?;
         disk::sync_directory(&own)?;
         for name in self.directories().into_iter().chain([SCRATCH]) {
@@ -282,7 +289,7 @@ impl Workspace {
         disk::remove_directory(&own)
     }
 
-    /// The subdirectories that hold parts; nothing else in them is ours.
+    /// The subdirectories that hold parts. They hold no other files of this program.
     fn directories(&self) -> Vec<&'static str> {
         Manifest::directories(self.manifest.kinds())
     }
@@ -301,7 +308,7 @@ impl Workspace {
         &self.directory
     }
 
-    /// A subdirectory for parts.
+    /// The path of a subdirectory for parts.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         match &self.base {
@@ -310,14 +317,14 @@ impl Workspace {
         }
     }
 
-    /// Is a subdirectory another directory's?
+    /// Whether a subdirectory is borrowed from another directory.
     pub(super) fn borrows(&self, name: &str) -> bool {
         self.base
             .as_ref()
             .is_some_and(|(_, names)| names.contains(&name))
     }
 
-    /// Where sorts without checkpoints put their files.
+    /// The place for the files of sorts without checkpoints.
     pub fn scratch(&self, context: &Context<'_>) -> Result<disk::Scratch> {
         match context.scratch {
             Some(place) => disk::Scratch::within(place),
@@ -325,13 +332,13 @@ impl Workspace {
         }
     }
 
-    /// Digest of the collection's parameters, as parts carry it.
+    /// Digest of the collection's parameters, as stored in the header of each part.
     #[must_use]
     pub fn collection_parameters(&self) -> u128 {
         self.manifest.parameters()
     }
 
-    /// Makes the subdirectories, and removes what no manifest names.
+    /// Creates the subdirectories and removes everything that the manifest does not name.
     fn prepare(&mut self) -> Result<()> {
         for name in self.directories().into_iter().chain([SCRATCH]) {
             if !self.borrows(name) {
@@ -343,11 +350,12 @@ impl Workspace {
         self.remove_scrap()
     }
 
-    /// Removes parts, and beginnings of parts, that the manifest does not name.
+    /// Removes finished and unfinished parts that the manifest does not name.
     pub fn remove_scrap(&self) -> Result<()> {
         let named = self.manifest.parts();
         for name in self.directories() {
-            // Parts that are used in the other directory may be here of an earlier question.
+            // A borrowed subdirectory may still hold parts from a run with earlier query
+            // parameters.
             let borrowed = self.borrows(name);
             let directory = self.directory.join(name);
             for file in disk::list(&directory)? {
@@ -363,7 +371,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Commits the manifest after the parts in the named subdirectories are in place.
+    /// Commits the manifest. The parts in the named subdirectories must already be in place.
     pub fn commit(&mut self, directories: &[&str]) -> Result<()> {
         for name in directories {
             disk::sync_directory(&self.path(name))?;
@@ -384,7 +392,7 @@ pub(super) fn program() -> String {
     format!("lookalike {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Is this a name that we give: digits or one of ours, and one of our endings?
+/// Whether a name ends like the parts that this program writes, with or without `.tmp`.
 fn is_ours(name: &str) -> bool {
     let name = name.strip_suffix(".tmp").unwrap_or(name);
     let Some((stem, ending)) = name.rsplit_once('.') else {
@@ -396,7 +404,7 @@ fn is_ours(name: &str) -> bool {
     kinds.contains(&ending) && !stem.is_empty() && !stem.contains('/')
 }
 
-/// Is the list of inputs the one that the manifest was made with?
+/// Checks that the list of inputs is the one that the manifest was made with.
 fn check_list(directory: &Path, manifest: &Manifest) -> Result<()> {
     let list = &manifest.inputs.list;
     disk::check(&directory.join(&list.name), list.bytes, &list.checksum)

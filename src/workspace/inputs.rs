@@ -1,7 +1,7 @@
-//! `inputs.jsonl`: the input files of a directory, one a line.
+//! `inputs.jsonl`: the input files of a collection, one per line.
 //!
-//! Apart from the manifest, because there may be millions of them and the manifest is written at
-//! every commit.
+//! The list is separate from the manifest because it can have millions of lines, and every commit
+//! rewrites the manifest.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -20,31 +20,31 @@ use crate::{Error, Result};
 /// Name of the list of inputs in an output directory.
 pub const INPUTS_FILE: &str = "inputs.jsonl";
 
-/// What the manifest says of the list of inputs.
+/// The manifest's summary of the list of inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputsEntry {
     /// Input files.
     pub files: u64,
-    /// Bytes of those whose size is known, before decompression.
+    /// Bytes of the input files before decompression, without files of unknown size.
     pub bytes: u64,
-    /// The list itself.
+    /// The list file itself.
     pub list: ResultFile,
-    /// What the walk through named directories left out.
+    /// Files that the walk through the given directories left out.
     #[serde(default, skip_serializing_if = "Skipped::is_nothing")]
     pub skipped: Skipped,
 }
 
-/// What walks left out.
+/// Counts of the files that directory walks left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
-    /// Hidden files, and hidden directories with all that is in them.
+    /// Hidden files and hidden directories. A hidden directory counts once, whatever it contains.
     pub hidden: u64,
-    /// Files that the globs of a [`Selection`] leave out.
+    /// Files that the globs of a [`Selection`] exclude.
     pub excluded: u64,
 }
 
 impl Skipped {
-    /// Was nothing left out?
+    /// Whether nothing was left out.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Skipped::default()
@@ -54,30 +54,30 @@ impl Skipped {
 /// An input file: a line of `inputs.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InputEntry {
-    /// Its path, bytes that are not UTF-8 replaced.
+    /// Its path, with bytes that are not UTF-8 replaced.
     pub path: String,
-    /// What it is called in docnos and rejects.
+    /// Its name in docnos and rejects.
     pub name: String,
-    /// Size, time and digest; none for standard input and what cannot be read.
+    /// Size, time and digest; `None` for standard input and for files that cannot be read.
     pub identity: Option<FileIdentity>,
 }
 
 /// Bytes at each end of a file that [`FileIdentity::digest`] covers.
 const DIGEST_BYTES: u64 = 64 << 10;
 
-/// What a file is known by when a run is resumed.
+/// The properties that identify a file when a run is resumed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileIdentity {
     /// Bytes in the file.
     pub size: u64,
     /// Time of last modification, in nanoseconds since 1970.
     pub modified_ns: i64,
-    /// xxh3 (128 bits, hexadecimal) of the size, the first and the last 64 KiB.
+    /// xxh3 (128 bits, hexadecimal) of the size, the first 64 KiB and the last 64 KiB.
     pub digest: String,
 }
 
 impl FileIdentity {
-    /// The identity of a file as it is now.
+    /// The current identity of a file.
     pub fn of(path: &Path) -> io::Result<FileIdentity> {
         let mut file = disk::open_input(path)?;
         let metadata = file.metadata()?;
@@ -134,7 +134,7 @@ pub(super) fn write(
     })
 }
 
-/// Writes the list again if it is gone; with other inputs it would be another.
+/// Writes the list again if it is missing. Refuses the inputs if they produce a different list.
 pub(super) fn restore(
     directory: &Path,
     entry: &InputsEntry,
@@ -172,14 +172,14 @@ pub struct InputList {
     path: PathBuf,
     lines: BufReader<disk::File>,
     next: u64,
-    /// Where the current line begins.
+    /// Offset of the current line.
     offset: u64,
     line: Vec<u8>,
     entry: Option<InputEntry>,
 }
 
 impl InputList {
-    /// Opens the list of a directory.
+    /// Opens the list of inputs in a directory.
     pub fn open(directory: &Path) -> Result<InputList> {
         let path = directory.join(INPUTS_FILE);
         let lines = BufReader::with_capacity(disk::READ_BUFFER, disk::open(&path)?);
@@ -193,7 +193,7 @@ impl InputList {
         })
     }
 
-    /// The next input; `None` after the last.
+    /// Reads the next input; `None` after the last one.
     #[expect(
         clippy::should_implement_trait,
         reason = "it can fail, and is not an iterator"
@@ -217,8 +217,8 @@ impl InputList {
         Ok(Some(self.entry.insert(entry)))
     }
 
-    /// An input by its number; `None` where there are not so many. Fast for numbers that rise; a lower
-    /// one begins anew.
+    /// Returns the input with a number, or `None` if the list is shorter. Rising numbers are fast;
+    /// a lower number reads the list again from its start.
     pub fn entry_of(&mut self, file: u32) -> Result<Option<&InputEntry>> {
         let wanted = u64::from(file) + 1;
         if self.next > wanted {
@@ -233,13 +233,13 @@ impl InputList {
         Ok(self.entry.as_ref())
     }
 
-    /// The path of an input by its number, as [`InputList::entry_of`].
+    /// Returns the path of the input with a number, like [`InputList::entry_of`].
     pub fn path_of(&mut self, file: u32) -> Result<&str> {
         Ok(self.entry_of(file)?.map_or("", |entry| &entry.path))
     }
 }
 
-/// Refuses inputs that are not those of the list.
+/// Refuses inputs that differ from the list.
 pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -> Result<()> {
     let describe = |entry: &InputEntry| match &entry.identity {
         Some(identity) => format!("{} bytes, digest {}", identity.size, identity.digest),

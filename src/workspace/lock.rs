@@ -1,4 +1,4 @@
-//! A directory that one process at a time works in.
+//! A lock that lets only one process at a time work in a directory.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::{Error, Result, process};
 /// Name of the lock file in an output directory.
 pub const LOCK_FILE: &str = "lock";
 
-/// A directory locked for this process, until it is dropped.
+/// A lock on a directory. Dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) struct Lock(#[expect(dead_code, reason = "the system's lock lives with it")] disk::File);
 
@@ -16,13 +16,13 @@ impl Lock {
     /// Locks an existing directory.
     ///
     /// # Errors
-    /// `Locked`, with who holds it; `Io`.
+    /// `Locked`, with the process that has the lock; `Io`.
     pub fn take(directory: &Path) -> Result<Lock> {
         let text = format!("process {} on {}\n", std::process::id(), host());
         match disk::lock(&directory.join(LOCK_FILE), &text)? {
             disk::Locked::Ours(file) => {
-                // It tells whose the directory is until there is a manifest, and must not be lost before
-                // what comes after it.
+                // Until there is a manifest, the lock file is what marks the directory as ours. It
+                // must be durable before any file that is created after it.
                 disk::sync_directory(directory)?;
                 Ok(Lock(file))
             }
@@ -30,7 +30,7 @@ impl Lock {
         }
     }
 
-    /// Refuses a directory that another process works in.
+    /// Refuses a directory that another process has locked.
     pub fn look_whether_free(directory: &Path) -> Result<()> {
         match disk::locked_by(&directory.join(LOCK_FILE)) {
             Some(holder) => Err(locked(directory, holder)),

@@ -16,11 +16,11 @@ pub const MANIFEST_FORMAT: u32 = 1;
 /// The whole of `manifest.json`.
 #[derive(Debug)]
 pub struct Manifest {
-    /// What is not a stage's.
+    /// The fields that belong to no stage.
     head: Head,
-    /// The number that the digest of the collection's parameters is.
+    /// The digest of the collection's parameters, as a number.
     parameters: u128,
-    /// Every kind of record that there can be, in the order of the stages.
+    /// Every kind of record, in the order of the stages.
     kinds: &'static [RecordKind],
     records: BTreeMap<&'static str, Box<dyn AnyRecord>>,
 }
@@ -32,20 +32,20 @@ pub struct Head {
     pub format: u32,
     /// Version of the program that wrote it last.
     pub program: String,
-    /// Digest of the collection's parameters, in the header of every part of it.
+    /// Digest of the collection's parameters, also stored in the header of each of its parts.
     pub collection_digest: String,
     /// The input files.
     pub inputs: InputsEntry,
-    /// Digest of what this directory stands on, where it stands on another's collection.
+    /// Digest of what this directory depends on, if it depends on another directory's collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// The specification of the method whose features take the place of shingles, where one does.
+    /// Specification of the method whose features replace shingles, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// Auxiliary files, by name: summary, page, plan, those of a study.
+    /// Auxiliary files, by name: the summary, the report page, the plan, the files of a study.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<ResultFile>,
-    /// What each stage cost, summed over interruptions.
+    /// Cost of each stage, summed over interrupted runs.
     pub costs: BTreeMap<String, Cost>,
 }
 
@@ -77,7 +77,7 @@ impl Clone for Manifest {
 }
 
 impl Manifest {
-    /// A manifest without records, of parts that carry this digest of parameters.
+    /// A manifest without records. Its parts carry this digest of parameters.
     #[must_use]
     pub fn new(kinds: &'static [RecordKind], parameters: u128) -> Manifest {
         Manifest {
@@ -97,10 +97,10 @@ impl Manifest {
         }
     }
 
-    /// Reads a manifest's JSON; every field must be known.
+    /// Reads the JSON of a manifest. Unknown fields are errors.
     ///
     /// # Errors
-    /// Those of `serde_json`, with the field.
+    /// The errors of `serde_json`, with the field.
     pub fn from_json(value: Value, kinds: &'static [RecordKind]) -> serde_json::Result<Manifest> {
         let mut fields: Map<String, Value> = serde_json::from_value(value)?;
         let mut records = BTreeMap::new();
@@ -127,25 +127,25 @@ impl Manifest {
         })
     }
 
-    /// The digest of the collection's parameters, as parts carry it.
+    /// The digest of the collection's parameters, as stored in parts.
     #[must_use]
     pub fn parameters(&self) -> u128 {
         self.parameters
     }
 
-    /// A record.
+    /// Returns a record.
     #[must_use]
     pub fn get<R: StageRecord>(&self) -> Option<&R> {
         self.records.get(R::NAME)?.as_any().downcast_ref()
     }
 
-    /// A record, to change it.
+    /// Returns a record for changing it.
     pub fn get_mut<R: StageRecord>(&mut self) -> Option<&mut R> {
         let record = self.records.get_mut(R::NAME)?;
         record.as_any_mut().downcast_mut()
     }
 
-    /// A record, to change it; made by `make` where there is none.
+    /// Returns a record for changing it, and creates it with `make` if it is missing.
     pub fn get_or_insert_with<R: StageRecord>(&mut self, make: impl FnOnce() -> R) -> &mut R {
         let slot = self
             .records
@@ -155,13 +155,13 @@ impl Manifest {
         record.unwrap_or_else(|| unreachable!("two types of records are called {}", R::NAME))
     }
 
-    /// Is there such a record?
+    /// Whether there is a record of this type.
     #[must_use]
     pub fn has<R: StageRecord>(&self) -> bool {
         self.records.contains_key(R::NAME)
     }
 
-    /// Puts a record in the place of the one that was there.
+    /// Stores a record, replacing an earlier one of the same type.
     pub fn set<R: StageRecord>(&mut self, record: R) {
         self.records.insert(R::NAME, Box::new(record));
     }
@@ -196,19 +196,19 @@ impl Manifest {
         directories
     }
 
-    /// Every kind of record that there can be, in the order of the stages.
+    /// Every kind of record, in the order of the stages.
     #[must_use]
     pub fn kinds(&self) -> &'static [RecordKind] {
         self.kinds
     }
 
-    /// Do the parts in a subdirectory come from the inputs?
+    /// Whether the parts in a subdirectory come from the inputs.
     pub(super) fn comes_from_inputs(&self, directory: &str) -> bool {
         let mut kinds = self.kinds.iter();
         kinds.any(|kind| kind.from_inputs && kind.directory == Some(directory))
     }
 
-    /// Every part that it names: subdirectory, kind, part.
+    /// Every part that the manifest names: subdirectory, kind, part.
     #[must_use]
     pub fn parts(&self) -> Vec<(&'static str, Kind, &PartInfo)> {
         let mut parts = Vec::new();
@@ -222,12 +222,12 @@ impl Manifest {
         parts
     }
 
-    /// Every result file that it names; auxiliary files are apart.
+    /// Every result file that the manifest names, without the auxiliary files.
     pub fn result_files(&self) -> impl Iterator<Item = &ResultFile> {
         self.records.values().flat_map(|record| record.files())
     }
 
-    /// Takes away what named a part that is gone, and what that stands on it.
+    /// Removes a missing part from its record, and removes the records that depend on it.
     pub(super) fn lose(&mut self, directory: &str, part: &str) {
         let kinds = self.kinds.iter();
         for kind in kinds.filter(|kind| kind.directory == Some(directory)) {
@@ -305,7 +305,7 @@ pub struct ResultFile {
 }
 
 impl ResultFile {
-    /// One of so many bytes with this checksum.
+    /// A file of this size in bytes and with this checksum.
     #[must_use]
     pub fn new(name: &str, (bytes, checksum): (u64, u64)) -> ResultFile {
         ResultFile {
@@ -316,14 +316,14 @@ impl ResultFile {
     }
 }
 
-/// What a stage cost.
+/// The cost of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// Seconds of wall time.
     pub wall_seconds: f64,
     /// Seconds of CPU time, user and system, all threads.
     pub cpu_seconds: f64,
-    /// Peak resident memory of the process until the end of the stage, bytes, earlier stages of the
-    /// same process included; 0 where the system does not say.
+    /// Peak resident memory of the process up to the end of the stage, in bytes. It includes
+    /// earlier stages of the same process. 0 if the system does not report it.
     pub peak_bytes: u64,
 }

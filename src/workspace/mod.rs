@@ -1,22 +1,24 @@
-//! What an output directory holds, and what of it may be reused.
+//! The contents of an output directory, and which of them a later run may reuse.
 //!
 //! # In and out
-//! `inputs.jsonl` lists the input files. `manifest.json` names every committed part with its size and checksum, the parameters and inputs
-//! that made them, and what each stage counted. [`Workspace`] opens or makes a directory, keeps
-//! other processes out, removes scrap, and commits.
+//! `inputs.jsonl` lists the input files. `manifest.json` names every committed part with its size
+//! and checksum, the parameters and inputs that produced it, and the counts of each stage.
+//! [`Workspace`] opens or creates a directory, keeps other processes out, removes scrap, and
+//! commits.
 //!
 //! # Algorithm
-//! A stage's entry carries a digest of its own parameters and of those of the stages it stands on.
-//! [`Workspace::keep_sample`] and [`Workspace::keep_pairs`] drop the entries whose digest is not the
-//! one wanted, and with an entry those that stand on it; nothing else is touched.
+//! The record of a stage carries a digest of the stage's own parameters and of the stages that it
+//! depends on. A stage whose record has another digest removes that record and those of all later
+//! stages ([`Manifest::remove_after`]). Earlier records stay.
 //!
 //! # Invariants
-//! - A commit is: parts synced under their names, their directory synced, `manifest.json.tmp`
-//!   written and synced, renamed, directory synced. A stop at any point leaves the old manifest or
-//!   the new one.
-//! - A part of ours that no manifest names is scrap: it is removed at the next start.
-//! - A part that the manifest names and that is gone is made again, with what stands on it: to delete a
-//!   damaged file and to repeat the command mends the directory.
+//! - A commit has five steps: sync the parts under their names, sync their directory, write and
+//!   sync `manifest.json.tmp`, rename it, and sync the output directory. A stop at any point leaves
+//!   either the old manifest or the new one.
+//! - A part that carries one of our names and that the manifest does not name is scrap. The next
+//!   start removes it.
+//! - If the manifest names a part that is missing, the next run rebuilds the part and everything
+//!   that depends on it. To repair a damaged file, delete it and run the same command again.
 //!
 //! # Errors
 //! `Locked`, `Incompatible`, `InputChanged`, `Corrupt` (the manifest itself), `Io`.

@@ -1,8 +1,10 @@
-//! Files that commands write beside the results: the summary, the page, a plan, those of a study.
+//! Auxiliary files, which commands write beside the results: the summary, the report page, a plan,
+//! the files of a study.
 //!
 //! # Invariants
-//! - A file is taken from the manifest before it is written anew, and named when it is whole: a stop
-//!   between the two leaves a file of which nothing is said, never one that is not what is said.
+//! - A file is removed from the manifest before it is rewritten, and is named again when it is
+//!   complete. A stop in between leaves a file that the manifest does not name, never one that
+//!   contradicts it.
 
 use std::path::{Path, PathBuf};
 
@@ -13,20 +15,21 @@ use crate::Result;
 use crate::store::disk::{self, AtomicFile};
 
 impl Workspace {
-    /// Is a file named, and as it was written?
+    /// Whether the manifest names the file and its content is unchanged.
     #[must_use]
     pub fn is_whole(&self, name: &str) -> bool {
         let named = self.manifest.others.iter().find(|file| file.name == name);
         named.is_some_and(|file| check(self.directory(), file).is_ok())
     }
 
-    /// Refuses files that are named and not as they were written; of others nothing is known.
+    /// Refuses files that the manifest names and whose content has changed. It cannot check other
+    /// files.
     pub fn check_others(&self, which: impl Fn(&str) -> bool) -> Result<()> {
         let mut named = self.manifest.others.iter().filter(|file| which(&file.name));
         named.try_for_each(|file| check(self.directory(), file))
     }
 
-    /// Takes files from the manifest, to write them anew or to remove them; says which were there.
+    /// Removes files from the manifest before they are rewritten or deleted. Returns their names.
     pub fn forget_others(&mut self, which: impl Fn(&str) -> bool) -> Result<Vec<String>> {
         let mut taken = Vec::new();
         self.manifest.others.retain(|file| {
@@ -42,7 +45,7 @@ impl Workspace {
         Ok(taken)
     }
 
-    /// Names files that are whole, and commits.
+    /// Adds complete files to the manifest and commits it.
     pub fn name_others(&mut self, files: Vec<ResultFile>) -> Result<()> {
         for file in &files {
             if let Some(directory) = self.directory().join(&file.name).parent() {
@@ -56,14 +59,14 @@ impl Workspace {
         self.commit(&[])
     }
 
-    /// Writes a small file of the directory and names it.
+    /// Writes a small file into the directory and adds it to the manifest.
     pub fn put_other(&mut self, name: &str, content: &[u8]) -> Result<()> {
         self.forget_others(|other| other == name)?;
         let file = put(self.directory(), name, content)?;
         self.name_others(vec![file])
     }
 
-    /// Writes a file of the directory piece by piece and names it.
+    /// Writes a file piece by piece into the directory and adds it to the manifest.
     pub fn write_other(
         &mut self,
         name: &str,
@@ -76,8 +79,8 @@ impl Workspace {
         self.name_others(vec![file])
     }
 
-    /// The name of a file of this directory, however its path is spelt; `None` of files elsewhere, and
-    /// of those that are named in another place.
+    /// The name of a file in this directory, however its path is spelt. `None` for files elsewhere,
+    /// and for names that belong to the workspace or to result files.
     #[must_use]
     pub fn other_name(&self, path: &Path) -> Option<String> {
         let name = path.file_name()?.to_str()?;
@@ -90,14 +93,14 @@ impl Workspace {
     }
 }
 
-/// Writes a small file of a directory; it is to be named then.
+/// Writes a small file into a directory. The caller adds it to the manifest.
 pub(crate) fn put(directory: &Path, name: &str, content: &[u8]) -> Result<ResultFile> {
     let mut file = AtomicFile::create(&directory.join(name))?;
     file.put(content)?;
     Ok(ResultFile::new(name, file.finish()?))
 }
 
-/// Has a file the size and checksum that are stated?
+/// Checks that a file has the recorded size and checksum.
 pub(crate) fn check(directory: &Path, file: &ResultFile) -> Result<()> {
     disk::check(&directory.join(&file.name), file.bytes, &file.checksum)
 }
@@ -108,9 +111,10 @@ fn place_of(file: &ResultFile) -> Option<&str> {
 }
 
 impl Workspace {
-    /// Takes from the manifest what is gone, and what stands on it, so that it is made again: whoever finds
-    /// a damaged file deletes it and repeats the command. Parts of the collection only where the
-    /// inputs are at hand (`inputs`). Returns what was gone.
+    /// Removes missing files, and the records that depend on them, from the manifest, so that they
+    /// are made again. To repair a damaged file, delete it and run the same command again. Parts of
+    /// the collection are removed only if the inputs are available (`inputs`). Returns the paths of
+    /// the missing files.
     pub(super) fn forget_gone(&mut self, inputs: bool) -> Result<Vec<PathBuf>> {
         let mut lost: Vec<(&'static str, PathBuf)> = Vec::new();
         for (place, _, part) in self.manifest.parts() {
@@ -121,8 +125,8 @@ impl Workspace {
             }
         }
         let directory = self.directory().to_path_buf();
-        // Nothing reads a page or a plan that was deleted; of a study, some files without the others would
-        // tell something else.
+        // No command reads a deleted page or plan. The files of a study belong together: a study
+        // that has lost only some of them would be misleading, so it is removed only as a whole.
         let others = &self.manifest.others;
         let whole = |place: Option<&str>| -> Result<bool> {
             for beside in others.iter().filter(|other| place_of(other) == place) {

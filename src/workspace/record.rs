@@ -1,4 +1,4 @@
-//! Named records: what each stage leaves in the manifest. The workspace knows none of them.
+//! The record that each stage leaves in the manifest. The workspace knows no stage by name.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -10,17 +10,18 @@ use serde_json::Value;
 use super::ResultFile;
 use crate::store::{Kind, PartInfo};
 
-/// What a stage leaves in the manifest.
+/// What a stage records in the manifest.
 pub trait StageRecord: Any + Clone + Debug + Send + Sync + Serialize + DeserializeOwned {
     /// Its field in `manifest.json`.
     const NAME: &'static str;
-    /// Whether the field is left out where there is no record; it is `null` otherwise.
+    /// Whether the field is omitted when there is no record. Otherwise it is `null`.
     const OMITTED: bool = false;
     /// The subdirectory of its parts.
     const DIRECTORY: Option<&'static str> = None;
-    /// Whether its parts come from the inputs, and can be made again only where these are at hand.
+    /// Whether its parts come from the inputs, and so can be rebuilt only if the inputs are
+    /// available.
     const FROM_INPUTS: bool = false;
-    /// The records that are dropped with a part of this one.
+    /// The records that are dropped when a part of this one is lost.
     const TAKES_ALONG: &'static [&'static str] = &[];
 
     /// Its parts, with their kinds.
@@ -33,7 +34,7 @@ pub trait StageRecord: Any + Clone + Debug + Send + Sync + Serialize + Deseriali
         &[]
     }
 
-    /// What is left of it without a part; `None` where nothing is.
+    /// The record without a part; `None` if nothing useful is left.
     #[must_use]
     fn without(&self, part: &str) -> Option<Self> {
         let _ = part;

@@ -1,17 +1,18 @@
-//! Failures made on purpose: what disks, kernels and power supplies do, done at a place of one's choice.
+//! Deliberate failures at chosen places, like those of disks, kernels and power supplies.
 //!
 //! Compiled only with the feature `faults`, for tests. Every operation of [`super`] passes through
-//! [`doing`] or [`limit`], and every [`point`] of the stages too. A [`Fault`] says which of them it
-//! meets and what happens there. Faults are armed for the files below one directory ([`arm`]), so that
-//! tests of one process do not meet each other's, or for the whole process from a text
-//! ([`arm_process`]), which is how a program is told that a test has started.
+//! [`doing`] or [`limit`], and so does every [`point`] of the stages. A [`Fault`] selects
+//! operations and says what happens there. Faults are armed for the files below one directory
+//! ([`arm`]), so that the tests of one process do not affect each other. A text can arm them for
+//! the whole process ([`arm_process`]), which is how a test configures a program that it starts.
 //!
 //! # The journal of a power loss
-//! A process that is killed loses nothing that it had written: the kernel still has it. A machine
-//! that stops loses whatever was not synced, and may keep any part of it. [`arm_process`] with
-//! `journal=DIR` keeps what is needed to work that out afterwards: a line for every creation, write,
-//! sync, renaming and removal, and a second name for every file, so that what was replaced or removed
-//! can come back. `tests/torture.rs` puts together from them a directory as the disk could have it.
+//! A process that is killed loses nothing that it has written, because the kernel still has it. A
+//! machine that stops may lose any part of what was not synced. With `journal=DIR`, [`arm_process`]
+//! records what is needed to reconstruct such a loss: a line for every creation, write, sync,
+//! renaming and removal, and a second name for every file, so that replaced and removed files can
+//! come back. From these, `tests/processes/torture` builds a directory as it could be on the disk
+//! after the loss.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,47 +24,48 @@ use std::time::{Duration, Instant};
 
 use super::Op;
 
-/// What happens where a fault is met.
+/// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Do {
-    /// The operation is not done, and the kernel answers with this number (`EIO` is 5).
+    /// The operation is not performed. It returns this error number (`EIO` is 5).
     Fail(i32),
-    /// Of a read or write only so many bytes are done, at least one.
+    /// A read or write transfers only this number of bytes, at least one.
     Short(usize),
     /// The process is killed before the operation.
     Kill,
-    /// The process is killed after it.
+    /// The process is killed after the operation.
     KillAfter,
     /// The thread panics.
     Panic,
-    /// The thread sleeps for so many milliseconds.
+    /// The thread sleeps for this number of milliseconds.
     Sleep(u64),
-    /// The thread makes this file and waits until it is removed: a test knows then that the thread is there, and
-    /// has all the time that it needs. A minute at most, so that a test that fails leaves nothing running.
+    /// The thread creates this file and waits until it is removed. The test then knows that the
+    /// thread is there and can take its time. The wait ends after a minute, so that a failed test
+    /// leaves nothing running.
     Hold(&'static Path),
 }
 
-/// A failure: where, and what.
+/// A failure: its place and its effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Operations of this kind; all, if none is named.
+    /// Only operations of this kind; all kinds if `None`.
     pub op: Option<Op>,
-    /// Only those that change what is on the disk.
+    /// Only operations that change what is on the disk.
     pub changes: bool,
-    /// On paths (or points) that contain this,
+    /// Only paths (or points) that contain this text.
     pub on: String,
-    /// or, if this is set, that end with it.
+    /// Whether the path must end with the text instead.
     pub ends: bool,
-    /// From the so-manieth of them, counted from 1,
+    /// The first matching operation that fails, counted from 1.
     pub nth: u64,
-    /// so many times.
+    /// The number of consecutive matching operations that fail.
     pub times: u64,
-    /// What happens.
+    /// The effect.
     pub what: Do,
 }
 
 impl Fault {
-    /// Once, at the `nth` operation of a kind.
+    /// A fault that happens once, at the `nth` operation of a kind.
     #[must_use]
     pub fn at(op: Op, nth: u64, what: Do) -> Fault {
         Fault {
@@ -88,7 +90,7 @@ impl Fault {
     }
 }
 
-/// Errors by their names.
+/// Errors by name.
 const ERRORS: [(&str, i32); 9] = [
     ("EPERM", 1),
     ("EINTR", 4),
@@ -101,13 +103,13 @@ const ERRORS: [(&str, i32); 9] = [
     ("EDQUOT", 122),
 ];
 
-/// The number of an error.
+/// The number of an error, by its name.
 #[must_use]
 pub fn errno(name: &str) -> Option<i32> {
     ERRORS.iter().find(|e| e.0 == name).map(|e| e.1)
 }
 
-/// Faults and what they met, for the files below a directory.
+/// The faults for the files below a directory, and the operations that they affected.
 struct Plan {
     scope: PathBuf,
     faults: Vec<(Fault, AtomicU64)>,
@@ -124,17 +126,17 @@ fn whole<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Faults are armed until this is dropped.
+/// Keeps faults armed until it is dropped.
 pub struct Armed(Arc<Plan>);
 
 impl Armed {
-    /// How many operations met a fault.
+    /// The number of operations that a fault affected.
     #[must_use]
     pub fn met(&self) -> u64 {
         self.0.met.load(Ordering::SeqCst)
     }
 
-    /// Every operation so far, in order, if a trace was asked for.
+    /// Every operation so far, in order, if a trace was requested.
     #[must_use]
     pub fn trace(&self) -> Vec<(Op, PathBuf)> {
         self.0
@@ -152,7 +154,7 @@ impl Drop for Armed {
     }
 }
 
-/// Arms faults for the files below `scope`; with `trace`, keeps all operations on them.
+/// Arms faults for the files below `scope`. With `trace`, records all operations on them.
 #[must_use]
 pub fn arm(scope: &Path, faults: Vec<Fault>, trace: bool) -> Armed {
     let plan = Arc::new(Plan {
@@ -167,15 +169,17 @@ pub fn arm(scope: &Path, faults: Vec<Fault>, trace: bool) -> Armed {
     Armed(plan)
 }
 
-/// Arms the faults that a text describes for as long as the process lives.
+/// Arms the faults that a text describes for the lifetime of the process.
 ///
-/// Faults stand apart by `;`, each some of `op=write on=manifest changes=1 nth=3 times=2 do=EIO`, where
-/// a `+` in `on` stands for a space, `do` is the name of an error, `short:N`, `kill`, `kill-after`, `panic`,
-/// `sleep:MS` or `hold:FILE`. `journal=DIR` keeps the journal of a power loss there; `trace=FILE` writes a line for
-/// every operation. `command=NAME` leaves alone the processes that this one starts as other commands.
+/// Faults are separated by `;`. Each has some of these words:
+/// `op=write on=manifest changes=1 nth=3 times=2 do=EIO`.
+/// A `+` in `on` stands for a space. `do` is the name of an error, `short:N`, `kill`,
+/// `kill-after`, `panic`, `sleep:MS` or `hold:FILE`. `journal=DIR` writes the journal of a power
+/// loss to `DIR`. `trace=FILE` writes a line for every operation. With `command=NAME`, nothing is
+/// armed in a process that runs another command.
 ///
 /// # Errors
-/// What cannot be understood.
+/// A part of the text that cannot be parsed.
 pub fn arm_process(text: &str) -> Result<(), String> {
     let mut faults = Vec::new();
     let (command, rest): (Vec<_>, Vec<_>) = text
@@ -221,7 +225,7 @@ pub fn arm_process(text: &str) -> Result<(), String> {
             faults.push(fault);
         }
     }
-    // For ever: nobody is to disarm them.
+    // Leaked on purpose: these faults are never disarmed.
     std::mem::forget(arm(Path::new(""), faults, false));
     Ok(())
 }
@@ -233,7 +237,7 @@ fn what(text: &str) -> Option<Do> {
         "kill-after" => Do::KillAfter,
         "panic" => Do::Panic,
         _ if text.starts_with("hold:") => {
-            // For ever, as what is armed from a text.
+            // Leaked on purpose, because these faults last as long as the process.
             let file = PathBuf::from(text.trim_start_matches("hold:"));
             Do::Hold(Box::leak(file.into_boxed_path()))
         }
@@ -245,7 +249,7 @@ fn what(text: &str) -> Option<Do> {
     })
 }
 
-/// What is to happen at an operation: that of the first fault met.
+/// The effect at an operation, from the first matching fault.
 fn met(op: Op, path: &Path) -> Option<Do> {
     if !ARMED.load(Ordering::Relaxed) {
         return None;
@@ -267,7 +271,7 @@ fn met(op: Op, path: &Path) -> Option<Do> {
     happens
 }
 
-/// The process ends as if by `kill -9`.
+/// Ends the process as `kill -9` does.
 fn kill() -> ! {
     let own = rustix::process::getpid();
     let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
@@ -281,14 +285,14 @@ fn panic(op: Op, path: &Path) -> ! {
     panic!("a fault: {op:?} {}", path.display())
 }
 
-/// A thread is held no longer than this.
+/// The longest time that a thread is held.
 const MOST_HELD: Duration = Duration::from_secs(60);
-/// Name of the lock of an output directory.
+/// Name of the lock file of an output directory.
 const LOCK: &str = "lock";
-/// How often it looks whether it is let go.
+/// Interval between two checks whether a held thread may continue.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Waits until a file that is made here is removed.
+/// Creates a file and waits until it is removed.
 fn hold(file: &Path) {
     let began = Instant::now();
     if fs::write(file, "").is_ok() {
@@ -298,7 +302,7 @@ fn hold(file: &Path) {
     }
 }
 
-/// Does an operation, or what a fault makes of it.
+/// Performs an operation, or the effect of a fault.
 pub(super) fn doing<T>(
     op: Op,
     path: &Path,
@@ -320,7 +324,7 @@ pub(super) fn doing<T>(
         Some(Do::KillAfter | Do::Short(_)) | None => {}
     }
     let done = if JOURNALLED.load(Ordering::Relaxed) && op.changes() {
-        // One after the other, so that the lines tell the order in which it was.
+        // Only one thread at a time, so that the journal has the operations in their true order.
         let mut journal = whole(&JOURNAL);
         if let Some(journal) = journal.as_mut() {
             journal.before(op, path, to);
@@ -339,7 +343,7 @@ pub(super) fn doing<T>(
     done
 }
 
-/// How many of `bytes` a read or write may do.
+/// The number of `bytes` that a read or write may transfer.
 pub(super) fn limit(op: Op, path: &Path, bytes: usize) -> io::Result<usize> {
     let bytes = match met(op, path) {
         Some(Do::Fail(errno)) => return Err(io::Error::from_raw_os_error(errno)),
@@ -365,7 +369,7 @@ pub(super) fn limit(op: Op, path: &Path, bytes: usize) -> io::Result<usize> {
     Ok(bytes)
 }
 
-/// A place in a stage that has a name.
+/// A named point in a stage.
 pub fn point(name: &'static str) {
     match met(Op::Point, Path::new(name)) {
         Some(Do::Kill | Do::KillAfter) => kill(),
@@ -381,8 +385,8 @@ pub fn point(name: &'static str) {
     }
 }
 
-/// After a sync that failed, the kernel has dropped the pages and says that all is well: the file
-/// has its size and not its content.
+/// Simulates a failed sync. The kernel has dropped the pages and reports success afterwards: the
+/// file keeps its size but loses its content.
 fn lost(path: &Path) {
     let Ok(metadata) = fs::metadata(path) else {
         return;
@@ -395,12 +399,12 @@ fn lost(path: &Path) {
     }
 }
 
-/// Lines of what was done, and other names of the files that it was done to.
+/// The lines for the operations, and second names for their files.
 struct Journal {
     lines: fs::File,
-    /// Where the other names are, and how many; none for a mere trace.
+    /// The directory and the number of the second names; `None` for a plain trace.
     names: Option<(PathBuf, u64)>,
-    /// Files by their path, for those who look at this process from within.
+    /// Number of each file's second name, by path, for debugging.
     files: BTreeMap<PathBuf, u64>,
 }
 
@@ -421,7 +425,8 @@ impl Journal {
     }
 
     fn line(&mut self, line: &str) {
-        // In one write, so that a kill leaves no half of it. That it fails shows in the test.
+        // One write per line, so that a kill leaves no partial line. If the write fails, the test
+        // notices.
         let _ = self.lines.write_all(format!("{line}\n").as_bytes());
     }
 
@@ -433,7 +438,7 @@ impl Journal {
     fn after(&mut self, op: Op, path: &Path) {
         match op {
             Op::Create => {
-                // A lock is refused where it has a second name; its text is of no importance.
+                // A lock file with a second name is refused. Its text does not matter.
                 if let Some((directory, last)) = &mut self.names
                     && !path.ends_with(LOCK)
                 {

@@ -1,10 +1,10 @@
-//! The one layer through which files are created, written, synced, renamed and removed.
+//! The one layer that creates, writes, syncs, renames and removes files.
 //!
-//! Results that end up under their true name are written to `NAME.tmp`, synced, and renamed; the
-//! directory is synced by whoever commits ([`sync_directory`]). A sync that fails is an error and is
-//! never tried again as if it had worked: the kernel may have dropped the pages.
+//! A result is written to `NAME.tmp`, synced, and renamed to its final name. The code that commits
+//! it syncs the directory ([`sync_directory`]). A failed sync is an error and is never retried as
+//! if it could succeed, because the kernel may have dropped the pages.
 //!
-//! Below a directory that is claimed ([`claim`]) no link is followed, and only regular files are opened
+//! Below a claimed directory ([`claim`]), no link is followed and only regular files are opened
 //! (`inside`).
 
 use std::fs;
@@ -22,7 +22,7 @@ pub mod faults;
 mod inside;
 #[cfg(not(feature = "faults"))]
 mod faults {
-    //! Nothing goes wrong on purpose.
+    //! Stand-ins for builds without the feature `faults`: nothing fails on purpose.
     use super::{Op, Path, io};
 
     #[inline(always)]
@@ -52,7 +52,7 @@ pub const WRITE_BUFFER: usize = 256 << 10;
 /// Bytes of a sequential reader's buffer.
 pub const READ_BUFFER: usize = 256 << 10;
 
-/// Kinds of operations.
+/// Kinds of file operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
     /// A file is opened for reading.
@@ -83,12 +83,12 @@ pub enum Op {
     Map,
     /// A file is locked.
     Lock,
-    /// No operation: a place in a stage that has a name.
+    /// No operation: a named point in a stage.
     Point,
 }
 
 impl Op {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Op; 15] = [
         Op::Open,
         Op::Create,
@@ -107,7 +107,7 @@ impl Op {
         Op::Point,
     ];
 
-    /// As it is called in texts.
+    /// The name of the kind in texts.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -129,13 +129,13 @@ impl Op {
         }
     }
 
-    /// The kind that is called so.
+    /// The kind with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Op> {
         Op::ALL.into_iter().find(|op| op.name() == name)
     }
 
-    /// Does it change what is on the disk, or make a change last?
+    /// Whether the operation changes what is on the disk or makes a change durable.
     #[must_use]
     pub fn changes(self) -> bool {
         use Op::{
@@ -155,7 +155,7 @@ impl Op {
     }
 }
 
-/// An open file. Bytes go in and out through here only.
+/// An open file. All bytes go in and out through this type.
 #[derive(Debug)]
 pub struct File {
     file: fs::File,
@@ -184,15 +184,15 @@ impl File {
         Path::new("")
     }
 
-    /// What the kernel says of it.
+    /// The file's metadata.
     pub fn metadata(&self) -> io::Result<fs::Metadata> {
         faults::doing(Op::Inspect, self.path(), None, || self.file.metadata())
     }
 
-    /// Fills `out` from `offset`.
+    /// Fills `out` with the bytes from `offset`.
     ///
     /// # Errors
-    /// `UnexpectedEof` where the file ends before.
+    /// `UnexpectedEof` if the file ends too early.
     pub fn read_exact_at(&self, mut out: &mut [u8], mut offset: u64) -> io::Result<()> {
         use std::os::unix::fs::FileExt;
         while !out.is_empty() {
@@ -211,7 +211,7 @@ impl File {
         Ok(())
     }
 
-    /// Maps it by what `map` does.
+    /// Maps the file with `map`.
     pub(super) fn mapped<T>(&self, map: impl FnOnce(&fs::File) -> io::Result<T>) -> io::Result<T> {
         faults::doing(Op::Map, self.path(), None, || map(&self.file))
     }
@@ -224,18 +224,18 @@ impl Read for File {
     }
 }
 
-/// A file that one reads and another looks at meanwhile.
+/// A file that one owner reads while another inspects it.
 #[derive(Clone, Debug)]
 pub struct SharedFile(Arc<File>);
 
 impl SharedFile {
-    /// Shares a file.
+    /// Makes a file shareable.
     #[must_use]
     pub fn new(file: File) -> SharedFile {
         SharedFile(Arc::new(file))
     }
 
-    /// What the kernel says of it.
+    /// The file's metadata.
     pub fn metadata(&self) -> io::Result<fs::Metadata> {
         self.0.metadata()
     }
@@ -265,7 +265,7 @@ impl Seek for File {
     }
 }
 
-/// The name under which a file is written before it is whole.
+/// The name of a file while it is still incomplete.
 #[must_use]
 pub fn temporary(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -273,8 +273,8 @@ pub fn temporary(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Creates a file for writing. What a command that was killed left under its name is removed before, and of a
-/// link that somebody put there only the name.
+/// Creates a file for writing. First removes a leftover of the same name from a killed command. If
+/// the name is a link, only the link is removed, not its target.
 pub fn create(path: &Path) -> Result<File> {
     let create = || faults::doing(Op::Create, path, None, || inside::create(path));
     let mut created = create();
@@ -290,24 +290,24 @@ pub fn open(path: &Path) -> Result<File> {
     open_input(path).map_err(Error::io("open", path))
 }
 
-/// Opens a file of somebody else's for reading; what goes wrong is not this program's.
+/// Opens an input file for reading. The errors are the caller's to interpret.
 pub fn open_input(path: &Path) -> io::Result<File> {
     let opened = faults::doing(Op::Open, path, None, || inside::open(path));
     Ok(File::new(opened?, path))
 }
 
-/// Makes a directory and those above it.
+/// Creates a directory and its missing parents.
 pub fn create_directory(path: &Path) -> Result<()> {
     let create = || inside::create_directory(path);
     faults::doing(Op::CreateDirectory, path, None, create)
         .map_err(Error::io("create directory", path))
 }
 
-/// Makes a directory and those above it, and makes sure that their names are on the disk.
+/// Creates a directory and its missing parents, and makes their names durable.
 pub fn create_lasting_directory(path: &Path) -> Result<()> {
     let mut missing = Vec::new();
     for place in path.ancestors() {
-        // The last of a relative path is empty: where we are.
+        // The last ancestor of a relative path is empty and stands for the current directory.
         if place.as_os_str().is_empty() || exists(place)? {
             break;
         }
@@ -317,7 +317,7 @@ pub fn create_lasting_directory(path: &Path) -> Result<()> {
     missing.into_iter().try_for_each(sync_parent)
 }
 
-/// Makes sure that the name of a path is on the disk.
+/// Makes the name of a path durable.
 pub fn sync_parent(path: &Path) -> Result<()> {
     match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => sync_directory(Path::new(".")),
@@ -326,7 +326,7 @@ pub fn sync_parent(path: &Path) -> Result<()> {
     }
 }
 
-/// Makes a directory in another, that is removed when it is dropped.
+/// Creates a directory in `parent` that is removed on drop.
 pub fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
     faults::doing(Op::CreateDirectory, parent, None, || {
         tempfile::Builder::new()
@@ -336,7 +336,7 @@ pub fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
     .map_err(Error::io("make a directory in", parent))
 }
 
-/// Where temporary files go. A directory that was made for them goes when this is dropped.
+/// A place for temporary files. If the directory was created for them, it is removed on drop.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -344,7 +344,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// A directory that is there.
+    /// Uses an existing directory.
     #[must_use]
     pub fn at(path: PathBuf) -> Scratch {
         Scratch {
@@ -353,7 +353,7 @@ impl Scratch {
         }
     }
 
-    /// A private directory in another, `lookalike-` and six characters.
+    /// Creates a private directory in `parent`, named `lookalike-` and six characters.
     pub fn within(parent: &Path) -> Result<Scratch> {
         let private = scratch_directory(parent)?;
         Ok(Scratch {
@@ -369,14 +369,14 @@ impl Scratch {
     }
 }
 
-/// Makes sure that what was written is on the disk. It is asked once: after a failure the kernel may
-/// have dropped what it could not write, and would say yes to a second question.
+/// Makes the written content durable. It makes only one attempt: after a failure the kernel may
+/// have dropped what it could not write, and a second attempt would succeed.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
     faults::doing(Op::Sync, file.path(), None, || file.file.sync_all())
         .map_err(Error::io("sync", path))
 }
 
-/// Makes sure that names made or removed in a directory are on the disk.
+/// Makes names that were created or removed in a directory durable.
 pub fn sync_directory(path: &Path) -> Result<()> {
     let directory = faults::doing(Op::Open, path, None, || inside::open_directory(path));
     let directory = directory.map_err(Error::io("open directory", path))?;
@@ -384,13 +384,13 @@ pub fn sync_directory(path: &Path) -> Result<()> {
         .map_err(Error::io("sync directory", path))
 }
 
-/// Gives a file its true name, replacing what was there.
+/// Gives a file its final name, replacing any file of that name.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     faults::doing(Op::Rename, from, Some(to), || inside::rename(from, to))
         .map_err(Error::io("rename", from))
 }
 
-/// Removes a file; one that is not there is no error.
+/// Removes a file. A missing file is not an error.
 pub fn remove(path: &Path) -> Result<()> {
     match faults::doing(Op::Remove, path, None, || inside::remove(path)) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e).map_err(Error::io("remove", path)),
@@ -398,7 +398,7 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Removes a directory that is empty; one that is not, or is not there, stays as it is.
+/// Removes an empty directory. A directory that is missing or not empty is left as it is.
 pub fn remove_directory(path: &Path) -> Result<()> {
     use io::ErrorKind::{DirectoryNotEmpty, NotFound};
     let remove = || inside::remove_directory(path);
@@ -410,7 +410,7 @@ pub fn remove_directory(path: &Path) -> Result<()> {
     }
 }
 
-/// Removes all that is in a directory, whatever it is, and leaves the directory.
+/// Removes everything in a directory, of any type, and keeps the directory.
 pub fn empty_directory(path: &Path) -> Result<()> {
     let names = faults::doing(Op::List, path, None, || inside::list(path));
     for (name, kind) in names.map_err(Error::io("list", path))? {
@@ -424,19 +424,19 @@ pub fn empty_directory(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes a directory with all that is in it.
+/// Removes a directory and everything in it.
 pub fn remove_tree(path: &Path) -> Result<()> {
     faults::doing(Op::Remove, path, None, || inside::remove_tree(path))
         .map_err(Error::io("remove", path))
 }
 
-/// What the kernel says of a name, links followed.
+/// The metadata of a path, following links.
 pub fn metadata(path: &Path) -> io::Result<fs::Metadata> {
     faults::doing(Op::Inspect, path, None, || fs::metadata(path))
 }
 
-/// What tells a file from every other, whatever it is called: its device and its number there. None where there
-/// is no file.
+/// The device and the number of a file on it, which together identify a file under any name. `None`
+/// if there is no file.
 pub fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     use std::os::unix::fs::MetadataExt;
     match metadata(path) {
@@ -446,17 +446,17 @@ pub fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     }
 }
 
-/// A path without links.
+/// The absolute path without links.
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     faults::doing(Op::Inspect, path, None, || fs::canonicalize(path))
 }
 
-/// The entries of a directory, as the kernel has them.
+/// The entries of a directory, in the kernel's order.
 pub fn entries(path: &Path) -> io::Result<fs::ReadDir> {
     faults::doing(Op::List, path, None, || fs::read_dir(path))
 }
 
-/// What the kernel says of a name, if there is one.
+/// The metadata of a path, or `None` if nothing has this name.
 fn inspect(path: &Path) -> Result<Option<rustix::fs::Stat>> {
     match faults::doing(Op::Inspect, path, None, || inside::inspect(path)) {
         Ok(stat) => Ok(Some(stat)),
@@ -472,19 +472,19 @@ pub fn size(path: &Path) -> Result<u64> {
     Ok(u64::try_from(size).unwrap_or(0))
 }
 
-/// Is there something of this name? That it cannot be told is an error, and not a no: what is not
-/// there is made anew, and what it said is lost.
+/// Whether something has this name. If this cannot be determined, it returns an error rather than
+/// `false`: callers recreate missing files and would lose the existing content.
 pub fn exists(path: &Path) -> Result<bool> {
     Ok(inspect(path)?.is_some())
 }
 
-/// Is there a directory of this name?
+/// Whether there is a directory of this name.
 pub fn is_directory(path: &Path) -> Result<bool> {
     let stat = inspect(path)?;
     Ok(stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir()))
 }
 
-/// Is there nothing of this name, not even a link to nowhere?
+/// Whether nothing has this name, not even a dangling link.
 pub fn is_gone(path: &Path) -> Result<bool> {
     match faults::doing(Op::Inspect, path, None, || inside::inspect_name(path)) {
         Ok(_) => Ok(false),
@@ -493,7 +493,7 @@ pub fn is_gone(path: &Path) -> Result<bool> {
     }
 }
 
-/// Names of the regular files of a directory, sorted; none where there is no directory.
+/// Names of the regular files in a directory, sorted; empty if the directory is missing.
 pub fn list(path: &Path) -> Result<Vec<String>> {
     let all = match faults::doing(Op::List, path, None, || inside::list(path)) {
         Ok(all) => all,
@@ -517,7 +517,8 @@ pub fn read_all(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads what there is, up to the length of `out`. An interrupted call is no failure.
+/// Reads the next bytes, at most the length of `out`; 0 at the end of the file. Retries interrupted
+/// calls.
 pub fn read_some(file: &mut File, out: &mut [u8], path: &Path) -> Result<usize> {
     loop {
         match file.read(out) {
@@ -527,18 +528,19 @@ pub fn read_some(file: &mut File, out: &mut [u8], path: &Path) -> Result<usize> 
     }
 }
 
-/// A file that this process has locked for as long as it holds it, or what the one says that has it.
+/// A file that this process has locked until it drops it, or the text that the process with the
+/// lock wrote.
 pub enum Locked {
-    /// It is ours, and says so.
+    /// This process has the lock.
     Ours(File),
-    /// It is another's, who wrote this.
+    /// Another process has the lock and wrote this text.
     Theirs(String),
 }
 
-/// So long after a first attempt a lock is tried again.
+/// Delay before the second attempt to lock a file.
 const LOCK_AGAIN: Duration = Duration::from_millis(50);
 
-/// Was a lock got, if it could be told?
+/// Whether the attempt got the lock, or the error of the attempt.
 fn got(tried: std::result::Result<(), fs::TryLockError>) -> io::Result<bool> {
     match tried {
         Ok(()) => Ok(true),
@@ -547,14 +549,14 @@ fn got(tried: std::result::Result<(), fs::TryLockError>) -> io::Result<bool> {
     }
 }
 
-/// What is written in a lock file by whoever has it; nothing, if it cannot be read.
+/// The text that the owner of a lock wrote into the file; empty if it cannot be read.
 fn holder(file: &mut File) -> String {
     let mut text = Vec::new();
     let _ = file.read_to_end(&mut text);
     String::from_utf8_lossy(&text).trim().into()
 }
 
-/// Who has locked a file, if somebody has and it can be told.
+/// The owner of the lock on a file; `None` if the file is not locked or this cannot be determined.
 #[must_use]
 pub fn locked_by(path: &Path) -> Option<String> {
     let opened = faults::doing(Op::Open, path, None, || inside::look_at_lock(path));
@@ -563,26 +565,27 @@ pub fn locked_by(path: &Path) -> Option<String> {
     if try_lock()? {
         return None;
     }
-    // The holder may not yet have said who he is.
+    // The owner may not have written its text yet.
     std::thread::sleep(LOCK_AGAIN);
     let free = try_lock()?;
     (!free).then(|| holder(&mut file))
 }
 
-/// Locks a file, which is made if it is not there, and writes into it who did.
+/// Locks a file, creating it if it is missing, and writes `text` into it to identify the owner.
 pub fn lock(path: &Path, text: &str) -> Result<Locked> {
     let opened = faults::doing(Op::Create, path, None, || inside::open_lock(path));
     let mut file = File::new(opened.map_err(Error::io("open", path))?, path);
     let try_lock = || faults::doing(Op::Lock, path, None, || got(file.file.try_lock()));
     let mut locked = try_lock().map_err(Error::io("lock", path))?;
     if !locked {
-        // It may be held for a moment by somebody who looks, or by one who has not yet said who he is.
+        // The lock may be held only briefly by a process that inspects it, or its owner may not
+        // have written its text yet.
         std::thread::sleep(LOCK_AGAIN);
         locked = try_lock().map_err(Error::io("lock", path))?;
     }
     if !locked {
         let mut holder = Vec::new();
-        // Whoever has it may be writing it.
+        // The owner may still be writing its text.
         let _ = file.read_to_end(&mut holder);
         return Ok(Locked::Theirs(
             String::from_utf8_lossy(&holder).trim().into(),
@@ -594,7 +597,7 @@ pub fn lock(path: &Path, text: &str) -> Result<Locked> {
     Ok(Locked::Ours(file))
 }
 
-/// Reads a file again: has it the size and checksum (16 hexadecimal digits) that are stated?
+/// Reads a file again and checks its size and checksum (16 hexadecimal digits).
 pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
     let mut file = open(path)?;
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
@@ -636,7 +639,8 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
     Ok(())
 }
 
-/// A text or JSON result: buffered, written aside, made durable and given its name by `finish`.
+/// A text or JSON result. It is buffered and written under a temporary name. `finish` makes it
+/// durable and renames it.
 pub struct AtomicFile {
     path: PathBuf,
     out: BufWriter<File>,
@@ -665,7 +669,7 @@ impl AtomicFile {
             .map_err(Error::io("write", &self.path))
     }
 
-    /// Makes the content durable and gives it its name. Returns size and checksum.
+    /// Makes the content durable and gives it its final name. Returns size and checksum.
     pub fn finish(self) -> Result<(u64, u64)> {
         let file = self.out.into_inner().map_err(|e| e.into_error());
         let file = file.map_err(Error::io("write", &self.path))?;
