@@ -107,7 +107,7 @@ const FIXED_BYTES: u64 = 4 << 20;
 /// 128 differences is 5.4 times the mean, and the width is rounded up to whole bits.
 const FRAME_BITS: f64 = 3.0;
 /// Bits per record of a run, or per posting list, for the widths of the frames: one byte for each
-/// frame of 128, several frames for each record or list.
+/// frame of 128 values.
 const WIDTH_BITS: f64 = 0.25;
 /// Bytes per record for the head of its block and the block's entry in the index. A block has 4,096
 /// or 16,384 records.
