@@ -1,28 +1,55 @@
 //! Near-duplicate documents in collections that do not fit in memory.
 //!
-//! The pipeline in ten lines, and what flows between:
+//! The library finds all pairs of documents whose resemblance reaches a threshold, and groups them
+//! into clusters. It keeps its data on disk and stays within a memory budget.
+//!
+//! # Layers
+//! The library is built in layers, listed here from the ground up. A module uses only modules that
+//! stand before it in this list; `tests/architecture.rs` enforces this.
+//!
+//! **Ground modules** know nothing of the pipeline: [`ids`], `random`, [`rate`], [`numbers`],
+//! [`byte_size`], [`resource`], [`error`], [`budget`], [`measure`], [`precision`], [`union_find`],
+//! `utf8`, [`process`], [`progress`] and [`limits`].
+//!
+//! **[`store`]** reads and writes the binary files that FORMAT.md describes.
+//!
+//! **[`workspace`]** manages the output directory: its lock, its input list, and its manifest of
+//! named records. A stage defines its own records, and the manifest stores them without knowing
+//! them.
+//!
+//! **Stages** transform the data one after the other:
 //!
 //! 1. [`read`]: inputs -> raw documents, in batches
 //! 2. [`parse`]: raw documents -> canonical text and tokens
 //! 3. [`shingle`]: tokens -> fingerprint sets
 //! 4. [`collection`]: fingerprint sets -> the collection on disk, and its exact duplicates
-//! 5. [`sample`]: collection -> which <fingerprint, document> records take part
+//! 5. [`sample`]: collection -> the sampled `<fingerprint, document>` records
 //! 6. [`sort`]: records -> sorted runs
-//! 7. [`merge`]: runs -> shared postings
+//! 7. [`merge`]: sorted runs -> shared postings
 //! 8. [`join`]: shared postings -> the pair list
-//! 9. [`cluster`]: pair list -> clusters, and the files for people
-//! 10. [`evaluate`]: two pair lists -> precision and recall; [`evaluate::qrels`]: relevance judgements and clusters ->
-//!     judgements that contradict each other; [`report`]: what every stage counted -> the
-//!     ledger
+//! 9. [`cluster`]: pair list -> clusters, and the result files
 //!
-//! [`methods`] puts the keys of the papers' other methods in place of shingles, and [`compare`] shows them side
-//! by side, [`query`] looks new documents up in a collection; [`perturb`] makes corpora whose pairs are known, and [`formulas`] has what the papers expect.
+//! **[`outputs`]** checks that a command may write to the path that the user gave.
 //!
-//! [`pipeline`] runs them in order over an output directory ([`manifest`]) of files that [`store`]
-//! describes. The library never prints, exits, or reads the environment.
+//! **[`pipeline`]** runs the stages in order over an output directory and reuses committed stages.
 //!
-//! It runs on Unix only: parts are mapped and read in place, directories locked and synced, and standard input
-//! waited for, as POSIX has it.
+//! **[`methods`]** implements the other methods of the literature. Each one replaces the shingles
+//! of a document by features of its own; the stages from the sort on stay the same.
+//!
+//! **[`experiments`]**, **[`evaluate`]** and **[`query`]** use the pipeline and are independent of
+//! each other. [`experiments`] runs the pipeline several times: sampling studies and plans,
+//! comparisons of methods, corpora with known pairs. [`evaluate`] computes precision and recall
+//! from two pair lists, and checks relevance judgements for contradictions within clusters.
+//! [`query`] finds the documents of a collection that resemble or contain new ones.
+//!
+//! **[`report`]** and **[`inspect`]** present results: the ledger, report pages and graphs; and
+//! every file of an output directory, verified and shown as text.
+//!
+//! # Guarantees
+//! The library never prints, exits, or reads the environment.
+//!
+//! It runs on Unix only, because it relies on POSIX to map files into memory, to lock and sync
+//! directories, and to wait for standard input.
 #![deny(missing_docs, unsafe_code)]
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -1,4 +1,4 @@
-//! Stage 9 of 10: from the pair list to clusters, and the files for people.
+//! Stage 9 of 10: from the pair list to clusters, and the result files.
 //!
 //! # Source
 //! Broder, Glassman, Manasse & Zweig 1997: clusters are the connected components of the pair list,
@@ -7,22 +7,23 @@
 //!
 //! # In and out
 //! In: the pair list, the catalogue, the segments. Out: `pairs.tsv`, `clusters.jsonl`,
-//! `exact-duplicates.tsv`, `documents.tsv`, `rejects.jsonl`, each written aside and renamed; every one
-//! also when it is empty.
+//! `exact-duplicates.tsv`, `documents.tsv`, `rejects.jsonl`. The stage writes each one under a
+//! temporary name and renames it. It writes all of them, even those that are empty.
 //!
 //! # Algorithm
 //! 1. Union the documents of every pair, and every document with its representative. The least
 //!    document of a component is its root: the representative of the cluster.
 //! 2. Number the components of two documents or more by their roots.
-//! 3. Sort the members by (root, document), externally, and write them.
+//! 3. Sort the members by (root, document) with an external sort, and write them.
 //!
 //! # Invariants
-//! - Nothing depends on the order of the pairs.
-//! - A cluster is chained: two of its members need not be alike. How alike each is to the
-//!   representative stands beside it.
+//! - The clusters do not depend on the order of the pairs.
+//! - A cluster is a connected component, so two of its members may not resemble each other. Each
+//!   member is written with its resemblance to the representative.
 //!
 //! # Cost
-//! Memory: 28 bytes a document at most and the sizes of its samples; the rest of the budget for the sort.
+//! Memory: at most 28 bytes per document, and the sizes of its samples. The sort uses the rest of
+//! the budget.
 
 mod results;
 
@@ -30,5 +31,5 @@ pub use results::cell;
 pub use results::{ClusterStats, RESULT_FILES, ResultsEntry, run};
 pub(crate) use results::{reject_line, write_rejects};
 
-/// Files that later commands make from the results. They are removed with them.
+/// Files that later commands make from the results. They are removed together with the results.
 pub const DERIVED_FILES: [&str; 4] = ["report.html", "graph.dot", "graph.graphml", "graph.tsv"];

@@ -1,4 +1,4 @@
-//! The files for people.
+//! The result files of a run.
 
 use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue, CatalogueEntry, RejectReader, each_document};
@@ -30,26 +30,27 @@ pub const RESULT_FILES: [&str; 5] = [
     "rejects.jsonl",
 ];
 
-/// What was counted while clustering.
+/// Counters of the clustering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClusterStats {
     /// Clusters of two documents or more.
     pub clusters: u64,
-    /// Documents in them.
+    /// Documents in these clusters.
     pub documents: u64,
-    /// Documents of the largest.
+    /// Documents of the largest cluster.
     pub largest: u64,
     /// Clusters of exact duplicates only.
     pub exact_only: u64,
-    /// Documents in clusters that are not the representative: what keeping one of each removes.
+    /// Documents in clusters other than the representatives. Keeping one document of each cluster
+    /// removes them.
     pub redundant: u64,
-    /// Pairs listed; none where they were not asked for.
+    /// Pairs listed; none if the run makes no pair list.
     pub pairs: Option<u64>,
     /// Lines of `rejects.jsonl`.
     pub rejects: u64,
 }
 
-/// Writes the files, unless those of these pairs are there and whole.
+/// Writes the result files, unless complete files of these pairs exist.
 pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let missing = |stage| Error::StageMissing {
         path: workspace.directory().into(),
@@ -298,8 +299,8 @@ struct Alike {
     own: u32,
 }
 
-/// Memory for so many documents, `linked` of which have a pair with the root of their cluster: sets,
-/// representatives and clusters of the documents, and those that are linked.
+/// Memory for so many documents, `linked` of which have a pair with the root of their cluster:
+/// sets, representatives and clusters of the documents, and those that are linked.
 fn bytes(documents: u64, linked: u64) -> u64 {
     documents * 3 * size_of::<u32>() as u64 + linked * size_of::<Alike>() as u64
 }
@@ -466,7 +467,8 @@ fn header(manifest: &Manifest) -> String {
     out
 }
 
-/// A cell of a TSV file: a backslash and control characters are escaped. A terminal would obey some of them.
+/// A cell of a TSV file: a backslash and control characters are escaped. A terminal would obey some
+/// of them.
 pub fn cell(text: &str) -> Cow<'_, str> {
     if !text.contains(|c: char| c == '\\' || c.is_control()) {
         return Cow::Borrowed(text);

@@ -1,37 +1,40 @@
-//! The `count` join: every shared fingerprint of every two documents is counted.
+//! The `count` join counts every fingerprint that any two documents share.
 //!
 //! # Source
-//! Step 3 of Broder's algorithm (Ye, Wen & Ma 2008, section 2.1): the sorted <fingerprint, document>
-//! list is scanned, expanded to <document, document> tokens, and these are counted. Quadratic in the
-//! length of posting lists.
+//! Step 3 of Broder's algorithm (Ye, Wen & Ma 2008, section 2.1): scan the sorted <fingerprint,
+//! document> list, expand it to <document, document> tokens, and count these. The number of tokens
+//! is quadratic in the length of the posting lists.
 //!
 //! # Algorithm
-//! 1. Read postings until a *block* of them fills the budget; note for each document where it stands
-//!    in the block's lists.
-//! 2. For each document a of the block, in order, walk from its places to the ends of the lists: each
-//!    step is one pair token (a, b), counted in an array indexed by b. So tokens are aggregated as
-//!    they are made and never written.
-//! 3. Write what a has in common with each b as a record (pair, count), unless it can be told that
-//!    the pair stays below the threshold. A worker's records of a block are a sorted run.
-//! 4. Merge the runs of all blocks, adding the counts of equal pairs; keep pairs at the threshold.
+//! 1. Read postings until a *block* of them fills the budget. Record for each document its places
+//!    in the lists of the block.
+//! 2. For each document a of the block, in order, walk from its places to the ends of the lists.
+//!    Each step is one pair token (a, b), which is counted in an array indexed by b. So the tokens
+//!    are aggregated at once and never written.
+//! 3. For each b, write the number of fingerprints that a and b share as a record (pair, count),
+//!    unless the pair is certain to stay below the threshold. The records that a worker writes for
+//!    a block form a sorted run.
+//! 4. Merge the runs of all blocks and add the counts of equal pairs. Keep the pairs at or above
+//!    the threshold.
 //!
-//! Where step 3 may leave out a pair: the smaller set is too small for the larger (length filter), or
-//! its count in this block and all that could still come from other blocks,
-//! min(|A| - |A in block|, |B| - |B in block|), do not reach the least shared count. A pair that is
-//! left out of one block only and counted in others is counted short, and stays below the
-//! threshold all the same.
+//! Step 3 leaves out a pair in two cases. Either the smaller set is too small for the larger one
+//! (length filter). Or the count of the pair in this block, plus the most that other blocks can
+//! add, min(|A| - |A in block|, |B| - |B in block|), is below the least shared count. A pair that
+//! step 3 leaves out in one block and counts in others gets too low a total, but the pair is below
+//! the threshold anyway.
 //!
 //! # Where we depart from the source
-//! The paper's tokens are a file to be sorted. Counting block by block gives the same sums: measured
-//! at a fraction of the time, with no tokens on disk (`docs/experiments.md`).
+//! The paper writes the tokens to a file and sorts it. Counting block by block gives the same sums.
+//! It takes a fraction of the time and puts no tokens on disk (measured in `docs/experiments.md`).
 //!
 //! # Cost
-//! Memory: 8 bytes for each document in a list of the block, 4 a document, and for each thread 8 a
-//! document. One step for each pair token.
+//! Memory: 8 bytes for each document in a list of the block, 4 bytes per document of the
+//! collection, and for each thread 8 bytes per document. Time: one step for each pair token.
 //!
 //! # What is lost with `--max-postings`
-//! Lists of more documents are passed over. Shared counts get smaller, set sizes do not, so
-//! resemblance is underestimated and pairs are missed. Lists, entries and tokens dropped are counted.
+//! The join skips lists with more documents. This lowers shared counts but not set sizes, so
+//! resemblance is underestimated and pairs are missed. The join counts the lists, entries and
+//! tokens that it drops.
 
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
@@ -53,37 +56,39 @@ use serde::{Deserialize, Serialize};
 use super::counters::Counters;
 use super::{COMPRESSION, DIRECTORY, Join, JoinConfig, JoinProgress, Pair, STAGE, commit, list};
 
-/// A thread's run writer; the postings reader.
+/// Memory of a thread's run writer, and of the postings reader.
 const WORKER_BYTES: u64 = 4 << 20;
-/// Bytes of a block for each document in a list: the document or the mark that ends a list, and its
-/// place in the index.
+/// Bytes of a block for each document in a list: the document (or the mark that ends a list), and
+/// its place in the index.
 const ENTRY_BYTES: u64 = 8;
-/// A block is not worth its fixed costs below this.
+/// Below this number of entries a block is not worth its fixed costs.
 const LEAST_ENTRIES: u64 = 16 << 10;
-/// Documents that a worker takes at once.
+/// Number of documents that a worker takes at once.
 const PIECE: u32 = 64;
 /// Ends a list. No document has this number.
 const END: u32 = u32::MAX;
-/// What was counted while joining.
+
+/// Counters of the `count` join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountStats {
     /// Posting lists joined.
     pub lists: u64,
-    /// Documents in them.
+    /// Documents in these lists.
     pub entries: u64,
     /// Pair tokens counted.
     pub pair_tokens: u64,
-    /// Lists dropped by `--max-postings`,
+    /// Lists dropped by `--max-postings`.
     pub lists_dropped: u64,
-    /// the documents in them,
+    /// Documents in the dropped lists.
     pub entries_dropped: u64,
-    /// and the pair tokens that they would have given.
+    /// Pair tokens that the dropped lists would have given.
     pub pair_tokens_dropped: u64,
     /// Blocks of postings.
     pub blocks: u64,
     /// Counted pairs written to runs.
     pub counted: u64,
-    /// With [`super::Join::Probabilistic`]: counted pairs that were not, by their counters.
+    /// With [`super::Join::Probabilistic`]: counted pairs that were not written, because their hash
+    /// counters exclude them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pruned: u64,
 }
@@ -92,16 +97,16 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Where the join goes on.
+/// Where the join resumes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// Range of postings,
+    /// The range of postings.
     pub range: u32,
-    /// and blocks of its part that are done.
+    /// The number of blocks of this range's part that are done.
     pub skip: u64,
 }
 
-/// Joins by counting; goes on after the last block committed.
+/// Joins by counting. It resumes after the last committed block.
 pub(super) fn run<K: Key>(
     workspace: &mut Workspace,
     config: &JoinConfig,
@@ -134,7 +139,7 @@ pub(super) fn run<K: Key>(
     })?;
     let mut memory = context.budget.memory.0 - fixed;
     let tokens = postings.stats.pair_tokens;
-    // In one block, counts are final.
+    // If everything fits into one block, counts are final and counters cannot help.
     let several = postings.stats.entries > memory / ENTRY_BYTES;
     let counters = (config.join == Join::Probabilistic && several)
         .then(|| Counters::bytes(memory / 2, tokens));
@@ -163,7 +168,7 @@ pub(super) fn run<K: Key>(
     list::finish::<K>(workspace, config, &sampled, memory, limit, context)
 }
 
-/// What every block is counted with.
+/// The inputs that all blocks have in common.
 struct Counting<'a> {
     config: &'a JoinConfig,
     sampled: &'a Sampled,
@@ -187,7 +192,7 @@ fn blocks<K: Key>(
         .cloned()
         .unwrap_or_default();
     let mut block = Block::new(sampled.documents(), capacity);
-    // Everything in one block: its counts are final.
+    // If everything fits into one block, its counts are final.
     let fits = postings.stats.entries as usize <= capacity && progress.count == Place::default();
     let counted = progress.stats.count.unwrap_or_default();
     let done = AtomicU64::new(counted.pair_tokens);
@@ -209,7 +214,7 @@ fn blocks<K: Key>(
                 continue;
             }
             let mut rest = &lists.documents[..];
-            // A block of lists goes into one block of ours or opens the next.
+            // A block of the postings file goes as a whole into this block or opens the next one.
             if !block.is_empty() && block.entries() + rest.len() > capacity {
                 let skip = read - 1;
                 write_block(
@@ -256,12 +261,12 @@ fn blocks<K: Key>(
     commit(workspace, &progress)
 }
 
-/// Posting lists in memory, and where each document stands in them.
+/// Posting lists in memory, and the places of each document in them.
 struct Block {
     /// The lists, each ended by [`END`].
     lists: Vec<u32>,
     count: usize,
-    /// Where each document's places begin in `places`; one more than there are documents.
+    /// The beginning of each document's places in `places`, and one more element for their end.
     starts: Vec<u32>,
     places: Vec<u32>,
     capacity: usize,
@@ -282,7 +287,7 @@ impl Block {
         self.count == 0
     }
 
-    /// Documents in lists.
+    /// Number of documents in the lists.
     fn entries(&self) -> usize {
         self.lists.len() - self.count
     }
@@ -290,7 +295,8 @@ impl Block {
     fn push(&mut self, list: &[u32]) {
         let wanted = self.lists.len() + list.len() + 1;
         if wanted > self.lists.capacity() {
-            // Doubling would be twice what was counted; half again is within the index's share.
+            // Doubling could take twice the memory that the budget counts. Growth by half stays
+            // within the share of the index.
             let most = self.capacity + self.capacity / 2 + 1;
             let target = (self.lists.capacity() * 3 / 2)
                 .max(1 << 16)
@@ -303,7 +309,8 @@ impl Block {
         self.count += 1;
     }
 
-    /// Notes where each document stands. The last of a list has no partner after it.
+    /// Records the places of each document. The last document of a list gets none, because no
+    /// partner follows it.
     fn index(&mut self) {
         self.starts.fill(0);
         let followed = |pair: &[u32]| pair[0] != END && pair[1] != END;
@@ -317,7 +324,7 @@ impl Block {
         self.places.clear();
         self.places.reserve_exact(total);
         self.places.resize(total, 0);
-        // Filling moves each start to its end, which is the next one's start; then shift back.
+        // Filling moves each start to the start of the next document. The shift below undoes this.
         for (at, pair) in self.lists.windows(2).enumerate() {
             if followed(pair) {
                 let start = &mut self.starts[pair[0] as usize];
@@ -336,7 +343,7 @@ impl Block {
         self.count = 0;
     }
 
-    /// How often each document stands in the block's lists.
+    /// The number of lists of the block that each document stands in.
     fn in_block(&self) -> Vec<u32> {
         let mut counts = vec![0; self.starts.len() - 1];
         for &document in &self.lists {
@@ -348,7 +355,7 @@ impl Block {
     }
 }
 
-/// Counts a block's tokens and writes a run for each worker that found something.
+/// Counts a block's tokens and writes a run for each worker that found pairs.
 fn write_block(
     workspace: &Workspace,
     progress: &mut JoinProgress,
@@ -383,7 +390,7 @@ fn write_block(
         let workers: Vec<_> = (0..threads)
             .map(|i| scope.spawn(move || counter.work(first + i)))
             .collect();
-        // The workers say how far they are; somebody has to pass it on.
+        // The workers add to `done`; this thread passes it to the progress display.
         while workers.iter().any(|w| !w.is_finished()) {
             context.progress.at(done.load(Ordering::Relaxed));
             std::thread::sleep(std::time::Duration::from_millis(2));
@@ -421,7 +428,7 @@ struct Counted {
     run: Option<RunEntry>,
 }
 
-/// What the workers of a block share.
+/// The data that the workers of a block share.
 struct Counter<'a> {
     block: &'a Block,
     sampled: &'a Sampled,
@@ -437,7 +444,7 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    /// Takes pieces of documents in rising order, so its records rise too.
+    /// Takes pieces of documents in ascending order, so that its records are ascending too.
     fn work(&self, number: u64) -> Result<Counted> {
         let documents = self.sampled.documents();
         let mut counts = vec![0u32; documents];
@@ -508,7 +515,7 @@ impl Counter<'_> {
         let mut tokens = 0;
         for &place in places {
             for &b in &lists[place as usize..] {
-                // The mark that ends a list is no index of `counts`.
+                // The mark that ends a list is outside the range of `counts`.
                 let Some(count) = counts.get_mut(b as usize) else {
                     break;
                 };
@@ -522,7 +529,7 @@ impl Counter<'_> {
         tokens
     }
 
-    /// Does the pair's counter say that it could, where there are counters?
+    /// Does the pair's counter allow it to reach the threshold? Always true without counters.
     fn may_share_enough(&self, a: u32, b: u32) -> bool {
         self.counters.is_none_or(|counters| {
             let (size_a, size_b) = self.sampled.measured(a, b);

@@ -2,22 +2,24 @@
 //!
 //! # Source
 //! Steps 3 and 4 of Broder's algorithm (Broder, Glassman, Manasse & Zweig 1997) as restated by Ye,
-//! Wen & Ma 2008, section 2.1: count for every two documents the fingerprints they share, and from
-//! that and their sizes their resemblance.
+//! Wen & Ma 2008, section 2.1: for every two documents count the fingerprints that they share, and
+//! compute their resemblance from this count and their sizes.
 //!
 //! # In and out
-//! In: shared postings and the samples' sizes. Out: every pair of documents a < b whose (estimated)
-//! resemblance is at or above the threshold, with its shared count, ordered by (a, b).
+//! In: shared postings and the sizes of the samples. Out: every pair of documents a < b whose
+//! (estimated) resemblance is at or above the threshold, with its shared count, ordered by (a, b).
 //!
 //! # Algorithm
-//! Two ways to the same pairs: [`prefix`] looks at few fingerprints of each document and verifies
-//! what it finds; [`count`] counts all that any two documents share. Left to itself ([`Join::Auto`]) the
-//! stage takes whichever is expected to cost less, by the profiles and the lengths of the lists.
+//! Two algorithms find the same pairs. [`prefix`] looks at a few fingerprints of each document and
+//! verifies the candidates that it finds. [`count`] counts all fingerprints that any two documents
+//! share. With [`Join::Auto`] the stage estimates the cost of both from the profiles and the
+//! lengths of the lists, and runs the cheaper one.
 //!
 //! # Invariants
-//! - The pairs are those of the definition, exactly, unless `--max-postings` drops common shingles;
-//!   what it drops is counted.
-//! - S4 is not told by what two documents share: pairs that its bounds leave are weighed (`weigh.rs`).
+//! - The pairs are exactly those of the definition, unless `--max-postings` drops common shingles.
+//!   The dropped lists are counted.
+//! - The shared count does not determine the measure S4. The stage computes the weights of every
+//!   pair that the bounds of S4 do not exclude (`weigh.rs`).
 //! - Resemblance is compared in integers ([`crate::ids::Threshold`]).
 //!
 //! # Errors
@@ -52,10 +54,11 @@ pub use prefix::PrefixStats;
 
 const STAGE: &str = "join";
 const DIRECTORY: &str = "pairs";
-/// Counted pairs: the same a again and again. Measured to pay (`docs/experiments.md`).
+/// Counted pairs repeat the same `a` many times, so compression pays (measured in
+/// `docs/experiments.md`).
 const COMPRESSION: Compression = Compression::Zstd(1);
 
-/// What was counted while joining.
+/// Counters of the join.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JoinStats {
     /// Pairs at or above the threshold; with [`Pairs::None`], links from members of clusters to
@@ -63,22 +66,22 @@ pub struct JoinStats {
     pub pairs: u64,
     /// Runs of counted pairs and of candidates.
     pub runs: u64,
-    /// Bytes of them.
+    /// Bytes of these runs.
     pub spilled_bytes: u64,
-    /// Merges that one of them went through at most.
+    /// The most merges that any of these runs went through.
     pub generations: u32,
     /// Verified sampling: pairs whose full sets were intersected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looked_up: Option<u64>,
-    /// What the `count` join counted.
+    /// Counters of the `count` join.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<CountStats>,
-    /// What the `prefix` join counted.
+    /// Counters of the `prefix` join.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<PrefixStats>,
 }
 
-/// Where a join is, between commits.
+/// How far a join has come, as of its last commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JoinProgress {
     /// Digest of sample and join parameters.
@@ -87,11 +90,11 @@ pub struct JoinProgress {
     pub runs: Vec<RunEntry>,
     /// Number of the next run.
     pub next_number: u64,
-    /// What was counted so far.
+    /// Counters so far.
     pub stats: JoinStats,
-    /// Where the `count` join goes on.
+    /// Where the `count` join resumes.
     pub count: count::Place,
-    /// Where the `prefix` join goes on, once its candidates are written.
+    /// Where the `prefix` join resumes, once its candidates are written.
     pub prefix: Option<prefix::Place>,
 }
 
@@ -116,8 +119,8 @@ pub fn digest(sample: &str, config: &JoinConfig) -> String {
     store::digest(text.as_bytes())
 }
 
-/// Joins, unless the pairs of these parameters are there; goes on after what is committed. `limit`
-/// bounds the fan-in of merges.
+/// Runs the join, unless the pairs for these parameters are committed already. It resumes after the
+/// last commit. `limit` bounds the fan-in of merges.
 pub fn run<K: Key>(
     workspace: &mut Workspace,
     config: &JoinConfig,
@@ -183,14 +186,14 @@ pub fn run<K: Key>(
     }
 }
 
-/// A probe of the prefix join, with what follows from it, is reckoned to cost as much as so many pair tokens
-/// of the count join. It varies, from less to 170 where ten thousand documents are alike in ever other ways
-/// (`docs/measurements.md`).
+/// Estimated cost of one probe of the prefix join, with the work that follows from it, in pair
+/// tokens of the count join. The true ratio varies: it can be lower, and it reached 170 for ten
+/// thousand documents that overlap in many different combinations (`docs/measurements.md`).
 const TOKENS_OF_A_PROBE: u64 = 20;
-/// So few probes take no time worth choosing for.
+/// Up to this number of probes the prefix join is so fast that the choice does not matter.
 const FEW_PROBES: u64 = 100_000;
 
-/// Is it to be the count join?
+/// Should the stage run the count join?
 fn counts(workspace: &Workspace, config: &JoinConfig, context: &Context<'_>) -> Result<bool> {
     let begun = workspace.manifest.get::<JoinProgress>();
     match config.join {
@@ -210,7 +213,7 @@ fn counts(workspace: &Workspace, config: &JoinConfig, context: &Context<'_>) -> 
     }
 }
 
-/// Commits how far a join is.
+/// Commits the progress of a join.
 fn commit(workspace: &mut Workspace, progress: &JoinProgress) -> Result<()> {
     workspace.manifest.set(progress.clone());
     workspace.commit(&[DIRECTORY])

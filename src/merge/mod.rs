@@ -2,45 +2,52 @@
 //!
 //! # Source
 //! Step 2 of Broder's algorithm (Broder, Glassman, Manasse & Zweig 1997) as restated by Ye, Wen &
-//! Ma 2008, section 2.1. Distribution by the keys themselves, which are random: Knuth, TAOCP vol. 3,
-//! section 5.2.5. Tree of losers: section 5.4.1. That fingerprints of one document alone join no pair
-//! and need not be kept: Bernstein & Zobel 2006, section 5 (there by estimate, here exactly).
+//! Ma 2008, section 2.1. Distribution by the keys themselves, which are random: Knuth, TAOCP vol.
+//! 3, section 5.2.5. Tree of losers: section 5.4.1. Dropping fingerprints that occur in one
+//! document only, because they cannot contribute to a pair: Bernstein & Zobel 2006, section 5 (they
+//! find these fingerprints by an estimate; we find them exactly).
 //!
 //! # In and out
-//! In: R runs of records, each sorted by (fingerprint, document). Out: *shared postings*: every
-//! fingerprint of two documents or more, with its documents ascending, in fingerprint order, one
-//! part for each range of fingerprints. Fingerprints of one document are counted and dropped.
+//! In: R runs of records, each sorted by (fingerprint, document).
+//!
+//! Out: *shared postings*. They list every fingerprint that occurs in two or more documents, in
+//! fingerprint order, each with its documents in ascending order. There is one part for each range
+//! of fingerprints. The merge counts and drops fingerprints that occur in one document only.
 //!
 //! # Algorithm
 //! 1. While R > F (the fan-in), merge F runs of the lowest generation into one of the next.
-//! 2. Cut the fingerprints into ranges of equal width; merge each range of all runs on its own, batch
-//!    by batch. Ranges are merged in parallel and committed one by one.
-//! 3. A batch is all records below the least key that any run's next block begins with: they lie in
-//!    the blocks that are decoded now. They are distributed over slots by their keys, in cache, and
-//!    what shares a slot is put in order. A key that goes on from a block of a run into the next is
-//!    collected from all runs on its own.
-//! 4. Counted pairs, whose equal keys become one record, are merged by a tree of losers.
+//! 2. Cut the fingerprints into ranges of equal width; merge each range of all runs on its own,
+//!    batch by batch. Ranges are merged in parallel and committed one by one.
+//! 3. A batch consists of all records whose key is below the least first key of any run's next
+//!    block. All of them lie in the blocks that are already decoded. The merge distributes them
+//!    over slots by their keys, in cache, and sorts the records within each slot. If a key
+//!    continues from one block of a run into the next, the merge collects the records of this key
+//!    from all runs separately.
+//! 4. A tree of losers merges counted pairs, because their equal keys become one record.
 //!
-//! Where memory takes all records in a few passes over the sets there are no runs: [`direct`]. Either way
-//! each document's fingerprints are counted by class of document frequency as lists are made: its
-//! *profile*, which the prefix join begins with.
+//! If all records fit in memory within a few passes over the fingerprint sets, [`direct`] makes the
+//! postings without runs. In both cases the merge counts, while it makes the lists, how many
+//! fingerprints of each document fall in each class of document frequency. These counts are the
+//! document's *profile*, from which the prefix join starts.
 //!
 //! # Invariants
 //! - Ties go to the lower document: same bytes for every budget, fan-in and thread count.
-//! - The number of ranges depends on the number of records alone.
-//! - Records in = documents listed + fingerprints of one document. Runs go only after the postings
-//!   are committed.
+//! - The number of ranges depends only on the number of records.
+//! - Records in = documents listed + fingerprints that occur in one document only.
+//! - Runs are removed only after the postings are committed.
 //!
 //! # Cost
-//! Memory: for each thread one decoded block of each run, room for as many records in a batch (some
-//! 4,096 of random keys, no more than the blocks hold of any), and the longest posting list (at most 4
-//! bytes a document). Each record is read once, and written and read once more for each generation.
+//! Memory, for each thread: one decoded block of each run; room for the same number of records in a
+//! batch (about 4,096 if the keys are random, and for any keys at most what the blocks hold); and
+//! the longest posting list (at most 4 bytes per document). Each record is read once, and written
+//! and read once more for each generation.
 //!
 //! # Where we depart from the source
 //! The result is the paper's. Cutting it by ranges, and merging by batches, are ours.
 //!
 //! # Errors
-//! `Corrupt` when a checksum or a count fails (`verify` checks the order too); `BudgetTooSmall`; `Io` with file and operation.
+//! `Corrupt` when a checksum or a count is wrong (`verify` also checks the order);
+//! `BudgetTooSmall`; `Io` with file and operation.
 
 mod batches;
 pub mod direct;

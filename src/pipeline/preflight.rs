@@ -1,28 +1,31 @@
-//! Whether the disk will hold what a run writes, asked before the work that would fill it.
+//! Estimates, before a run begins, whether the disk has room for everything that the run will
+//! write.
 //!
 //! # Source
 //! None: the sizes are those of our own files (FORMAT.md).
 //!
 //! # In and out
-//! In: the list of inputs before they are read ([`before_ingest`]), or a collection of which a sample
-//! is drawn ([`before_sort`]). Out: nothing, a line for who watches where it may be tight, or
-//! [`Error::DiskSpace`] with what is needed and what there is.
+//! In: the list of inputs before they are read ([`before_ingest`]), or a collection and its sample
+//! ([`before_sort`]). Out: nothing if there is room; a progress note if space may be short; or
+//! [`Error::DiskSpace`] with the space needed and the space available.
 //!
 //! # Algorithm
-//! 1. Nobody knows what inputs hold before they are read. So the beginnings of some of them, spread over
-//!    the list by bytes, are read, parsed and shingled as they will be: that gives documents and
-//!    fingerprints for each byte on disk.
-//! 2. From documents, fingerprints and records follows the size of every file, by the arithmetic of
-//!    its encoding, at its worst: no record's fingerprint twice in a run, every record in a posting
-//!    list of two. From these follows the worst moment: the end of the merge, as a rule, when the runs
-//!    are still there and the postings are whole.
-//! 3. What is committed already is on the disk and not needed again. Before the sort documents and
-//!    records are known, so the question is asked again, without a sample.
+//! 1. The content of the inputs is unknown before they are read. So the check samples them: it
+//!    reads, parses and shingles the beginnings of some inputs, spread evenly over the bytes of
+//!    all. This gives the number of documents and fingerprints per byte on disk.
+//! 2. The numbers of documents, fingerprints and records give the size of every file, by the
+//!    arithmetic of its encoding. The check assumes the worst case: no fingerprint occurs twice in
+//!    a run, and every record stands in a posting list of two. The sizes give the moment at which
+//!    the run needs most space. As a rule this is the end of the merge, when the postings are
+//!    complete and the runs still exist.
+//! 3. Committed parts are on the disk already and need no more space. Before the sort the numbers
+//!    of documents and records are known, so the check is repeated then, without reading any input.
 //!
 //! # Invariants
-//! - Nothing is written, and a refusal comes before anything is.
-//! - Inputs that are small for the disk are not read here at all.
-//! - What is in doubt is not refused: see `DOUBT_BEFORE_INGEST` and `DOUBT_BEFORE_SORT`.
+//! - The check writes nothing, and it refuses a run before the run writes anything.
+//! - The check does not read inputs that are small compared with the disk.
+//! - The check refuses a run only if the space is far too small: see `DOUBT_BEFORE_INGEST` and
+//!   `DOUBT_BEFORE_SORT`.
 //!
 //! # Cost
 //! Decompressing, parsing and shingling about `SAMPLE_BYTES`, on one thread. Measured on
@@ -30,10 +33,14 @@
 //! record of at most `LARGEST_RECORD` and its fingerprints.
 //!
 //! # What is not guaranteed
-//! Not counted are: counted pairs, the pair list and the result files of pairs, which nobody can
-//! foresee and which are written after the runs are gone; `rejects.jsonl`; what others write
-//! meanwhile; quotas, which the file system does not tell. Exact duplicates are counted before
-//! reading as if each were stored.
+//! The estimate leaves out:
+//! - counted pairs, the pair list and the result files of pairs: their size is unknown, and they
+//!   are written after the runs are removed;
+//! - `rejects.jsonl`;
+//! - files that other processes write meanwhile;
+//! - quotas, which the file system does not report.
+//!
+//! Before reading, the estimate counts every exact duplicate as if it were stored.
 
 use crate::budget::{Budget, ByteSize, Disk};
 use crate::collection::{
@@ -58,57 +65,64 @@ use std::path::Path;
 
 use super::{JoinParameters, Spill};
 
-/// Inputs of fewer bytes are not sampled where the disk has [`PLENTY`] times as many available.
+/// Inputs of fewer bytes are not sampled if the disk has [`PLENTY`] times their size available.
 const SMALL_INPUTS: u64 = 256 << 20;
-/// What a byte of input can become at its worst, short of hostile inputs: 36 bytes for each of its
-/// shingles with MD5, a shingle for every 6 bytes of text, text of a tenth of its size in xz.
+/// The most bytes that one byte of input needs in a run, hostile inputs excepted: 36 bytes for each
+/// shingle with MD5, one shingle for every 6 bytes of text, and text that xz compresses to a tenth.
 const PLENTY: u64 = 64;
 
-/// Decompressed bytes of all inputs that are shingled, about.
+/// Approximate number of decompressed bytes that are sampled from all inputs together.
 const SAMPLE_BYTES: u64 = 24 << 20;
-/// Places in the list of inputs that are looked at: as many as there is [`SAMPLE_BYTES`] for files of
-/// average size, within these bounds.
+/// Bounds for the number of places in the list of inputs at which the check samples. Within them,
+/// the number is [`SAMPLE_BYTES`] divided by the average size of a file.
 const PLACES: (u64, u64) = (12, 256);
-/// A larger record is left out of the sample, so that memory stays far below the least that ingest needs.
+/// The sample leaves out larger records, so that its memory stays far below the least that ingest
+/// needs.
 const LARGEST_RECORD: ByteSize = ByteSize::mib(4);
-/// Where a sample decompresses to more than this times its size, it ends; hostile inputs take no time.
+/// The sample of an input ends if it decompresses to more than this times its size, so that hostile
+/// inputs cost no time.
 const MOST_RATIO: u64 = 64;
 
-/// Bytes of a document's record in a documents part beside its names, which zstd halves or better:
-/// its MD5 and seven numbers. Measured, names and all, at 63 to 70 bytes a document on linuxdocs.
+/// Bytes of a document in a documents part, without its names: its MD5 and seven numbers. zstd
+/// compresses the names to half or less. With names, 63 to 70 bytes per document were measured on
+/// linuxdocs.
 const DOCUMENT_BYTES: u64 = 44;
-/// Of a document in the catalogue beside its docno: end of the docno, representative, stored size.
+/// Bytes of a document in the catalogue, without its docno: end of the docno, representative,
+/// stored size.
 const CATALOGUE_BYTES: u64 = 16;
-/// Of a document in a sort that needs no checkpoint ([`sort::Tagged`]).
+/// Bytes of a document in a sort that needs no checkpoint ([`sort::Tagged`]).
 const SCRATCH_BYTES: u64 = 24;
-/// Of a document in the samples' sizes.
+/// Bytes of a document in the file of sample sizes.
 const SAMPLED_BYTES: u64 = 4;
-/// Of a document in the result files beside its names, which stand there up to twice. Measured, names
-/// and all, at 218 bytes a document on linuxdocs-medium and 212 on small.
+/// Bytes of a document in the result files, without its names, which occur up to twice. With names,
+/// 218 bytes per document were measured on linuxdocs-medium and 212 on linuxdocs-small.
 const RESULT_BYTES: u64 = 100;
-/// Of an input file in `inputs.jsonl` beside its path and docno.
+/// Bytes of an input file in `inputs.jsonl`, without its path and docno.
 const INPUT_BYTES: u64 = 130;
-/// Manifest, headers and the unused ends of blocks of the file system: 2 MiB on linuxdocs-medium.
+/// Bytes of the manifest, of headers, and of the unused ends of file system blocks. They take 2 MiB
+/// on linuxdocs-medium.
 const FIXED_BYTES: u64 = 4 << 20;
 
-/// Bits by which a frame of 128 differences of random keys is wider than their mean: the largest of
-/// 128 is 5.4 times the mean, and a width is whole.
+/// Bits by which a frame of 128 differences of random keys is wider than their mean. The largest of
+/// 128 differences is 5.4 times the mean, and the width is rounded up to whole bits.
 const FRAME_BITS: f64 = 3.0;
-/// Bits of the frames' widths, a byte each of 128, for a record of a run and a list of postings.
+/// Bits per record of a run, or per posting list, for the widths of the frames: one byte for each
+/// frame of 128 values.
 const WIDTH_BITS: f64 = 0.25;
-/// Bytes of a block's head and its line of the index, for each of its records (4,096, 16,384).
+/// Bytes per record for the head of its block and the block's entry in the index. A block has 4,096
+/// or 16,384 records.
 const BLOCK_SHARE: f64 = 48.0 / 4096.0;
 
-/// What is refused before reading: an estimate of which so much is more than there is. Exact
-/// duplicates may be half of a crawl, and are stored once: linuxdocs-medium, a fourth of whose documents
-/// are, takes 0.66 of its estimate.
+/// Before reading, the check refuses a run if this fraction of the estimate exceeds the space
+/// available. Half of a crawl may be exact duplicates, which are stored once. linuxdocs-medium, of
+/// whose documents a fourth are exact duplicates, takes 0.66 of its estimate.
 const DOUBT_BEFORE_INGEST: f64 = 0.5;
-/// The same before the sort, where the runs are known and the postings may be next to nothing: they
-/// are two fifths of what is needed at most.
+/// The same fraction before the sort. The size of the runs is then known, but the postings may take
+/// almost nothing. They are at most two fifths of the space needed.
 const DOUBT_BEFORE_SORT: f64 = 0.6;
 
-/// Refuses to read inputs into a collection, and to ask a question of it if there is one, where the
-/// disk will not do.
+/// Refuses to read inputs into a collection if the disk has too little space. With `parameters` the
+/// estimate includes the join.
 pub fn before_ingest(
     inputs: &[InputFile],
     out: &Path,
@@ -135,13 +149,13 @@ fn of_inputs<K: Key>(
     };
     let size = |input: &InputFile| input.identity.as_ref().map_or(0, |f| f.size);
     let total: u64 = inputs.iter().map(size).sum();
-    // Of standard input nothing is known.
+    // The size of standard input is unknown.
     let unknown = inputs.iter().any(|input| input.path == Path::new("-"));
     let small = total < SMALL_INPUTS && total.saturating_mul(PLENTY) < available.0;
     if unknown || small || total == 0 {
         return Ok(());
     }
-    // A manifest that cannot be read is for those to tell who open the directory.
+    // If the manifest cannot be read, the caller reports that when it opens the directory.
     let manifest = match super::look(out) {
         Ok(manifest) => Some(manifest),
         Err(Error::StageMissing { .. }) => None,
@@ -219,8 +233,8 @@ fn of_inputs<K: Key>(
     )
 }
 
-/// Refuses to sort and merge the records of a sample where the disk will not do. `limit` bounds the
-/// fan-in as it does in the merge; with `direct` there are no runs.
+/// Refuses to sort and merge the records of a sample if the disk has too little space. `limit`
+/// bounds the fan-in as it does in the merge. With `direct` there are no runs.
 pub fn before_sort<K: Key>(
     workspace: &Workspace,
     direct: bool,
@@ -241,7 +255,7 @@ pub fn before_sort<K: Key>(
     let segments = collection::segments(manifest).iter();
     let volume = Volume {
         documents: Catalogue::stats(workspace)?.documents,
-        // It lies there already.
+        // The texts are on the disk already.
         text: 0,
         names: catalogue.names.bytes + segments.map(|s| s.documents.bytes).sum::<u64>(),
         stored: catalogue.stats.shingles,
@@ -260,7 +274,7 @@ pub fn before_sort<K: Key>(
         }
     }
     if let Some(postings) = manifest.get::<PostingsEntry>() {
-        // Generations are over when the first range is merged.
+        // The generations are complete before the first range is merged.
         asking.extra = 0;
         let ranges = u64::from(postings.ranges);
         let left = ranges.saturating_sub(postings.parts.len() as u64);
@@ -283,7 +297,7 @@ fn part(bytes: u64, of: u64, all: u64) -> u64 {
     (u128::from(bytes) * u128::from(of) / u128::from(all.max(1))) as u64
 }
 
-/// Refuses, tells, or does nothing.
+/// Returns an error if the space is far too small, and writes a note if it may be too small.
 fn decide(
     out: &Path,
     needed: u64,
@@ -311,7 +325,7 @@ fn decide(
     Ok(())
 }
 
-/// What may be written; `None` where nobody asks, or nobody knows.
+/// The bytes that may be written; `None` if the check is switched off or the space is unknown.
 fn available(out: &Path, budget: &Budget) -> Option<ByteSize> {
     match budget.disk {
         Disk::Unchecked => None,
@@ -320,44 +334,45 @@ fn available(out: &Path, budget: &Budget) -> Option<ByteSize> {
     }
 }
 
-/// What the file system of a directory, or of where it will be made, has left for this user.
+/// The space that the file system has left for this user, at the directory or at the place where it
+/// will be made.
 fn free(out: &Path) -> Option<ByteSize> {
     let out = std::path::absolute(out).ok()?;
     let place = out
         .ancestors()
         .find(|place| disk::exists(place).unwrap_or(false))?;
     let found = rustix::fs::statvfs(place).ok()?;
-    // Some file systems of networks and user space have no sizes to tell.
+    // Some network and user-space file systems report no sizes.
     (found.f_blocks > 0).then(|| ByteSize(found.f_bavail.saturating_mul(found.f_frsize)))
 }
 
-/// What goes through a run, counted.
+/// The amounts of data that a run processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Volume {
     documents: u64,
-    /// Bytes of their docnos, addresses and titles.
+    /// Bytes of the documents' docnos, addresses and titles.
     names: u64,
-    /// Bytes of their texts, where they are kept, behind zstd.
+    /// Bytes of the documents' texts after compression with zstd, if the collection keeps them.
     text: u64,
     /// Fingerprints in the collection.
     stored: u64,
-    /// Those that are sorted.
+    /// Records that are sorted.
     records: u64,
     /// Bytes of a fingerprint.
     key_bytes: u64,
 }
 
-/// Bytes of what sort and merge write.
+/// Bytes that the sort and the merge write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Merging {
     runs: u64,
-    /// What merging runs into fewer takes beside the runs themselves.
+    /// Bytes that a merge of runs into fewer runs takes in addition to the runs themselves.
     extra: u64,
     postings: u64,
 }
 
 impl Volume {
-    /// Documents and fingerprints: 8 bytes each (16 with MD5), as they are.
+    /// Documents, and fingerprints, which are stored uncompressed with 8 bytes each (16 with MD5).
     fn collection(&self) -> u64 {
         self.stored * self.key_bytes + self.documents * DOCUMENT_BYTES + self.names + self.text
     }
@@ -370,8 +385,8 @@ impl Volume {
         self.documents * SAMPLED_BYTES
     }
 
-    /// From the sort to the end: runs beside the larger of what replaces them, or results beside
-    /// postings.
+    /// The most bytes needed from the sort to the end: either the runs together with the larger of
+    /// the files that replace them, or the results together with the postings.
     fn asking(&self, merging: Merging) -> u64 {
         let Merging {
             runs,
@@ -382,14 +397,14 @@ impl Volume {
         (runs + extra.max(postings)).max(postings + results)
     }
 
-    /// What sort and merge write with these means. A budget that is too small for them is for them
-    /// to refuse.
+    /// The bytes that the sort and the merge write under this budget. If the budget is too small
+    /// for them, they refuse it themselves.
     fn merging<K: Key>(&self, budget: &Budget, levels: usize, limit: Option<usize>) -> Merging {
         let (documents, records) = (self.documents, self.records);
         let run = sort::run_records::<K>(budget, documents, levels, records).unwrap_or(1) as u64;
         let runs = self.runs(run);
         let fan_in = merge::runs_at_once::<K>(budget, documents, limit).unwrap_or(usize::MAX);
-        // A worker's last run is not full.
+        // The last run of each worker is not full.
         let count = records.div_ceil(run) + budget.threads as u64;
         Merging {
             runs,
@@ -398,27 +413,29 @@ impl Volume {
         }
     }
 
-    /// Bits of a document's number: frames are as wide as their largest.
+    /// Bits of a document's number. A frame is as wide as its largest value.
     fn document_bits(&self) -> f64 {
         f64::from(u64::BITS - self.documents.leading_zeros())
     }
 
-    /// Bits of the difference of two neighbours among so many random keys.
+    /// Bits of the difference of two neighbours among this number of random keys.
     fn key_bits(&self, keys: u64) -> f64 {
         let all = (self.key_bytes * 8) as f64;
         (all - (keys.max(1) as f64).log2() + FRAME_BITS).max(1.0)
     }
 
-    /// Runs of so many records each, none of which has the fingerprint of another. 7.4 and 7.8 bytes
-    /// a record for linuxdocs-small and medium, which take 5.8 and 7.2.
+    /// Bytes of runs of `run` records each, if all fingerprints in a run are distinct. This
+    /// estimates 7.4 bytes per record for linuxdocs-small and 7.8 for linuxdocs-medium, which take
+    /// 5.8 and 7.2.
     fn runs(&self, run: u64) -> u64 {
         let bits = self.key_bits(run.min(self.records)) + self.document_bits() + WIDTH_BITS;
         (self.records as f64 * (bits / 8.0 + BLOCK_SHARE)) as u64
     }
 
-    /// Postings in which every record stands in a list of two, not compressed: longer lists share
-    /// their key, and a fingerprint of one document only is left out. 4.6 and 4.9 bytes a record for
-    /// linuxdocs-small and medium, which take 2.9 and 3.2.
+    /// Bytes of postings in which every record stands in a list of two, without compression. This
+    /// is the worst case: the documents of a longer list share one key, and fingerprints that occur
+    /// in one document only are left out. It estimates 4.6 bytes per record for linuxdocs-small and
+    /// 4.9 for linuxdocs-medium, which take 2.9 and 3.2.
     fn postings(&self) -> u64 {
         const LENGTH_BITS: f64 = 2.0;
         let lists = self.records / 2;
@@ -427,10 +444,10 @@ impl Volume {
     }
 }
 
-/// The most bytes of runs that one merge of a generation has before it removes them, as
-/// [`merge::merge_generations`] goes about it with `count` runs of equal size.
+/// The most bytes of runs that one merge of a generation reads before it removes them, if
+/// [`merge::merge_generations`] merges `count` runs of equal size.
 fn merged_at_once(bytes: u64, count: u64, fan_in: usize) -> u64 {
-    /// More runs are merged so often that the last merge may take nearly all.
+    /// With more runs there are so many generations that the last merge may take nearly all bytes.
     const MANY: u64 = 1 << 16;
     if count <= fan_in as u64 {
         return 0;
@@ -449,7 +466,7 @@ fn merged_at_once(bytes: u64, count: u64, fan_in: usize) -> u64 {
     most.min(bytes)
 }
 
-/// What a byte of input on disk comes to.
+/// Documents, bytes, fingerprints and records per byte of input on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Density {
     documents: f64,
@@ -459,7 +476,7 @@ struct Density {
     records: f64,
 }
 
-/// Samples the inputs; `None` where none of those looked at tells anything.
+/// Samples the inputs; `None` if no sampled input allows an estimate.
 fn density<K: Key>(
     inputs: &[InputFile],
     total: u64,
@@ -473,7 +490,8 @@ fn density<K: Key>(
     let (mut sum, mut weights) = (Density::default(), 0.0);
     for (file, weight) in places {
         context.stop.check("preflight")?;
-        // Files are drawn by their size, so the mean of their densities is that of all bytes.
+        // Files are chosen in proportion to their size, so the mean of their densities is the
+        // density of all bytes.
         if let Some(density) = sampler.look(&inputs[file]) {
             let weight = f64::from(weight);
             weights += weight;
@@ -493,8 +511,8 @@ fn density<K: Key>(
     }))
 }
 
-/// Which inputs to look at: those in which places lie that are spread evenly over the bytes of all, and
-/// how many lie in each.
+/// Chooses the inputs to sample. The places are spread evenly over the bytes of all inputs; the
+/// result has each input that contains a place, with the number of its places.
 fn places(inputs: &[InputFile], total: u64) -> BTreeMap<usize, u32> {
     let average = (total / inputs.len().max(1) as u64).max(1);
     let count = (SAMPLE_BYTES / average).clamp(PLACES.0, PLACES.1);
@@ -502,7 +520,7 @@ fn places(inputs: &[InputFile], total: u64) -> BTreeMap<usize, u32> {
     let (mut end, mut next) = (0u64, 0);
     for (file, input) in inputs.iter().enumerate() {
         end += input.identity.as_ref().map_or(0, |f| f.size);
-        // The middle of the next of `count` equal stretches.
+        // The middle of stretch `next` of `count` equal stretches.
         let middle =
             |next: u64| (u128::from(total) * u128::from(2 * next + 1)) / (2 * u128::from(count));
         while next < count && middle(next) < u128::from(end) {
@@ -521,7 +539,7 @@ struct Sampler<'a, K: Key> {
     limit: u64,
     shingler: Shingler<K>,
     set: Vec<K>,
-    /// Texts not yet counted.
+    /// Texts whose compressed size is not yet counted.
     text: Vec<u8>,
     batch: Batch,
 }
@@ -543,7 +561,7 @@ impl<'a, K: Key> Sampler<'a, K> {
         }
     }
 
-    /// What the first bytes of an input come to; `None` where they do not tell.
+    /// The density of the first bytes of an input; `None` if they do not allow an estimate.
     fn look(&mut self, input: &InputFile) -> Option<Density> {
         let size = input.identity.as_ref()?.size;
         let file = disk::open_input(&input.path).ok()?.take(self.limit);
@@ -561,7 +579,7 @@ impl<'a, K: Key> Sampler<'a, K> {
             let end = record.source.offset + record.source.length;
             match &record.kind {
                 RecordKind::Rejected(reject) => {
-                    // Ingest reads records that are only here too large.
+                    // Ingest accepts records that are too large for the sample only.
                     if reject.reason == Reason::TooLarge
                         && record.source.length <= self.config.read.max_document.0
                     {
@@ -570,8 +588,8 @@ impl<'a, K: Key> Sampler<'a, K> {
                     first_reject.get_or_insert_with(|| reject.clone());
                 }
                 _ => {
-                    // Rejects count as read where a record comes after them: the last may be one
-                    // that is cut off here only.
+                    // A reject counts as read only if a record follows it: the last reject may be a
+                    // record that the end of the sample cut off.
                     counted = end;
                     self.shingle(&mut found);
                 }
@@ -582,7 +600,7 @@ impl<'a, K: Key> Sampler<'a, K> {
             0 => return first_reject.filter(useless).map(|_| Density::default()),
             counted => counted as f64,
         };
-        // What a byte on disk decompresses to, as far as the decompressor has come.
+        // Decompressed bytes per byte on disk, as far as the decompressor has read.
         let ratio = reader.decompressed() as f64 / reader.position().clamp(1, size.max(1)) as f64;
         let bytes = read / ratio;
         Some(Density {
@@ -594,7 +612,7 @@ impl<'a, K: Key> Sampler<'a, K> {
         })
     }
 
-    /// Counts the record of the batch.
+    /// Shingles the record of the batch and adds it to `found`.
     fn shingle(&mut self, found: &mut Density) {
         let Some(record) = self.batch.records.first() else {
             return;
@@ -630,7 +648,7 @@ impl<'a, K: Key> Sampler<'a, K> {
     }
 }
 
-/// Counts what texts come to, and empties them.
+/// Adds the compressed size of the texts to `found`, and clears them.
 fn pack(texts: &mut Vec<u8>, found: &mut Density) {
     for block in texts.chunks(TEXT_BLOCK_BYTES) {
         let packed = zstd::bulk::compress(block, TEXT_ZSTD_LEVEL);
@@ -639,7 +657,7 @@ fn pack(texts: &mut Vec<u8>, found: &mut Density) {
     texts.clear();
 }
 
-/// Is a file that begins with this reject one that ingest gets nothing out of?
+/// Does this reject at the beginning of a file show that ingest will find no document in it?
 fn useless(reject: &Reject) -> bool {
     matches!(
         reject.reason,
@@ -674,14 +692,14 @@ mod tests {
         key_bytes: 8,
     };
 
-    /// Every size is at least what two collections came to, and not much more.
+    /// Every estimate is at least the size measured on two collections, and not much larger.
     #[test]
     fn sizes_are_at_least_what_was_measured() {
         let md5 = Volume {
             key_bytes: 16,
             ..SMALL
         };
-        // Files of the collection, runs of so many records, postings.
+        // Bytes of the collection, records per run, bytes of the runs, bytes of the postings.
         for (volume, collection, run, runs, postings) in [
             (SMALL, 88_602_079, 3 << 20, 63_817_534, 32_068_284),
             (md5, 176_858_559, 3 << 20, 126_644_372, 53_799_080),
@@ -732,12 +750,12 @@ mod tests {
         for (count, fan_in, merged) in [
             (0, 2, 0),
             (8, 8, 0),
-            // Three of ten, and eight are left.
+            // Three of ten runs are merged, and eight are left.
             (10, 8, 1536),
             (4, 2, 2560),
-            // 2, 2, 2, 2, then 4, and 4 and 4 are left.
+            // Runs of size 2, 2, 2, 2, then one of 4; two of size 4 are left.
             (8, 2, 2560),
-            // 64 of eight, then eight of 64.
+            // 64 merges of eight runs, then merges of eight of those.
             (512, 8, 640),
             (u64::MAX, 8, 5120),
         ] {
@@ -768,7 +786,7 @@ mod tests {
     fn places_are_spread_by_bytes() {
         let of = |sizes: &[u64]| places(&inputs(sizes), sizes.iter().sum());
         let (least, most) = PLACES;
-        // As many as there are, all in one, none in what is empty.
+        // No inputs have no places, a single input has all of them, and an empty one has none.
         assert_eq!(of(&[]), BTreeMap::new());
         assert_eq!(of(&[1 << 40]), [(0, least as u32)].into());
         assert_eq!(of(&[0, 1 << 40, 0]), [(1, least as u32)].into());

@@ -21,23 +21,25 @@ use super::cutoff::{Cutoffs, Level};
 use super::verify::Verifier;
 use super::{Joining, Place, PrefixStats, start_pass};
 
-/// Candidates that a thread holds at least and at most before it writes them out; and for each document
-/// of the collection: what is sorted in cache is sorted faster.
+/// The least and the most candidates that a thread buffers before it writes them, and the most for
+/// each document of the collection. The buffer is bounded because sorting in cache is faster.
 const LEAST_CANDIDATES: u64 = 1 << 10;
 const MOST_CANDIDATES: u64 = 8 << 20;
 const CANDIDATES_OF_A_DOCUMENT: u64 = 32;
-/// Bytes of a thread's least buffer.
+/// Bytes of the smallest buffer of a thread.
 pub(super) const LEAST_BYTES: u64 = LEAST_CANDIDATES * 8;
-/// Slots of the tables of lists and pairs met lately, powers of two.
+/// Slots of the tables of recently paired lists and recent pairs; powers of two.
 const LISTS_MET: usize = 4 << 10;
 const PAIRS_MET: usize = 64 << 10;
-/// Lists of fewer documents are not worth a look into the table.
+/// Lists of fewer documents are not looked up in the table, because pairing them costs less.
 const LEAST_MET: usize = 4;
-/// With [`Pairs::None`]: under a fingerprint of so many documents or more, neighbours in size are verified
-/// at once, so that a template's pages become one cluster before all their pairs are candidates.
+/// With [`Pairs::None`], a worker verifies neighbours in size at once if a fingerprint has this
+/// number of documents or more. So the pages of a template become one cluster before all their
+/// pairs become candidates.
 const LONG: usize = 16;
 
-/// What the longest list needs in a thread: as packed, as decoded, as filtered, and as it is paired.
+/// Bytes that the longest list needs in a thread: packed, decoded, filtered, and while it is
+/// paired.
 pub(super) fn longest_bytes(longest: u64, levels: usize) -> u64 {
     longest * (36 + 4 * levels as u64)
 }
@@ -75,7 +77,7 @@ impl<K: Key> Source<K> {
     }
 }
 
-/// Something that threads take in the order of the blocks they hold.
+/// A value that threads use in the order of the blocks that they process.
 struct InTurn<T> {
     state: Mutex<Turn<T>>,
     changed: Condvar,
@@ -83,7 +85,7 @@ struct InTurn<T> {
 
 struct Turn<T> {
     next: u64,
-    /// Somebody will never come.
+    /// A thread has failed, so its block will never take its turn.
     failed: bool,
     value: T,
 }
@@ -104,7 +106,8 @@ impl<T> InTurn<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the turn of block `sequence`; `None` if a block before it will never come.
+    /// Waits for the turn of block `sequence`. Returns `None` if a thread with an earlier block
+    /// failed.
     fn with<R>(&self, sequence: u64, take: impl FnOnce(&mut T) -> R) -> Option<R> {
         let waiting = |turn: &mut Turn<T>| turn.next != sequence && !turn.failed;
         let mut turn = self
@@ -122,7 +125,7 @@ impl<T> InTurn<T> {
     }
 }
 
-/// Lets the others go when a thread ends with an error or a panic.
+/// Releases the waiting threads when a thread ends with an error or a panic.
 struct Leaving<'a, T>(Option<&'a InTurn<T>>);
 
 impl<T> Drop for Leaving<'_, T> {
@@ -234,13 +237,13 @@ pub(super) fn run<K: Key>(
     crate::join::commit(workspace, &progress)
 }
 
-/// What is needed to tell at once that two documents are in one cluster.
+/// Verifies pairs while candidates are generated, and keeps the clusters found so far.
 struct Early<'a> {
     verifier: Verifier<'a>,
     clusters: SharedUnionFind,
 }
 
-/// What all threads use.
+/// The data that all threads share.
 struct Shared<'a, K> {
     join: &'a Joining<'a>,
     levels: &'a [Level],
@@ -249,7 +252,7 @@ struct Shared<'a, K> {
     source: Mutex<Source<K>>,
     quotas: InTurn<Vec<Vec<u32>>>,
     early: Option<&'a Early<'a>>,
-    /// Runs begun.
+    /// Number of the last run begun.
     numbers: Mutex<u64>,
     directory: PathBuf,
     parameters: u128,
@@ -265,7 +268,8 @@ struct Kept {
     length: usize,
 }
 
-/// A document of a list, as it is paired: those of a cluster together, then by size.
+/// A document of a list that is being paired. The order puts the members of a cluster together, and
+/// sorts them by size.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Member {
     cluster: u32,
@@ -282,13 +286,13 @@ struct Worker<'a, K> {
     bytes: Vec<u8>,
     lists_met: Vec<u128>,
     pairs_met: Vec<u64>,
-    /// With [`Pairs::None`]: pairs that were verified and are below the threshold.
+    /// With [`Pairs::None`]: recent pairs that were verified and are below the threshold.
     pairs_failed: Vec<u64>,
     buffer: Vec<u64>,
     runs: Vec<RunEntry>,
 }
 
-/// No list has this digest, as good as certainly, and no pair this key.
+/// Marks an empty slot. No pair has this key.
 const NOTHING: u64 = u64::MAX;
 
 fn slot(key: u64) -> usize {
@@ -324,7 +328,7 @@ impl<'a, K: Key> Worker<'a, K> {
             };
             let Some(sequence) = next else { break };
             shared.join.context.stop.check(STAGE)?;
-            // Only where there are levels do keys tell something.
+            // Keys are needed only to assign lists to levels.
             let block = if shared.levels.len() > 1 {
                 decoder.decode(&packed)?
             } else {
@@ -379,7 +383,8 @@ impl<'a, K: Key> Worker<'a, K> {
                     kept[length] = document;
                     length += usize::from(cutoff[document as usize] >= class);
                 }
-                // One document alone is of use only to count down what it has of its last class.
+                // A single document gives no pair. It is kept only to count down the quota of its
+                // cut-off class.
                 if length > 1 || length == 1 && cutoff[kept[0] as usize] == class {
                     to += length;
                     self.heads.push(Kept {
@@ -392,7 +397,8 @@ impl<'a, K: Key> Worker<'a, K> {
         }
     }
 
-    /// Of its cut-off class, a document takes the first fingerprints only. Blocks come in order here.
+    /// Drops a document from the lists of its cut-off class once its quota is used up: it takes
+    /// only the first fingerprints of that class. Blocks arrive here in order.
     fn count_down(&mut self, quotas: &mut [Vec<u32>]) {
         let (mut from, mut to) = (0, 0);
         for head in &mut self.heads {
@@ -443,7 +449,7 @@ impl<'a, K: Key> Worker<'a, K> {
         let probes = n * (n - 1) / 2;
         self.stats.probes += probes;
         if let (&[a, b], None) = (list, self.shared.early) {
-            // Nothing to order, and nothing to look up.
+            // Two documents need no sort and no table.
             let sampled = self.shared.join.sampled;
             let member = |document| Member {
                 cluster: 0,
@@ -486,7 +492,7 @@ impl<'a, K: Key> Worker<'a, K> {
         paired
     }
 
-    /// Has this very list been paired lately?
+    /// Has the same list been paired recently?
     fn met(&mut self, level: usize, list: &[u32]) -> bool {
         if list.len() < LEAST_MET {
             return false;
@@ -498,7 +504,7 @@ impl<'a, K: Key> Worker<'a, K> {
         std::mem::replace(slot, digest) == digest
     }
 
-    /// Verifies documents beside each other in size, and unites those that are alike.
+    /// Verifies documents that are neighbours in size, and unites those that reach the threshold.
     fn unite_neighbours(&mut self, level: usize, early: &Early<'_>) -> Result<()> {
         for i in 1..self.members.len() {
             let (a, b) = (self.members[i - 1], self.members[i]);
@@ -513,7 +519,7 @@ impl<'a, K: Key> Worker<'a, K> {
             self.stats.verified += 1;
             if early.verifier.verify::<K>(a, b)?.is_some() {
                 early.clusters.union(a, b);
-                // It is verified again with the others, where the clusters are made.
+                // The pair is verified again with the other candidates when the clusters are made.
                 self.push(key)?;
             } else {
                 self.pairs_failed[slot(key)] = key;
@@ -522,13 +528,13 @@ impl<'a, K: Key> Worker<'a, K> {
         Ok(())
     }
 
-    /// Are the two compared on this level?
+    /// Are the two documents compared on this level?
     fn is_of(&self, level: usize, a: u32, b: u32) -> bool {
         let sampled = self.shared.join.sampled;
         sampled.rates().len() == 1 || sampled.level(a).max(sampled.level(b)) == level
     }
 
-    /// Pairs documents that are not in one cluster and whose sizes leave a chance.
+    /// Pairs documents that are not in one cluster and whose sizes allow the threshold.
     fn pair_members(&mut self, level: usize, members: &[Member], probes: u64) -> Result<()> {
         let shared = self.shared;
         let criterion = shared.join.config.of_samples();
@@ -541,7 +547,7 @@ impl<'a, K: Key> Worker<'a, K> {
             if !clustered {
                 next = i + 1;
             } else if next <= i {
-                // The first of another cluster.
+                // The first member of another cluster.
                 let others = members[i..].iter().position(|m| m.cluster != a.cluster);
                 next = others.map_or(members.len(), |n| i + n);
             }
@@ -587,7 +593,7 @@ impl<'a, K: Key> Worker<'a, K> {
         }
         if self.buffer.len() == self.shared.capacity {
             self.distinct();
-            // Where most were repeated there is room again.
+            // If most pairs were repetitions, the buffer has room again.
             if self.buffer.len() > self.shared.capacity / 2 {
                 self.spill()?;
             }
@@ -601,7 +607,7 @@ impl<'a, K: Key> Worker<'a, K> {
         self.buffer.dedup();
     }
 
-    /// Writes a run of the candidates that are held.
+    /// Writes the buffered candidates as a run.
     fn spill(&mut self) -> Result<()> {
         self.distinct();
         if self.buffer.is_empty() {

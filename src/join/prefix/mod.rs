@@ -1,51 +1,63 @@
-//! The `prefix` join: the same pairs as by counting, found under few fingerprints of each document.
+//! The `prefix` join finds the same pairs as the `count` join, but from a few fingerprints of each
+//! document.
 //!
 //! # Source
 //! The prefix filter: Chaudhuri, Ganti & Kaushik 2006; Bayardo, Ma & Srikant 2007, section 3; Xiao,
-//! Wang, Lin & Yu 2008, section 3 (prefix and length filter for resemblance). That fingerprints of one
-//! document alone need not be kept: Bernstein & Zobel 2006, section 5. Union-find instead of pairs where
-//! clusters alone are wanted is ours, and so is everything that makes it work on disk.
+//! Wang, Lin & Yu 2008, section 3 (prefix and length filter for resemblance). Dropping fingerprints
+//! that occur in one document only: Bernstein & Zobel 2006, section 5. Two parts are ours:
+//! union-find in place of pairs when only clusters are wanted, and everything that makes the join
+//! work on disk.
 //!
 //! # In and out
-//! In: shared postings, sizes of samples, the fingerprint sets of the collection. Out: the pair list;
-//! or, with [`super::Pairs::None`], a link from each member of a cluster to its representative, with the
-//! fingerprints that the two share (which may be below the threshold).
+//! In: shared postings, sizes of the samples, the fingerprint sets of the collection.
+//!
+//! Out: the pair list. With [`super::Pairs::None`] it is instead a link from each member of a
+//! cluster to its representative, with the number of fingerprints that the two share. The
+//! resemblance of such a link may be below the threshold.
 //!
 //! # Algorithm
-//! Put all fingerprints in one order, rarest first. If r(A, B) >= t, A and B share a fingerprint that is
-//! among the first p(A) = |A| - ceil(t |A|) + 1 of A and among the first p(B) of B: their *prefixes*.
-//! Any order will do, as long as it is one for all. Here it is (class of document frequency, fingerprint).
+//! Put all fingerprints in one order, rarest first. If r(A, B) >= t, then A and B share a
+//! fingerprint that is among the first p(A) = |A| - ceil(t |A|) + 1 of A and among the first p(B)
+//! of B. These first fingerprints are the *prefixes* of A and B. Any order works if it is the same
+//! for all documents. The join orders by (class of document frequency, fingerprint).
 //!
-//! 1. *Profile*: for each document, how many of its fingerprints are in each class. Counted by the merge
-//!    as it makes the postings, committed with them, used for every threshold.
-//! 2. *Cut-offs* ([`cutoff`]): a document with p(A) or more fingerprints of its own can have no partner
-//!    and is pruned. For the others, the class at which the running sum reaches p(A) is the cut-off, and
-//!    of that class only as many count as are still missing. Where pruning has thinned the postings so much
-//!    that other classes pay for another pass, frequencies are counted again over the documents left.
-//! 3. *Candidates* ([`candidates`]): the postings are streamed once. Under each fingerprint, the documents
-//!    that have it in their prefix are paired, if their sizes and the fingerprints that they can share at
-//!    all leave a chance. Candidates are sorted and made distinct by the run machinery.
-//! 4. *Verify* ([`verify`]): the two sets are intersected in the mapped store, in the order of the
-//!    candidates, which is the order of the files; given up as soon as the threshold is out of reach.
+//! 1. *Profile*: the number of fingerprints in each class, for each document. The merge counts
+//!    profiles while it makes the postings and commits them with the postings. They serve every
+//!    threshold.
+//! 2. *Cut-offs* ([`cutoff`]): a document with p(A) or more fingerprints that occur in no other
+//!    document can have no partner, so it is pruned. For every other document, sum the classes from
+//!    the rarest on. The class at which the sum reaches p(A) is the cut-off, and the prefix takes
+//!    from this class only the fingerprints that are still missing. If pruning made enough
+//!    fingerprints rarer to pay for another pass, count the frequencies again over the remaining
+//!    documents.
+//! 3. *Candidates* ([`candidates`]): stream the postings once. Under each fingerprint, pair the
+//!    documents that have it in their prefix, if their sizes and the fingerprints that they can
+//!    share with any document allow the threshold. The run machinery sorts the candidates and
+//!    removes repetitions.
+//! 4. *Verify* ([`verify`]): intersect the two sets in the mapped store. The candidates are in the
+//!    order of the files. An intersection ends as soon as the threshold is out of reach.
 //!
 //! # Invariants
-//! - No pair at or above the threshold is missed: the order is frozen before cut-offs are taken, and
-//!   every later pass uses the same.
-//! - Candidates do not depend on threads or budget: of the cut-off class, documents take fingerprints in
-//!   fingerprint order, whoever decodes the blocks.
+//! - No pair at or above the threshold is missed: the order of fingerprints is fixed before the
+//!   cut-offs are computed, and every later pass uses the same order.
+//! - Candidates do not depend on threads or budget: a document takes the fingerprints of its
+//!   cut-off class in fingerprint order, no matter which thread decodes a block.
 //! - With sampling, two documents are compared on the coarser of their ratios. So a document has a
-//!   prefix for its own level and for every coarser one, and a pair is looked for on one level only.
+//!   prefix for its own level and for every coarser one, and the join searches a pair on one level
+//!   only.
 //!
 //! # Cost
-//! One pass over the postings, and one more for each recount; a look at each pair of documents under one
-//! fingerprint; one intersection for each candidate. Figures are in `docs/experiments.md`.
-//! Memory: 13 bytes a document and level, and buffers.
+//! Time: one pass over the postings, and one more for each recount; one probe for each pair of
+//! documents under one fingerprint; one intersection for each candidate. Measurements are in
+//! `docs/experiments.md`.
+//!
+//! Memory: 13 bytes per document and level, and buffers.
 //!
 //! # Where we depart from the source
-//! The papers order by document frequency itself and index in memory; classes of frequency need no sort
-//! for each document and no index. Their positional filter bounds what is left after a shared
-//! fingerprint; here verification gives up early instead, and a document's fingerprints that no other
-//! has are subtracted before.
+//! The papers order by document frequency itself and build an index in memory. Classes of frequency
+//! need neither a sort for each document nor an index. The papers' positional filter bounds how
+//! many fingerprints can follow a shared one. Here verification ends early instead, and the
+//! fingerprints that occur in one document only are subtracted beforehand.
 
 pub mod candidates;
 pub mod cutoff;
@@ -68,32 +80,33 @@ use super::{JoinConfig, STAGE, list};
 
 pub use cutoff::Round;
 
-/// A thread's decoder, run writer and tables.
+/// Memory of a thread's decoder, run writer and tables.
 const WORKER_BYTES: u64 = 6 << 20;
 
-/// What was counted while joining, filter by filter. Where documents have several ratios, a document
+/// Counters of the `prefix` join, filter by filter. If documents have different ratios, a document
 /// counts once for each level on which it is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrefixStats {
-    /// Fingerprints of one document only, which use up prefixes for nothing.
+    /// Fingerprints that occur in one document only. They take up places in prefixes but find no
+    /// pair.
     pub singles: u64,
     /// Entries of the shared postings.
     pub entries: u64,
-    /// Documents pruned because their prefix is nothing else, round by round.
+    /// The rounds of pruning. A round prunes the documents whose prefix has only such fingerprints.
     pub rounds: Vec<Round>,
-    /// Fingerprints in the prefixes of the documents left that are in shared postings.
+    /// Fingerprints of shared postings in the prefixes of the remaining documents.
     pub prefix_postings: u64,
     /// Pairs of documents under one fingerprint in the prefix of both.
     pub probes: u64,
-    /// Those not looked at because the same documents had met under another fingerprint.
+    /// Probes skipped because the same documents had been paired under another fingerprint.
     pub probes_repeated: u64,
-    /// Those whose sizes exclude the threshold.
+    /// Probes whose sizes exclude the threshold.
     pub probes_by_length: u64,
-    /// Those excluded by the fingerprints that one of the two has alone.
+    /// Probes excluded by the number of fingerprints that occur in one of the two documents only.
     pub probes_by_singles: u64,
-    /// With [`super::Pairs::None`]: those of documents that were in one cluster by then.
+    /// With [`super::Pairs::None`]: probes of documents that were in one cluster already.
     pub probes_clustered: u64,
-    /// Pairs written to runs of candidates, not all distinct.
+    /// Pairs written to runs of candidates, with repetitions.
     pub spilled: u64,
     /// Distinct candidates.
     pub candidates: u64,
@@ -101,16 +114,16 @@ pub struct PrefixStats {
     pub verified: u64,
 }
 
-/// Where the join goes on, once its candidates are written.
+/// Where the join resumes, once its candidates are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// Runs of candidates.
     pub candidates: Vec<RunEntry>,
-    /// The last one that has been dealt with.
+    /// The last candidate that has been verified.
     pub done: Option<u64>,
 }
 
-/// Joins by prefixes; goes on after what is committed.
+/// Joins by prefixes. It resumes after the last commit.
 pub(super) fn run<K: Key>(
     workspace: &mut Workspace,
     config: &JoinConfig,
@@ -171,7 +184,7 @@ pub(super) fn run<K: Key>(
     verify::run::<K>(workspace, &join, memory - clusters - mapped)
 }
 
-/// Probes that the cut-offs let expect.
+/// Expected number of probes under the cut-offs.
 pub(super) fn expected(
     workspace: &Workspace,
     config: &JoinConfig,
@@ -187,7 +200,7 @@ pub(super) fn expected(
     cutoff::expected(workspace, &join)
 }
 
-/// What every step of a join is given.
+/// The inputs that all steps of a join have in common.
 struct Joining<'a> {
     config: &'a JoinConfig,
     sampled: &'a Sampled,
@@ -195,7 +208,7 @@ struct Joining<'a> {
     context: &'a Context<'a>,
 }
 
-/// A pass over all postings begins.
+/// Reports the start of a pass over all postings as progress.
 fn start_pass(workspace: &Workspace, context: &Context<'_>) {
     let entries = workspace.manifest.get::<PostingsEntry>();
     let entries = entries.map(|postings| postings.stats.entries);
