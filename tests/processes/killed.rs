@@ -1,8 +1,8 @@
 //! The program killed anywhere, or stopped by a signal, and run again: the outcome is that of an
 //! uninterrupted run.
 //!
-//! These tests start processes, and have a file of their own for it: for a moment, a process being
-//! started has a copy of every lock that another test of the same file holds.
+//! These tests start processes: for a moment, a process being started has a copy of every lock that another
+//! test of the same binary holds.
 
 use crate::common;
 use lookalike::Error;
@@ -17,6 +17,8 @@ use common::{assert_same_files, lasting};
 
 /// The program, with the parameters of [`corpus`].
 fn program(input: &Path, out: &Path, threads: usize) -> Command {
+    #[cfg(target_os = "linux")]
+    crate::children_receive_signals();
     let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
     command.arg("run").arg(input).arg("-o").arg(out);
     command.args([

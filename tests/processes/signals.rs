@@ -1,8 +1,5 @@
 //! Locks that are left behind, directories in use, and signals: nothing needs to be removed or repaired by hand.
 //!
-//! Like `killed.rs` this starts processes, in a file of its own: for a moment, a process being started has a copy
-//! of every lock that another test of the same file holds.
-//!
 //! Where a signal has to come at some moment, the program is held there (`do=hold` in `LOOKALIKE_FAULTS`) until it has
 //! come: nothing here depends on how fast anything is.
 
@@ -31,6 +28,7 @@ const READ: [&str; 6] = [
 ];
 
 fn program<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Command {
+    crate::children_receive_signals();
     let mut command = Command::new(PROGRAM);
     command.args(arguments).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -655,6 +653,21 @@ fn a_signal_while_standard_input_gives_nothing() {
             1
         );
     }
+}
+
+/// The tests of this file pass in the background of a script, too, where SIGINT is ignored, and under `nohup`.
+#[test]
+fn signals_arrive_though_the_tests_ignore_them() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP INT TERM; exec \"$0\" \"$@\""]);
+    command.arg(std::env::current_exe().unwrap()).args([
+        "--exact",
+        "signals::a_signal_while_standard_input_gives_nothing",
+    ]);
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("1 passed"), "{said}");
 }
 
 /// A file that nobody writes cannot be waited for with an eye on signals: the first says that it came, the
