@@ -1,7 +1,7 @@
 //! The ledger: what came in, what left, what was dropped and why, what it cost.
 //!
 //! # In and out
-//! In: a manifest. Out: [`Summary`], which is `summary.json` and, as text, the table at the end of a
+//! In: a manifest. Out: [`Summary`](crate::pipeline::Summary), which is `summary.json` and, as text, the table at the end of a
 //! run, and with clusters and pairs the [`page`]; the pairs as a [`graph()`]. Every number in it was counted by a stage; nothing is
 //! computed twice.
 

@@ -7,7 +7,7 @@
 //! # In and out
 //! In: the collection and a [`Sampling`]. Out: for each level of the sampling, one column with the
 //! size of each document's sample (0 for documents that are not representatives). The records
-//! themselves are cut from the stored sets by [`Rate::slice`] when runs are formed (stage 6).
+//! themselves are cut from the stored sets by [`Rate::bounds`] when runs are formed (stage 6).
 //!
 //! # Algorithm
 //! A fingerprint h of b bits is in class floor(h n / 2^b) of n. Each class is a contiguous slice of

@@ -39,7 +39,7 @@ pub struct InputsEntry {
 pub struct Skipped {
     /// Hidden files and hidden directories. A hidden directory counts once, whatever it contains.
     pub hidden: u64,
-    /// Files that the globs of a [`Selection`] exclude.
+    /// Files that the globs of a selection exclude.
     pub excluded: u64,
 }
 
