@@ -1,26 +1,26 @@
-//! The class of a character: what it does to the word around it.
+//! The class of a character: its effect on the word around it.
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
 
-/// What a character does to the word around it (token kind `words`).
+/// The effect of a character on the word around it (token kind `words`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Class {
     /// Ends a word.
     Separator = 1,
-    /// Alphanumeric, and its own lower case.
+    /// Alphanumeric; equals its own lower case.
     Letter = 2,
-    /// Alphanumeric, with another lower case.
+    /// Alphanumeric; differs from its lower case.
     Upper = 3,
-    /// A combining mark that is not alphanumeric: belongs to what stands before it.
+    /// A combining mark that is not alphanumeric; it belongs to the character before it.
     Mark = 4,
-    /// A combining mark that is alphanumeric too (most vowel signs of the scripts of India):
-    /// belongs to what stands before it, and begins a word where nothing does.
+    /// A combining mark that is also alphanumeric (most vowel signs of Indic scripts). It belongs
+    /// to the character before it, and begins a word if there is none.
     LetterMark = 5,
     /// Han, Hiragana or Katakana: a token of its own.
     Ideograph = 6,
-    /// ' or U+2019.
+    /// `'` or U+2019.
     Apostrophe = 7,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn classify(c: char) -> Class {
     match (c.is_alphanumeric(), mark) {
         (true, true) => Class::LetterMark,
         (false, true) => Class::Mark,
-        // The script decides, not the category: a radical or a circled Katakana is no letter.
+        // The script decides, not the category: a radical or a circled Katakana is not a letter.
         _ if matches!(
             c.script(),
             Script::Han | Script::Hiragana | Script::Katakana
@@ -52,11 +52,11 @@ pub(super) fn classify(c: char) -> Class {
     }
 }
 
-/// Classes of the basic multilingual plane, looked up once each: the tables cost some 50 ns a
-/// character, this one or two.
+/// A cache of the classes of the basic multilingual plane. The Unicode tables cost about 50 ns per
+/// character, the cache one or two.
 #[derive(Debug)]
 pub(super) struct ClassCache {
-    /// By code point; 0 where it has not been asked for.
+    /// Indexed by code point; 0 for characters not looked up yet.
     known: Vec<u8>,
 }
 
@@ -89,11 +89,11 @@ impl ClassCache {
     }
 }
 
-/// In [`WORDS`] and [`WHITESPACE`]: not settled by the table, take the slow path.
+/// In [`WORDS`] and [`WHITESPACE`]: the table does not settle this byte; take the slow path.
 pub(super) const SLOW: u8 = 0;
 
-/// What a byte becomes in the canonical text of words: its lower case, a space for a separator,
-/// [`SLOW`] for an apostrophe and for bytes of longer characters.
+/// What a byte becomes in the canonical text of words: its lower case, a space for a separator, or
+/// [`SLOW`] for an apostrophe and for bytes of non-ASCII characters.
 pub(super) static WORDS: [u8; 256] = {
     let mut table = [SLOW; 256];
     let mut b = 0u8;
@@ -110,7 +110,8 @@ pub(super) static WORDS: [u8; 256] = {
 };
 
 /// What a byte becomes in the canonical text of `whitespace` and `bytes:N`: itself, a space for
-/// white space, [`SLOW`] for NUL (which the table has no room for) and bytes of longer characters.
+/// white space, or [`SLOW`] for NUL (which the table cannot represent) and bytes of non-ASCII
+/// characters.
 pub(super) static WHITESPACE: [u8; 256] = {
     let mut table = [SLOW; 256];
     let mut b = 1u8;
@@ -157,7 +158,7 @@ mod tests {
             if matches!(class, Class::Mark | Class::LetterMark | Class::Ideograph) {
                 assert!(c.to_lowercase().eq([c]), "{c:?}");
             }
-            // Room is reserved for twice the bytes that come in.
+            // Room is reserved for twice the input bytes.
             let lower: usize = c.to_lowercase().map(char::len_utf8).sum();
             assert!(2 * lower <= 3 * c.len_utf8(), "{c:?}");
             assert_eq!(cache.get(c), class);

@@ -1,4 +1,4 @@
-//! What a token is, and what decides a charset when nothing else does.
+//! Parameters that define tokens and the fallback for the charset.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What a document's text is cut into.
+/// The unit into which a document's text is cut.
 ///
-/// The choice changes every result, so it stands in the manifest and in the header of every output,
-/// in the form that [`fmt::Display`] prints and [`FromStr`] reads.
+/// The choice affects every result, so it is stored in the manifest and in the header of every
+/// output, in the form that [`fmt::Display`] prints and [`FromStr`] reads.
 ///
 /// ```
 /// use lookalike::parse::TokenKind;
@@ -19,14 +19,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum TokenKind {
-    /// Maximal runs of alphanumeric characters and their combining marks, lower-cased; an
-    /// apostrophe inside stays; each Han, Hiragana or Katakana character by itself.
+    /// Maximal runs of alphanumeric characters and their combining marks, lower-cased. An
+    /// apostrophe inside a run is kept. Each Han, Hiragana or Katakana character is a token of its
+    /// own.
     #[default]
     Words,
-    /// Maximal runs of characters other than white space, case kept (Ye, Wen & Ma 2008).
+    /// Maximal runs of characters other than white space, case-sensitive (Ye, Wen & Ma 2008).
     Whitespace,
-    /// No tokens: a shingle is each window of so many bytes of the text with its white space
-    /// folded (Cherkasova et al. 2009). The shingle size does not apply.
+    /// No tokens: each window of this many bytes of the text, with its white space folded, is a
+    /// shingle (Cherkasova et al. 2009). The shingle size does not apply.
     Bytes(NonZeroU32),
 }
 
@@ -76,10 +77,10 @@ impl TryFrom<String> for TokenKind {
 /// The parameters of stage 2.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParseConfig {
-    /// What the text is cut into.
+    /// The unit into which the text is cut.
     pub tokens: TokenKind,
-    /// Guess the charset of a document that declares none and is not UTF-8. `false` takes all of
-    /// these for windows-1252.
+    /// Whether to guess the charset of a document that declares none and is not UTF-8. With
+    /// `false`, such a document is decoded as windows-1252.
     pub detector: bool,
 }
 

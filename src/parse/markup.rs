@@ -1,26 +1,26 @@
-//! Markup to text: html5gum's tokenizer, and an emitter that keeps nothing but text.
+//! Converts markup to text, with html5gum's tokenizer and an emitter that keeps only text.
 //!
 //! # Source
-//! Tokenization as in the HTML standard, section 13.2.5, which html5gum implements. The tree is not
-//! built; the states that a tree builder would switch to are chosen here by tag name alone.
+//! Tokenization as in the HTML standard, section 13.2.5, which html5gum implements. No tree is
+//! built; the tag name alone selects the state to which a tree builder would switch.
 //!
 //! # What is text
-//! - Character data, with entities decoded. `<title>` and `<textarea>` hold text and entities but no
-//!   tags, `<xmp>` and `<plaintext>` only text.
-//! - Not text: tags and their attributes, comments, the doctype, processing instructions, and what
-//!   stands in `<script>` and `<style>`. A NUL is dropped, as browsers drop it in a body.
-//! - `<noscript>`, `<noframes>`, `<iframe>` and `<noembed>` are parsed as ordinary markup: in old
-//!   pages the text is there.
+//! - Character data is text, with entities decoded. `<title>` and `<textarea>` contain text and
+//!   entities but no tags; `<xmp>` and `<plaintext>` contain only text.
+//! - Not text: tags and their attributes, comments, the doctype, processing instructions, and the
+//!   content of `<script>` and `<style>`. A NUL is dropped, as browsers do in a body.
+//! - `<noscript>`, `<noframes>`, `<iframe>` and `<noembed>` are parsed as ordinary markup: old
+//!   pages have their text there.
 //! - CDATA sections are text in XML, SVG and MathML, and comments elsewhere, as in the standard.
 //!
 //! # What separates words
-//! Every tag but those of [`is_inline`]. The list is phrasing content of the standard that runs on
-//! within a line, with the old font tags; form controls, table cells, `<br>` and unknown elements
-//! separate. Comments do not.
+//! Every tag separates words, except those of [`is_inline`]: the phrasing content of the standard
+//! that continues a line, and the old font tags. Form controls, table cells, `<br>` and unknown
+//! elements separate. Comments do not.
 //!
 //! # Where we depart from the standard
-//! Where the body begins with an XML declaration, and within SVG and MathML, `<x/>` closes itself
-//! and `<title>` may hold tags. In HTML, `<script/>` opens a script, as in browsers.
+//! If the body begins with an XML declaration, and within SVG and MathML, `<x/>` closes itself and
+//! `<title>` may contain tags. In HTML, `<script/>` opens a script, as in browsers.
 
 use std::convert::Infallible;
 
@@ -28,14 +28,14 @@ use html5gum::{Emitter, Error, State};
 
 use super::Sink;
 
-/// Tag names are told apart within this length; the longest that matters has ten letters.
+/// Number of bytes by which tag names are distinguished; the longest relevant name has ten letters.
 const NAME_BYTES: usize = 16;
 
-/// Title bytes kept before folding: [`super::TITLE_CHARS`] characters of four bytes, with as much
-/// again for white space that folds.
+/// Bytes kept of a title before folding: [`super::TITLE_CHARS`] characters of four bytes, and the
+/// same again for white space to be folded.
 const TITLE_BYTES: usize = 2 * 4 * super::TITLE_CHARS;
 
-/// An element that does not separate words.
+/// Whether an element does not separate words.
 fn is_inline(name: &[u8]) -> bool {
     matches!(
         name,
@@ -80,7 +80,7 @@ fn is_inline(name: &[u8]) -> bool {
     )
 }
 
-/// Up to [`NAME_BYTES`] of a tag name. A longer one is no name that matters, and stays so.
+/// Up to [`NAME_BYTES`] of a tag name. A longer name is irrelevant and reads as empty.
 #[derive(Clone, Copy, Default)]
 struct Name {
     bytes: [u8; NAME_BYTES],
@@ -104,7 +104,7 @@ impl Name {
     }
 }
 
-/// Where the first title is.
+/// The state of the first title.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Title {
     Awaited,
@@ -112,21 +112,21 @@ enum Title {
     Done,
 }
 
-/// Sends text and word breaks on, and keeps the title.
+/// Passes text and word breaks on, and keeps the title.
 pub(super) struct TextEmitter<'a, S> {
     sink: &'a mut S,
-    /// Bytes of the first title, ASCII white space folded.
+    /// The bytes of the first title, with ASCII white space folded.
     title: &'a mut Vec<u8>,
     title_state: Title,
     xml: bool,
-    /// Open `<svg>` and `<math>` elements.
+    /// Number of open `<svg>` and `<math>` elements.
     foreign_depth: usize,
-    /// Within `<script>` or `<style>`.
+    /// Whether the tokenizer is inside `<script>` or `<style>`.
     dropping: bool,
     name: Name,
     end_tag: bool,
     self_closing: bool,
-    /// The element whose end tag ends the state switched to.
+    /// The element whose end tag ends the current raw-text state.
     raw_name: Name,
 }
 
@@ -210,7 +210,7 @@ impl<'a, S: Sink> TextEmitter<'a, S> {
     fn end_tag(&mut self) {
         let name = self.name;
         let name = name.get();
-        // Within script and style only their own end tag is a tag.
+        // Inside a script or style, the tokenizer only reports that element's own end tag.
         self.dropping = false;
         if is_inline(name) {
             return;
@@ -282,7 +282,7 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
         self.xml || self.foreign_depth > 0
     }
 
-    // Nothing below is text.
+    // The tokens below are not text.
 
     #[inline]
     fn should_emit_errors(&mut self) -> bool {

@@ -1,13 +1,13 @@
-//! What the bytes of a block of text become, and which of them separate, as bits.
+//! Classifies a block of text as bits: what each byte becomes, and which bytes separate.
 //!
-//! Written as loops over [`LANES`] bytes without branches, which the compiler turns into vector
+//! The loops over [`LANES`] bytes have no branches, so the compiler turns them into vector
 //! instructions on any machine.
 
-/// Bytes of text taken at a time: room is made once for each, so the inner loops need not grow
-/// anything.
+/// Bytes of text processed at a time. Room is made once per block, so that the inner loops never
+/// grow a buffer.
 pub(super) const BLOCK: usize = 4096;
 
-/// Bytes whose bits are in one word.
+/// Number of bytes whose bits share one word.
 pub(super) const LANES: usize = 64;
 
 const WORDS_IN_BLOCK: usize = BLOCK / LANES;
@@ -15,7 +15,7 @@ const WORDS_IN_BLOCK: usize = BLOCK / LANES;
 /// The masks of one block.
 #[derive(Debug)]
 pub(super) struct Masks {
-    /// What each byte becomes, a space for what separates, and [`LANES`] bytes of room for reading
+    /// What each byte becomes, with a space for each separator, and [`LANES`] spare bytes for reads
     /// beyond the end.
     text: [u8; BLOCK + LANES],
     space: [u64; WORDS_IN_BLOCK],
@@ -33,7 +33,7 @@ impl Default for Masks {
 }
 
 impl Masks {
-    /// Looks at a block of at most [`BLOCK`] bytes, by the table of words or of white space
+    /// Classifies a block of at most [`BLOCK`] bytes, by the table of words or of white space
     /// (`class.rs`).
     pub(super) fn set(&mut self, block: &[u8], words: bool) {
         if words {
@@ -43,7 +43,7 @@ impl Masks {
         }
     }
 
-    /// Of word `i` of the block: which bytes become spaces, and which are not settled here or are
+    /// For word `i` of the block: which bytes become spaces, and which are not settled here or lie
     /// behind the end of the block.
     #[inline]
     pub(super) fn bits(&self, i: usize) -> (u64, u64) {
@@ -53,7 +53,7 @@ impl Masks {
         }
     }
 
-    /// What the bytes of word `i` become, and the next word's.
+    /// The output bytes of word `i` and of the next word.
     #[inline]
     pub(super) fn text(&self, i: usize) -> Option<&[u8; 2 * LANES]> {
         self.text.get(i * LANES..)?.first_chunk()
@@ -88,7 +88,7 @@ impl Masks {
             *space = bits_of(&spaces);
             *slow = if any_slow == 0 { 0 } else { bits_of(&slows) };
             if apostrophes && *slow != 0 {
-                // Between two letters or digits it is one of the word.
+                // An apostrophe between two letters or digits belongs to the word.
                 let letters = !(*space | *slow);
                 let mut inner = *slow & letters << 1 & letters >> 1;
                 while inner != 0 {
@@ -110,7 +110,8 @@ impl Masks {
     }
 }
 
-/// What a byte becomes in the canonical text of words, is it a space then, is it not settled?
+/// What a byte becomes in the canonical text of words, whether that is a space, and whether the
+/// byte is not settled by the table.
 #[inline(always)]
 fn word_byte(b: u8) -> (u8, bool, bool) {
     let lower = b | 0x20;
@@ -126,15 +127,15 @@ fn word_byte(b: u8) -> (u8, bool, bool) {
     (becomes, !(letter | digit), (b >= 0x80) | (b == b'\''))
 }
 
-/// The same in the canonical text of `whitespace` and `bytes:N`.
+/// The same for the canonical text of `whitespace` and `bytes:N`.
 #[inline(always)]
 fn whitespace_byte(b: u8) -> (u8, bool, bool) {
     let space = (b.wrapping_sub(b'\t') < 5) | (b == b' ');
     (if space { b' ' } else { b }, space, (b >= 0x80) | (b == 0))
 }
 
-/// Bytes of 0 or 1 as bits: of eight at a time, the multiplication moves each to its place in the
-/// topmost byte.
+/// Packs bytes of 0 or 1 into bits. For eight bytes at a time, a multiplication moves each bit to
+/// its place in the topmost byte.
 #[inline(always)]
 fn bits_of(bytes: &[u8; LANES]) -> u64 {
     let mut bits = 0;

@@ -1,26 +1,27 @@
-//! Where the words of a readable text lie.
+//! Finds the words of a readable text.
 //!
-//! Canonical text of words has neither capitals nor punctuation; whoever wants to show a text as it was
-//! written, and yet compare words, needs both. This is the definition of a token ([`super`]) once more,
-//! character by character, for texts that are short enough to be shown; a test holds it against
-//! [`super::Parser`].
+//! The canonical text of words has neither capitals nor punctuation, but a display of a text needs
+//! both, and also needs to compare words. This module therefore implements the definition of a
+//! token ([`super`]) a second time, character by character, for texts short enough to display. A
+//! test compares it with [`super::Parser`].
 
 use std::ops::Range;
 
 use super::class::{Class, classify};
 use super::config::TokenKind;
 
-/// What stands open while a text is walked.
+/// The token state while walking a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
     None,
     Word,
-    /// A word and an apostrophe that is part of it only if a letter follows.
+    /// A word and an apostrophe, which belongs to the word only if a letter follows.
     Apostrophe,
     Ideograph,
 }
 
-/// Where each token lies in `text`. For `bytes:N`, which has none, what white space separates.
+/// The range of each token in `text`. For `bytes:N`, which has no tokens, the runs between white
+/// space.
 pub(crate) fn token_spans(text: &str, kind: &TokenKind) -> Vec<Range<usize>> {
     match kind {
         TokenKind::Words => words(text),
@@ -80,7 +81,7 @@ fn words(text: &str) -> Vec<Range<usize>> {
     spans
 }
 
-/// What two tokens must have in common to be one: their canonical text.
+/// The canonical text of a token: two tokens are equal if their canonical texts are equal.
 pub(crate) fn canonical_token(token: &str, kind: &TokenKind) -> String {
     match kind {
         TokenKind::Words => token
@@ -130,7 +131,7 @@ mod tests {
     }
 
     fn same(text: &str) {
-        // A byte order mark at the start is no text.
+        // A byte order mark at the start is not text.
         let text = text.trim_start_matches('\u{feff}');
         for kind in [TokenKind::Words, TokenKind::Whitespace] {
             let spans = token_spans(text, &kind);

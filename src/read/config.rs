@@ -1,4 +1,4 @@
-//! How inputs are read: the format, the names of JSON fields, the limits.
+//! Parameters of reading: the format, the names of JSON fields, the limits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::ByteSize;
 
-/// A decompressed stream may have this many bytes before its compression ratio is looked at: small
-/// files of very repetitive text are no bombs, and 16 MiB fill no disk.
+/// Number of decompressed bytes up to which the compression ratio is not checked. Small files of
+/// very repetitive text are not bombs, and 16 MiB fill no disk.
 pub const RATIO_FREE_BYTES: u64 = 16 << 20;
 
-/// Compressed input may grow this many times: deflate cannot exceed 1,032, real text stays below
-/// 50, and files of mostly one byte come close to 1,000.
+/// The default limit on the growth of compressed input: deflate cannot exceed 1,032, real text
+/// stays below 50, and files of mostly one byte come close to 1,000.
 pub const DEFAULT_MAX_RATIO: u64 = 1000;
 
 /// The formats of input, as `--format` names them.
@@ -21,15 +21,15 @@ pub const DEFAULT_MAX_RATIO: u64 = 1000;
 pub enum Format {
     /// TREC web bundles: GOV, GOV2, WT10G.
     TrecWeb,
-    /// TREC SGML: AP, WSJ, FT, LA, FBIS, NTCIR; Reuters-21578 too.
+    /// TREC SGML: AP, WSJ, FT, LA, FBIS, NTCIR, and also Reuters-21578.
     TrecSgml,
-    /// Web archives, WARC 0.18 to 1.1, WET too.
+    /// Web archives: WARC 0.18 to 1.1, including WET.
     Warc,
-    /// Web archives of the older kind, ARC 1 and 2.
+    /// Web archives in the older formats ARC 1 and 2.
     Arc,
-    /// JSON objects: one a line, one after the other, or in one array.
+    /// JSON objects: one per line, one after the other, or in one array.
     Jsonl,
-    /// Mailboxes: messages one after the other, each behind a line of `From ` and a date.
+    /// Mailboxes: messages one after the other, each after a line of `From ` and a date.
     Mbox,
     /// Each file is one mail message.
     Eml,
@@ -40,7 +40,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them, in the order of the help text.
+    /// All formats, in the order of the help text.
     pub const ALL: [Format; 9] = [
         Format::TrecWeb,
         Format::TrecSgml,
@@ -92,17 +92,18 @@ impl FromStr for Format {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReadConfig {
-    /// The format of every input; `None`: told from each file's first bytes.
+    /// The format of every input; with `None`, it is detected from the first bytes of each file.
     pub format: Option<Format>,
-    /// JSON: the field of the text, a dotted path; `None`: see [`super::TEXT_FIELDS`].
+    /// JSON: the field of the text, a dotted path; with `None`, one of [`super::TEXT_FIELDS`].
     pub text_field: Option<String>,
-    /// JSON: the field of the docno, a dotted path; `None`: see [`super::ID_FIELDS`].
+    /// JSON: the field of the docno, a dotted path; with `None`, one of [`super::ID_FIELDS`].
     pub id_field: Option<String>,
-    /// JSON: the field of the URL, a dotted path; `None`: see [`super::URL_FIELDS`].
+    /// JSON: the field of the URL, a dotted path; with `None`, one of [`super::URL_FIELDS`].
     pub url_field: Option<String>,
-    /// The largest record, and the largest body after its content encoding is undone.
+    /// Maximum size of a record, and of a body after its content encoding is undone.
     pub max_document: ByteSize,
-    /// Decompressed bytes per compressed byte, looked at after [`RATIO_FREE_BYTES`].
+    /// Maximum number of decompressed bytes per compressed byte, checked after
+    /// [`RATIO_FREE_BYTES`].
     pub max_ratio: u64,
 }
 
@@ -120,7 +121,7 @@ impl Default for ReadConfig {
 }
 
 impl ReadConfig {
-    /// Refuses limits with which nothing could be read, and empty field names.
+    /// Rejects limits that would allow no input at all, and empty field names.
     pub fn check(&self) -> crate::Result<()> {
         let refuse = |name, given: String, limit: &str| {
             Err(crate::Error::BadParameter {

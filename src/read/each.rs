@@ -1,13 +1,13 @@
-//! Every record of the inputs, one after the other, on one thread: for those who need no more.
+//! Reads every record of the inputs in order, on one thread.
 
 use super::{Batch, InputFile, Interpreted, ReadConfig, RecordReader, interpret};
 use crate::progress::Context;
 use crate::{Error, Result};
 
-/// The request to stop is looked at whenever so many records have been read.
+/// Number of records between checks for a stop request.
 const LOOK_AFTER: u64 = 1024;
 
-/// Reads the records of the inputs in their order, one in memory at a time. Progress, of the `stage`, goes on
+/// Reads the records of the inputs in order, one in memory at a time. Progress of `stage` continues
 /// from `before` bytes.
 pub(crate) fn each_interpreted(
     inputs: &[InputFile],
@@ -43,7 +43,7 @@ pub(crate) fn each_interpreted(
                 act(interpret(record, bytes, config))?;
             }
         }
-        // Standard input ends early when a stop is asked for.
+        // Standard input ends early when a stop is requested.
         context.stop.check(stage)?;
         reader.check_unchanged(input)?;
         before += input.identity.as_ref().map_or(0, |f| f.size);

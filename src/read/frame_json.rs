@@ -1,26 +1,27 @@
-//! Frames JSON objects: one a line, one after the other, or in one array.
+//! Frames JSON objects: one per line, one after the other, or in one array.
 //!
-//! Braces are matched outside of strings. What cannot be part of an object ends it, so that a broken
-//! line costs one record and not the rest of the file: a line end inside a string, or an opening
-//! brace at the start of a line where JSON allows none.
+//! Braces are matched outside of strings. A byte sequence that no object can contain ends the
+//! object: a line end inside a string, or an opening brace at the start of a line where JSON allows
+//! none. So a broken line costs one record and not the rest of the file.
 
 use super::reader::Step;
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
 
-/// Deeper nesting is refused by the parser anyway; up to here arrays and objects are told apart.
+/// Maximum depth at which arrays and objects are distinguished; the parser rejects deeper nesting
+/// anyway.
 const TOLD_APART: u32 = 128;
 
 #[derive(Default)]
 pub(super) struct JsonFramer {
-    /// Inside a top-level array.
+    /// Whether the framer is inside a top-level array.
     in_array: bool,
 }
 
 enum End {
-    /// The closing brace.
+    /// The closing brace was found.
     Closed,
-    /// The object cannot go on from here.
+    /// The object cannot continue from here.
     Broken,
 }
 
@@ -30,15 +31,16 @@ struct Braces {
     in_string: bool,
     escape: bool,
     depth: u32,
-    /// One bit a level: is it an array?
+    /// One bit per level, set if the level is an array.
     arrays: u128,
-    /// Only white space since the last line end, and how much.
+    /// The amount of white space since the last line end, if there was only white space.
     indent: Option<usize>,
     last: u8,
 }
 
 impl Braces {
-    /// Reads on; gives how many bytes belong to the object, and how it ended if it did.
+    /// Scans more bytes; returns how many of them belong to the object, and how it ended, if it
+    /// did.
     fn feed(&mut self, bytes: &[u8]) -> (usize, Option<End>) {
         let mut at = 0;
         while at < bytes.len() {
@@ -99,13 +101,13 @@ impl Braces {
         (at, None)
     }
 
-    /// May an object begin here, first on its line and inside another?
+    /// Whether an object may begin here, first on its line and inside another object or array.
     fn may_open(&self) -> bool {
         let in_array = self.depth > TOLD_APART || self.arrays >> (self.depth - 1) & 1 == 1;
         match self.last {
             b'[' => true,
             b',' => in_array,
-            // A line that ends after a colon was cut there, unless the next is indented.
+            // A line that ends after a colon was cut there, unless the next line is indented.
             b':' => self.indent.is_some_and(|indent| indent > 0),
             _ => false,
         }
@@ -121,7 +123,8 @@ impl JsonFramer {
                 Some(b'{') => return object(stream, sink),
                 Some(b',') => stream.consume(1),
                 Some(b'[') if !self.in_array => {
-                    // An array of objects is a wrapping to be taken off; any other is a bad line.
+                    // An array of objects is a wrapper, which is removed; any other array is a bad
+                    // line.
                     let window = stream.ensure(64);
                     if !matches!(window[1..].trim_ascii_start(), [] | [b'{' | b']', ..]) {
                         return self.bad_line(stream, sink);
@@ -138,7 +141,8 @@ impl JsonFramer {
         }
     }
 
-    /// Passes over what is no object, up to the end of the line or, in an array, to the next brace.
+    /// Skips bytes that are not an object, up to the end of the line or, in an array, to the next
+    /// brace.
     fn bad_line(&self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         loop {
             let window = stream.ensure(1);

@@ -1,9 +1,9 @@
 //! Frames the messages of an mbox file.
 //!
-//! A message begins with a separator: a line of `From `, a sender and a date, that is followed by a header field. It
-//! ends where the next one begins. Lines of a text that begin with `From ` are escaped by a `>` in mbox files; those
-//! that are not, and lack the date or the field after them, end nothing. `Content-Length` is not looked at: it is
-//! wrong wherever a mailbox was edited.
+//! A message begins with a separator: a line of `From `, a sender and a date, followed by a header
+//! field. It ends where the next message begins. In mbox files, a `>` escapes the lines of a text
+//! that begin with `From `. An unescaped one without a date, or without a field after it, does not
+//! end the message. `Content-Length` is ignored: it is wrong in every mailbox that was edited.
 
 use memchr::memmem;
 
@@ -11,13 +11,13 @@ use super::reader::Step;
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
 
-/// How far a separator and the field after it are looked ahead for: senders may be long.
+/// Maximum look-ahead for a separator and the field after it: senders may be long.
 const LOOK: usize = 4 << 10;
 
-/// What a separator begins with, the end of the line before it included.
+/// The beginning of a separator, including the end of the line before it.
 const BEGINS: &[u8] = b"\nFrom ";
 
-/// Does a message begin with these bytes?
+/// Whether a message begins with these bytes.
 pub(super) fn begins_message(bytes: &[u8]) -> bool {
     let bytes = &bytes[..bytes.len().min(LOOK)];
     if !bytes.starts_with(&BEGINS[1..]) {
@@ -29,7 +29,7 @@ pub(super) fn begins_message(bytes: &[u8]) -> bool {
     is_dated(&bytes[..end]) && begins_field(&bytes[end + 1..])
 }
 
-/// Does a line have a time of day and a year in it?
+/// Whether a line contains a time of day and a year.
 fn is_dated(line: &[u8]) -> bool {
     let digits = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_digit);
     let time = line
@@ -39,7 +39,7 @@ fn is_dated(line: &[u8]) -> bool {
     time && words.any(|word| word.len() == 4 && digits(word))
 }
 
-/// Is this a header field, or one that was escaped (`>From ` after the separator)?
+/// Whether this is a header field, or an escaped line (`>From ` after the separator).
 pub(super) fn begins_field(bytes: &[u8]) -> bool {
     if bytes.starts_with(b">From ") {
         return true;
@@ -58,7 +58,7 @@ pub(super) struct MboxFramer {
 }
 
 impl MboxFramer {
-    /// `file` names the messages that have no name of their own.
+    /// `file` is the base of the docnos of messages without a Message-ID.
     pub fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>, file: &str) -> Step {
         if stream.at_end() {
             return Step::End;
@@ -84,12 +84,12 @@ impl MboxFramer {
     }
 }
 
-/// Takes what comes before the next separator.
+/// Takes everything before the next separator.
 fn to_next(stream: &mut Stream, sink: &mut Sink<'_>) {
     loop {
         let window = stream.ensure(BEGINS.len());
         let Some(at) = memmem::find(window, BEGINS) else {
-            // What the window ends with may be the beginning of one.
+            // The window may end with the beginning of a separator.
             let keep = BEGINS.len() - 1;
             let length = window.len();
             if stream.ended() {

@@ -1,8 +1,8 @@
-//! Frames `<DOC>` ... `</DOC>`, and `<REUTERS ...>` ... `</REUTERS>` likewise.
+//! Frames `<DOC>` ... `</DOC>`, and likewise `<REUTERS ...>` ... `</REUTERS>`.
 //!
-//! A record ends at the first closing tag. One that was not closed ends where a line begins the
-//! next: `<DOC>` with nothing but white space before `<DOCNO>`, or `<DOC id="...">`. The words
-//! `<DOC>` in a page's text are no such line and end nothing.
+//! A record ends at its first closing tag. A record that is not closed ends at the next line that
+//! begins a record: `<DOC>` with only white space before `<DOCNO>`, or `<DOC id="...">`. The
+//! characters `<DOC>` in the text of a page do not match this and end nothing.
 
 use memchr::memmem;
 
@@ -11,14 +11,14 @@ use super::reader::Step;
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
 
-/// How far a tag, and a comment between records, are looked ahead for.
+/// Maximum look-ahead for a tag, and for a comment between records.
 const TAG: usize = 1 << 10;
 const COMMENT: usize = 64 << 10;
 
-/// Where a `<DOCHDR>` is looked for: it follows the docno.
+/// How many bytes are searched for a `<DOCHDR>`, which follows the docno.
 const HEADER_LOOK: usize = 16 << 10;
 
-/// The element that is a record.
+/// The element that forms a record.
 pub(super) struct Tag {
     name: &'static [u8],
     finder: fn(&[u8]) -> Option<usize>,
@@ -34,7 +34,7 @@ pub(super) static REUTERS: Tag = Tag {
 };
 
 impl Tag {
-    /// Do these bytes begin with the opening tag?
+    /// Whether these bytes begin with the opening tag.
     fn opens(&self, bytes: &[u8]) -> bool {
         bytes
             .strip_prefix(b"<")
@@ -43,8 +43,8 @@ impl Tag {
             .is_some_and(|&next| next == b'>' || next.is_ascii_whitespace())
     }
 
-    /// Do these bytes, at the start of a line, surely begin a record? Between records an opening
-    /// tag is enough; within one it takes what only a new record has.
+    /// Whether these bytes, at the start of a line, certainly begin a record. Between records, an
+    /// opening tag suffices; inside a record, a mark is required that only a new record has.
     fn begins_record(&self, bytes: &[u8]) -> bool {
         if !self.opens(bytes) {
             return false;
@@ -59,7 +59,7 @@ impl Tag {
         attributes.contains(&b'=')
     }
 
-    /// The length of the closing tag's rest, if these bytes after its name are one: `>`.
+    /// The length of the rest of a closing tag, if these bytes after its name complete it: `>`.
     fn closes(bytes: &[u8]) -> Option<usize> {
         let space = bytes
             .iter()
@@ -72,7 +72,7 @@ impl Tag {
 
 /// Frames the next record.
 pub(super) fn step(stream: &mut Stream, sink: &mut Sink<'_>, tag: &'static Tag) -> Step {
-    // The gap: white space, comments, declarations.
+    // Between records: white space, comments, declarations.
     loop {
         let window = stream.skip_space(COMMENT);
         if window.is_empty() {
@@ -84,7 +84,7 @@ pub(super) fn step(stream: &mut Stream, sink: &mut Sink<'_>, tag: &'static Tag) 
         let look = &window[..window.len().min(COMMENT)];
         let end = if let Some(rest) = look.strip_prefix(b"<!--") {
             memmem::find(rest, b"-->")
-                // A comment that contains the start of another was not closed.
+                // A comment that contains the start of another comment was not closed.
                 .filter(|&end| memmem::find(&rest[..end], b"<!--").is_none())
                 .map(|end| end + 7)
         } else if look.starts_with(b"<!") || look.starts_with(b"<?") {
@@ -140,7 +140,7 @@ fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &'static Tag) -> Step {
             RecordKind::TrecSgml
         }
     };
-    // What stands before a name decides what it is; so many bytes stay in the window.
+    // The bytes before a name decide what it is, so this many bytes stay in the window.
     let keep = tag.name.len() + 2;
     loop {
         let window = stream.ensure(TAG);

@@ -1,4 +1,4 @@
-//! HTTP responses as web archives hold them: header, transfer coding, content coding, charset.
+//! Reads HTTP responses from web archives: header, transfer coding, content coding, charset.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,15 @@ use super::record::{ContentKind, Reason};
 use super::sniff::{binary_kind, looks_like_markup, surely_text, trim_front};
 use super::source::{BodyStream, inflate_body};
 
-/// What an HTTP header says that matters here. Names are read in any case; of a repeated
-/// `Content-Type` the last counts, as in browsers.
+/// The relevant fields of an HTTP header. Names match in any case. Of a repeated `Content-Type` the
+/// last one counts, as in browsers.
 #[derive(Default)]
 pub(super) struct Head<'a> {
     mime: Option<String>,
     pub charset: Option<Cow<'a, str>>,
     transfer: Option<Cow<'a, str>>,
-    /// The first codings, one over the other, and how many there are in all: a header may repeat the
-    /// field a million times.
+    /// The first codings, in the order of application, and the number of codings in all: a header
+    /// may repeat the field a million times.
     codings: Vec<String>,
     coding_count: usize,
     pub notices: Vec<(Reason, String)>,
@@ -27,12 +27,12 @@ pub(super) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Of a response: its first line is the status line.
+    /// Parses the header of a response, whose first line is the status line.
     fn of_response(bytes: &'a [u8]) -> Self {
         Self::of(Fields::after_line(bytes))
     }
 
-    /// Of a header that may begin with its status line or with its fields.
+    /// Parses a header that begins either with a status line or directly with its fields.
     pub fn of_fields(bytes: &'a [u8]) -> Self {
         let fields = if bytes.starts_with(b"HTTP/") {
             Fields::after_line(bytes)
@@ -74,7 +74,7 @@ impl<'a> Head<'a> {
         self.mime.as_deref()
     }
 
-    /// `text/html; charset="utf-8"`.
+    /// Parses a value like `text/html; charset="utf-8"`.
     pub fn set_content_type(&mut self, value: Cow<'a, str>) {
         let mime = value
             .split(';')
@@ -93,10 +93,10 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Bytes of a field's value that are looked at: folded lines have no end of their own.
+/// Maximum number of bytes examined of a field's value: folding would allow any length.
 const MOST_VALUE: usize = 64 << 10;
 
-/// Content codings one over the other that are undone: two occur.
+/// Maximum number of stacked content codings that are undone; in practice there are up to two.
 const MOST_CODINGS: usize = 4;
 
 /// A body that is text.
@@ -107,8 +107,8 @@ pub(super) struct Body<'a> {
     pub notices: Vec<(Reason, String)>,
 }
 
-/// Says why a body is no text, if it is none. Its bytes decide, not its label: collections hold the
-/// text of PDF files as `application/pdf`, and error pages as `image/gif`.
+/// Returns why a body is not text, or `None` if it is. The bytes decide, not the content type:
+/// collections store the text of PDF files as `application/pdf`, and error pages as `image/gif`.
 pub(super) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
     if head.charset.as_ref().is_some_and(|charset| {
         let charset = charset.to_ascii_lowercase();
@@ -123,12 +123,12 @@ pub(super) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
     })
 }
 
-/// A block without HTTP header.
+/// The body of a block without an HTTP header.
 pub(super) fn bare<'a>(block: &'a [u8], head: Head<'a>) -> Result<Body<'a>, Refusal> {
     deliver(block.into(), head)
 }
 
-/// The body of a response: 2xx, codings undone, text.
+/// The body of a response, if the status is 2xx and the body is text, with its codings undone.
 pub(super) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<'a>, Refusal> {
     let line = first_line(block);
     let line = &line[..line.len().min(200)];
@@ -211,7 +211,7 @@ fn deliver<'a>(body: Cow<'a, [u8]>, head: Head<'a>) -> Result<Body<'a>, Refusal>
     })
 }
 
-/// `HTTP/1.1 200 OK`, `HTTP/2 200`, and `ICY 200 OK` of old radio servers.
+/// Parses `HTTP/1.1 200 OK`, `HTTP/2 200`, and the `ICY 200 OK` of old radio servers.
 fn status_of(line: &[u8]) -> Option<u16> {
     let text = std::str::from_utf8(line.get(..line.len().min(40))?)
         .or_else(|error| std::str::from_utf8(&line[..error.valid_up_to()]))
@@ -226,9 +226,9 @@ fn status_of(line: &[u8]) -> Option<u16> {
 }
 
 enum Chunks {
-    /// All chunks, the last empty one too.
+    /// All chunks, including the empty one at the end.
     Whole(Vec<u8>),
-    /// Chunks up to this byte; then whatever is there, as it is.
+    /// The chunks up to this byte offset, then the rest unchanged.
     Broken(Vec<u8>, usize),
     /// The body does not begin with a chunk.
     None,
@@ -261,7 +261,7 @@ fn dechunk(body: &[u8]) -> Chunks {
                 at = body.len() - rest.len();
             }
             None if at == 0 && looks_like_markup(&body[start..]) || at > 0 => {
-                // The last chunk was cut.
+                // The last chunk was cut off.
                 out.extend_from_slice(&body[start..]);
                 return Chunks::Broken(out, at);
             }
@@ -270,7 +270,7 @@ fn dechunk(body: &[u8]) -> Chunks {
     }
 }
 
-/// The chunk whose size line begins at `at`: where its bytes begin, and how many they are.
+/// The chunk whose size line begins at `at`: the offset and the number of its bytes.
 fn chunk_at(body: &[u8], at: usize) -> Option<(usize, usize)> {
     let rest = &body[at..];
     let end = memchr::memchr(b'\n', &rest[..rest.len().min(1024)])?;
@@ -282,7 +282,7 @@ fn chunk_at(body: &[u8], at: usize) -> Option<(usize, usize)> {
     Some((at + end + 1, length))
 }
 
-/// Undoes one content coding, if the bytes are really in it.
+/// Undoes one content coding, if the bytes are really encoded in it.
 fn undo<'a>(
     body: Cow<'a, [u8]>,
     coding: &str,
@@ -294,7 +294,7 @@ fn undo<'a>(
         "" | "identity" | "none" | "utf-8" | "binary" | "8bit" | "7bit" => return Ok(body),
         "gzip" | "x-gzip" if body.starts_with(&[0x1f, 0x8b]) => &[BodyStream::Gzip],
         "gzip" | "x-gzip" => &[],
-        // The standard means zlib's format; servers send raw deflate too.
+        // The standard defines it as the zlib format, but servers send raw deflate too.
         "deflate" if !surely_text(&body) => &[BodyStream::Zlib, BodyStream::Deflate],
         _ => &[],
     };
@@ -326,7 +326,7 @@ fn undo<'a>(
         return Ok(body);
     }
     if binary_kind(&body).is_none() && streams.is_empty() && coding != "br" && coding != "zstd" {
-        // Text in an old charset, say.
+        // For example text in an old charset.
         let detail = format!("{coding}: the body is not compressed");
         notices.push((Reason::BadContentEncoding, detail));
         return Ok(body);

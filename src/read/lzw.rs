@@ -1,12 +1,13 @@
-//! The `.Z` files of compress(1): LZW with codes of 9 to at most 16 bits.
+//! Decompresses the `.Z` files of compress(1): LZW with codes of 9 to at most 16 bits.
 //!
 //! # Source
-//! Welch 1984, as compress 4.0 writes it: codes least significant bit first, width growing with the
-//! table, in block mode a CLEAR code that empties it. Codes are written in groups of eight; where
-//! the width changes or the table is emptied, the rest of the group is padding.
+//! Welch 1984, as compress 4.0 writes it. Codes have their least significant bit first, and their
+//! width grows with the table. In block mode, a CLEAR code empties the table. Codes are written in
+//! groups of eight; when the width changes or the table is emptied, the rest of the group is
+//! padding.
 //!
-//! The format has no length and no checksum: a file cut between two codes cannot be told from a
-//! whole one. A cut inside a code is found when the bits left over are not zero.
+//! The format has no length and no checksum, so a file that is cut between two codes looks like a
+//! whole one. A cut inside a code is detected if the remaining bits are not zero.
 
 use std::io::BufRead;
 
@@ -26,19 +27,19 @@ pub(super) struct Lzw {
     block_mode: bool,
     max_bits: u32,
     width: u32,
-    /// Bits used since the width last changed, to find the end of the group.
+    /// Bits consumed since the width last changed; they give the end of the group.
     group_bits: u64,
     bits: u64,
     bit_count: u32,
     prefix: Vec<u16>,
     suffix: Vec<u8>,
-    /// The next free place in the table.
+    /// The next free index of the table.
     free: usize,
     previous: usize,
     first_byte: u8,
     out: Vec<u8>,
     given: usize,
-    /// Scratch: a code's string is found from its end.
+    /// Scratch: the string of a code is found from its end.
     string: Vec<u8>,
     fault: Option<Failure>,
 }
@@ -100,7 +101,7 @@ impl Lzw {
         self.max_bits = u32::from(header[2] & 0x1f);
         self.block_mode = header[2] & 0x80 != 0;
         if !(FIRST_BITS + 1..=16).contains(&self.max_bits) {
-            // `compress -b 9` writes files that uncompress and gzip cannot read either.
+            // `compress -b 9` writes such files, which uncompress and gzip cannot read either.
             return Err(Failure::Fault(Fault::new(
                 Reason::UnsupportedFormat,
                 format!(
@@ -119,7 +120,7 @@ impl Lzw {
         Ok(())
     }
 
-    /// The next `count` bits, or `None` when fewer are left.
+    /// The next `count` bits, or `None` if fewer are left.
     fn take_bits(&mut self, count: u32) -> Result<Option<usize>, Failure> {
         while self.bit_count < count {
             let bytes = self.input.fill_buf()?;
@@ -147,7 +148,7 @@ impl Lzw {
         while padding > 0 {
             let step = padding.min(16);
             if self.take_bits(step as u32)?.is_none() {
-                // Padding is not always written at the end of the file.
+                // Some writers omit the padding at the end of the file.
                 (self.bits, self.bit_count) = (0, 0);
                 break;
             }
@@ -185,7 +186,7 @@ impl Lzw {
                 continue;
             }
             if code == CLEAR && self.block_mode {
-                // The next code fills place 256, which no code can name.
+                // The next code would use index 256, which is CLEAR, so no code can refer to it.
                 self.free = CLEAR;
                 self.align()?;
                 self.width = FIRST_BITS;

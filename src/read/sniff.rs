@@ -1,14 +1,14 @@
-//! What a file or a body is, told from its first bytes.
+//! Detects the type of a file or a body from its first bytes.
 
 use super::archive::{is_arc_line, is_warc_line};
 use super::config::Format;
 use super::frame_mbox::begins_message;
 use super::source::compression_of;
 
-/// Bytes that tell text from binary.
+/// Number of bytes examined to distinguish text from binary data.
 pub(super) const LOOK_BINARY: usize = 8 << 10;
 
-/// First bytes of kinds of files that are no text.
+/// Magic numbers of file types that are not text.
 const MAGICS: [(&[u8], &str); 27] = [
     (b"\x89PNG\r\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -42,7 +42,7 @@ const MAGICS: [(&[u8], &str); 27] = [
     (b"!<arch>\ndebian", "a Debian package"),
 ];
 
-/// Names the kind of a file that is no text, or says by which bytes it is none.
+/// The type of a file that is not text, or the bytes that show that it is not text.
 pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
     if let Some((_, name)) = MAGICS.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return Some((*name).to_string());
@@ -64,7 +64,7 @@ pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
     }
     let head = &bytes[..bytes.len().min(LOOK_BINARY)];
     let nuls = memchr::memchr_iter(0, head).count();
-    // A page with one NUL in it is a page with a mistake; wide characters have every other byte 0.
+    // A page with one NUL has a mistake in it; in UTF-16, every other byte of ASCII text is 0.
     if nuls * 64 > head.len() {
         return Some(format!("{nuls} of the first {} bytes are NUL", head.len()));
     }
@@ -78,7 +78,7 @@ pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
     None
 }
 
-/// As [`binary_kind`], for a whole file: one NUL is enough, text files have none.
+/// Like [`binary_kind`], but for a whole file: one NUL suffices, because text files have none.
 pub(super) fn binary_file_kind(bytes: &[u8]) -> Option<String> {
     binary_kind(bytes).or_else(|| {
         let head = &bytes[..bytes.len().min(LOOK_BINARY)];
@@ -87,10 +87,10 @@ pub(super) fn binary_file_kind(bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// Controls that text does not use. Escape begins the shifts of ISO-2022; form feed and backspace
-/// occur in manuals.
+/// Whether this is a control character that text does not use. Escape begins the shifts of
+/// ISO-2022; form feed and backspace occur in manuals.
 ///
-/// Written without short cuts, so that counting them is done many bytes at a time.
+/// Written without short-circuit operators, so that the count is vectorised.
 fn is_control(byte: u8) -> bool {
     let used = (byte == b'\t')
         | (byte == b'\n')
@@ -101,9 +101,9 @@ fn is_control(byte: u8) -> bool {
     ((byte < 32) & !used) | (byte == 127)
 }
 
-/// How many of these bytes are controls that text does not use.
+/// The number of control characters among these bytes that text does not use.
 fn controls_in(bytes: &[u8]) -> usize {
-    // Sums of bytes fit a byte for 255 of them.
+    // A sum of 255 flags fits a byte.
     bytes
         .chunks(255)
         .map(|chunk| {
@@ -117,26 +117,26 @@ fn controls_in(bytes: &[u8]) -> usize {
         .sum()
 }
 
-/// Does it begin with the byte order mark of UTF-16 or UTF-32?
+/// Whether the bytes begin with the byte order mark of UTF-16 or UTF-32.
 fn has_wide_mark(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xff, 0xfe])
         || bytes.starts_with(&[0xfe, 0xff])
         || bytes.starts_with(&[0, 0, 0xfe, 0xff])
 }
 
-/// Is this so surely text that a compressed stream it cannot be?
+/// Whether this is text with such certainty that it cannot be a compressed stream.
 pub(super) fn surely_text(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(LOOK_BINARY)];
     let valid = match std::str::from_utf8(head) {
         Ok(_) => true,
-        // A character may be cut at the end of the look.
+        // The examined range may end inside a character.
         Err(error) => error.valid_up_to() + 4 > head.len(),
     };
     let controls = head
         .iter()
         .filter(|&&byte| byte == 0 || is_control(byte))
         .count();
-    // Of compressed bytes one in ten is a control.
+    // In compressed bytes, one in ten is a control character.
     if valid {
         controls * 10 <= head.len()
     } else {
@@ -144,7 +144,7 @@ pub(super) fn surely_text(bytes: &[u8]) -> bool {
     }
 }
 
-/// Passes a UTF-8 byte order mark and white space over.
+/// Skips a UTF-8 byte order mark and white space.
 pub(super) fn trim_front(bytes: &[u8]) -> &[u8] {
     bytes
         .strip_prefix(b"\xef\xbb\xbf")
@@ -152,7 +152,7 @@ pub(super) fn trim_front(bytes: &[u8]) -> &[u8] {
         .trim_ascii_start()
 }
 
-/// Does it begin as markup does: a tag, a declaration, a comment?
+/// Whether the bytes begin like markup: with a tag, a declaration or a comment.
 pub(super) fn looks_like_markup(bytes: &[u8]) -> bool {
     match trim_front(bytes) {
         [b'<', b'!' | b'?' | b'/', ..] => true,
@@ -163,7 +163,7 @@ pub(super) fn looks_like_markup(bytes: &[u8]) -> bool {
     }
 }
 
-/// The container formats that a framer reads.
+/// The container formats that have a framer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Container {
     Trec,
@@ -176,7 +176,7 @@ pub(super) enum Container {
     Plain,
 }
 
-/// The container that these first bytes begin.
+/// The container whose beginning these first bytes are.
 pub(super) fn container_of(head: &[u8]) -> Container {
     let mut at = trim_front(head);
     if is_warc_line(at) {
@@ -185,7 +185,7 @@ pub(super) fn container_of(head: &[u8]) -> Container {
     if is_arc_line(at) {
         return Container::Arc;
     }
-    // A mailbox begins with its first message; a text may begin with `From `.
+    // A mailbox begins with its first message; plain text may also begin with `From `.
     if begins_message(head) {
         return Container::Mbox;
     }
@@ -201,7 +201,7 @@ pub(super) fn container_of(head: &[u8]) -> Container {
         }
         _ => {}
     }
-    // Comments and declarations may come before the first record.
+    // Comments and declarations may precede the first record.
     loop {
         if at.starts_with(b"<DOC>") || (at.starts_with(b"<DOC") && space_at(at, 4)) {
             return Container::Trec;
@@ -227,7 +227,7 @@ fn space_at(bytes: &[u8], at: usize) -> bool {
     bytes.get(at).is_some_and(u8::is_ascii_whitespace)
 }
 
-/// The last extension of a file name, the one of its compression left out, in lower case.
+/// The last extension of a file name, in lower case, ignoring the extension of its compression.
 pub(super) fn extension_of(name: &str) -> String {
     let name = name
         .rsplit(['/', '\\'])
@@ -243,7 +243,7 @@ pub(super) fn extension_of(name: &str) -> String {
     extension.to_string()
 }
 
-/// What a file's extension says where its content does not.
+/// The format that a file's extension implies, for files with inconclusive content.
 pub(super) fn format_of_extension(extension: &str) -> Option<Format> {
     match extension {
         "txt" | "text" | "md" | "markdown" | "rst" | "adoc" | "org" | "log" => Some(Format::Text),
