@@ -199,8 +199,8 @@ const STRIDE: usize = 64;
 /// A thread looks at sets through a [`Looking`], which locks `alone` for reading. A thread that
 /// gives pages back and clears the bits of checked blocks locks `alone` for writing. So pages are
 /// never given back while another thread reads a set, or is between checking a block and setting
-/// its bit: a set bit always means that the block was checked since the last time. (The kernel may
-/// drop a page by itself at any time, and is trusted to read the same bytes again.)
+/// its bit. A set bit always shows that the block was checked after pages were last given back.
+/// (The kernel may drop a page by itself at any time, and is trusted to read the same bytes again.)
 #[derive(Debug)]
 pub struct MappedSets {
     alone: RwLock<()>,
