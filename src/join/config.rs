@@ -9,7 +9,7 @@ use crate::ids::Threshold;
 use crate::measure::{Criterion, Measure};
 use crate::{Error, Result};
 
-/// The way to the pair list.
+/// The algorithm that finds the pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -97,7 +97,7 @@ impl FromStr for Pairs {
 /// Parameters of a join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JoinConfig {
-    /// The way to the pair list.
+    /// The algorithm that finds the pairs.
     pub join: Join,
     /// Pairs at or above this threshold are listed.
     pub threshold: Threshold,
