@@ -1,18 +1,20 @@
-//! What the operating system lets this process have: memory, address space, open files, threads.
+//! The limits of the operating system for this process: memory, address space, open files, threads.
 //!
-//! A Rust program whose allocation fails is aborted, one that a control group finds too large is killed. So
-//! what the budget will come to is compared with the limits before the work begins, and refused with the
-//! least limit that would do.
+//! If an allocation fails, Rust aborts the process. If the process exceeds the memory limit of its
+//! control group, the kernel kills it. So the program compares the needs of the budget with the
+//! limits before the work begins. If a limit is too low, it refuses to start and names the least
+//! limit that is enough.
 //!
 //! # In and out
-//! In: `/proc/self/limits`, `/proc/self/cgroup` and the files of its memory controller (versions 1 and 2,
-//! where they are mounted by custom), `/proc/meminfo`. What is not there limits nothing.
+//! In: `/proc/self/limits`, `/proc/self/cgroup` and the files of the memory controller (versions 1
+//! and 2, at their usual mount points), `/proc/meminfo`. A missing file counts as no limit.
 //!
 //! # Invariants
-//! - A refusal's least is enough: the same command under it is not refused for the same limit.
+//! - The least limit that a refusal names is enough: under it, the same command is not refused for
+//!   the same limit.
 //!
-//! # What is not looked at
-//! What other processes of the same control group take.
+//! # What is not checked
+//! The memory that other processes of the same control group take.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -22,28 +24,31 @@ use crate::numbers::counted;
 pub use crate::resource::Resource;
 use crate::{Error, Result, process};
 
-/// Address space of a thread's stack, which Rust makes so large, and its guard page.
+/// Address space of a thread's stack, at the default size of Rust, and of its guard page.
 const STACK_BYTES: u64 = (2 << 20) + (4 << 10);
-/// Address space that the allocator (glibc's) takes for each thread's arena, little of it memory.
+/// Address space that the allocator of glibc reserves for each thread's arena. Little of it is
+/// memory.
 const ARENA_BYTES: u64 = 64 << 20;
-/// Threads besides `--threads`: the main one, a reader, the one that waits for signals.
+/// Threads in addition to `--threads`: the main thread, a reader, the thread that waits for
+/// signals.
 const OTHER_THREADS: u64 = 3;
-/// Open files of a command besides those of its threads and of a merge: standard streams, the locks of a
-/// trial and of what it stands on, the manifest, an input, three parts, a directory being synced.
+/// Open files of a command in addition to those of its threads and of a merge: standard streams,
+/// the locks of a trial and of its collection, the manifest, an input, three parts, a directory
+/// being synced.
 const OTHER_FILES: u64 = 16;
 /// Open files of a thread: the part it reads and the part it writes.
 const FILES_OF_A_THREAD: u64 = 2;
-/// Runs that a merge must have open at least.
+/// The least number of runs that a merge must have open.
 const LEAST_RUNS: u64 = 2;
-/// Mappings that are not of parts: code, heaps, stacks.
+/// Mappings other than parts: code, heaps, stacks.
 const OTHER_MAPPINGS: u64 = 1 << 10;
-/// Bounds of the default of `--memory` where no limit is lower.
+/// Bounds of the default of `--memory`, if no limit is lower.
 const DEFAULT_MEMORY: (ByteSize, ByteSize) = (ByteSize::mib(256), ByteSize::mib(4096));
 
-/// Refuses a budget that the limits of this process do not let it use.
+/// Refuses a budget that exceeds the limits of this process.
 ///
 /// # Errors
-/// `Limit` with the least that would do.
+/// `Limit` with the least limit that is enough.
 pub fn check(budget: &Budget) -> Result<()> {
     let threads = budget.threads as u64;
     let what = || {
@@ -91,8 +96,8 @@ pub fn check(budget: &Budget) -> Result<()> {
     Ok(())
 }
 
-/// The default of `--memory`: a quarter of what is available, within bounds, and not more than the limits
-/// of this process allow. Of the address space a half is left to mapped files.
+/// The default of `--memory`: a quarter of the available memory, within bounds, and not more than
+/// the limits of this process allow. It leaves half of the address space to mapped files.
 #[must_use]
 pub fn default_memory(threads: usize) -> ByteSize {
     let (least, most) = DEFAULT_MEMORY;
@@ -114,16 +119,16 @@ pub fn default_memory(threads: usize) -> ByteSize {
     ByteSize(wanted.0.min(most_allowed) >> 20 << 20)
 }
 
-/// Refuses to map files of so many bytes in all where the address space, or the number of mappings, does not
-/// take them.
+/// Refuses to map files of `bytes` in total if the limit of address space or of mappings is too
+/// low.
 ///
 /// # Errors
-/// `Limit` with the least that would do.
+/// `Limit` with the least limit that is enough.
 pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) -> Result<()> {
     if let Some(given) = soft("Max address space") {
         let status = process::kernel_says("/proc/self/status");
         let kib = after(&status, "VmSize:").and_then(|rest| rest.parse::<u64>().ok());
-        // Memory is still to be allocated, too.
+        // The address space must also hold the memory that is not allocated yet.
         let least = (kib.unwrap_or(0) << 10) + bytes + BEYOND_BUDGET.0;
         if given < least {
             return Err(Error::Limit {
@@ -150,21 +155,22 @@ pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) ->
     Ok(())
 }
 
-/// Files that can be opened now beside what `threads` threads have open each.
+/// The number of files that can still be opened, after those that each of `threads` threads has
+/// open.
 #[must_use]
 pub fn files_left(threads: u64) -> u64 {
     let taken = process::open_files() + OTHER_FILES + threads * FILES_OF_A_THREAD;
     descriptors().saturating_sub(taken)
 }
 
-/// Fewer threads that would do with so many files.
+/// A lower number of threads for which this limit of files is enough.
 fn threads_within(files: u64, open: u64) -> Option<String> {
     let left = files.checked_sub(open + OTHER_FILES + LEAST_RUNS)?;
     let threads = left / FILES_OF_A_THREAD;
     (threads > 0).then(|| format!("--threads {threads}"))
 }
 
-/// Each limit of memory, and what the process takes of it beyond the budget.
+/// Each limit of memory, with the amount that the process takes of it beyond the budget.
 fn of_memory(threads: u64) -> impl Iterator<Item = (Resource, u64, u64)> {
     let stacks = (threads + OTHER_THREADS) * STACK_BYTES;
     let arenas = (threads + OTHER_THREADS) * ARENA_BYTES;
@@ -193,7 +199,7 @@ fn after<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     line.split_whitespace().next()
 }
 
-/// A soft limit; `None` where there is none.
+/// A soft limit; `None` if there is no limit.
 fn soft(name: &str) -> Option<u64> {
     let limits = process::kernel_says("/proc/self/limits");
     after(&limits, name)?.parse().ok()
@@ -204,12 +210,11 @@ fn descriptors() -> u64 {
     let limits = process::kernel_says("/proc/self/limits");
     match after(&limits, "Max open files") {
         Some("unlimited") => u64::MAX,
-        // POSIX promises 20; every system that does not tell its limit here has more.
+        // POSIX guarantees 20. Systems that do not report their limit here allow more.
         limit => limit.and_then(|limit| limit.parse().ok()).unwrap_or(256),
     }
 }
 
-/// Files open now, those that were inherited too.
 /// How many of `wanted` threads can run at once.
 fn startable(wanted: usize) -> usize {
     let (hold, wait) = crossbeam_channel::bounded::<()>(0);
@@ -234,7 +239,8 @@ fn control_group(mount: &Path) -> Option<u64> {
     control_group_of(mount, &groups)
 }
 
-/// The same, of a process whose groups are listed as in `/proc/self/cgroup`: `number:controllers:path`.
+/// As [`control_group`], for a list of groups in the format of `/proc/self/cgroup`:
+/// `number:controllers:path`.
 fn control_group_of(mount: &Path, groups: &str) -> Option<u64> {
     let mut least = None;
     for line in groups.lines() {
@@ -251,8 +257,8 @@ fn control_group_of(mount: &Path, groups: &str) -> Option<u64> {
         };
         for place in places {
             let root = mount.join(place);
-            // In a container the path can be that of the host, which is not seen: then its own limit is at
-            // the root.
+            // In a container the path can be that of the host, which is not visible. The limit of
+            // the container is then at the root.
             for directory in Path::new(path.trim_start_matches('/')).ancestors() {
                 least = least_of(least, limit_in(&root.join(directory).join(file)));
             }
@@ -267,7 +273,7 @@ fn least_of(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 
 fn limit_in(file: &PathBuf) -> Option<u64> {
     let limit: u64 = process::kernel_says(file).trim().parse().ok()?;
-    // Version 1 has no word for no limit: the largest number of whole pages.
+    // Version 1 writes the largest number of whole pages if there is no limit.
     (limit < 1 << 62).then_some(limit)
 }
 
@@ -287,12 +293,12 @@ mod tests {
         put("memory/memory.limit_in_bytes", "9223372036854771712\n");
         put("memory/a/memory.limit_in_bytes", "3000\n");
         put("memory/a/b/memory.limit_in_bytes", "4000\n");
-        // The group above is the narrower one; others' controllers do not count.
+        // The parent group has the lower limit. Groups of other controllers do not count.
         assert_eq!(of("4:memory:/a/b\n3:cpu:/a\n"), Some(3000));
         assert_eq!(of("4:cpu,memory:/a\n"), Some(3000));
         assert_eq!(of("4:memory:/\n"), None);
         assert_eq!(of("3:cpu:/a\n"), None);
-        // A path of the host, not seen here: the root's limit.
+        // The path of the host is not visible here, so the root's limit counts.
         put("memory/memory.limit_in_bytes", "5000\n");
         assert_eq!(of("4:memory:/docker/0123\n"), Some(5000));
         put("x.slice/memory.max", "7000\n");

@@ -1,6 +1,6 @@
-//! What the kernel says of this process. Zeros where it does not say.
+//! Resource usage of this process, as the kernel reports it; zero if the kernel does not report it.
 
-/// CPU seconds, user and system, of all threads so far.
+/// CPU seconds (user and system) of all threads so far.
 #[must_use]
 pub fn cpu_seconds() -> f64 {
     // Fields 14 and 15 of stat, counted after the name in parentheses, in hundredths of a second:
@@ -15,8 +15,8 @@ pub fn cpu_seconds() -> f64 {
     ticks.sum::<u64>() as f64 / 100.0
 }
 
-/// Peak resident bytes since the process started. (The kernel could be told to begin anew for each
-/// stage, but then `/usr/bin/time` and everybody else who asks it would be told less, too.)
+/// Peak resident bytes since the process started. The program does not reset the peak for each
+/// stage, because `/usr/bin/time` and other tools would then also see a lower peak.
 #[must_use]
 pub fn peak_bytes() -> u64 {
     let status = kernel_says("/proc/self/status");
@@ -25,15 +25,15 @@ pub fn peak_bytes() -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-/// The content of a file of `/proc` or `/sys`; empty where there is none.
+/// The content of a file of `/proc` or `/sys`; empty if there is no such file.
 #[must_use]
 pub fn kernel_says(path: impl AsRef<std::path::Path>) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Files that this process has open; 3 where the system does not say.
+/// Number of files that this process has open; 3 if the system does not report it.
 #[must_use]
 pub fn open_files() -> u64 {
-    // The listing has one open itself.
+    // The listing itself has one file open.
     std::fs::read_dir("/proc/self/fd").map_or(3, |open| open.count().saturating_sub(1) as u64)
 }

@@ -1,4 +1,4 @@
-//! How a stage tells what it is doing, and how it is told to stop.
+//! How a stage reports its progress, and how a caller stops it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::budget::Budget;
 use crate::{Error, Result};
 
-/// What a stage's work is counted in.
+/// The unit in which a stage counts its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes of input.
@@ -16,19 +16,19 @@ pub enum Unit {
     Count(&'static str),
 }
 
-/// Somebody who watches. Calls come from several threads.
+/// Receives progress reports. Several threads call it.
 pub trait Progress: Send + Sync {
-    /// A stage begins; `total` where it is known.
+    /// A stage begins. `total` is its amount of work, if known.
     fn start(&self, stage: &'static str, unit: Unit, total: Option<u64>);
-    /// Its work has come to `done`.
+    /// The stage has done this amount of its work.
     fn at(&self, done: u64);
-    /// It is over; a line for the log.
+    /// The stage has ended. `line` is for the log.
     fn end(&self, line: &str);
-    /// Something worth telling.
+    /// A remark for the user.
     fn note(&self, line: &str);
 }
 
-/// Nobody watches.
+/// Ignores all progress reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
@@ -44,18 +44,18 @@ impl Progress for Silent {
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Asks for a stop.
+    /// Requests a stop.
     pub fn request(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Has a stop been asked for?
+    /// Has a stop been requested?
     #[must_use]
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// An error if a stop has been asked for.
+    /// Returns an error if a stop has been requested.
     pub fn check(&self, stage: &'static str) -> Result<()> {
         if self.requested() {
             Err(Error::Interrupted { stage })
@@ -65,28 +65,30 @@ impl Stop {
     }
 }
 
-/// What every stage is given beside its input and parameters.
+/// What every stage gets in addition to its input and parameters.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// Memory and threads.
     pub budget: Budget,
     /// The request to stop.
     pub stop: &'a Stop,
-    /// Who watches.
+    /// The receiver of progress reports.
     pub progress: &'a dyn Progress,
-    /// Where sorts that need no checkpoint make a private directory; that of the workspace if none is given.
+    /// The directory in which sorts that need no checkpoint make a private directory; `None` for
+    /// the directory of the workspace.
     pub scratch: Option<&'a Path>,
 }
 
-/// Does something on this thread; its panic becomes an error.
+/// Runs `act` on this thread and turns a panic into an error.
 ///
-/// A panic that left the scope of threads who wait for this one would wait for them in turn, for ever.
+/// In a scope whose threads wait for this one, a panic would cause a deadlock: leaving the scope
+/// waits for those threads.
 pub(crate) fn caught<T>(what: &'static str, act: impl FnOnce() -> Result<T>) -> Result<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(act))
         .unwrap_or_else(|panic| Err(panicked(what, &*panic)))
 }
 
-/// Joins a thread; its panic becomes an error.
+/// Joins a thread and turns its panic into an error.
 pub(crate) fn joined<T>(
     what: &'static str,
     handle: std::thread::ScopedJoinHandle<'_, Result<T>>,
@@ -96,8 +98,8 @@ pub(crate) fn joined<T>(
         .unwrap_or_else(|panic| Err(panicked(what, &*panic)))
 }
 
-/// Joins threads, all of them before it says what the first that failed failed with: a scope that ends with a
-/// panic that nobody asked for panics itself.
+/// Joins all threads, and then returns the error of the first one that failed. It must join all of
+/// them, because a scope panics if a thread in it panicked and was not joined.
 pub(crate) fn joined_all<'scope, T>(
     what: &'static str,
     handles: impl IntoIterator<Item = std::thread::ScopedJoinHandle<'scope, Result<T>>>,

@@ -9,25 +9,25 @@ use crate::ids::Threshold;
 use crate::measure::{Criterion, Measure};
 use crate::{Error, Result};
 
-/// The way to the pair list.
+/// The algorithm that finds the pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Join {
-    /// Whichever of the others is expected to take less time.
+    /// [`Join::Prefix`] or [`Join::Count`], whichever is expected to take less time.
     #[default]
     Auto,
-    /// Look for pairs under the rarest fingerprints of each document only, and count those exactly.
+    /// Find candidates by the rarest fingerprints of each document only, and verify them exactly.
     Prefix,
     /// Count the shared fingerprints of every two documents that share one.
     Count,
-    /// The same, where several blocks are counted after a pass that counts by a hash of each pair: what
-    /// cannot reach the threshold by that is not written to runs.
+    /// As [`Join::Count`]. If the postings need several blocks, a first pass counts by a hash of
+    /// each pair, and pairs that this bound excludes are not written to runs.
     Probabilistic,
 }
 
 impl Join {
-    /// Is every shared fingerprint of every pair counted?
+    /// Does this algorithm count every shared fingerprint of every pair?
     #[must_use]
     pub fn counts(self) -> bool {
         matches!(self, Join::Count | Join::Probabilistic)
@@ -65,10 +65,10 @@ impl FromStr for Join {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Pairs {
-    /// All at or above the threshold.
+    /// All pairs at or above the threshold.
     #[default]
     All,
-    /// None: clusters alone are wanted, and pairs that cannot change them are not looked at.
+    /// No pairs, only clusters. The join skips pairs that cannot change a cluster.
     None,
 }
 
@@ -97,26 +97,27 @@ impl FromStr for Pairs {
 /// Parameters of a join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JoinConfig {
-    /// The way to the pair list.
+    /// The algorithm that finds the pairs.
     pub join: Join,
-    /// Pairs at or above it are listed.
+    /// Pairs at or above this threshold are listed.
     pub threshold: Threshold,
-    /// What is compared with it.
+    /// The measure that is compared with the threshold.
     #[serde(default, skip_serializing_if = "Measure::is_default")]
     pub measure: Measure,
-    /// Fingerprints of more documents are dropped (lossy, and not with [`Join::Prefix`]); `None` keeps
-    /// all.
+    /// Fingerprints with more documents than this are dropped, which may lose pairs; `None` keeps
+    /// all. Not possible with [`Join::Prefix`].
     pub max_postings: Option<u32>,
-    /// Which pairs are listed; none not with [`Join::Count`].
+    /// Which pairs are listed. [`Pairs::None`] is not possible with [`Join::Count`].
     pub pairs: Pairs,
-    /// Verified sampling: pairs whose estimate reaches this are candidates, and those whose full sets
-    /// reach the threshold are listed, with what the full sets share.
+    /// Verified sampling: pairs whose estimate reaches this threshold are candidates. Candidates
+    /// whose full sets reach [`JoinConfig::threshold`] are listed with the shared count of the full
+    /// sets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidates: Option<Threshold>,
 }
 
 impl JoinConfig {
-    /// What the pairs are to reach.
+    /// The criterion that listed pairs must reach.
     #[must_use]
     pub fn criterion(&self) -> Criterion {
         Criterion {
@@ -125,7 +126,7 @@ impl JoinConfig {
         }
     }
 
-    /// What the samples of a pair are to reach.
+    /// The criterion that the samples of a pair must reach.
     #[must_use]
     pub fn of_samples(&self) -> Criterion {
         Criterion {
@@ -134,7 +135,7 @@ impl JoinConfig {
         }
     }
 
-    /// Refuses what does not go together.
+    /// Refuses parameters that cannot be combined.
     pub fn check(&self) -> Result<()> {
         let refuse = |name, given: String, limit: &str| {
             Err(Error::BadParameter {

@@ -1,21 +1,23 @@
-//! Counters of pairs by their hash: what a pair can share at most, before it is counted itself.
+//! Hash counters of pairs: an upper bound of the shared count of a pair, before the exact count.
 //!
 //! # Source
-//! Probabilistic counting: Fang, Shivakumar, Garcia-Molina, Motwani & Ullman 1998, used for near-replicas by
-//! Shivakumar & Garcia-Molina 1999 and by Bernstein & Zobel 2006 (sections 4.2.2 and 6.2).
+//! Probabilistic counting: Fang, Shivakumar, Garcia-Molina, Motwani & Ullman 1998, used for
+//! near-replicas by Shivakumar & Garcia-Molina 1999 and by Bernstein & Zobel 2006 (sections 4.2.2
+//! and 6.2).
 //!
 //! # Algorithm
-//! A first pass over the postings increments, for each pair token, the counter that the pair's hash points
-//! to. A counter holds at least what each of its pairs shares, so a pair whose counter does not reach the
-//! least shared count is none.
+//! A first pass over the postings increments, for each pair token, the counter that the pair's hash
+//! selects. A counter is at least the shared count of each of its pairs. So a pair is below the
+//! threshold if its counter is below the least shared count.
 //!
 //! # Invariants
-//! - Counters only rise, and stop at their largest value, which says nothing: the pairs that are found are the
-//!   same. Increments commute, so threads need no order.
+//! - Counters only increase and saturate at their largest value, which excludes no pair. So the
+//!   join finds the same pairs as without counters.
+//! - Increments commute, so the threads need no order.
 //!
 //! # Where we depart from the source
-//! The papers prune the tokens that an exact count would write; here tokens are never written
-//! (`count.rs`), and counted pairs of a block of postings are pruned.
+//! The papers prune the tokens that an exact count would write. Here tokens are never written
+//! (`count.rs`), and the counters prune the counted pairs of a block of postings.
 
 use crate::Result;
 use crate::ids::Key;
@@ -31,16 +33,16 @@ use super::{Pair, STAGE};
 /// Bytes of a counter.
 const BYTES: u64 = 2;
 
-/// The counters, a power of two of them.
+/// The counters. Their number is a power of two.
 pub(super) struct Counters {
     fields: Vec<AtomicU16>,
 }
 
 impl Counters {
-    /// How many bytes of at most `memory` are used for so many pair tokens.
+    /// The bytes to use for counters of `tokens` pair tokens, at most `memory`.
     pub(super) fn bytes(memory: u64, tokens: u64) -> u64 {
         let fields = (memory / BYTES).max(1).ilog2().min(36);
-        // Four counters for a pair token confuse few.
+        // With four counters for each pair token, few pairs share a counter.
         let enough = tokens.saturating_mul(4).max(1).ilog2() + 1;
         BYTES << fields.min(enough)
     }
@@ -74,7 +76,7 @@ impl Counters {
 
     #[inline]
     fn field(&self, a: u32, b: u32) -> &AtomicU16 {
-        // A power of two of fields.
+        // The number of fields is a power of two.
         let field = mix_key(Pair::key(a, b)) & (self.fields.len() as u64 - 1);
         &self.fields[field as usize]
     }
@@ -92,7 +94,7 @@ impl Counters {
         }
     }
 
-    /// Can a pair share so many?
+    /// Can the pair share `least` fingerprints?
     #[inline]
     pub(super) fn may_share(&self, a: u32, b: u32, least: u64) -> bool {
         let most = self.field(a, b).load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The last step of both joins: runs of counted pairs into the pair list.
+//! The last step of both joins: merge runs of counted pairs into the pair list.
 
 use crate::Result;
 use crate::collection::{self, MappedSets};
@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, JoinStats, Pair, STAGE, weigh};
 
-/// Merges runs by generations until the rest can be merged at once; `set` puts the runs that there are
-/// now into the progress, which is then committed. Returns them.
+/// Merges runs by generations until one merge can take the rest, and returns the remaining runs.
+/// After each merge `set` puts the current runs into the progress, which is then committed.
 pub(super) fn fewer(
     workspace: &mut Workspace,
     runs: Vec<RunEntry>,
@@ -54,7 +54,7 @@ pub(super) fn fewer(
     Ok(runs)
 }
 
-/// Opens runs, to be merged from key `from` on.
+/// Opens runs for a merge.
 pub(super) fn open(workspace: &Workspace, runs: &[RunEntry]) -> Result<Vec<RunFile<u64>>> {
     let directory = workspace.path(DIRECTORY);
     let parameters = workspace.collection_parameters();
@@ -66,8 +66,9 @@ pub(super) fn open(workspace: &Workspace, runs: &[RunEntry]) -> Result<Vec<RunFi
         .collect()
 }
 
-/// Merges the committed runs of counted pairs, adding the counts of equal pairs; pairs that reach the
-/// threshold are the pair list. With verified sampling they are candidates, and their full sets decide.
+/// Merges the committed runs of counted pairs and adds the counts of equal pairs. The pairs that
+/// reach the threshold form the pair list. With verified sampling they are candidates, and their
+/// full sets decide.
 pub(super) fn finish<K: Key>(
     workspace: &mut Workspace,
     config: &JoinConfig,
@@ -165,12 +166,12 @@ pub(super) fn finish<K: Key>(
     committed(workspace, config, part, scores, pairs)
 }
 
-/// Pairs that are taken together.
+/// Number of pairs that are verified together.
 const WINDOW: usize = 64 << 10;
-/// Of the sets, what is kept in memory at least.
+/// The least number of bytes of the sets to keep in memory.
 const LEAST_MAPPED: u64 = 1 << 20;
 
-/// Memory that the last step needs in any case beside sizes and runs.
+/// The least memory that the last step needs in addition to sizes and runs.
 pub(super) fn least_bytes(workspace: &Workspace, config: &JoinConfig) -> u64 {
     let mut window = WINDOW as u64 * 32;
     if config.measure == Measure::S4 {
@@ -188,7 +189,7 @@ pub(super) fn least_bytes(workspace: &Workspace, config: &JoinConfig) -> u64 {
     }
 }
 
-/// Looks candidates up in the full sets.
+/// Verifies candidates against the full sets.
 struct Full {
     sets: MappedSets,
     threshold: Threshold,
@@ -204,7 +205,8 @@ impl Full {
         })
     }
 
-    /// Keeps the candidates whose full sets reach the threshold, with what these share.
+    /// Keeps the candidates whose full sets reach the threshold, with the shared count of these
+    /// sets.
     fn verify<K: Key>(&mut self, window: &mut Vec<Record<u64>>, threads: usize) -> Result<()> {
         self.looked_up += window.len() as u64;
         let (sets, threshold) = (&self.sets, self.threshold);
@@ -216,7 +218,7 @@ impl Full {
                 let (a, b) = (sets.get(a)?, sets.get(b)?);
                 let size = |set: &[u8]| (set.len() / K::BYTES) as u64;
                 let least = threshold.least_shared(size(a), size(b));
-                // A pair shares something, or it would not have been found.
+                // 0 marks a rejected candidate: the full sets of a real pair share fingerprints.
                 record.value = K::shared_le(a, b, least).map_or(0, |shared| shared as u32);
             }
             Ok(())
@@ -238,7 +240,7 @@ impl Full {
     }
 }
 
-/// The pair list is there: names it, and drops what it was made from.
+/// Records the complete pair list in the manifest, and drops the files that it was made from.
 pub(super) fn committed(
     workspace: &mut Workspace,
     config: &JoinConfig,
@@ -272,10 +274,11 @@ pub struct PairsEntry {
     pub config: JoinConfig,
     /// The pairs.
     pub part: PartInfo,
-    /// Their scores in units of 2^-32, in a part of the same shape, where what they share does not tell them.
+    /// The scores of the pairs in units of 2^-32, in a part of the same format, if the shared
+    /// counts do not determine them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<PartInfo>,
-    /// What was counted.
+    /// Counters of the join.
     pub stats: JoinStats,
 }
 

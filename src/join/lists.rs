@@ -1,4 +1,4 @@
-//! Every posting list, on all threads: what counts without an order looks at them so.
+//! Visits every posting list on all threads, for counts that do not depend on an order.
 
 use crate::ids::Key;
 use crate::merge::{PostingsEntry, PostingsReader};
@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::STAGE;
 
-/// Memory of a thread: a reader.
+/// Memory of a thread, which has one reader.
 pub(super) const WORKER_BYTES: u64 = 4 << 20;
 
-/// Calls `each` with every list of `most` documents or fewer. Threads take ranges of the postings, so the
-/// order is none. Documents rise in a list and are below `documents`.
+/// Calls `each` with every list of `most` documents or fewer. Threads take ranges of the postings,
+/// so the lists come in no particular order. The documents of a list are ascending and below
+/// `documents`.
 pub(super) fn each_list<K: Key>(
     workspace: &Workspace,
     postings: &PostingsEntry,

@@ -1,4 +1,5 @@
-//! The pair list on disk: a part in the shape of a run, key = a·2^32 + b, value = shared count.
+//! The pair list on disk: a part in the format of a run, with key = a·2^32 + b and value = shared
+//! count.
 
 use crate::join::PairsEntry;
 use crate::measure::Measure;
@@ -8,12 +9,12 @@ use crate::store::Kind;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
-/// Two representatives, a < b, and what they share.
+/// Two representatives, a < b, and their shared count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// The document that comes first.
     pub a: u32,
-    /// The other.
+    /// The other document.
     pub b: u32,
     /// Fingerprints in both samples.
     pub shared: u32,
@@ -28,7 +29,7 @@ impl Pair {
         u64::from(a) << 32 | u64::from(b)
     }
 
-    /// What a measure is told by ([`Measure::text`]).
+    /// The number from which a measure computes its value ([`Measure::text`]).
     #[must_use]
     pub fn amount(&self, measure: Measure) -> u64 {
         self.told(measure).into()
@@ -110,8 +111,8 @@ pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>
     Ok(())
 }
 
-/// The sizes with which the committed pairs were compared: of the samples, or of the full sets where
-/// pairs were verified in these.
+/// The sizes that the join used to compare the committed pairs: of the samples, or of the full sets
+/// if the pairs were verified against them.
 pub fn sizes_of_pairs(workspace: &Workspace) -> Result<Sampled> {
     let pairs = workspace.manifest.get::<PairsEntry>();
     if pairs.is_some_and(|pairs| pairs.config.candidates.is_some()) {

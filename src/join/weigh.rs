@@ -1,24 +1,29 @@
 //! The score S4 of pairs that may reach the threshold.
 //!
 //! # Source
-//! S4 of Bernstein & Zobel 2006, section 6.2: the sum of 1 / f over the shared fingerprints of two documents,
-//! by the mean of their lengths in words, where f documents have the fingerprint.
+//! S4 of Bernstein & Zobel 2006, section 6.2: the sum of 1 / f over the shared fingerprints of two
+//! documents, divided by the mean of their lengths in words. f is the number of documents that have
+//! the fingerprint.
 //!
 //! # In and out
-//! In: pairs that share enough to reach the threshold if f is 2 everywhere, as a join of any kind finds them.
-//! Out: those that do reach it, and their scores, as two parts in the shape of the pair list.
+//! In: the pairs that would reach the threshold if f were 2 for every shared fingerprint. Either
+//! join finds them. Out: the pairs that reach the threshold, and their scores, as two parts in the
+//! format of the pair list.
 //!
 //! # Algorithm
-//! As many pairs as memory takes are held, with an index by their first documents; the postings are streamed
-//! once, and under each list the pairs of it that are held get a weight of 1 / f.
+//! Load as many pairs as fit in memory, with an index by their first documents. Stream the postings
+//! once. For each list, add a weight of 1 / f to every loaded pair whose two documents are in the
+//! list.
 //!
 //! # Invariants
-//! - Weights are integers, in units of 2^-32, rounded down: their sum depends on no order. Two documents share
-//!   no more fingerprints than they have words on average, so a score is less than 2^-32 too low; one that
-//!   could be at the threshold by that counts as at it.
+//! - Weights are integers in units of 2^-32, rounded down, so their sum does not depend on an
+//!   order. Two documents share at most as many fingerprints as their mean length in words, so a
+//!   score is less than 2^-32 too low. A score that could be at the threshold within this error
+//!   counts as at it.
 //!
 //! # Cost
-//! Memory: 4 bytes a document, 24 a pair held. For each document of a list the pairs of it that are held.
+//! Memory: 4 bytes per document, and 24 bytes per loaded pair. Time: for each document of a list,
+//! one step for each loaded pair of which it is the first document.
 
 use crate::ids::Key;
 use crate::merge::PostingsEntry;
@@ -33,13 +38,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::lists::{self, each_list};
 use super::{COMPRESSION, DIRECTORY, JoinConfig, Pair, STAGE};
 
-/// Memory for a pair that is held: key, what is shared, weight, rounded up.
+/// Bytes of a loaded pair: key, shared count and weight, rounded up.
 const PAIR_BYTES: u64 = 24;
-/// So many pairs are held if memory allows no more.
+/// The number of pairs that are loaded even if memory allows no more.
 const LEAST_PAIRS: u64 = 16 << 10;
 /// A weight of one.
 const ONE: u64 = 1 << 32;
-/// Numbers of the parts with pairs and scores; that of the candidates is 0.
+/// Numbers of the parts with pairs and scores. The part with the candidates has number 0.
 const NUMBERS: (u64, u64) = (1, 2);
 
 /// The pairs at the threshold, and a score for each.
@@ -48,12 +53,12 @@ pub(super) struct Weighed {
     pub(super) scores: PartInfo,
 }
 
-/// Memory that is needed in any case.
+/// The least memory that the computation needs.
 pub(super) fn least_bytes(documents: u64) -> u64 {
     documents * 4 + LEAST_PAIRS * PAIR_BYTES
 }
 
-/// Weighs the pairs of `candidates`.
+/// Computes the scores of the pairs in `candidates`.
 pub(super) fn run<K: Key>(
     workspace: &Workspace,
     config: &JoinConfig,
@@ -130,12 +135,12 @@ pub(super) fn run<K: Key>(
     })
 }
 
-/// Where the pairs of each first document begin.
+/// The index at which the pairs of each first document begin.
 fn starts(held: &[Record<u64>], documents: usize) -> Vec<u32> {
     let mut starts = vec![0u32; documents + 1];
     for record in held {
         let (a, _) = Pair::of_key(record.key);
-        // Candidates were verified: their documents are known.
+        // Candidates were verified, so their documents are in the collection.
         if let Some(after) = starts.get_mut(a as usize + 1) {
             *after += 1;
         }
@@ -148,7 +153,8 @@ fn starts(held: &[Record<u64>], documents: usize) -> Vec<u32> {
     starts
 }
 
-/// Calls `each` with the places of those pairs whose second document is in a list. Both rise.
+/// Calls `each` with the index of every pair whose second document is in the list. Both slices are
+/// in ascending order.
 fn shared(pairs: &[Record<u64>], list: &[u32], mut each: impl FnMut(usize)) {
     let second = |record: &Record<u64>| Pair::of_key(record.key).1;
     if pairs.len() <= list.len() {
@@ -178,7 +184,8 @@ mod tests {
     use crate::sample::Sampling;
     use crate::shingle::ShingleConfig;
 
-    /// More pairs than are held at once in little memory: 190 documents that all share something.
+    /// More pairs than one load takes under a small budget: 190 documents that all share
+    /// fingerprints.
     #[test]
     fn windows_of_pairs_make_the_same() {
         let directory = tempfile::tempdir().unwrap();

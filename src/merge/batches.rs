@@ -6,23 +6,23 @@ use crate::sort::{Distributor, Record, RunCursor};
 
 /// Merges cursors: yields their records in order, in batches of whole keys.
 ///
-/// The index of a run says with which key its next block begins, so all records below the least of
-/// these keys lie in the blocks that are decoded now. They are a batch: some 4,096 records of random
-/// keys however many runs there are, and never more than the decoded blocks hold.
+/// The index of a run has the first key of its next block, so all records below the least of these
+/// keys lie in the decoded blocks. These records form a batch. It has about 4,096 records if the
+/// keys are random, for any number of runs, and never more than the decoded blocks hold.
 pub struct Batches<'a, K> {
     cursors: Vec<RunCursor<'a, K>>,
-    /// How many records of each cursor are in the batch; they are stepped over before the next.
+    /// The number of records of each cursor in the batch. The next call skips them.
     taken: Vec<usize>,
     distributor: Distributor<K>,
     list: Vec<u32>,
 }
 
-/// What comes next of a merge.
+/// The next output of a merge.
 #[derive(Clone, Copy, Debug)]
 pub enum Batch<'b, K> {
     /// All records of some keys, sorted.
     Records(&'b [Record<K>]),
-    /// All values of one key, sorted: one that goes on from a block of a run into the next.
+    /// All values of one key, sorted. The key continues from one block of a run into the next.
     Key(K, &'b [u32]),
 }
 

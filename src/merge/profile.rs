@@ -1,4 +1,4 @@
-//! How many of a document's fingerprints are in each class of document frequency.
+//! Profiles: the number of a document's fingerprints in each class of document frequency.
 
 use crate::budget::ByteSize;
 use crate::ids::Key;
@@ -17,20 +17,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::PostingsReader;
 use super::stage::STAGE;
 
-/// Classes of document frequency, that of one document only included: 1, 2, 3, 4, 5-8, 9-16, ...,
-/// 8,193 and more.
+/// Number of classes of document frequency: 1 (one document only), 2, 3, 4, 5-8, 9-16, ..., 8,193
+/// and more.
 pub const CLASSES: usize = 16;
 /// Bytes of a document's counts.
 pub(crate) const PROFILE_BYTES: u64 = CLASSES as u64 * 4;
-/// Fewer documents at once are not worth a pass.
+/// The least number of documents that is worth a pass.
 const LEAST_DOCUMENTS: u64 = 1 << 12;
 
-/// Bytes of the profiles of so many documents, in memory and on disk.
+/// Bytes of the profiles of this number of documents, in memory and on disk.
 pub(crate) fn profile_bytes(documents: u64, levels: usize) -> u64 {
     documents * levels as u64 * PROFILE_BYTES
 }
 
-/// How many fingerprints of a document are in each class; class 0 is not counted.
+/// The number of a document's fingerprints in each class; class 0 is not counted.
 pub type Profile = [u32; CLASSES];
 
 /// The class of a fingerprint in `df` documents, 1 or more.
@@ -39,12 +39,12 @@ pub type Profile = [u32; CLASSES];
 pub fn class(df: u32) -> u8 {
     match df {
         0..=4 => df.saturating_sub(1) as u8,
-        // 5 to 8 is 4.
+        // Frequencies 5 to 8 are class 4.
         _ => (((df - 1).ilog2() + 2) as u8).min(CLASSES as u8 - 1),
     }
 }
 
-/// Documents that a class stands for when costs are estimated: the middle of its bounds.
+/// The document frequency that stands for a class in estimates of cost: the middle of its bounds.
 pub(crate) fn typical(class: usize) -> u64 {
     match class {
         0..=3 => class as u64 + 1,
@@ -52,7 +52,7 @@ pub(crate) fn typical(class: usize) -> u64 {
     }
 }
 
-/// The documents over which frequencies are counted: a bit for each.
+/// The set of documents over which frequencies are counted, with one bit for each document.
 pub(crate) struct Base(Vec<u64>);
 
 impl Base {
@@ -71,7 +71,7 @@ impl Base {
         self.0[document as usize / 64] >> (document % 64) & 1 == 1
     }
 
-    /// How many of a list's documents it holds.
+    /// The number of documents of a list that are in the set.
     #[inline]
     pub(crate) fn frequency(&self, list: &[u32]) -> u32 {
         list.iter().map(|&d| u32::from(self.holds(d))).sum()
@@ -102,7 +102,7 @@ impl<'a, K: Key> Collector<'a, K> {
         }
     }
 
-    /// One that has counted nothing, and takes no memory yet.
+    /// A collector that has counted nothing and takes no memory yet.
     pub(crate) fn nothing(sampled: &'a Sampled) -> Self {
         Collector {
             sampled,
@@ -111,7 +111,7 @@ impl<'a, K: Key> Collector<'a, K> {
         }
     }
 
-    /// A fingerprint of two documents or more.
+    /// Counts a fingerprint of two documents or more.
     #[inline]
     pub(crate) fn list(&mut self, key: K, documents: impl ExactSizeIterator<Item = u32> + Clone) {
         let levels = self.bounds.len();
@@ -123,7 +123,7 @@ impl<'a, K: Key> Collector<'a, K> {
             for document in documents.clone() {
                 if levels == 1 || self.sampled.level(document) <= level {
                     let at = document as usize * levels + level;
-                    // A document beyond the collection is found when the postings are read.
+                    // A document outside the collection is reported when the postings are read.
                     if let Some(profile) = self.counts.get_mut(at) {
                         profile[class] += 1;
                     }
@@ -132,7 +132,7 @@ impl<'a, K: Key> Collector<'a, K> {
         }
     }
 
-    /// Adds what another thread has counted.
+    /// Adds the counts of another thread.
     pub(crate) fn add(&mut self, other: Collector<'a, K>) {
         if self.counts.is_empty() {
             *self = other;
@@ -146,8 +146,8 @@ impl<'a, K: Key> Collector<'a, K> {
     }
 }
 
-/// Writes the profiles of all documents and levels over all shared postings: as they were collected
-/// while the lists were made, or, where they were not, in passes over the lists.
+/// Writes the profiles of all documents and levels over all shared postings. If they were not
+/// collected while the lists were made, it counts them in passes over the lists.
 pub(crate) fn write<K: Key>(
     workspace: &Workspace,
     sampled: &Sampled,
@@ -228,9 +228,9 @@ pub(crate) fn each_committed(
     Ok(())
 }
 
-/// Counts profiles, of as many documents at once as memory holds, each of them in one pass over the
-/// postings; calls `each` with level, document and profile of every document. Frequencies are those over
-/// `bases` (by level; none is all), and only documents of the base have a profile.
+/// Counts profiles in passes over the postings, and calls `each` with level, document and profile
+/// of every document. A pass takes as many documents as fit in memory. Frequencies are counted over
+/// `bases` (by level; `None` for all documents), and only documents of the base have a profile.
 pub(crate) fn each_profile<K: Key>(
     workspace: &Workspace,
     sampled: &Sampled,
@@ -261,7 +261,7 @@ pub(crate) fn each_profile<K: Key>(
         let last = (first + at_once).min(documents);
         let range = first as u32..last as u32;
         let counts = count::<K>(workspace, sampled, bases, &range, (stage, context))?;
-        // By level, so that a column is written from its start to its end when all fits at once.
+        // By level, so that a column is written from start to end if all documents fit in one pass.
         for level in 0..bases.len() {
             for document in range.clone() {
                 let at = (document - range.start) as usize * bases.len() + level;

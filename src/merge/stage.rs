@@ -1,4 +1,4 @@
-//! Ranges of all runs, merged in parallel.
+//! Merges the ranges of all runs in parallel.
 
 use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
@@ -21,32 +21,34 @@ use super::profile::{self, Collector};
 use super::{Batch, Batches, Combine, Generations, PostingsWriter, fan_in, merge_generations};
 
 pub(super) const STAGE: &str = "merge";
-/// Records of a range, about.
+/// Approximate number of records in a range.
 const RANGE_RECORDS: u64 = 4 << 20;
-/// Ranges at most: each is a file.
+/// The most ranges. Each range is a file.
 const MOST_RANGES: u64 = 1024;
-/// Level of zstd over the packed columns of postings: documents that are alike share hundreds of
-/// fingerprints, so the same list comes again and again (`docs/experiments.md`).
+/// Level of zstd for the packed columns of postings. Near-duplicate documents share hundreds of
+/// fingerprints, so the same list occurs many times (`docs/experiments.md`).
 pub(super) const ZSTD_LEVEL: i32 = 1;
-/// A thread's writer and compressor.
+/// Memory of a thread's writer and compressor.
 pub(super) const WORKER_BYTES: u64 = 4 << 20;
 
-/// What was counted while merging. Records = entries + singles.
+/// Counters of the merge. Records = entries + singles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeStats {
     /// Records merged.
     pub records: u64,
-    /// Distinct fingerprints of one document only: dropped, they can join no pair.
+    /// Distinct fingerprints that occur in one document only. They are dropped, because they cannot
+    /// contribute to a pair.
     pub singles: u64,
     /// Distinct fingerprints of two documents or more.
     pub lists: u64,
-    /// Documents listed under them.
+    /// Documents in these lists.
     pub entries: u64,
     /// The most documents of one fingerprint.
     pub longest: u64,
-    /// Pairs of documents under one fingerprint, summed: what a join by counting expands.
+    /// Pairs of documents under one fingerprint, summed over all lists: the tokens of the `count`
+    /// join.
     pub pair_tokens: u64,
-    /// Most merges that a record went through, this one included.
+    /// The most merges that a record went through, including this one.
     pub generations: u32,
     /// Runs that this merge had open.
     pub fan_in: u64,
@@ -67,7 +69,7 @@ impl MergeStats {
         self.bytes += other.bytes;
     }
 
-    /// Counts the documents of a fingerprint; are there two or more?
+    /// Counts the documents of a fingerprint, and returns whether there are two or more.
     #[inline]
     pub(super) fn list(&mut self, documents: u64) -> bool {
         if documents < 2 {
@@ -82,7 +84,7 @@ impl MergeStats {
     }
 }
 
-/// The fan-in: runs merged at once.
+/// The fan-in: the number of runs merged at once.
 pub(crate) fn runs_at_once<K: Key>(
     budget: &Budget,
     documents: u64,
@@ -96,8 +98,8 @@ pub(crate) fn runs_at_once<K: Key>(
     Ok(limit.unwrap_or(fan_in).clamp(2, fan_in.max(2)))
 }
 
-/// Merges all runs into shared postings; goes on after the ranges already committed. `limit` bounds
-/// the fan-in below what the budget allows.
+/// Merges all runs into shared postings. It resumes after the committed ranges. `limit` bounds the
+/// fan-in below what the budget allows.
 pub fn run<K: Key>(
     workspace: &mut Workspace,
     limit: Option<usize>,
@@ -124,7 +126,7 @@ pub fn run<K: Key>(
     let documents = Catalogue::stats(workspace)?.documents;
     let levels = workspace.manifest.get::<SampleEntry>();
     let levels = levels.map_or(1, |sample| sample.sizes.len());
-    // Profiles are counted on the way where they do not take memory from the merge.
+    // Profiles are counted during the merge if they do not take memory from it.
     let profiles = Sampled::bytes(levels, documents)
         + threads * profile::Collector::<K>::bytes(documents, levels);
     let fresh = !workspace.manifest.has::<PostingsEntry>();
@@ -160,7 +162,7 @@ pub fn run<K: Key>(
         context.progress.at(0);
         Ok(())
     })?;
-    // Documents in order, as far as the runs have them: less is left to sort.
+    // Order the runs by their documents, so that less is left to sort.
     runs.sort_by(|a, b| a.covers.first().cmp(&b.covers.first()));
     let generations = runs.iter().map(|run| run.generation).max().unwrap_or(0) + 1;
     let files = runs
@@ -257,10 +259,10 @@ pub fn run<K: Key>(
     )
 }
 
-/// Profiles may take one part in so many of the memory.
+/// Profiles may take this fraction (one in `PROFILE_SHARE`) of the memory.
 pub(super) const PROFILE_SHARE: u64 = 4;
 
-/// What the threads of a merge collect of the profiles.
+/// The profiles that the threads of a merge collect.
 pub(super) struct Collected<'a, K> {
     sampled: &'a Sampled,
     sum: Option<Mutex<Collector<'a, K>>>,
@@ -268,17 +270,17 @@ pub(super) struct Collected<'a, K> {
 
 impl<'a, K: Key> Collected<'a, K> {
     pub(super) fn new(sampled: &'a Sampled, collect: bool) -> Self {
-        // The first thread that ends gives its own; until then there is nothing.
+        // The first thread that ends provides its collector; until then the sum takes no memory.
         let sum = collect.then(|| Mutex::new(Collector::nothing(sampled)));
         Collected { sampled, sum }
     }
 
-    /// For a thread to count with.
+    /// A collector for one thread.
     pub(super) fn begin(&self) -> Option<Collector<'a, K>> {
         self.sum.as_ref().map(|_| Collector::new(self.sampled))
     }
 
-    /// A thread has counted.
+    /// Adds the counts of a thread that has ended.
     pub(super) fn end(&self, counted: Option<Collector<'a, K>>) {
         if let (Some(sum), Some(counted)) = (&self.sum, counted) {
             sum.lock()
@@ -287,7 +289,7 @@ impl<'a, K: Key> Collected<'a, K> {
         }
     }
 
-    /// All that was counted; none where it was not.
+    /// The sum of all counts; `None` if profiles were not counted.
     pub(super) fn whole(self) -> Option<Collector<'a, K>> {
         let sum = self.sum?;
         Some(
@@ -297,7 +299,7 @@ impl<'a, K: Key> Collected<'a, K> {
     }
 }
 
-/// Ranges that so many records are cut into.
+/// The number of ranges for this number of records.
 pub(super) fn ranges_of(records: u64) -> u32 {
     records.div_ceil(RANGE_RECORDS).clamp(1, MOST_RANGES) as u32
 }
@@ -316,7 +318,8 @@ pub(super) fn commit_range(
     workspace.commit(&["postings"])
 }
 
-/// All ranges are there: checks that they hold all records, and writes the profiles.
+/// Completes the merge after all ranges: checks that they hold all records, and writes the
+/// profiles.
 pub(super) fn finish<K: Key>(
     workspace: &mut Workspace,
     records: u64,
@@ -340,7 +343,7 @@ pub(super) fn finish<K: Key>(
         postings.complete = true;
         postings.profiles = profiles;
     }
-    // What they counted stays; the files themselves have been replaced.
+    // Keep the counters of the runs; the postings replace their files.
     if let Some(entry) = workspace.manifest.get_mut::<RunsEntry>() {
         entry.runs.clear();
     }
@@ -409,20 +412,22 @@ pub struct PostingsEntry {
     pub ranges: u32,
     /// The part of each range that is done.
     pub parts: BTreeMap<u32, PartInfo>,
-    /// What was counted.
+    /// Counters of the merge.
     pub stats: MergeStats,
     /// Whether all ranges are done.
     pub complete: bool,
-    /// Whether they were made from the sets, without runs.
+    /// Whether the postings were made from the sets, without runs.
     pub direct: bool,
-    /// How many fingerprints each document has in each class of document frequency, by level.
+    /// The profiles: the number of each document's fingerprints in each class of document
+    /// frequency, by level.
     pub profiles: Vec<PartInfo>,
 }
 
 impl StageRecord for PostingsEntry {
     const NAME: &'static str = "postings";
     const DIRECTORY: Option<&'static str> = Some("postings");
-    // Runs are gone when the postings are whole: without these, both are made again.
+    // The runs are removed when the postings are complete. If the postings are lost, both are made
+    // again.
     const TAKES_ALONG: &'static [&'static str] = &["runs", "joining"];
 
     fn parts(&self) -> Vec<(Kind, &PartInfo)> {

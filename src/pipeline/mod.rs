@@ -1,4 +1,4 @@
-//! Runs stages 1 to 9 in order over an output directory, and skips what is there already.
+//! Runs stages 1 to 9 in order over an output directory, and skips committed stages.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -80,18 +80,18 @@ fn with_parameters<T>(
     })
 }
 
-/// Lists the inputs. The output directory may lie below one of them; its files are no inputs.
+/// Lists the inputs. The output directory may lie below one of them; its files are not inputs.
 ///
 /// # Errors
-/// `NoInput` where there is no file at all; those of [`list_selected`].
+/// `NoInput` if there is no file at all; the errors of [`list_selected`].
 pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Inputs> {
     selected_inputs(arguments, &Selection::default(), out)
 }
 
-/// The same, of the files that `selection` takes of named directories.
+/// As [`inputs`], but takes from the named directories only the files that `selection` chooses.
 ///
 /// # Errors
-/// Those of [`inputs`].
+/// The errors of [`inputs`].
 pub fn selected_inputs(arguments: &[PathBuf], selection: &Selection, out: &Path) -> Result<Inputs> {
     let mut inputs = list_selected(arguments, selection)?;
     let real = match disk::canonical(out) {
@@ -121,7 +121,7 @@ pub fn selected_inputs(arguments: &[PathBuf], selection: &Selection, out: &Path)
     }
 }
 
-/// Runs a stage and books its cost.
+/// Runs a stage and records its cost.
 pub(crate) fn stage<T>(
     workspace: &mut Workspace,
     name: &'static str,
@@ -154,7 +154,7 @@ pub(crate) fn stage<T>(
     result
 }
 
-/// Opens the directory of a run over these inputs, or makes it.
+/// Opens or makes the directory of a run over these inputs.
 fn open_or_create(out: &Path, config: &CollectionConfig, inputs: &Inputs) -> Result<Workspace> {
     let digest = config.digest(&out.join(MANIFEST_FILE))?;
     let mut begin = collection::begin(RECORDS, config, digest);
@@ -172,7 +172,7 @@ fn open_or_create(out: &Path, config: &CollectionConfig, inputs: &Inputs) -> Res
     )
 }
 
-/// Reads the inputs into the collection of `out`, or goes on reading.
+/// Reads the inputs into the collection of `out`. It resumes after the last commit.
 pub fn ingest(
     inputs: &Inputs,
     out: &Path,
@@ -183,7 +183,8 @@ pub fn ingest(
     ingest_for(inputs, out, config, None, strict, context)
 }
 
-/// The same; with the parameters of the join that is to follow, the disk space is checked for that too.
+/// As [`ingest`]. With the parameters of the following join, the check of disk space includes the
+/// join.
 pub(crate) fn ingest_for(
     inputs: &Inputs,
     out: &Path,
@@ -230,14 +231,14 @@ pub(crate) fn ingest_for(
         })?;
     }
     if strict && let Some(error) = first_reject(&workspace)? {
-        // What was rejected is to be read, although the run ends here.
+        // The run ends here, but the user needs the list of rejects.
         cluster::write_rejects(&workspace, &mut Default::default())?;
         return Err(error);
     }
     Ok(workspace)
 }
 
-/// Reports which files were gone and are made again.
+/// Reports which files were missing and will be made again.
 pub(crate) fn note_lost(workspace: &mut Workspace, context: &Context<'_>) {
     for path in workspace.take_lost() {
         let line = format!(
@@ -248,13 +249,13 @@ pub(crate) fn note_lost(workspace: &mut Workspace, context: &Context<'_>) {
     }
 }
 
-/// Makes the catalogue of a collection, if it is not there, and commits it.
+/// Makes and commits the catalogue of a collection, unless it exists.
 pub fn catalogued(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     catalogue(workspace, context)?;
     workspace.commit(&[])
 }
 
-/// Makes the catalogue, if it is not there.
+/// Makes the catalogue, unless it exists.
 pub(crate) fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     note_lost(workspace, context);
     if collection::ingested(&workspace.manifest) && !workspace.manifest.has::<CatalogueEntry>() {
@@ -265,7 +266,8 @@ pub(crate) fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Res
     Ok(())
 }
 
-/// Makes a collection's keys by a method, as `make` does it, and its catalogue, unless they are there.
+/// Makes the features of a collection by a method, with `make`, and its catalogue, unless they
+/// exist.
 pub fn keys(
     workspace: &mut Workspace,
     context: &Context<'_>,
@@ -305,14 +307,14 @@ pub fn join(
     }
 }
 
-/// The merge without runs, as [`stage`] wants it.
+/// The merge without runs, in the form that [`stage`] takes.
 fn merge_direct<K: crate::ids::Key>(
     context: &Context<'_>,
 ) -> impl FnOnce(&mut Workspace) -> Result<bool> {
     move |workspace| merge::direct::run::<K>(workspace, context)
 }
 
-/// Makes the shared postings of all keys of a collection, unless they are there, and no pairs.
+/// Makes the shared postings of all keys of a collection, unless they exist. It makes no pairs.
 pub fn postings(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     catalogue(workspace, context)?;
     let (sampling, spill) = (&Sampling::Full, Spill::Auto);
@@ -354,13 +356,13 @@ fn merge_keys<K: crate::ids::Key>(
                 .get::<PostingsEntry>()
                 .is_some_and(|p| p.direct)
         {
-            // Begun with more memory than there is now.
+            // An earlier run began this merge with a larger budget.
             merge::direct::discard(workspace)?;
         }
         preflight::before_sort::<K>(workspace, direct, fan_in, context)?;
         let made = direct && stage(workspace, "merge", context, merge_direct::<K>(context))?;
         if !made {
-            // Ranges that are merged need no runs any more.
+            // Once the merge has begun, all runs are complete.
             if !workspace.manifest.has::<PostingsEntry>() {
                 stage(workspace, "sort", context, |w| {
                     sort::form_runs::<K>(w, context)
@@ -404,7 +406,8 @@ fn join_keys<K: crate::ids::Key>(
     remove_stale(workspace)
 }
 
-/// Result files of other pairs than those that are committed now would mislead who reads them.
+/// Removes result files that belong to other pairs than the committed ones, because they would
+/// mislead a reader.
 fn remove_stale(workspace: &mut Workspace) -> Result<()> {
     if !workspace.manifest.has::<ResultsEntry>() {
         let derived = cluster::DERIVED_FILES.into_iter().chain([SUMMARY_FILE]);
@@ -417,7 +420,7 @@ fn remove_stale(workspace: &mut Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Makes clusters and the files for people, and the summary of all.
+/// Makes the clusters, the result files and the summary.
 pub fn cluster(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summary> {
     catalogue(workspace, context)?;
     stage(workspace, "cluster", context, |w| cluster::run(w, context))?;
@@ -426,7 +429,7 @@ pub fn cluster(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summa
     Ok(summary)
 }
 
-/// The whole job.
+/// Runs all stages.
 pub fn run(
     inputs: &Inputs,
     out: &Path,

@@ -1,4 +1,4 @@
-//! What a join is given.
+//! Parameters of stages 5 to 8.
 
 use crate::collection::SizeGroups;
 use crate::join::JoinConfig;
@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// When records go through sorted runs on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spill {
-    /// When memory does not take them in a few passes over the sets ([`crate::merge::direct`]).
+    /// Only if memory cannot take them in a few passes over the sets ([`crate::merge::direct`]).
     #[default]
     Auto,
     /// Always.
@@ -42,8 +42,8 @@ impl std::str::FromStr for Spill {
 pub struct AppliedPlan {
     /// The plan.
     pub plan: Plan,
-    /// Whether a person gave it: then it may have been edited, and is not used in place of one that the
-    /// program would make.
+    /// Whether the user gave the plan. It may have been edited then, so it does not replace a plan
+    /// that the program would make.
     pub given: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct AppliedPlan {
 pub struct JoinParameters {
     /// Which fingerprints take part, unless a plan says so.
     pub sampling: Sampling,
-    /// A plan that says which.
+    /// A plan that determines the sampling.
     pub plan: Option<AppliedPlan>,
     /// How pairs are found, and which.
     pub join: JoinConfig,
@@ -63,8 +63,8 @@ pub struct JoinParameters {
 }
 
 impl JoinParameters {
-    /// Refuses parameters that do not go together, or with a collection of these size groups. With `planned`,
-    /// a plan will be made.
+    /// Refuses parameters that cannot be combined with each other or with these size groups. With
+    /// `planned`, a plan will be made.
     ///
     /// # Errors
     /// [`Error::BadParameter`] names the parameter.
@@ -91,7 +91,7 @@ impl JoinParameters {
         Ok(())
     }
 
-    /// The sampling of the plan, or the one given.
+    /// The sampling of the plan if there is one, otherwise the given sampling.
     #[must_use]
     pub fn sampling(&self) -> Sampling {
         match &self.plan {

@@ -1,4 +1,4 @@
-//! How far the prefix of each document reaches.
+//! Computes the cut-offs: how far the prefix of each document reaches.
 
 use crate::ids::Key;
 use crate::join::JoinProgress;
@@ -11,36 +11,37 @@ use std::path::PathBuf;
 
 use super::{Joining, STAGE};
 
-/// Times that frequencies are counted again at most.
+/// The most times that frequencies are counted again.
 const MOST_RECOUNTS: usize = 3;
-/// Another pass over the postings costs about as much as so many probes for each of its entries, and
-/// saves at most those probes that are made under fingerprints which pruning made rarer.
+/// Estimated cost of another pass over the postings, in probes per entry. The pass saves at most
+/// the probes under fingerprints that pruning made rarer.
 const PROBES_OF_AN_ENTRY: u64 = 1;
 
-/// What a round of pruning did.
+/// Counters of a round of pruning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
-    /// Documents with fingerprints before it,
+    /// Documents with fingerprints before the round.
     pub documents: u64,
-    /// their entries in the postings (of two of these documents or more),
+    /// Entries of these documents in the posting lists that have two or more of them.
     pub entries: u64,
-    /// the documents it pruned,
+    /// Documents that the round pruned.
     pub pruned: u64,
-    /// and their entries.
+    /// Entries of the pruned documents.
     pub entries_pruned: u64,
-    /// Probes that the cut-offs after it let expect.
+    /// Expected number of probes under the cut-offs after the round.
     pub probes_expected: u64,
 }
 
 /// The prefixes of a level's documents.
 pub(super) struct Level {
-    /// The last class of a document's prefix; 0 for one that is pruned, or not compared at this level.
+    /// The last class of each document's prefix; 0 for a document that is pruned or is not compared
+    /// at this level.
     pub(super) cutoff: Vec<u8>,
-    /// How many fingerprints of that class are in it: the first ones.
+    /// The number of fingerprints of that class in the prefix, which takes the first ones.
     pub(super) quota: Vec<u32>,
-    /// Fingerprints that it can share with any other document.
+    /// The number of each document's fingerprints that occur in other documents too.
     pub(super) shareable: Vec<u32>,
-    /// Documents over which frequencies are counted; none is all.
+    /// The documents over which frequencies are counted; `None` for all documents.
     pub(super) base: Option<Base>,
 }
 
@@ -48,16 +49,16 @@ pub(super) struct Level {
 pub(super) struct Cutoffs(pub(super) Vec<Level>);
 
 impl Cutoffs {
-    /// Bytes of memory for so many documents.
+    /// Bytes of memory for this number of levels and documents.
     pub(super) fn bytes(levels: usize, documents: u64) -> u64 {
         levels as u64 * (documents * 9 + documents / 4)
     }
 }
 
-/// One round, while it goes on.
+/// The state of one round.
 struct Settling<'a> {
     join: &'a Joining<'a>,
-    /// The directory of what is counted.
+    /// The directory of the postings.
     postings: PathBuf,
     levels: Vec<Level>,
     round: Round,
@@ -90,7 +91,7 @@ impl<'a> Settling<'a> {
         Ok(settling)
     }
 
-    /// Takes a document's profile; `among`: is it one of those that the round begins with?
+    /// Processes a document's profile. `among` says whether the document takes part in the round.
     fn take(&mut self, level: usize, document: u32, profile: &Profile, among: bool) -> Result<()> {
         let to = &mut self.levels[level];
         let at = document as usize;
@@ -119,7 +120,7 @@ impl<'a> Settling<'a> {
         };
         self.prefix_postings += left;
         to.shareable[at] = shared as u32;
-        // The prefix is at most the size, so one of the classes ends it.
+        // The prefix is at most as long as the set, so it ends in one of the classes.
         for (class, &n) in profile.iter().enumerate().take(CLASSES).skip(1) {
             let taken = left.min(n.into());
             self.round.probes_expected += taken * (typical(class) - 1) / 2;
@@ -133,12 +134,13 @@ impl<'a> Settling<'a> {
     }
 }
 
-/// Probes that the cut-offs let expect before any recount.
+/// Expected number of probes under the cut-offs before any recount.
 pub(super) fn expected(workspace: &Workspace, join: &Joining<'_>) -> Result<u64> {
     Ok(Settling::of(workspace, join)?.round.probes_expected)
 }
 
-/// Prunes documents, counts again while it pays, and returns the cut-offs of the others.
+/// Prunes documents, repeats the count while that pays, and returns the cut-offs of the remaining
+/// documents.
 pub(super) fn settle<K: Key>(
     workspace: &mut Workspace,
     join: &Joining<'_>,
@@ -184,8 +186,8 @@ pub(super) fn settle<K: Key>(
     Ok(Cutoffs(settling.levels))
 }
 
-/// Does another count pay? It can save as large a part of the expected probes as the pruned documents had
-/// of the entries, about, and costs a pass over all entries.
+/// Does another count pay? It costs a pass over all entries. The fraction of the expected probes
+/// that it can save is about the fraction of the entries that belonged to the pruned documents.
 fn pays(round: &Round) -> bool {
     let saved = u128::from(round.probes_expected) * u128::from(round.entries_pruned)
         / u128::from(round.entries.max(1));

@@ -1,4 +1,4 @@
-//! From candidates to pairs: the two sets are intersected.
+//! From candidates to pairs: intersect the two sets of each candidate.
 
 use std::path::Path;
 
@@ -17,12 +17,12 @@ use crate::store::{HEADER_BYTES, Kind, disk};
 use crate::union_find::SharedUnionFind;
 use crate::workspace::Workspace;
 
-/// Candidates that threads share at once.
+/// Number of candidates that the threads divide among themselves at a time.
 const WINDOW: usize = 64 << 10;
-/// Times that what was found is committed on the way, about.
+/// Approximate number of commits during verification.
 const COMMITS: u64 = 16;
-/// What the stage needs at least beside columns: a window, its results, a run being written, two runs
-/// being merged, and room for mapped pages.
+/// The least memory that the step needs in addition to its columns: a window, its results, a run
+/// being written, two runs being merged, and room for mapped pages.
 pub(super) const LEAST_BYTES: u64 = 4 << 20;
 
 /// Intersects the sets of two documents as they are compared.
@@ -37,7 +37,7 @@ impl<'a> Verifier<'a> {
         Verifier { sets, join, most }
     }
 
-    /// What two documents share, if that is enough for the threshold.
+    /// The shared count of two documents, if they reach the threshold.
     pub(super) fn verify<K: Key>(&self, a: u32, b: u32) -> Result<Option<u32>> {
         let (size_a, size_b) = self.join.sampled.measured(a, b);
         let (size_a, size_b) = (size_a.into(), size_b.into());
@@ -47,7 +47,7 @@ impl<'a> Verifier<'a> {
         Ok(shared.filter(|&shared| criterion.reached(shared.into(), size_a, size_b)))
     }
 
-    /// What two documents share, if it is `least` or more.
+    /// The shared count of two documents, if it is `least` or more.
     fn shared<K: Key>(&self, a: u32, b: u32, least: u64) -> Result<Option<u32>> {
         let sampled = self.join.sampled;
         let level = sampled.level(a).max(sampled.level(b));
@@ -60,7 +60,7 @@ impl<'a> Verifier<'a> {
         Ok(K::shared_le(a, b, least).map(|shared| shared as u32))
     }
 
-    /// A document's sample at a level, of its set.
+    /// The part of a document's set that is sampled at a level.
     fn sample<'s, K: Key>(
         &self,
         set: &'s [u8],
@@ -157,7 +157,7 @@ struct Verifying<'a, 'v> {
 }
 
 impl Verifying<'_, '_> {
-    /// Takes up what was committed.
+    /// Resumes from the last commit.
     fn resume(&mut self) -> Result<()> {
         let Some(joining) = self.workspace.manifest.get::<JoinProgress>() else {
             return Ok(());
@@ -245,7 +245,7 @@ impl Verifying<'_, '_> {
         joining.and_then(|j| j.prefix.clone()).unwrap_or_default()
     }
 
-    /// Verifies a window, a piece of it in each thread.
+    /// Verifies a window of candidates, one piece in each thread.
     fn window<K: Key>(&mut self, window: &[u64]) -> Result<()> {
         if window.is_empty() {
             return Ok(());
@@ -306,7 +306,7 @@ impl Verifying<'_, '_> {
         Ok(())
     }
 
-    /// Commits the pairs found so far; candidates up to `done` are dealt with.
+    /// Commits the pairs found so far. All candidates up to `done` are verified.
     fn commit(&mut self, done: u64) -> Result<()> {
         let mut progress = self
             .workspace
@@ -330,8 +330,8 @@ impl Verifying<'_, '_> {
     }
 }
 
-/// A link from each member of a cluster to its first document, with what the two share: whatever pairs
-/// were verified on the way, these are the same.
+/// A link from each member of a cluster to its first document, with their shared count. The links
+/// do not depend on which pairs were verified to find the clusters.
 fn links<K: Key>(
     workspace: &mut Workspace,
     join: &Joining<'_>,
