@@ -150,7 +150,7 @@ fn locks_that_cannot_be_are_errors() {
     assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
     let place = out.join("lock").display().to_string();
     assert!(
-        ended.stderr.contains(&format!("cannot open {place}")),
+        ended.stderr.contains(&format!("{place} is a directory")),
         "{}",
         ended.stderr
     );
