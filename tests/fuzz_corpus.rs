@@ -166,6 +166,11 @@ fn compressed() {
 }
 
 #[test]
+fn directory() {
+    replay("directory");
+}
+
+#[test]
 fn json() {
     replay("json");
 }

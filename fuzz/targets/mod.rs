@@ -7,6 +7,7 @@
 pub mod archives;
 pub mod compressed;
 pub mod controls;
+pub mod directory;
 pub mod json;
 pub mod lists;
 pub mod mail;
@@ -23,9 +24,10 @@ pub mod trec;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the name of their directory in `corpus/`.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("archives", archives::run),
     ("compressed", compressed::run),
+    ("directory", directory::run),
     ("json", json::run),
     ("lists", lists::run),
     ("mail", mail::run),
