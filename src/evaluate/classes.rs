@@ -1,15 +1,15 @@
-//! What each class of identical documents consists of.
+//! The composition of each class of identical documents.
 
-/// For each class, how many of its documents have which label.
+/// For each class, the number of its documents with each label.
 pub(super) struct Classes {
-    /// Where the labels of each class begin, by the number of the document that stands for it.
+    /// Where the labels of each class begin, indexed by the document that represents the class.
     starts: Vec<u32>,
-    /// Label and number of documents; within a class by label.
+    /// Label and number of documents; sorted by label within a class.
     labels: Vec<(u32, u32)>,
 }
 
 impl Classes {
-    /// Collects (class, label) of the documents that have a label, of `documents` in all.
+    /// Collects (class, label) of the documents that have a label, out of `documents` documents.
     pub fn new(documents: u32, labelled: impl Iterator<Item = (u32, u32)>) -> Classes {
         let mut labels: Vec<(u32, u32)> = Vec::with_capacity(documents as usize);
         labels.extend(labelled);
@@ -18,7 +18,7 @@ impl Classes {
         let (mut read, mut written) = (0, 0);
         for class in 0..=documents {
             starts.push(written as u32);
-            // What is written never overtakes what is read.
+            // The write position never overtakes the read position.
             while let Some(&pair) = labels.get(read).filter(|pair| pair.0 == class) {
                 let equal = labels[read..]
                     .iter()
@@ -33,18 +33,18 @@ impl Classes {
         Classes { starts, labels }
     }
 
-    /// The labels in a class, rising, and how many documents have each.
+    /// The labels in a class in ascending order, and the number of documents with each.
     pub fn of(&self, class: u32) -> &[(u32, u32)] {
         let class = class as usize;
         &self.labels[self.starts[class] as usize..self.starts[class + 1] as usize]
     }
 
-    /// Documents of a class that have a label.
+    /// Number of documents of a class that have a label.
     pub fn size(&self, class: u32) -> u64 {
         self.of(class).iter().map(|&(_, n)| u64::from(n)).sum()
     }
 
-    /// Documents of a class that have this label.
+    /// Number of documents of a class that have this label.
     pub fn with(&self, class: u32, label: u32) -> u64 {
         let labels = self.of(class);
         let at = labels.binary_search_by_key(&label, |&(label, _)| label);
@@ -52,12 +52,12 @@ impl Classes {
     }
 }
 
-/// Pairs of so many.
+/// The number of pairs of `n` documents.
 pub(super) fn pairs_of(n: u64) -> u64 {
     n * n.saturating_sub(1) / 2
 }
 
-/// Two numbers as one, the lower first: the high half of a sort key.
+/// Combines two numbers, the lower first, as the high half of a sort key.
 pub(super) fn pair_key(a: u32, b: u32) -> u128 {
     u128::from(a.min(b)) << 96 | u128::from(a.max(b)) << 64
 }

@@ -1,4 +1,4 @@
-//! Pairs within clusters, counted from sizes.
+//! Pairs within clusters, counted from cluster sizes.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use crate::budget::ByteSize;
 use crate::precision::Counts;
 use crate::store::{Tagged, sort_tagged};
 
-/// Compares the clusters of two directories over the documents of the truth's collection. Two documents are
-/// a pair where they are in one cluster.
+/// Compares the clusters of two directories over the documents of the ground truth's collection.
+/// Two documents are a pair if they are in one cluster.
 pub(super) fn compare(documents: &Documents, scratch: &Path, memory: ByteSize) -> Result<Counts> {
     let (truth, run) = (&documents.truth.clusters, &documents.run.clusters);
-    // Both clusters of each document that has both; cluster by cluster otherwise.
+    // Pairs of documents with the same key. The key is both clusters of a document, or one of them.
     let pairs = |key: &dyn Fn(usize) -> Option<u128>| -> Result<u64> {
         let (mut last, mut size, mut pairs) = (None, 0, 0);
         sort_tagged(

@@ -1,4 +1,4 @@
-//! The pairs of the run, held against those of the truth.
+//! Compare the pairs of the run with those of the ground truth.
 
 use std::path::Path;
 
@@ -13,10 +13,11 @@ use crate::precision::{Counts, PairTable};
 use crate::progress::Context;
 use crate::store::{Tagged, sort_tagged};
 
-/// Pairs by size group of the smaller document, and by whether both are of it.
+/// Pairs by size group of the smaller document, and by whether both documents are in that group.
 pub(super) struct Tally {
     groups: Vec<[PairTable; 2]>,
-    /// Rows are the truth's levels and columns the run's, not the other way round.
+    /// Rows are the levels in the ground truth and columns those in the run, instead of the
+    /// reverse.
     swapped: bool,
 }
 
@@ -29,8 +30,8 @@ impl Tally {
         }
     }
 
-    /// The cell for pairs of two size groups that reach so many thresholds in the other list and in the
-    /// base.
+    /// The cell for pairs of two size groups that reach this number of thresholds in the other list
+    /// and in the base.
     fn cell(&mut self, groups: (u8, u8), other: usize, base: usize) -> &mut u64 {
         let (row, column) = if self.swapped {
             (base, other)
@@ -42,7 +43,7 @@ impl Tally {
         &mut table.cells[row * (table.thresholds + 1) + column]
     }
 
-    /// By group: same-group and cross-group pairs at a threshold.
+    /// For each group, same-group and cross-group pairs at a threshold.
     pub fn at(&self, threshold: usize) -> impl Iterator<Item = [Counts; 2]> {
         let counts =
             move |tables: &[PairTable; 2]| [tables[0].at(threshold), tables[1].at(threshold)];
@@ -50,20 +51,20 @@ impl Tally {
     }
 }
 
-/// What the comparison found.
+/// The result of the comparison.
 pub(super) struct Comparison {
-    /// Each class of identical documents as one.
+    /// Counts with each class of identical documents as one document.
     pub representatives: Tally,
-    /// Each document for itself.
+    /// Counts with each document on its own.
     pub all: Tally,
-    /// The lists, counted: truth and run.
+    /// The counts of the lists: ground truth, run.
     pub counts: [ListCounts; 2],
-    /// Pairs of identical documents that the one directory has where the other list is a file that names none
+    /// Pairs of identical documents in one directory, if the other list is a file that names none
     /// of them.
     pub unnamed: u64,
 }
 
-/// Which list a sorted pair is of.
+/// The list that a sorted pair comes from.
 const TRUTH: usize = 0;
 const RUN: usize = 1;
 
@@ -81,7 +82,7 @@ pub(super) fn compare(
         .size_groups
         .as_ref()
         .map_or(1, |groups| groups.count());
-    // The base is the list whose classes the pairs are counted by.
+    // The base is the list whose classes group the pairs.
     let base_is = if !documents.truth.has_classes() && documents.run.has_classes() {
         RUN
     } else {
@@ -91,16 +92,17 @@ pub(super) fn compare(
     let (base, other) = (sides[base_is], sides[1 - base_is]);
     let new = || Tally::new(groups, top, base_is == RUN);
     let (mut representatives, mut all) = (new(), new());
-    // All, if the other list, of which nothing is known but its lines, is one of representatives.
+    // All pairs, for the case that the other list is a file of representatives.
     let mut expanded = new();
     let mut duplicates = 0;
-    // Pairs of the other list that are identical in the base, by level in the other, and all together.
+    // Pairs of the other list that are identical in the base: by level in the other list, and in
+    // total.
     let (mut identical, mut taken) = (new(), new());
 
-    // Known documents of each class of the base, at the document that stands for it.
+    // Known documents of each class of the base, stored at the document that represents the class.
     let mut sizes = vec![0u32; documents.count() as usize];
-    // A class has one size group: identical documents have the same number of words. Where the two
-    // collections differ in that, the lowest.
+    // Identical documents have the same number of words, so a class has one size group. If the two
+    // collections disagree, the lowest group counts.
     let mut class_group = vec![u8::MAX; documents.count() as usize];
     for document in (0..documents.count()).filter(|&document| documents.known(document)) {
         let root = base.root(document) as usize;
@@ -152,8 +154,8 @@ pub(super) fn compare(
         "pairs",
         half,
         |push| {
-            // A pair of the other list stands for `weight` pairs of documents of these two classes of the
-            // base.
+            // A pair of the other list stands for `weight` pairs of documents of these two classes
+            // of the base.
             let mut put = |list: usize, a: u32, b: u32, level: usize, weight: u64| {
                 if a == b {
                     *identical.cell(group_of(a, a), level, top) += weight;
@@ -251,8 +253,8 @@ pub(super) fn compare(
     } else {
         0
     };
-    // What a run does not list it has missed; but a truth that names not one of the pairs of identical documents
-    // does not say that they are false.
+    // A run has missed the pairs that it does not list. A ground truth that names none of the pairs
+    // of identical documents does not say that they are false.
     if unnamed > 0 && base_is == RUN {
         all = expanded;
     }
@@ -264,18 +266,19 @@ pub(super) fn compare(
     })
 }
 
-/// A pair of classes while its lines come by.
+/// The current pair of classes, while its lines arrive.
 struct Here {
     pair: (u32, u32),
     any: bool,
-    /// Thresholds that it reaches in the base; 0 where it is not there.
+    /// Number of thresholds that it reaches in the base; 0 if the base does not list it.
     base: usize,
-    /// Pairs of documents of the two classes in the other list, by the thresholds they reach.
+    /// Pairs of documents of the two classes in the other list, by the number of thresholds
+    /// reached.
     others: Vec<u64>,
 }
 
-/// Hands out the distinct pairs of both lists, each with the highest level at which it is listed: pairs
-/// of classes where the list has them, of documents otherwise.
+/// Passes on the distinct pairs of both lists, each with the highest level at which it is listed:
+/// pairs of classes if the list has classes, otherwise pairs of documents.
 fn distinct(
     sources: &Sources,
     thresholds: &[Threshold],
@@ -287,7 +290,7 @@ fn distinct(
 ) -> Result<[ListCounts; 2]> {
     let mut read = [ListCounts::default(); 2];
     let mut counts = [ListCounts::default(); 2];
-    // Pair and list, and the level so far: the highest comes last.
+    // Pair and list, and the level so far. The highest level comes last.
     let mut here: Option<(u128, usize)> = None;
     let mut finish = |(key, level): (u128, usize), counts: &mut [ListCounts; 2]| {
         let list = (key & 1) as usize;

@@ -1,4 +1,4 @@
-//! The documents that any of the files names: numbered by the hashes of their docnos.
+//! The documents that any input names, numbered by the hashes of their docnos.
 
 use std::io::{BufWriter, Read, Write};
 use std::path::Path;
@@ -17,27 +17,28 @@ use crate::{Error, Result};
 
 use super::STAGE;
 
-/// No cluster, no family.
+/// The value for no cluster or no family.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The collection in which the truth is true has the document,
+/// The ground truth's collection has the document.
 const KNOWN: u8 = 1;
-/// and so has the directory of the run.
+/// The directory of the run has the document.
 const IN_RUN: u8 = 2;
-/// Named first in a line of the judged pairs.
+/// A line of the judged pairs names the document first.
 const SELECTED: u8 = 4;
 
-/// What one of the two lists says of the documents.
+/// What one of the two lists records about the documents.
 #[derive(Default)]
 pub(super) struct Side {
-    /// For each document, one that stands for all that are identical to it; empty where nothing is said.
+    /// For each document, the one that represents all documents identical to it; empty if not
+    /// recorded.
     roots: Vec<u32>,
-    /// For each document, its cluster; empty where nothing is said.
+    /// For each document, its cluster; empty if not recorded.
     pub clusters: Vec<u32>,
 }
 
 impl Side {
-    /// What stands for a document and all that are identical to it.
+    /// The document that represents a document and all documents identical to it.
     pub fn root(&self, document: u32) -> u32 {
         self.roots
             .get(document as usize)
@@ -45,7 +46,7 @@ impl Side {
             .unwrap_or(document)
     }
 
-    /// Does the list come with its exact duplicates?
+    /// Whether the list records exact duplicates.
     pub fn has_classes(&self) -> bool {
         !self.roots.is_empty()
     }
@@ -56,21 +57,21 @@ pub(super) struct Documents {
     keys: Vec<u128>,
     flags: Vec<u8>,
     groups: Vec<u8>,
-    /// The truth.
+    /// The ground truth.
     pub truth: Side,
     /// The run.
     pub run: Side,
-    /// Whether there is a collection outside of which nothing is known.
+    /// Whether the ground truth covers a known collection, so that other documents are unknown.
     pub closed: bool,
-    /// The size groups' bounds, where the documents have groups.
+    /// The bounds of the size groups, if documents have size groups.
     pub size_groups: Option<SizeGroups>,
 }
 
-/// Bytes held of a document: hash, flags, group; of each side representative and cluster; the documents
-/// identical to it; what [`super::classes::Classes`] holds.
+/// Memory of a document: hash, flags, size group; representative and cluster on each side; the
+/// documents identical to it; and [`super::classes::Classes`].
 pub(super) const DOCUMENT_BYTES: u64 = 16 + 2 + 2 * 8 + 4 + 12;
 
-/// Writes the distinct hashes of all docnos to a file, in order. Returns how many.
+/// Writes the distinct hashes of all docnos to a file, in ascending order. Returns their number.
 pub(super) fn collect(
     sources: &Sources,
     scratch: &Path,
@@ -85,7 +86,7 @@ pub(super) fn collect(
         "docnos",
         memory,
         |push| {
-            // Lists are mostly in the order of one of their columns.
+            // Lists are usually sorted by one of their columns, so repeated docnos are adjacent.
             let mut before = [0; 2];
             let mut add = |column: usize, key: u128| {
                 if std::mem::replace(&mut before[column], key) == key {
@@ -162,13 +163,13 @@ pub(super) fn collect(
 }
 
 const KEYS: &str = "keys";
-/// Result files of a run.
+/// A result file of a run.
 pub(super) const DOCUMENTS: &str = "documents.tsv";
 pub(super) const DUPLICATES: &str = "exact-duplicates.tsv";
 
 impl Documents {
-    /// Reads the hashes back, and what the directories say of the documents. Notes docnos that are not
-    /// unique.
+    /// Reads back the hashes, and what the directories record about the documents. Adds a note if
+    /// docnos are not unique.
     pub fn load(
         sources: &Sources,
         scratch: &Path,
@@ -210,7 +211,7 @@ impl Documents {
         Ok(documents)
     }
 
-    /// What a directory says.
+    /// What a directory records about the documents.
     fn side(
         &mut self,
         directory: &Path,
@@ -292,12 +293,12 @@ impl Documents {
         Ok(clusters)
     }
 
-    /// How many there are.
+    /// The number of documents.
     pub fn count(&self) -> u32 {
         self.keys.len() as u32
     }
 
-    /// The number of a document.
+    /// The number of the document with this hash.
     pub fn find(&self, key: u128, table: &Table) -> Result<u32> {
         let at = self.keys.binary_search(&key).ok();
         at.map(|at| at as u32).ok_or_else(|| {
@@ -306,22 +307,22 @@ impl Documents {
         })
     }
 
-    /// The number of the document of a field.
+    /// The number of the document whose docno is in a field.
     pub fn of(&self, table: &Table, field: &[u8]) -> Result<u32> {
         self.find(docno(table, field)?, table)
     }
 
-    /// Is it in the collection of the truth, or is that not told?
+    /// Whether the ground truth's collection has the document; true if the collection is not known.
     pub fn known(&self, document: u32) -> bool {
         !self.closed || self.flags[document as usize] & KNOWN != 0
     }
 
-    /// Is it in the collection of the run, or is that not told?
+    /// Whether the run's collection has the document; true if the collection is not known.
     pub fn in_run(&self, document: u32) -> bool {
         !self.run.has_classes() || self.flags[document as usize] & IN_RUN != 0
     }
 
-    /// Marks a document that the judged pairs name first. Was it new?
+    /// Marks a document that the judged pairs name first. Returns whether it was unmarked.
     pub fn select(&mut self, document: u32) -> bool {
         let flags = &mut self.flags[document as usize];
         let new = *flags & SELECTED == 0;
@@ -329,19 +330,19 @@ impl Documents {
         new
     }
 
-    /// Is it marked?
+    /// Whether the document is marked.
     pub fn selected(&self, document: u32) -> bool {
         self.flags[document as usize] & SELECTED != 0
     }
 
-    /// Its size group; 0 where nothing is said.
+    /// Its size group; 0 if not recorded.
     pub fn group(&self, document: u32) -> u8 {
         self.groups.get(document as usize).copied().unwrap_or(0)
     }
 }
 
-/// Reads the columns of these names from a file; where its first line has not all of them, and it is no
-/// file of ours, the first columns.
+/// Reads the columns with these names from a file. If the first line does not have all of them and
+/// the file is not our own, reads the first columns.
 pub(super) fn each_row(
     path: &Path,
     names: &[&str],
@@ -366,7 +367,7 @@ pub(super) fn each_row(
     Ok(())
 }
 
-/// Has a stop been asked for? Looked at now and then.
+/// Checks from time to time whether a stop was requested.
 pub(super) fn stop(table: &Table, context: &Context<'_>) -> Result<()> {
     if table.number().is_multiple_of(4096) {
         context.stop.check(STAGE)?;

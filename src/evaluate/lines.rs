@@ -1,4 +1,4 @@
-//! Tables of text: the lines of a list and the fields in them.
+//! Read text tables: the lines of a file and their fields.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -9,27 +9,27 @@ use serde_json::Value;
 use crate::read::Decompressed;
 use crate::{Error, Result};
 
-/// A longer line is an error: it would have to be held whole. A docno has never been near it.
+/// A longer line is an error, because a line is read into memory whole. Docnos are far shorter.
 const MOST_LINE_BYTES: usize = 16 << 20;
 
-/// How fields are told apart.
+/// How fields are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// By tabs; in files of ours `\t`, `\n`, `\r` and `\\` stand for what they are in most languages.
+    /// By tabs. In our own files `\t`, `\n`, `\r` and `\\` are escapes as in most languages.
     Tabs { escaped: bool },
-    /// By commas, with quotes around fields that need them (RFC 4180), on one line.
+    /// By commas, with quotes around fields that need them (RFC 4180). A record is one line.
     Commas,
     /// By spaces.
     Spaces,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Where a field is.
+/// Where to find a field.
 enum Field {
-    /// Which column, from 0.
+    /// In the column of this number, from 0.
     At(usize),
-    /// Which member of a JSON object, by a path with dots.
+    /// In the member of a JSON object with this dotted path.
     Path(String),
 }
 
@@ -37,10 +37,10 @@ enum Field {
 pub(crate) struct Table {
     path: PathBuf,
     input: BufReader<Decompressed>,
-    /// The line that was read last, without its end, and its number from 1.
+    /// The current line, without its end, and its number from 1.
     line: Vec<u8>,
     number: u64,
-    /// That line is still to be handed out.
+    /// Whether the current line was not returned yet.
     pending: bool,
     shape: Shape,
     comments: BTreeMap<String, String>,
@@ -48,7 +48,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Opens a file, reads the comments that it begins with and looks at the first line after them.
+    /// Opens a file, reads the comments at its start and examines the first line after them.
     pub fn open(path: &Path) -> Result<Table> {
         let mut table = Table {
             path: path.to_path_buf(),
@@ -89,17 +89,17 @@ impl Table {
         Ok(table)
     }
 
-    /// What the comments `# name: value` say.
+    /// The values of the comments `# name: value`.
     pub fn comments(&self) -> &BTreeMap<String, String> {
         &self.comments
     }
 
-    /// Is each line a JSON object?
+    /// Whether each line is a JSON object.
     pub fn is_json(&self) -> bool {
         self.shape == Shape::Json
     }
 
-    /// The fields of the first line; the names of the members where it is JSON.
+    /// The fields of the first line, or the names of its members if it is JSON.
     pub fn first(&self) -> Result<Vec<String>> {
         if !self.pending {
             return Ok(Vec::new());
@@ -116,7 +116,7 @@ impl Table {
         Ok(fields)
     }
 
-    /// Asks for columns by the names that the first line gives them, or for members of JSON objects.
+    /// Selects columns by the names in the first line, or members of JSON objects.
     pub fn want_names(&mut self, names: &[&str]) -> Result<()> {
         if self.is_json() {
             self.wanted = names
@@ -143,12 +143,12 @@ impl Table {
         Ok(())
     }
 
-    /// Asks for columns by number, from 0.
+    /// Selects columns by number, from 0.
     pub fn want_numbers(&mut self, numbers: &[usize]) {
         self.wanted = numbers.iter().map(|&at| Field::At(at)).collect();
     }
 
-    /// Reads the fields asked for from the next line that is not empty; `false` at the end.
+    /// Reads the selected fields of the next line that is not empty; `false` at the end.
     pub fn next(&mut self, fields: &mut Vec<Vec<u8>>) -> Result<bool> {
         if !std::mem::take(&mut self.pending) {
             loop {
@@ -169,7 +169,7 @@ impl Table {
                 let member = name
                     .split('.')
                     .try_fold(&value, |value, part| value.get(part));
-                // A name may have a dot in it.
+                // A name may contain a dot.
                 match member.or_else(|| value.get(name)) {
                     Some(Value::String(text)) => field.extend_from_slice(text.as_bytes()),
                     Some(Value::Number(number)) => {
@@ -209,12 +209,12 @@ impl Table {
         Ok(true)
     }
 
-    /// The number of the line that was read last, from 1.
+    /// The number of the current line, from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// An error in the line that was read last.
+    /// An error in the current line.
     pub fn bad(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
         Error::BadLine {
             path: self.path.clone(),
@@ -267,7 +267,7 @@ impl Table {
         }
     }
 
-    /// Hands out the fields of the line.
+    /// Calls `take` for each field of the line.
     fn split(&self, mut take: impl FnMut(std::borrow::Cow<'_, [u8]>)) -> Result<()> {
         match self.shape {
             Shape::Json => {}
@@ -397,7 +397,7 @@ mod tests {
             [["a \"b\", c"]]
         );
         assert_eq!(fields("a,\n", &[1]).unwrap(), [[""]]);
-        // Backslashes mean something in files of ours alone.
+        // Backslashes are escapes only in our own files.
         assert_eq!(fields("a\\tb\tc\n", &[0]).unwrap(), [["a\\tb"]]);
         let ours = "# format: lookalike 1\na\\tb\\\\\\n\\r\tc\n";
         assert_eq!(fields(ours, &[0]).unwrap(), [["a\tb\\\n\r"]]);

@@ -1,4 +1,4 @@
-//! Lists of pairs: ours, and those of other systems.
+//! Read lists of pairs: our own and those of other programs.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use super::lines::{Table, shorten};
 use crate::ids::Threshold;
 use crate::{Error, Result};
 
-/// Which columns of a list have the docnos and, where there is one, the resemblance.
+/// The columns of a list that hold the docnos and the resemblance, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     columns: Vec<Column>,
@@ -18,9 +18,9 @@ pub struct Columns {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Column {
-    /// By its name in the first line, or in each JSON object.
+    /// By the name in the first line, or in each JSON object.
     Name(String),
-    /// By its number, from 0.
+    /// By number, from 0.
     Number(usize),
 }
 
@@ -47,37 +47,37 @@ impl FromStr for Columns {
     }
 }
 
-/// What the resemblance of a list's pairs is taken from.
+/// The source of the resemblances of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scores {
-    /// Nothing: every pair counts at every threshold.
+    /// No resemblances: every pair counts at every threshold.
     None,
-    /// Shared and all shingles, in integers: exact.
+    /// Numbers of shared and of all shingles: exact.
     Integers,
-    /// A decimal, compared digit by digit as it is written.
+    /// A decimal, compared digit by digit as written.
     Decimals,
 }
 
-/// A list of pairs being read.
+/// A reader of a list of pairs.
 pub(super) struct PairList {
     table: Table,
     scores: Scores,
     fields: Vec<Vec<u8>>,
 }
 
-/// One line of it.
+/// One line of the list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
-    /// The documents, by the hashes of their docnos.
+    /// The hashes of the two docnos.
     pub documents: [u128; 2],
-    /// How many of the thresholds its resemblance reaches; all where there is none.
+    /// The number of thresholds that its resemblance reaches; all of them without a resemblance.
     pub level: usize,
 }
 
 impl PairList {
-    /// Opens a list. Without `columns` these are the columns of our own lists where they are there, and
-    /// else the first two, with a third where there are three.
+    /// Opens a list. Without `columns`, it uses the columns of our own lists if they are there.
+    /// Otherwise it uses the first two columns, and a third as the resemblance if there are three.
     pub fn open(path: &Path, columns: Option<&Columns>) -> Result<PairList> {
         let mut table = Table::open(path)?;
         let first = table.first()?;
@@ -130,17 +130,17 @@ impl PairList {
         })
     }
 
-    /// What the resemblance is taken from.
+    /// The source of the resemblances.
     pub fn scores(&self) -> Scores {
         self.scores
     }
 
-    /// What the list says of itself.
+    /// The underlying table.
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The next line, with what its resemblance reaches of the rising `thresholds`.
+    /// The next line, and how many of the ascending `thresholds` its resemblance reaches.
     pub fn next(&mut self, thresholds: &[Threshold]) -> Result<Option<Listed>> {
         if !self.table.next(&mut self.fields)? {
             return Ok(None);
@@ -176,14 +176,14 @@ impl PairList {
                 thresholds.partition_point(|&threshold| decimal.reaches(threshold))
             }
         };
-        // Without thresholds there is one that all reach.
+        // Without thresholds there is one level, which every pair reaches.
         let level = level.max(usize::from(thresholds.is_empty()));
         Ok(Some(Listed { documents, level }))
     }
 }
 
-/// The hash that stands for a docno: of 128 bits, as the catalogue has it. That two docnos of a
-/// collection have the same is not expected to happen.
+/// The 128-bit hash of a docno, the same as in the catalogue. Two docnos of a collection are
+/// assumed never to collide.
 pub(super) fn docno(table: &Table, field: &[u8]) -> Result<u128> {
     if field.is_empty() {
         return Err(table.bad("a docno", "an empty field"));
@@ -191,18 +191,18 @@ pub(super) fn docno(table: &Table, field: &[u8]) -> Result<u128> {
     Ok(xxh3_128(field))
 }
 
-/// Digits after the point that are looked at. A 64-bit floating-point number is written with 17.
+/// Digits after the point that are read. A 64-bit floating-point number is written with 17.
 const DIGITS: usize = 27;
 
-/// A decimal from 0 to 1, exactly: so many units of 10^-27.
+/// An exact decimal from 0 to 1, in units of 10^-27.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Decimal(u128);
 
 impl Decimal {
     const ONE: u128 = 10u128.pow(DIGITS as u32);
 
-    /// Reads `0.85`, `1`, `.5` or `8.5e-1`. A millionth above 1 is let pass: other systems add up in
-    /// floating point.
+    /// Reads `0.85`, `1`, `.5` or `8.5e-1`. Accepts up to a millionth above 1, because other
+    /// programs add in floating point.
     fn parse(text: &[u8]) -> Option<Decimal> {
         let text = std::str::from_utf8(text).ok()?;
         let (number, exponent) = match text.split_once(['e', 'E']) {
@@ -215,7 +215,7 @@ impl Decimal {
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
             return None;
         }
-        // Digit number i stands for units of 10^(point - 1 - i).
+        // Digit number i counts units of 10^(point - 1 - i).
         let point = whole.len() as i64 + i64::from(exponent);
         let mut value = 0u128;
         for (i, digit) in digits.iter().enumerate() {
@@ -223,7 +223,7 @@ impl Decimal {
             if *digit == b'0' || power < 0 {
                 continue;
             }
-            // More than nine wholes are too many.
+            // Numbers with more than nine digits before the point are refused.
             let power = u32::try_from(power)
                 .ok()
                 .filter(|&power| power <= DIGITS as u32)?;

@@ -1,84 +1,91 @@
-//! Stage 10 of 10: what was found, held against what is true.
+//! Stage 10 of 10: compare the pairs of a run with a ground truth.
 //!
 //! # Source
-//! Precision and recall of a sampled run against the run that samples nothing: Ye, Wen & Ma 2008,
-//! section 5, equations 2 and 3. Coverage, density and average precision over a judged sample: Bernstein &
-//! Zobel 2006, section 7.
+//! Precision and recall of a sampled run against the run without sampling: Ye, Wen & Ma 2008,
+//! section 5, equations 2 and 3. Coverage, density and average precision over a judged sample:
+//! Bernstein & Zobel 2006, section 7.
 //!
 //! # In and out
-//! In: two pair lists ([`evaluate`]), or a run and judged pairs. Out: counts
-//! of pairs that are correct, wrong and missed, by size group of the smaller document.
+//! In: two pair lists ([`evaluate`]), or a run and judged pairs. Out: the numbers of correct, wrong
+//! and missed pairs, by size group of the smaller document.
 //!
-//! A pair list is a directory of a run, a `pairs.tsv`, or a list of another system: lines of two docnos and,
-//! where there is one, a resemblance, in columns told apart by tabs, commas (RFC 4180) or spaces, or JSON
-//! objects; compressed or not.
+//! A pair list is the output directory of a run, a `pairs.tsv`, or a list of another program. Such
+//! a list has lines of two docnos and an optional resemblance. Columns are separated by tabs,
+//! commas (RFC 4180) or spaces; a line may also be a JSON object. Files may be compressed.
 //!
 //! # What is counted
-//! Pairs are unordered. A pair that is listed again is the same pair, with the highest of its resemblances;
-//! one of a docno with itself is none.
+//! Pairs are unordered. A pair that is listed several times counts once, with its highest
+//! resemblance. A pair of a docno with itself is ignored.
 //!
-//! - **Documents.** A directory says which documents are identical, so its list stands for: each listed
-//!   pair, with every document identical to the one in place of it, and every pair of identical documents,
-//!   of resemblance 1. A file stands for the pairs in it. But where the truth is a file that names no pair of
-//!   documents that are identical in the run's directory, and there are such pairs, it is a list of
-//!   representatives: counted as it stands, every pair of identical documents would be wrong. It then stands
-//!   for what a directory would: its pairs, with every identical document in place of each, and every pair of
-//!   identical documents. A note says so. A run that is such a file is counted as it stands, with a note: it
-//!   has missed them.
-//! - **Representatives.** The same, but that documents identical in the truth's directory (in the run's where
-//!   the truth is a file) are one. Pairs within them are left out.
-//! - **Unknown.** Where the truth is a directory, or its documents are given, nothing is known of pairs with
-//!   other docnos: they are left out of everything, in both lists, and counted. A listed pair of a directory
-//!   is unknown where no document identical to the one, or to the other, is known.
-//! - **Size groups** are those of the truth's documents. A pair belongs to the group of its smaller document
-//!   (fewer words).
-//! - **Thresholds.** At a threshold, a list has those of its pairs that reach it. Resemblances are exact: from
-//!   the columns of integers where they are there, or else from decimals as they are written (27 digits; a
-//!   JSON number as the shortest decimal that is read as the same 64-bit number). A list without
-//!   resemblances has all of its pairs at each threshold.
+//! - **Documents.** An output directory records which documents are identical. Its list therefore
+//!   stands for every listed pair, with each document replaced by every document identical to it,
+//!   and for every pair of identical documents, with resemblance 1. A file stands for the pairs in
+//!   it, with one exception. If the ground truth is a file, the run's directory has pairs of
+//!   identical documents, and the file names none of these pairs, the file is a list of
+//!   representatives. Counting it as it is would make every pair of identical documents wrong. It
+//!   is therefore expanded like the list of a directory, and a note says so. A run that is such a
+//!   file is not expanded, because it has missed these pairs; a note says this too.
+//! - **Representatives.** The same, but identical documents count as one document, and pairs of
+//!   identical documents are left out. The ground truth's directory decides which documents are
+//!   identical, or the run's directory if the ground truth is a file.
+//! - **Unknown.** If the ground truth is a directory, or its documents are given, it says nothing
+//!   about pairs with other docnos. Such pairs are counted as unknown in both lists and left out of
+//!   all other counts. A listed pair of a directory is unknown if one of its two documents has no
+//!   known document among those identical to it.
+//! - **Size groups** are those of the ground truth's documents. A pair belongs to the group of its
+//!   smaller document (fewer words).
+//! - **Thresholds.** At a threshold, only the pairs of a list that reach it count. Resemblances are
+//!   exact: they come from the columns of integers if the list has them, and otherwise from the
+//!   decimals as written (27 digits; a JSON number is the shortest decimal that reads as the same
+//!   64-bit number). In a list without resemblances, all pairs count at each threshold.
 //! - **Clusters.** Two documents in one cluster are a pair.
 //!
-//! With a judged sample, a pair is found if the run has it among the pairs of documents above, and:
+//! With a judged sample, a pair is found if it is among the run's pairs of documents as defined
+//! above, and:
 //!
 //! - coverage = judged true and found / judged true;
 //! - density = judged true and found / judged and found;
-//! - average precision: of each document that a line of the judged pairs names first (of families: every
-//!   document), judged true / judged, over the found pairs that have this document; then the mean over those of
-//!   which any such pair was found.
+//! - average precision: for each document, judged true / judged, over the found pairs with this
+//!   document; then the mean over the documents with at least one found judged pair. These
+//!   documents are the ones that a line of the judged pairs names first; with families, all
+//!   documents.
 //!
-//! Of families, every two documents of one are judged true, every two of two families false, and pairs with a
-//! document of none are not judged.
+//! With families, every two documents of one family are judged true, and every two documents of
+//! different families are judged false. Pairs with a document of no family are not judged.
 //!
-//! A share of nothing is undefined, `None`: precision and density where nothing was found, recall and coverage
-//! where nothing is true, F1 where both, average precision where no judged pair was found.
+//! A ratio with denominator 0 is undefined, `None`: precision and density if nothing was found,
+//! recall and coverage if nothing is true, F1 if nothing was found and nothing is true, average
+//! precision if no judged pair was found.
 //!
 //! # Algorithm
-//! 1. The distinct hashes of all docnos, sorted, number the documents.
-//! 2. The lists are read again and sorted by pair of numbers; repetitions fall together.
-//! 3. One of the lists is the base: the truth, unless only the run is a directory. Each pair of the other is
-//!    put where the base has its two classes of identical documents, with the number of pairs of documents
-//!    that it stands for, and sorted with the base. Where the other has classes too, a pair of them is cut by
-//!    the base's classes; commonly they are the same, and nothing is cut.
-//! 4. Where a pair of classes comes by, all that both lists say of it is there, and it is counted by level:
-//!    how many of the thresholds it reaches in the one and in the other.
+//! 1. The documents are numbered by the rank of their docno's hash among all distinct hashes.
+//! 2. The lists are read again and sorted by pair of numbers, which brings repeated pairs together.
+//! 3. One of the lists is the base: the ground truth, unless only the run is a directory. Each pair
+//!    of the other list is mapped to the pair of the base's classes of identical documents that
+//!    contain its two documents. It carries the number of document pairs that it stands for, and is
+//!    sorted together with the base. If the other list has classes too, their pairs are split along
+//!    the base's classes. Both usually have the same classes, and nothing is split.
+//! 4. The sorted stream brings everything that both lists say about a pair of classes together. The
+//!    pair is then counted by level: the number of thresholds that it reaches in each list.
 //!
 //! # Invariants
-//! - The counts do not depend on the budget.
-//! - No pair of documents is listed that was not listed in a file, but where the two directories differ in
-//!   what is identical.
+//! - The counts do not depend on the memory budget.
+//! - Pairs of documents are never written out unless a file lists them, except where the two
+//!   directories disagree about which documents are identical.
 //!
 //! # Cost
-//! Memory: 50 bytes for each document that any file names (130 with families), and sorts in the rest of the
-//! budget. Each list is read twice, a directory's three times (its checksum), and once more for each of
-//! judged pairs and families; its pairs are sorted twice, in 24 bytes.
+//! Memory: 50 bytes for each document that any file names (130 with families). The sorts use the
+//! rest of the budget. Each list is read twice (the list of a directory three times, because of its
+//! checksum), and once more each for judged pairs and for families. Its pairs are sorted twice, at
+//! 24 bytes a pair.
 //!
 //! # Where we depart from the source
-//! The papers count pairs of representatives, at one threshold. A sample of edges to judge is the user's to
-//! take.
+//! The papers count pairs of representatives at one threshold. We do not draw the sample of edges
+//! to judge; that is left to the user.
 //!
 //! # Errors
-//! `BadLine` for a line that cannot be read; `StageMissing` for a directory without results; `Corrupt` where
-//! they are not what the manifest says; `BudgetTooSmall`; `Io`.
+//! `BadLine` for a line that cannot be read; `StageMissing` for a directory without results;
+//! `Corrupt` if the results differ from the manifest; `BudgetTooSmall`; `Io`.
 
 mod classes;
 mod clusters;
@@ -112,54 +119,54 @@ use list::PairList;
 const STAGE: &str = "evaluate";
 /// Buffers of readers and writers.
 const FIXED_BYTES: u64 = 8 << 20;
-/// The least for a sort.
+/// The least memory for a sort.
 const SORT_BYTES: u64 = 1 << 20;
-/// So many thresholds at most: what is counted grows with their square.
+/// The largest number of thresholds: the size of a tally grows with its square.
 pub const MOST_THRESHOLDS: usize = 100;
 
-/// A list of pairs, as it is named by the user.
+/// A list of pairs, as named by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListFile {
     /// An output directory or a file.
     pub path: PathBuf,
-    /// Where the file has what.
+    /// Which column holds what.
     pub columns: Option<Columns>,
 }
 
-/// What is to be evaluated, against what.
+/// What to evaluate, and against what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvaluateConfig {
-    /// The pairs that are true.
+    /// The ground truth.
     pub truth: Option<ListFile>,
-    /// The pairs that were found.
+    /// The pairs of the run.
     pub run: ListFile,
-    /// A `documents.tsv` of all documents, where the truth is a file.
+    /// A `documents.tsv` of all documents, if the ground truth is a file.
     pub documents: Option<PathBuf>,
-    /// Rising thresholds; none for all that is listed.
+    /// Thresholds in ascending order; empty to count everything that is listed.
     pub thresholds: Vec<Threshold>,
     /// Judged pairs.
     pub judged: Option<PathBuf>,
     /// Families of documents.
     pub families: Option<PathBuf>,
-    /// Where a directory for sorting is made and removed.
+    /// Where to create a temporary directory for sorting.
     pub scratch: PathBuf,
 }
 
-/// A list that has been looked at.
+/// A list whose type and header were read.
 struct Opened {
-    /// The file with the pairs,
+    /// The file with the pairs.
     pairs: PathBuf,
-    /// and where its columns are.
+    /// Its columns.
     columns: Option<Columns>,
-    /// The output directory that it is of.
+    /// The output directory that the file belongs to.
     directory: Option<PathBuf>,
     comments: BTreeMap<String, String>,
     scores: Scores,
-    /// Were pairs listed at all (`--pairs`)?
+    /// Whether the run listed its pairs (`--pairs`).
     listed: bool,
 }
 
-/// All that is read.
+/// All files to read.
 struct Sources {
     truth: Option<Opened>,
     run: Opened,
@@ -168,43 +175,43 @@ struct Sources {
     families: Option<PathBuf>,
 }
 
-/// What is in a list.
+/// Counts of the lines and pairs of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ListCounts {
     /// Lines with pairs.
     pub lines: u64,
-    /// Distinct pairs,
+    /// Distinct pairs.
     pub pairs: u64,
-    /// lines that repeat one of them,
+    /// Lines that repeat one of these pairs.
     pub repeated: u64,
-    /// lines with a pair of a docno with itself, left out.
+    /// Lines that pair a docno with itself, which are ignored.
     pub to_themselves: u64,
-    /// Of the pairs, those with a docno that the truth's collection has not, left out.
+    /// Pairs with a docno that the ground truth's collection does not have; they are left out.
     pub unknown: u64,
-    /// Of the pairs, those of documents that are identical, left out of the pairs of representatives; with
-    /// lines that pair identical documents of their own directory.
+    /// Pairs of identical documents, which are left out of the pairs of representatives. Includes
+    /// lines that pair identical documents of the list's own directory.
     pub identical: u64,
 }
 
 /// A list, in the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListReport {
-    /// The path that was given.
+    /// The path as given.
     pub path: PathBuf,
-    /// Is it a directory of a run?
+    /// Whether it is the output directory of a run.
     pub directory: bool,
-    /// What resemblances are taken from.
+    /// Where resemblances are taken from.
     pub scores: Scores,
-    /// What is in it; nothing where no truth was given.
+    /// Its counts; `None` without a ground truth.
     pub counts: Option<ListCounts>,
 }
 
-/// Counts, and the shares they make.
+/// Counts, and the ratios computed from them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Measured {
-    /// Pairs that are true.
+    /// Pairs of the ground truth.
     pub true_pairs: u64,
-    /// Pairs that were found.
+    /// Pairs that the run found.
     pub found: u64,
     /// The counts.
     #[serde(flatten)]
@@ -213,7 +220,7 @@ pub struct Measured {
     pub precision: Option<f64>,
     /// Correct / true.
     pub recall: Option<f64>,
-    /// Their harmonic mean.
+    /// Harmonic mean of precision and recall.
     pub f1: Option<f64>,
 }
 
@@ -235,27 +242,27 @@ impl From<Counts> for Measured {
 pub struct GroupMeasured {
     /// Words of the smaller document, as `500-999`.
     pub words: String,
-    /// Pairs of two documents of the group.
+    /// Pairs of two documents of this group.
     pub same: Measured,
-    /// Pairs with a document of a group of larger ones.
+    /// Pairs of a document of this group and one of a group of larger documents.
     pub cross: Measured,
 }
 
-/// All pairs and, where documents have size groups, by those.
+/// All pairs, also by size group if documents have size groups.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pairs {
-    /// All.
+    /// All pairs.
     pub all: Measured,
-    /// By size group.
+    /// The same by size group.
     pub groups: Vec<GroupMeasured>,
 }
 
 /// Pairs at one threshold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairsAt {
-    /// The threshold; everything in the lists where there is none.
+    /// The threshold; `None` for everything in the lists.
     pub threshold: Option<Threshold>,
-    /// Pairs of representatives, where a list says which documents are identical.
+    /// Pairs of representatives, if a list records which documents are identical.
     pub representatives: Option<Pairs>,
     /// Pairs of documents.
     pub documents: Pairs,
@@ -264,23 +271,23 @@ pub struct PairsAt {
 /// The whole report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evaluation {
-    /// What one must know to believe the rest.
+    /// Notes that a reader needs to interpret the numbers.
     pub notes: Vec<String>,
-    /// The truth.
+    /// The ground truth.
     pub truth: Option<ListReport>,
     /// The run.
     pub run: ListReport,
-    /// By threshold; nothing where there is no truth, or pairs were not listed.
+    /// Counts by threshold; empty without a ground truth or if the run did not list its pairs.
     pub pairs: Vec<PairsAt>,
-    /// Pairs of documents in one cluster, where both are directories.
+    /// Pairs of documents in one cluster, if both lists are directories.
     pub clusters: Option<Measured>,
-    /// By judged pairs.
+    /// Measured with the judged pairs.
     pub judged: Option<Sample>,
-    /// By families.
+    /// Measured with the families.
     pub families: Option<Sample>,
 }
 
-/// Looks at a list; checks the files of a directory.
+/// Opens a list and, for a directory, checks its files.
 fn open(list: &ListFile) -> Result<Opened> {
     let directory = disk::is_directory(&list.path)?.then(|| list.path.clone());
     let mut pairs = list.path.clone();
@@ -316,7 +323,7 @@ fn open(list: &ListFile) -> Result<Opened> {
     })
 }
 
-/// Notes what makes two lists hard to compare.
+/// Adds notes on differences that make two lists hard to compare.
 fn compare_headers(truth: &Opened, run: &Opened, notes: &mut Vec<String>) {
     for name in ["tokens", "shingle-size", "fingerprint"] {
         let (a, b) = (truth.comments.get(name), run.comments.get(name));
@@ -330,7 +337,7 @@ fn compare_headers(truth: &Opened, run: &Opened, notes: &mut Vec<String>) {
     }
 }
 
-/// Notes thresholds below that of a list.
+/// Adds a note on thresholds below the one that a list was made with.
 fn compare_threshold(
     what: &str,
     list: &Opened,
@@ -351,7 +358,7 @@ fn compare_threshold(
 }
 
 impl EvaluateConfig {
-    /// Refuses what does not go together.
+    /// Refuses combinations of parameters that make no sense.
     fn check(&self) -> Result<()> {
         let refuse = |name, given: String, limit: &str| {
             let limit = limit.to_string();
@@ -568,7 +575,7 @@ fn note_sample(what: &str, path: &Path, sample: &Sample, notes: &mut Vec<String>
     }
 }
 
-/// A tally at a threshold.
+/// The counts of a tally at a threshold.
 fn pairs(documents: &Documents, tally: &Tally, threshold: usize) -> Pairs {
     let mut all = Counts::default();
     let mut groups = Vec::new();

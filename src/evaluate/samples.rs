@@ -1,4 +1,4 @@
-//! The run, held against pairs and families that people have judged.
+//! Compare the run with pairs and families that people have judged.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,44 +23,44 @@ pub(super) const JUDGED: [&str; 3] = ["docno_a", "docno_b", "judgement"];
 /// Columns of families.
 pub(super) const FAMILIES: [&str; 2] = ["docno", "family"];
 
-/// What a run is worth by a judged sample (Bernstein & Zobel 2006, section 7).
+/// The quality of a run by a judged sample (Bernstein & Zobel 2006, section 7).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
-    /// Distinct pairs judged true,
+    /// Distinct pairs judged true.
     pub true_pairs: u64,
-    /// and judged false.
+    /// Distinct pairs judged false.
     pub false_pairs: u64,
-    /// What was left out because a docno is not in the collection: pairs of judged pairs, documents of
-    /// families.
+    /// Judged pairs, or documents of families, that are left out because a docno is not in the
+    /// collection.
     pub unknown: u64,
-    /// The same that is not in the directory of the run: these pairs count as not found.
+    /// The same for docnos that the run's directory does not have: these pairs count as not found.
     pub not_in_run: u64,
-    /// By threshold.
+    /// Results by threshold.
     pub at: Vec<SampleAt>,
 }
 
-/// The same at one threshold.
+/// The results at one threshold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SampleAt {
-    /// The threshold; everything in the list where there is none.
+    /// The threshold; `None` for everything in the list.
     pub threshold: Option<Threshold>,
-    /// Pairs found that are judged true,
+    /// Pairs found that are judged true.
     pub true_found: u64,
-    /// and judged false.
+    /// Pairs found that are judged false.
     pub false_found: u64,
     /// Pairs found and judged true / judged true.
     pub coverage: Option<f64>,
     /// Pairs found and judged true / found and judged.
     pub density: Option<f64>,
-    /// Mean of true / judged over the found pairs of each of the documents.
+    /// Mean over documents of true / judged among the found pairs of each document.
     pub average_precision: Option<f64>,
-    /// Documents in that mean,
+    /// Documents in that mean.
     pub documents: u64,
-    /// and those that are not, because none of their judged pairs were found.
+    /// Documents left out of that mean because none of their judged pairs were found.
     pub documents_without: u64,
 }
 
-/// Pairs by the thresholds they reach in the run: judged false, judged true.
+/// Pairs by the number of thresholds that they reach in the run: judged false, judged true.
 #[derive(Clone)]
 struct Levels(Vec<[u64; 2]>);
 
@@ -69,7 +69,7 @@ impl Levels {
         Levels(vec![[0; 2]; top + 1])
     }
 
-    /// Pairs at or above a threshold: false, true.
+    /// Pairs at or above a threshold: judged false, judged true.
     fn from(&self, threshold: usize) -> [u64; 2] {
         let above = &self.0[threshold + 1..];
         above
@@ -78,7 +78,7 @@ impl Levels {
     }
 }
 
-/// Means of precision while documents come by, by threshold.
+/// Mean precision by threshold, accumulated document by document.
 struct Means {
     sums: Vec<(f64, u64)>,
     here: Option<(u128, Levels)>,
@@ -94,7 +94,8 @@ impl Means {
         }
     }
 
-    /// Adds found pairs of a document (`key`), or of so many alike as `alike` says of the key.
+    /// Adds the found pairs of a document (`key`). `alike` gives the number of documents that share
+    /// the key.
     fn add(&mut self, key: u128, level: usize, found: [u64; 2], alike: impl Fn(u128) -> u64) {
         if self.here.as_ref().is_none_or(|here| here.0 != key) {
             self.finish(&alike);
@@ -119,7 +120,7 @@ impl Means {
     }
 }
 
-/// Puts together what was counted; `levels` has what was found.
+/// Assembles the results; `levels` counts the pairs found.
 fn sample(
     thresholds: &[Threshold],
     judged: [u64; 2],
@@ -168,10 +169,10 @@ fn push_run(
     Ok(())
 }
 
-/// Marks a judged pair among those of the run; it sorts after them.
+/// Marks a judged pair. It sorts after the same pair of the run.
 const IS_JUDGED: u128 = 1 << 32;
 
-/// Holds the run against judged pairs.
+/// Compares the run with judged pairs.
 pub(super) fn judged(
     path: &Path,
     sources: &Sources,
@@ -201,7 +202,7 @@ pub(super) fn judged(
         "documents",
         memory,
         |push_document| {
-            // The pair of the run that comes by, and the highest level at which it does.
+            // The current pair of the run, and its highest level.
             let mut here = (0, 0);
             let pairs = |push: &mut dyn FnMut(Tagged) -> Result<()>| {
                 push_run(sources, thresholds, documents, context, push)?;
@@ -284,7 +285,7 @@ pub(super) fn judged(
     })
 }
 
-/// Hands out the distinct judged pairs; one judged both ways is an error.
+/// Passes on the distinct judged pairs. A pair judged both true and false is an error.
 fn distinct_judged(
     path: &Path,
     documents: &Documents,
@@ -340,10 +341,10 @@ fn distinct_judged(
     .map(|_| ())
 }
 
-/// Bytes held of a document for families: its family, [`Classes`], and the names of families.
+/// Memory of a document for families: its family, [`Classes`], and the names of families.
 pub(super) const FAMILY_BYTES: u64 = 4 + 12 + 64;
 
-/// Holds the run against families.
+/// Compares the run with families.
 pub(super) fn families(
     path: &Path,
     sources: &Sources,
@@ -407,7 +408,7 @@ pub(super) fn families(
         "documents",
         half,
         |push_document| {
-            // What each member of `label` in `class` has found: `hits` of `judged` others are true.
+            // What each member of `label` in `class` has found: `hits` of `judged` pairs are true.
             let mut put = |class: u32, label: u32, level: usize, judged: u64, hits: u64| {
                 if level == 0 || judged == 0 {
                     return Ok(());

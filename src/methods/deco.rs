@@ -1,27 +1,31 @@
-//! `deco`: chunks that documents share, found by SPEX, and the scores of co-derivation.
+//! `deco`: shared chunks that SPEX selects, and the scores of co-derivation.
 //!
 //! # Source
-//! Bernstein & Zobel 2006: chunks of 8 words, selected by SPEX (section 5) or as `selection.rs` has it
-//! (sections 4.2 and 6.1); scores S1 to S4 (6.2) with the thresholds T1 to T5 of Table 1, divided by the
-//! modulo where one is used (8.5); exact duplicates first (6.1); pairs counted by probabilistic counting
-//! (4.2.2, 6.2); the pairs are the edges of the relationship graph (3; `lookalike graph`).
+//! Bernstein & Zobel 2006: chunks of 8 words, selected by SPEX (section 5) or another selection of
+//! `selection.rs` (sections 4.2 and 6.1); scores S1 to S4 (6.2) with the thresholds T1 to T5 of
+//! Table 1, divided by the modulo if there is one (8.5); exact duplicates first (6.1); pairs
+//! counted by probabilistic counting (4.2.2, 6.2); the pairs are the edges of the relationship
+//! graph (3; `lookalike graph`).
 //!
 //! # Algorithm
-//! The keys of a document are the hashes of its selected chunks. S1 to S3 are measures of the join; S4 weighs
-//! every shared chunk by 1 / f, where f is the number of documents with it (`join/weigh.rs`).
+//! The features of a document are the hashes of its selected chunks. S1 to S3 are measures of the
+//! join. S4 weighs every shared chunk by 1 / f, where f is the number of documents with it
+//! (`join/weigh.rs`).
 //!
 //! # Where we depart from the paper
-//! - SPEX is a selection of `deco`, and no method of its own: without a score it has no pairs.
-//! - The paper has no default score and threshold; S3 at T3 is what it ranks among the best (Table 3).
-//! - Hashes are 64 bits of xxh3, and chunks are a set: what a document has twice counts once. Chunk texts are
-//!   not kept.
-//! - f counts the documents that are no exact duplicates of earlier ones, of which alone there are keys.
-//! - S4 as it is printed is at most 1/2: a shared chunk has an f of two or more, and no document has more
-//!   chunks than words. So T5 of Table 1 (1.0) selects nothing, and T4 (0.5) next to nothing, although
-//!   Table 2 lists results of both: something else than the printed formula was measured there.
+//! - SPEX is a selection of `deco` and not a method of its own: without a score it has no pairs.
+//! - The paper has no default score and threshold. Ours is S3 at T3, which it ranks among the best
+//!   (Table 3).
+//! - Hashes are 64 bits of xxh3, and chunks are a set: a chunk that a document repeats counts once.
+//!   Chunk texts are not kept.
+//! - f counts only representatives, because exact duplicates of earlier documents have no features.
+//! - S4 as printed is at most 1/2: a shared chunk has an f of at least two, and no document has
+//!   more chunks than words. T5 of Table 1 (1.0) therefore selects nothing, and T4 (0.5) almost
+//!   nothing, although Table 2 lists results for both. The authors must have measured something
+//!   other than the printed formula.
 //! - The text gives MD5 160 bits; it has 128.
-//! - `counting=probabilistic` is where pairs are counted in several blocks of postings; its counters take
-//!   their memory from the budget.
+//! - `counting=probabilistic` applies if pairs are counted in several blocks of postings. The
+//!   budget includes the memory of its counters.
 
 use super::selection::Selection;
 use super::spex::{self, Spex};
@@ -217,7 +221,7 @@ mod tests {
             join("deco:score=s1,threshold=T5").measure,
             Measure::Shared(1000)
         );
-        // 20 / 16: two are needed to reach it.
+        // 20 / 16: a pair needs two shared chunks to reach it.
         let modulo = "deco:selection=spex+modulo-16,score=s1,threshold=T1";
         assert_eq!(join(modulo).measure, Measure::Shared(2));
         assert_eq!(join("deco").measure, Measure::S3);

@@ -1,23 +1,24 @@
-//! `i-match`: a document is a hash of those of its terms that a lexicon has.
+//! `i-match`: the fingerprint of a document is a hash of its terms that are in a lexicon.
 //!
 //! # Source
-//! Chowdhury, Frieder, Grossman & McCabe 2002, sections 3, 4.1 and 4.3 and Table X, and Kolcz & Chowdhury 2008,
-//! sections 3 (secondary lexicon, rejection), 4 (randomised lexicons) and 6.3 to 6.6. `preset=chowdhury` has the parameters of
-//! the first, `preset=kolcz` those of the second.
+//! Chowdhury, Frieder, Grossman & McCabe 2002, sections 3, 4.1 and 4.3 and Table X, and Kolcz &
+//! Chowdhury 2008, sections 3 (secondary lexicon, rejection), 4 (randomised lexicons) and 6.3 to
+//! 6.6. `preset=chowdhury` uses the parameters of the former, `preset=kolcz` those of the latter.
 //!
 //! # In and out
-//! In: texts, and a lexicon: document frequencies of the collection itself or of another (`lexicon.rs`). Out: one
-//! key a document, or one for each lexicon. Documents without any are ignored, and counted.
+//! In: texts, and a lexicon: the document frequencies of the collection itself or of another one
+//! (`lexicon.rs`). Out: one feature for each document, or one for each lexicon. Documents without
+//! features are ignored and counted.
 //!
 //! # Algorithm
-//! U are the unique terms of a document (`terms.rs`), idf is normalised to between 0 and 1. S, the terms that are
-//! hashed, by `variant`, with X, A and B in hundredths:
+//! U is the set of unique terms of a document (`terms.rs`), and idf is normalised to between 0 and
+//! 1. S is the set of terms that are hashed. `variant` selects S, with X, A and B in hundredths:
 //!
 //! | variant | S |
 //! | --- | --- |
 //! | `doc-l-X` | U without the X % of lowest idf |
 //! | `doc-h-X` | U without the X % of highest idf |
-//! | `docr-i-A-B` | of U by rising idf, what is from A % to B % |
+//! | `docr-i-A-B` | the part of U, by ascending idf, from A % to B % |
 //! | `docr-o-A-B` | the rest of U |
 //! | `idf-l-X` | terms with an idf of at least X |
 //! | `idf-h-X` | terms with an idf below X |
@@ -25,40 +26,47 @@
 //! | `idfr-o-A-B` | terms with an idf below A or above B |
 //! | `nidf-A-B` | as `idfr-i`, with A and B as decimals: Kolcz & Chowdhury's primary lexicon |
 //!
-//! 1. Where |S|/|U| is below `secondary`, terms of U above the primary lexicon are added, those of the lowest idf
-//!    first, no more than it takes.
-//! 2. Without S, or where |S| is below `reject-size` or |S|/|U| below `reject-ratio`, there is no key.
-//! 3. The key is the first 64 bits of the SHA-1 of S in ascending order of Unicode, a line feed
-//!    behind each term.
-//! 4. The same with each of `lexicons` randomised lexicons, which lack a random part of the terms of the
-//!    primary and the secondary one. Keys of different lexicons are never equal but by chance: the number of the lexicon
-//!    is mixed in. Documents that share one key of the K + 1 are alike.
+//! 1. If |S|/|U| is below `secondary`, terms of U with an idf above the primary lexicon are added,
+//!    lowest idf first, until the ratio is reached.
+//! 2. If S is empty, |S| is below `reject-size`, or |S|/|U| is below `reject-ratio`, the document
+//!    has no feature.
+//! 3. The feature is the first 64 bits of the SHA-1 of S in ascending Unicode order, with a line
+//!    feed after each term.
+//! 4. The same is done with each of `lexicons` randomised lexicons, in which a random part of the
+//!    terms of the primary and the secondary lexicon is missing. The number of the lexicon is mixed
+//!    into the feature, so features of different lexicons are equal only by chance. Two documents
+//!    match if they share one of their K + 1 features.
 //!
 //! # Invariants
-//! - Ties of idf are broken by the order of Unicode; thresholds are compared in integers. The same terms
-//!   and frequencies give the same key anywhere.
-//! - Whether lexicon k has a term is decided by a hash of seed, k and term, and nothing is held for it.
+//! - Ties of idf are broken by Unicode order, and thresholds are compared in integers. The same
+//!   terms and frequencies give the same feature on every machine.
+//! - A hash of seed, k and term decides whether lexicon k has a term, so randomised lexicons need
+//!   no memory.
 //!
 //! # Cost
-//! One pass over the texts for the lexicon, which other variants of the same terms use again, one for
-//! the keys; per document K + 1 times a hash of its terms.
+//! One pass over the texts for the lexicon, which other variants with the same terms reuse, and one
+//! for the features. For each document, K + 1 hashes of its terms.
 //!
 //! # Where we depart from the papers
-//! - Table X tells `l` as the X highest terms "used"; sections 4.1 and 4.3 as the X lowest filtered, so that doc-l-90 uses
-//!   a tenth. Table IX, where higher thresholds of both find more, is of the second.
-//! - Sides of numbers that are no whole: Table IX has no document filtered by doc-l, doc-h and docr-o that was not
-//!   empty before, so what they remove is rounded down; docr-i ignores the shortest documents, as section 4.1 says ("less
-//!   than four unique tokens"), so what it keeps is.
-//! - idf-l keeps a term exactly at its threshold ("0.1 or greater", section 4.3), so idf-h, its
-//!   complement, does not; nor does idfr-o.
-//! - The terms of Chowdhury et al.'s I-Match are not told; the default is the filters of the baseline beside it (Table X:
-//!   stemming, no special characters).
-//! - A bootstrap sample of a lexicon has each term with a probability that goes to 1 - 1/e, 63.2 %; section 6.6
-//!   prints 67 %. A term is kept with that probability, each for itself; `p=0.33` keeps the
-//!   printed share.
-//! - The randomised lexicons are decided term by term, so their sizes vary; those of a bootstrap do too.
-//! - The secondary lexicon has no limit of size. S and U are those of the papers; a term that another collection's
-//!   lexicon does not know is in U and in no lexicon, and `doc` variants leave it out.
+//! - Table X describes `l` as the X highest terms "used"; sections 4.1 and 4.3 describe it as the X
+//!   lowest terms filtered, so that doc-l-90 uses a tenth. We follow the sections. Table IX, where
+//!   higher thresholds of both kinds find more, agrees with them.
+//! - Rounding of fractional numbers of terms: in Table IX, doc-l, doc-h and docr-o filter out no
+//!   document that was not empty before, so we round down the number of terms that they remove.
+//!   docr-i ignores the shortest documents, as section 4.1 says ("less than four unique tokens"),
+//!   so we round down the number of terms that it keeps.
+//! - idf-l keeps a term exactly at its threshold ("0.1 or greater", section 4.3). Its complement
+//!   idf-h therefore does not, and neither does idfr-o.
+//! - Chowdhury et al. do not say which terms their I-Match uses. The default is the filters of the
+//!   baseline that they compare it with (Table X: stemming, no special characters).
+//! - A bootstrap sample of a lexicon contains each term with a probability that tends to 1 - 1/e,
+//!   63.2 %; section 6.6 prints 67 %. We keep each term independently with probability 1 - 1/e;
+//!   `p=0.33` keeps the printed share.
+//! - Each randomised lexicon is drawn term by term, so its size varies; that of a bootstrap sample
+//!   varies too.
+//! - The secondary lexicon has no size limit. S and U are those of the papers. A term that the
+//!   lexicon of another collection does not know is in U but in no lexicon, and `doc` variants omit
+//!   it.
 
 use std::path::{Path, PathBuf};
 
@@ -71,7 +79,7 @@ use crate::join::JoinConfig;
 use crate::progress::Context;
 use crate::workspace::Workspace;
 
-/// A value that the preset decides.
+/// A parameter value that the preset decides.
 const BY_PRESET: &str = "preset";
 
 pub(super) const METHOD: Entry = Entry {
@@ -149,19 +157,19 @@ struct IMatch {
     reject_size: usize,
     reject_ratio: Share,
     lexicons: u64,
-    /// A term is in a randomised lexicon if 64 bits of hash are at least this.
+    /// A term is in a randomised lexicon if its 64-bit hash is at least this.
     removed_below: u64,
     seed: u64,
-    /// Another collection's lexicon.
+    /// The file of another collection's lexicon.
     file: Option<PathBuf>,
 }
 
-/// Which terms are hashed.
+/// Selects the terms to hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Variant {
-    /// Of the document's terms by rising idf, those within a range, or those outside.
+    /// The document's terms, by ascending idf, inside or outside a range of places.
     Document { range: Range, inside: bool },
-    /// The terms whose idf is in a range, or is not.
+    /// The terms with an idf inside or outside a range.
     Idf {
         from: Share,
         to: Share,
@@ -169,14 +177,14 @@ enum Variant {
     },
 }
 
-/// Places among the document's terms.
+/// A range of places among the document's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Range {
     /// All but this share at the beginning.
     From(Share),
     /// All but this share at the end.
     To(Share),
-    /// This share is left out, and then so much taken.
+    /// Skips the first share, then takes the second.
     Middle(Share, Share),
 }
 
@@ -193,7 +201,7 @@ impl Range {
     }
 }
 
-/// A value, or the preset's.
+/// The given value, or the value of the preset.
 fn preset<'v>(values: &'v Values, name: &str, preset: &'v str) -> &'v str {
     match values.text(name) {
         BY_PRESET => preset,
@@ -271,7 +279,7 @@ fn build(values: &Values) -> Result<IMatch, String> {
     })
 }
 
-/// 2^64 / e: what a bootstrap sample of a large lexicon lacks of it.
+/// 2^64 / e: a bootstrap sample of a large lexicon lacks 1/e of its terms.
 const BOOTSTRAP_REMOVES: u64 = 6_786_177_901_268_885_274;
 
 impl Variant {
@@ -359,7 +367,7 @@ impl Method for IMatch {
 struct Signatures<'a> {
     method: &'a IMatch,
     lexicon: Lexicon,
-    /// Document frequencies of the variant's range of idf.
+    /// The document frequencies that correspond to the variant's range of idf.
     band: std::ops::RangeInclusive<u32>,
 }
 
@@ -387,10 +395,10 @@ impl Keys for Signatures<'_> {
 }
 
 impl Signatures<'_> {
-    /// The signature by lexicon k, unless it is rejected.
+    /// The signature with lexicon k, or `None` if the document is rejected.
     fn key(&self, terms: &Terms, known: &[(u64, u32)], k: u64) -> Option<u64> {
         let method = self.method;
-        // Terms by their places in the order of Unicode.
+        // Terms are represented by their places in Unicode order.
         let in_lexicon = |&at: &usize| {
             known.get(at).is_some_and(|&(fingerprint, frequency)| {
                 frequency > 0 && (k == 0 || self.keeps(fingerprint, k))
@@ -398,7 +406,7 @@ impl Signatures<'_> {
         };
         let frequency = |at: usize| known.get(at).map_or(0, |(_, frequency)| *frequency);
         let candidates: Vec<usize> = (0..known.len()).filter(in_lexicon).collect();
-        // Stable, so that ties stay in their order.
+        // A stable sort, so that ties stay in Unicode order.
         let by_idf = |mut places: Vec<usize>| {
             places.sort_by_key(|&at| std::cmp::Reverse(frequency(at)));
             places
@@ -436,7 +444,7 @@ impl Signatures<'_> {
         Some(signature(lines.map(|(_, line)| line)))
     }
 
-    /// Has randomised lexicon k a term?
+    /// Whether randomised lexicon k has a term.
     fn keeps(&self, fingerprint: u64, k: u64) -> bool {
         let method = self.method;
         mix(fingerprint ^ mix(method.seed ^ mix(k))) >= method.removed_below
@@ -496,7 +504,7 @@ mod tests {
         }
     }
 
-    /// What Table IX says of documents that are filtered by their places.
+    /// Checks what Table IX says about documents that are filtered by places of terms.
     #[test]
     fn places_of_short_documents() {
         let of = |text: &str, terms: usize| match Variant::read(text) {

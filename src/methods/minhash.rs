@@ -1,29 +1,32 @@
-//! `minhash`: bands of min-hashes, of which one in common is enough: what most users run today.
+//! `minhash`: bands of min-hashes; documents with one common band match. The most widely used
+//! method.
 //!
-//! # Source
-//! Min-wise independent permutations: Broder 1997. Bands of rows: locality sensitive hashing (Indyk & Motwani
-//! 1998; Gionis, Indyk & Motwani 1999, in Kolcz & Chowdhury 2008, section 4). Two documents of resemblance r
-//! are found with probability 1 - (1 - r^rows)^bands ([`crate::experiments::formulas`]). One permutation: Li, Owen &
+//! Min-wise independent permutations: Broder 1997. Bands of rows: locality sensitive hashing (Indyk
+//! & Motwani 1998; Gionis, Indyk & Motwani 1999, in Kolcz & Chowdhury 2008, section 4). The method
+//! finds two documents of resemblance r with probability 1 - (1 - r^rows)^bands
+//! ([`crate::experiments::formulas`]). One permutation: Li, Owen & Zhang 2012.
 //! Zhang 2012.
 //!
 //! # Algorithm
-//! The least of a document's shingles under each of bands x rows hash functions; the `rows` minima of a band
-//! are one key. With `one-permutation=true` one hash function puts every shingle into one of bands x rows
-//! bins, and the least of each bin stands for a function; an empty bin takes the value of the next that is
-//! not, marked by the distance (densification by rotation, Shrivastava & Li 2014).
+//! Each of bands x rows hash functions takes the minimum over the document's shingles; the `rows`
+//! minima of a band form one feature. With `one-permutation=true`, a single hash function assigns
+//! every shingle to one of bands x rows bins, and the minimum of each bin replaces a hash function.
+//! An empty bin copies the value of the next bin that is not empty, marked with the distance
+//! (densification by rotation, Shrivastava & Li 2014).
 //!
 //! # What one permutation does to short documents
-//! A document of fewer shingles than bins leaves bins empty, and neighbours of an empty bin take the same value.
-//! The rows of a band are neighbours: one shingle that two documents share fills a whole band of both, which is
-//! to need eight. So pairs are found that have little in common: of sets of 20 shingles with a resemblance of
-//! 0.3, 77 of 100 with 128 bins, where 128 functions find none; of 50 shingles 20 of 100; of 100 three; of 200
-//! or more, none (300 pairs each). That is the algorithm of the paper, whose documents have thousands of
-//! shingles. A run with it says so.
+//! A document with fewer shingles than bins leaves bins empty, and neighbouring empty bins copy the
+//! same value. The rows of a band are neighbours, so a single shared shingle can fill a whole band
+//! in both documents, where otherwise eight minima would have to agree. This finds pairs that have
+//! little in common: with 128 bins and sets of resemblance 0.3, it finds 77 of 100 pairs of sets of
+//! 20 shingles, where 128 functions find none; 20 of 100 for 50 shingles; 3 of 100 for 100
+//! shingles; and none for 200 or more (300 pairs each). This is the algorithm of the paper, whose
+//! documents have thousands of shingles. A run with this option prints a warning.
 //!
 //! # Where we depart from the usual
-//! Pairs are those with a band in common, as the programs in use take them, unverified: their resemblance may
-//! be anything. 16 bands of 8 rows: half of all pairs of resemblance 0.71 are found, and 99.4 % of those of
-//! 0.85.
+//! Pairs are all documents with a common band. Like the programs in use, the method does not verify
+//! them, so their resemblance can be anything. With 16 bands of 8 rows, it finds half of all pairs
+//! of resemblance 0.71 and 99.4 % of those of resemblance 0.85.
 
 use super::sketch::{family, functions, minima};
 use super::super_shingles::together;
@@ -113,7 +116,7 @@ impl Plain for MinHash {
 }
 
 impl MinHash {
-    /// The least of each bin, empty ones filled from those behind them.
+    /// The minimum of each bin; empty bins are filled from the bins after them.
     fn bins(&self, fingerprints: &[u64], least: &mut Vec<u64>) {
         let Some(function) = self.family.first() else {
             return;
@@ -130,7 +133,7 @@ impl MinHash {
             return;
         }
         for bin in 0..bins.len() {
-            // One of the bins is not empty.
+            // At least one bin is not empty.
             let behind = (0..bins.len()).find_map(|distance| {
                 bins[(bin + distance) % bins.len()].map(|hash| (distance, hash))
             });
@@ -143,7 +146,8 @@ impl MinHash {
 mod tests {
     use super::*;
 
-    /// Of 300 pairs of sets of so many shingles, a share of which they have in common, those with a band in common.
+    /// Of 300 pairs of sets of this many shingles with `shared` in common, the number with a common
+    /// band.
     fn found(shingles: u64, shared: u64, one: bool) -> usize {
         let method = MinHash {
             size: 5,
@@ -175,7 +179,8 @@ mod tests {
 
     #[test]
     fn one_permutation_finds_short_documents_with_little_in_common() {
-        // 9 of 20 and 92 of 200 are a resemblance of 0.3: 128 functions find one such pair in a thousand.
+        // 9 of 20 and 92 of 200 give a resemblance of 0.3: 128 functions find one such pair in a
+        // thousand.
         assert!(found(20, 9, false) <= 3);
         assert!(found(20, 9, true) > 150);
         assert!(found(200, 92, false) <= 3);

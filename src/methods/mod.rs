@@ -1,27 +1,30 @@
-//! The methods of the papers: each is the keys of a document and what two documents must share.
+//! The methods of the papers: each defines the features of a document and what two documents must
+//! share.
 //!
 //! # In and out
-//! In: a collection that keeps its texts (`--keep-text`), and a [`Spec`], the name of a method with its
-//! parameters. Out: a directory `methods/SPEC` in the collection's, which holds a collection of its own,
-//! with the method's keys in place of shingles, and the pairs and clusters of these.
+//! In: a collection that keeps its texts (`--keep-text`), and a [`Spec`], the name of a method with
+//! its parameters. Out: a directory `methods/SPEC` inside the collection's directory. It holds a
+//! collection of its own, with the method's features in place of shingles, and their pairs and
+//! clusters.
 //!
 //! # Algorithm
-//! 1. What a method must know of the whole collection before it can say a document's keys, such as
-//!    document frequencies, it learns first ([`Method::prepare`]).
-//! 2. The texts of all representatives become sets of keys (`extract.rs`).
-//! 3. Stages 4 to 9 make postings, pairs and clusters of them, as of shingles.
+//! 1. Some methods need statistics of the whole collection, such as document frequencies, before
+//!    they can compute features. [`Method::prepare`] computes them first.
+//! 2. The texts of all representatives are turned into sets of features (`extract.rs`).
+//! 3. Stages 4 to 9 make postings, pairs and clusters from these sets, as they do from shingles.
 //!
 //! # Invariants
-//! - All of the main job's: the bytes depend on nothing but collection and specification; a stopped run goes
-//!   on; memory is bounded by the budget.
-//! - A stage knows no method. A method is one file here and one line in [`METHODS`].
+//! - The invariants of the main job hold: the output depends only on the collection and the
+//!   specification, a stopped run can be resumed, and the budget bounds the memory.
+//! - No stage knows about a particular method. A method is one file here and one line in
+//!   [`METHODS`].
 //!
 //! # Where we depart from the papers
-//! - Exact duplicates go first, for every method: papers that compare methods leave that open, and with
-//!   them every method would find the same millions of pairs.
-//! - Keys are 64 bits of xxh3 (or the first 64 of a digest that a paper asks for) where papers have Rabin
-//!   fingerprints; the number of documents that it confuses is far below one at any size that a 32-bit
-//!   document number allows.
+//! - Every method removes exact duplicates first. Papers that compare methods do not say whether
+//!   they do; without this step, every method would find the same millions of pairs.
+//! - Features are 64 bits of xxh3 (or the first 64 bits of a digest that a paper prescribes) where
+//!   papers use Rabin fingerprints. The expected number of documents that collide is far below one
+//!   at any collection size that 32-bit document numbers allow.
 
 mod bsw;
 mod cosine;
@@ -61,7 +64,7 @@ pub use run::{SETS_FILE, directory, keys, open, run};
 pub use spec::{Parameter, Spec, Values};
 pub use spex::FILE as SPEX_FILE;
 
-/// Every method: one line each.
+/// All methods, one line each.
 pub const METHODS: &[&Entry] = &[
     &shingles::METHOD,
     &super_shingles::METHOD,
@@ -77,27 +80,27 @@ pub const METHODS: &[&Entry] = &[
     &deco::METHOD,
 ];
 
-/// What the table of methods holds of one.
+/// An entry of the table of methods.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its name in a [`Spec`].
+    /// The name of the method in a [`Spec`].
     pub name: &'static str,
-    /// One line on what it does.
+    /// What the method does, in one line.
     pub about: &'static str,
-    /// Where it is described: paper and sections.
+    /// The paper and sections that describe it.
     pub paper: &'static str,
     /// Its parameters, with the paper's defaults.
     pub parameters: &'static [Parameter],
-    /// Makes it of values for its parameters; what is wrong with them otherwise.
+    /// Builds the method from values of its parameters, or says what is wrong with them.
     pub build: fn(&Values) -> std::result::Result<Box<dyn Method>, String>,
 }
 
 /// A method with its parameters.
 pub trait Method: Send + Sync {
-    /// What two documents' keys must share.
+    /// What the features of two documents must share.
     fn join(&self) -> JoinConfig;
 
-    /// Learns what must be known of the collection.
+    /// Computes the statistics of the collection that the method needs.
     ///
     /// # Errors
     /// Those of the stages that it runs.
@@ -107,26 +110,28 @@ pub trait Method: Send + Sync {
         context: &Context<'_>,
     ) -> Result<Box<dyn Keys + 'a>>;
 
-    /// What its results depend on beside its parameters and the collection, such as what is in a file.
+    /// Identifies what the results depend on besides the parameters and the collection, such as the
+    /// content of a file.
     ///
     /// # Errors
-    /// That the file cannot be read.
+    /// `Io` if the file cannot be read.
     fn identity(&self) -> Result<String> {
         Ok(String::new())
     }
 
-    /// Are the documents of each key a set of duplicates that is worth a line of its own (`sets.jsonl`)?
+    /// Whether the documents of each feature are a set of duplicates, listed as a line in
+    /// `sets.jsonl`.
     fn sets(&self) -> bool {
         false
     }
 
-    /// What somebody who takes its results must know.
+    /// A limitation that users of the results need to know.
     fn warning(&self) -> Option<String> {
         None
     }
 }
 
-/// A method that needs to know nothing of the collection.
+/// A method that needs no statistics of the collection.
 trait Plain: Send + Sync {
     /// As [`Method::join`].
     fn join(&self) -> JoinConfig;
@@ -171,7 +176,7 @@ impl<P: Plain> Keys for OfItself<'_, P> {
     }
 }
 
-/// A document's keys, sorted and distinct.
+/// Computes the features of a document, sorted and distinct.
 pub(crate) struct Keyer<'a> {
     keys: Box<dyn Keys + 'a>,
     scratch: document::Scratch,
@@ -185,7 +190,8 @@ impl<'a> Keyer<'a> {
         }
     }
 
-    /// Replaces `set` by the keys of a text, as the collection would keep it.
+    /// Replaces `set` with the features of a text, given in the form in which the collection stores
+    /// it.
     pub(crate) fn keys(&mut self, text: &str, set: &mut Vec<u64>) {
         set.clear();
         let mut document = Document::new(text, &mut self.scratch);
@@ -193,39 +199,40 @@ impl<'a> Keyer<'a> {
         set.sort_unstable();
         set.dedup();
         if text.len() > LARGE_TEXT {
-            // What it took is not held beside the next document.
+            // Frees the buffers of a long text before the next document is read.
             self.scratch = document::Scratch::default();
             set.shrink_to_fit();
         }
     }
 
-    /// Memory that it takes for what it knows of the collection.
+    /// Memory that the statistics of the collection use.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.keys.held_bytes()
     }
 }
 
-/// The buffers of a longer text are given back.
+/// Buffers are freed after a text longer than this number of bytes.
 const LARGE_TEXT: usize = 256 << 10;
 
-/// Documents to keys.
+/// Computes features of documents.
 pub trait Keys: Sync {
-    /// Appends a document's keys, in any order, repeated or not. A document without keys is ignored by the
-    /// method, and counted.
+    /// Appends a document's features, in any order, with or without repetitions. The method ignores
+    /// and counts documents without features.
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>);
 
-    /// Memory that it takes for what it knows of the collection.
+    /// Memory that the statistics of the collection use.
     fn held_bytes(&self) -> u64 {
         0
     }
 
-    /// Small files that tell what was learnt, to be kept beside the results: name and content.
+    /// Small files that describe the statistics and are stored next to the results: name and
+    /// content.
     fn files(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 }
 
-/// All pairs by a measure.
+/// A join that finds all pairs by a measure.
 #[must_use]
 pub fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
     JoinConfig {
@@ -238,7 +245,8 @@ pub fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
     }
 }
 
-/// All pairs that share at least so many keys. (The threshold does not apply.)
+/// A join that finds all pairs that share at least this number of features. The threshold does not
+/// apply.
 #[must_use]
 pub fn join_by_shared(least: u32) -> JoinConfig {
     join_by(Measure::Shared(least), whole())
@@ -247,14 +255,14 @@ pub fn join_by_shared(least: u32) -> JoinConfig {
 /// A threshold of 1.
 #[must_use]
 pub fn whole() -> Threshold {
-    // 1 of 1 is one.
+    // 1 of 1 is a valid share, so this cannot fail.
     Threshold::new(1, 1).unwrap_or_else(|| unreachable!())
 }
 
-/// A method by its name.
+/// Finds a method by its name.
 ///
 /// # Errors
-/// [`Error::BadParameter`], with the names that there are.
+/// [`Error::BadParameter`], which lists the names of all methods.
 pub fn find(name: &str) -> Result<&'static Entry> {
     let found = METHODS.iter().find(|entry| entry.name == name);
     found.copied().ok_or_else(|| {

@@ -1,31 +1,34 @@
-//! SPEX: which chunks occur more than once in a collection, in two small tables of counters.
+//! SPEX: find the chunks that occur more than once in a collection, with two small tables of
+//! counters.
 //!
 //! # Source
-//! Bernstein & Zobel 2006, section 5 and Algorithm 1. Chunks of 8 words; 64 MB for some 256 million counters
-//! of 2 bits.
+//! Bernstein & Zobel 2006, section 5 and Algorithm 1. Chunks of 8 words; 64 MB for about 256
+//! million counters of 2 bits.
 //!
 //! # In and out
-//! In: the texts of the representatives. Out: for each chunk of l words, whether it may occur more than once.
-//! "No" is always right (selection is lossless); "yes" is wrong where chunks met in a counter.
+//! In: the texts of the representatives. Out: for each chunk of l words, whether it may occur more
+//! than once. "No" is always right (selection is lossless); "yes" is wrong if chunks collide in a
+//! counter.
 //!
 //! # Algorithm
-//! Pass n, of l: every chunk of n words is counted in the counter that its hash points to, if the counters of
-//! the pass before say of both its subchunks of n - 1 words that they occur more than once. A chunk is
-//! selected if its subchunks and itself do after the last pass.
+//! Pass n of l looks at every chunk of n words. It counts the chunk in the counter that its hash
+//! selects, but only if the counters of the previous pass say that both subchunks of n - 1 words
+//! occur more than once. A chunk is selected if, after the last pass, both its subchunks and the
+//! chunk itself occur more than once.
 //!
 //! # Invariants
-//! - A counter never falls, and stops at "more than once": counting commutes, and threads share the counters
-//!   without an order.
-//! - There are two tables at most.
+//! - A counter never falls, and stops at "more than once". Counting therefore commutes, and threads
+//!   share the counters without any order.
+//! - At most two tables exist at a time.
 //!
 //! # Cost
-//! l passes over the texts, and two tables of the memory given, which the budget must have.
+//! l passes over the texts, and two tables of the given size, which must fit in the budget.
 //!
 //! # Where we depart from the paper
-//! - Memory is a power of two, so that a hash points with its first bits.
-//! - A chunk that one document has twice occurs more than once, as in the paper; its key is dropped when
-//!   postings are made, for want of a second document.
-//! - With `iterate=false` every chunk is counted in every pass, which is Figure 3b's other line.
+//! - The memory is a power of two, so that the first bits of a hash select a counter.
+//! - A chunk that occurs twice in one document occurs more than once, as in the paper. Its feature
+//!   is dropped when postings are made, because no second document has it.
+//! - With `iterate=false` every pass counts every chunk, which is the other line in Figure 3b.
 
 use crate::parse::Tokens;
 use crate::progress::Context;
@@ -38,21 +41,22 @@ use super::Document;
 use super::document::fingerprint;
 use super::texts::Texts;
 
-/// Name of the file that tells what the counters held after each pass (Figure 3).
+/// The file that reports the state of the counters after each pass (Figure 3).
 pub const FILE: &str = "spex.tsv";
 const STAGE: &str = "spex";
-/// Memory for each byte of text: itself, and where it begins a token of one letter and a space its place.
+/// Memory for each byte of text: the byte and, at the start of a token (in the worst case a letter
+/// and a space), the token's place.
 const COST: u64 = 1 + 8;
-/// Counters in a word.
+/// Counters in a 64-bit word.
 const IN_WORD: u64 = 32;
 /// The lower bit of each counter.
 const LOW: u64 = 0x5555_5555_5555_5555;
-/// Chunks that are dealt with at a time.
+/// Chunks that are processed together.
 const BLOCK: usize = 256;
 /// The least memory: one word.
 pub(super) const LEAST_BYTES: u64 = 8;
 
-/// Counters that tell never, once and more than once apart (0, 1 and 3).
+/// Counters with the states never, once and more than once (0, 1 and 3).
 struct HashCounter {
     words: Vec<AtomicU64>,
 }
@@ -66,7 +70,7 @@ impl HashCounter {
         }
     }
 
-    /// The word of a hash's counter, and where in it the counter is.
+    /// The word of a hash's counter, and the position of the counter in it.
     #[inline]
     fn place(&self, hash: u64) -> (&AtomicU64, u32) {
         let fields = self.words.len() as u64 * IN_WORD;
@@ -82,7 +86,8 @@ impl HashCounter {
         word.load(Ordering::Relaxed) >> shift & 3 == 3
     }
 
-    /// Counts these. At most [`BLOCK`], so that the words that were looked at are near when they are changed.
+    /// Counts at most [`BLOCK`] hashes, so that the words just loaded are still in the cache when
+    /// they are changed.
     fn count(&self, hashes: &[u64]) {
         let mut few = [true; BLOCK];
         for (few, &hash) in few.iter_mut().zip(hashes) {
@@ -91,7 +96,8 @@ impl HashCounter {
         let counted = hashes.iter().zip(&few).filter(|(_, few)| **few);
         for (&hash, _) in counted {
             let (word, shift) = self.place(hash);
-            // Whoever sets the first bit is the first; all others set the second, in whatever order.
+            // The thread that sets the first bit is the first; all others set the second, in any
+            // order.
             if word.fetch_or(1 << shift, Ordering::Relaxed) >> shift & 1 == 1 {
                 word.fetch_or(2 << shift, Ordering::Relaxed);
             }
@@ -135,7 +141,7 @@ impl Spex {
         let mut last: Option<HashCounter> = None;
         for n in 1..=size {
             let texts = Texts::new(base, STAGE, held, COST, context)?;
-            // What was needed for the pass before is gone before there is another table.
+            // Frees the table before the last one, so that there are at most two.
             before = last.take().filter(|_| iterate);
             let now = HashCounter::new(bytes);
             let (mut chunks, mut counted) = (0u64, 0u64);
@@ -169,7 +175,7 @@ impl Spex {
         })
     }
 
-    /// Takes back the chunks of a document that occur once.
+    /// Deselects the chunks of a document that occur only once.
     pub(super) fn keep(&self, document: &mut Document<'_>, keep: &mut [bool]) {
         let mut next = 0;
         let words = document.words();
@@ -190,23 +196,23 @@ impl Spex {
         }
     }
 
-    /// Bytes of the tables.
+    /// Memory of the tables in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// What the counters held, pass by pass.
+    /// The state of the counters after each pass.
     pub(super) fn table(&self) -> &str {
         &self.table
     }
 }
 
-/// Calls `each` with places and hashes of the chunks of `size` words of which both subchunks occur more than
-/// once by the counters `before`, if there are any; at most [`BLOCK`] at a time, in their order. Returns how
-/// many chunks there are in all.
+/// Calls `each` with places and hashes of the chunks of `size` words whose subchunks both occur
+/// more than once by the counters `before`, if given. Passes at most [`BLOCK`] chunks at a time, in
+/// order. Returns the number of all chunks.
 ///
-/// A counter is nearly never in a cache, so what is to be known of them is asked for many chunks before
-/// anything is decided by it: the processor then waits for all of them at once.
+/// Counters are rarely in a CPU cache. Many are therefore loaded before any decision depends on
+/// them, so that the processor waits for all of them at once.
 fn admitted(
     words: &Tokens<'_>,
     size: usize,

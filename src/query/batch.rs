@@ -1,4 +1,4 @@
-//! Queries that are looked up together.
+//! A batch of queries that are looked up together.
 
 use crate::Result;
 use crate::budget::ByteSize;
@@ -15,13 +15,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::{Answer, Match, QueryConfig, STAGE};
 
-/// What the allocator takes for a score and a docno, beside their bytes.
+/// Allocator overhead of a score and a docno.
 const MATCH_BYTES: usize = 64;
 
-/// Memory for matches that there is always.
+/// Memory that is always available for matches.
 const LEAST_MATCHES: u64 = 1 << 20;
 
-/// A query, beside its keys.
+/// A query without its keys.
 pub(super) struct Asked {
     pub docno: String,
     pub words: u64,
@@ -36,20 +36,20 @@ pub(super) struct Batch<'a, K> {
     representatives: Column,
     stored: Column,
     queries: Vec<Asked>,
-    /// Each query's keys, little-endian, and where they end.
+    /// The keys of each query, little-endian, and the end of each query's keys.
     sets: Vec<u8>,
     ends: Vec<usize>,
-    /// Keys with their queries, of those being asked, sorted.
+    /// The keys of the queries in the current lookup, each with its query, sorted.
     keys: Vec<(K, u32)>,
-    /// Queries by their MD5s.
+    /// Queries by MD5.
     md5s: HashMap<[u8; 16], Vec<u32>>,
 }
 
-/// A match in the making: the best is the greatest.
+/// A match before it is handed on. The best match is the greatest.
 #[derive(PartialEq)]
 struct Found {
     score: f64,
-    /// The same as it is printed.
+    /// The score as it is printed.
     printed: String,
     contains: f64,
     document: Reverse<u32>,
@@ -78,13 +78,13 @@ impl Ord for Found {
 }
 
 impl Found {
-    /// Memory of a match: itself, and what its score and docno take.
+    /// Memory of a match, including its score and docno.
     fn bytes(&self) -> u64 {
         (size_of::<Found>() + MATCH_BYTES + self.printed.len() + self.docno.len()) as u64
     }
 }
 
-/// What is held of matches by all threads, and what may be.
+/// The memory for matches that all threads use, and its limit.
 #[derive(Default)]
 struct Account {
     most: u64,
@@ -107,7 +107,8 @@ impl Account {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// Is there room for what was found, and for as much again of one query, as that is handed on?
+    /// Whether there is room for all matches plus a second copy of one query's, needed to hand it
+    /// on.
     fn allows(&self, best: &[Best]) -> bool {
         let kept = |best: &Best| best.heap.iter().map(|found| found.0.bytes()).sum::<u64>();
         let largest = best.iter().map(kept).max().unwrap_or(0);
@@ -115,18 +116,18 @@ impl Account {
     }
 }
 
-/// The best matches of a query, and how many there are.
+/// The best matches of a query, and the number of all its matches.
 #[derive(Default)]
 struct Best {
     found: u64,
     heap: BinaryHeap<Reverse<Found>>,
-    /// Memory of all that were found, and of the largest of them.
+    /// Memory of all matches that were found, and of the largest one.
     bytes: u64,
     largest: u64,
 }
 
 impl Best {
-    /// Keeps a match, if there is an account that it can be taken from; else it is counted.
+    /// Counts a match. With an account, also keeps it and charges its memory to the account.
     fn push(&mut self, found: Found, top: Option<usize>, account: Option<&Account>) {
         let bytes = found.bytes();
         self.found += 1;
@@ -140,7 +141,7 @@ impl Best {
         }
     }
 
-    /// The one that goes for it.
+    /// Keeps a match and returns the one that it displaces.
     fn keep(&mut self, found: Found, top: Option<usize>) -> Option<Found> {
         self.heap.push(Reverse(found));
         let full = top.is_some_and(|top| self.heap.len() > top);
@@ -172,13 +173,13 @@ impl<'a, K: Key> Batch<'a, K> {
         })
     }
 
-    /// Memory of a query with so many keys.
+    /// Memory of a query with this number of keys.
     pub(super) fn bytes_of(keys: usize) -> u64 {
-        // The set, the entry among all keys, and of the index a number for each two.
+        // The set, the entries in the sorted keys, and one number of the index for every two keys.
         (keys * (K::BYTES + size_of::<(K, u32)>() + 8)) as u64 + 1024
     }
 
-    /// Memory of a query alone: also its set while it is made.
+    /// Memory of a query looked up by itself, including its set during construction.
     pub(super) fn bytes_of_one(keys: usize) -> u64 {
         Self::bytes_of(keys) + (keys * K::BYTES) as u64
     }
@@ -197,11 +198,11 @@ impl<'a, K: Key> Batch<'a, K> {
         self.queries.push(asked);
     }
 
-    /// Looks all queries up, and is empty again. `room` is for the batch and what it finds. How many times the
-    /// collection was read.
+    /// Looks up all queries, empties the batch and returns how many times it read the collection.
+    /// `room` is the memory for the batch and its matches; `fixed` bytes are in use elsewhere.
     ///
     /// # Errors
-    /// `BudgetTooSmall` where a query finds more than there is room for, beside what `fixed` bytes hold.
+    /// `BudgetTooSmall` if the matches of one query do not fit.
     pub(super) fn ask(
         &mut self,
         (fixed, room): (u64, u64),
@@ -230,7 +231,8 @@ impl<'a, K: Key> Batch<'a, K> {
                 continue;
             }
             drop(best);
-            // In halves, the first of them first; and what one finds alone is told.
+            // Retry in halves, the first half first. For a single query, report the memory that it
+            // needs.
             let middle = queries.start + queries.len() / 2;
             if queries.len() > 1 {
                 waiting.extend([middle..queries.end, queries.start..middle]);
@@ -243,7 +245,7 @@ impl<'a, K: Key> Batch<'a, K> {
             let kept = self.config.top.map_or(u64::MAX, |top| {
                 (top as u64 + 1).saturating_mul(context.budget.threads as u64)
             });
-            // Once more as they are handed on.
+            // Doubled, because handing the matches on copies them.
             let matches = 2 * bytes.min(largest.saturating_mul(kept));
             let alone = Self::bytes_of_one(self.set(queries.start as u32).len() / K::BYTES);
             // A batch leaves half of the room to matches.
@@ -261,7 +263,7 @@ impl<'a, K: Key> Batch<'a, K> {
         Ok(readings)
     }
 
-    /// Has the keys of some of the queries sorted.
+    /// Sorts the keys of some of the queries.
     fn load(&mut self, queries: Range<usize>) {
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
@@ -274,8 +276,8 @@ impl<'a, K: Key> Batch<'a, K> {
         self.keys = keys;
     }
 
-    /// Looks queries up whose keys are loaded. Where the account is overdrawn, what there is is not all; without
-    /// one, matches are counted and not kept.
+    /// Looks up the queries whose keys are loaded. If the account is over its limit, the result is
+    /// incomplete. Without an account, matches are counted but not kept.
     fn look_up(
         &self,
         queries: Range<usize>,
@@ -366,7 +368,7 @@ fn answer(asked: &mut Asked, best: Best) -> Answer {
     }
 }
 
-/// Where keys that begin with the same bits stand among the sorted keys of a batch.
+/// Where the keys with the same leading bits are among the sorted keys of a batch.
 struct Index {
     starts: Vec<u32>,
     shift: u32,
@@ -393,11 +395,11 @@ impl Index {
     }
 }
 
-/// One thread's reading of the collection.
+/// The state of one thread that reads the collection.
 struct Look<'a, 'b, K> {
     batch: &'a Batch<'b, K>,
     index: &'a Index,
-    /// The queries that are asked.
+    /// The queries of the current lookup.
     queries: &'a Range<usize>,
     account: Option<&'a Account>,
     counts: Vec<u64>,
@@ -419,7 +421,7 @@ impl<K: Key> Look<'_, '_, K> {
         let mut sets = SetReader::<K>::of(workspace, segment)?;
         let mut number = segment.first_document;
         let mut set: Vec<u8> = Vec::new();
-        // Elsewhere what is shared is enough.
+        // The other measures need only the number of shared keys.
         let whole = matches!(batch.config.criterion.measure, Measure::Smallest(_));
         while let Some(document) = documents.next()? {
             if number.is_multiple_of(1024) {
@@ -498,7 +500,8 @@ impl<K: Key> Look<'_, '_, K> {
     }
 }
 
-/// A query and a document: keys (of the document only where the measure needs them), their number, words.
+/// A query and a document: for each, its keys, their number and its words. The keys of the document
+/// are filled in only if the measure needs them.
 struct Sides<'a> {
     query: (&'a [u8], u64, u64),
     document: (&'a [u8], u64, u64),
@@ -506,7 +509,7 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// The measure's value, what it counted, and the value as it is printed, if the two are to be listed.
+    /// The measure's value, the count behind it and the printed value, if the pair is to be listed.
     fn reach<K: Key>(&self, config: &QueryConfig, exact: bool) -> Option<(f64, u64, String)> {
         let Criterion { measure, .. } = config.criterion;
         let ((own, a, own_words), (set, b, words)) = (self.query, self.document);
@@ -520,7 +523,7 @@ impl Sides<'_> {
             _ => self.shared,
         };
         let alike = counted > 0 && config.criterion.reached(counted, x, y);
-        // A set's containment in itself is of the set.
+        // The size of the query is used twice: containment is then the share of the query's keys.
         let inside = config.containing.is_some_and(|threshold| {
             let whole = Criterion {
                 measure: Measure::Containment,
@@ -528,7 +531,7 @@ impl Sides<'_> {
             };
             self.shared > 0 && whole.reached(self.shared, a, a)
         });
-        // The same document without a key is the same all the same.
+        // Two documents without keys that are identical have resemblance 1.
         let score = match a + b {
             0 => 1.0,
             _ => measure.value(counted, x, y),

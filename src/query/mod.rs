@@ -1,37 +1,39 @@
-//! Look-up: which documents of a collection a new one resembles, or is contained in.
+//! Lookup: find documents of a collection that resemble or contain new ones.
 //!
 //! # Source
-//! The search problem (1 x n) of Bernstein & Zobel 2006, sections 1 and 4.2.1: the keys of a query document
-//! are looked up, and for each document what it shares with the query is counted. Spam filtering as such
-//! a look-up: Kolcz & Chowdhury 2008, section 5.2.
+//! The search problem (1 x n) of Bernstein & Zobel 2006, sections 1 and 4.2.1: look up the keys of
+//! a query document, and count for each document the keys that it shares with the query. Kolcz &
+//! Chowdhury 2008, section 5.2, treat spam filtering as such a lookup.
 //!
 //! # In and out
-//! In: documents, of any format that `ingest` reads, and a collection, by its shingles or by the keys of a
-//! method. Out, for each document in its order: the representatives that reach the threshold with it, the most
-//! alike first.
+//! In: documents in any format that `ingest` reads, and a collection, represented by its shingles
+//! or by the features of a method. Out: for each query document, in input order, the
+//! representatives that reach the threshold with it, most similar first.
 //!
 //! # Algorithm
-//! 1. Documents are read, and become keys as those of the collection did, until memory for a batch is full.
-//! 2. The keys of a batch are sorted, with an index over their first bits.
-//! 3. The collection's sets are read once for each batch, segments shared out among the threads; each key
-//!    of a document is looked up in the batch, and what queries share with the document is counted.
+//! 1. Documents are read and turned into keys in the same way as those of the collection, until the
+//!    memory for a batch is full.
+//! 2. The keys of a batch are sorted, and an index over their first bits is built.
+//! 3. The sets of the collection are read once for each batch; the threads share the segments. Each
+//!    key of a document is looked up in the batch, and the keys that the document shares with each
+//!    query are counted.
 //!
 //! # Invariants
-//! - The answers are exact: those that the collection would have given had the query been one of it, against its
-//!   representatives. They do not depend on threads, memory or batches.
-//! - Nothing is written but the keys of a method, where they were not there.
+//! - The answers are exact: they are the pairs with representatives that the collection would have
+//!   given had it contained the query. They do not depend on threads, memory or batches.
+//! - Nothing is written, except the features of a method if they do not exist yet.
 //!
 //! # Cost
-//! Every batch reads all sets: with enough memory, once. Memory: a batch's keys, 28 bytes each, and what it
-//! finds, some 200 bytes a match. Where that is more than there is room for, the batch is looked up again in
-//! halves.
+//! Every batch reads all sets; with enough memory there is one batch. Memory: 28 bytes for each key
+//! of a batch and about 200 bytes for each match. If the matches of a batch do not fit, the batch
+//! is looked up again in halves.
 //!
 //! # Where we depart from the source
-//! There is no index of all keys: shared postings leave out those of one document only, which a query may
-//! hold. A batch makes up for that.
+//! There is no index of all keys: the shared postings omit keys that occur in only one document,
+//! and a query may contain such a key. Batches make up for the missing index.
 //!
 //! # Errors
-//! As the readers', and `BudgetTooSmall`, `StageMissing`, `Corrupt`, `Io`.
+//! Those of the readers, and `BudgetTooSmall`, `StageMissing`, `Corrupt`, `Io`.
 
 mod batch;
 
@@ -53,21 +55,21 @@ use serde::Serialize;
 use batch::{Asked, Batch};
 
 const STAGE: &str = "query";
-/// Readers of inputs and of sets.
+/// Buffers of the readers of inputs and of sets.
 const FIXED_BYTES: u64 = 12 << 20;
-/// Bytes of a text whose buffer is kept for the next.
+/// A text buffer is reused for the next document up to this number of bytes.
 const TEXT_KEPT: usize = 1 << 20;
-/// Memory of a batch, if there is so much: the index stays useful for the cache.
+/// The largest batch: its index still makes good use of the CPU cache.
 const BATCH_BYTES: u64 = 256 << 20;
 
-/// What is asked.
+/// Query parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryConfig {
-    /// What a document is to reach, unless the method says it.
+    /// The criterion that a match must reach; a method brings its own.
     pub criterion: Criterion,
-    /// List also documents that hold so much of the query's keys.
+    /// Also list documents that contain at least this share of the query's keys.
     pub containing: Option<Threshold>,
-    /// So many documents are listed of each query; all where there is none.
+    /// The largest number of documents to list for each query; `None` for all.
     pub top: Option<usize>,
 }
 
@@ -81,58 +83,58 @@ impl Default for QueryConfig {
     }
 }
 
-/// A document that a query is like.
+/// A document that matches a query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Match {
     /// Its docno.
     pub docno: String,
-    /// Is its canonical document the same?
+    /// Whether its canonical document is identical to the query's.
     pub exact: bool,
     /// The measure's value, to six decimals.
     pub score: f64,
-    /// Share of the query's keys that it has.
+    /// Share of the query's keys that the document has.
     pub contains: f64,
-    /// Share of its keys that the query has.
+    /// Share of the document's keys that the query has.
     pub contained: f64,
-    /// Keys of both.
+    /// Number of keys that both have.
     pub shared: u64,
-    /// Its keys.
+    /// Number of the document's keys.
     pub keys: u64,
 }
 
-/// What became of a query.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// The query's docno.
     pub query: String,
-    /// Its words.
+    /// Number of its words.
     pub words: u64,
-    /// Its keys; a query without any is like nothing.
+    /// Number of its keys. A query without keys matches only identical documents.
     pub keys: u64,
-    /// Documents that reach the threshold.
+    /// Number of documents that match.
     pub found: u64,
-    /// The best of them.
+    /// The best matches.
     pub matches: Vec<Match>,
 }
 
-/// What was asked, in all. `records` = `queries` + `rejected` + `skipped`.
+/// Totals of a lookup. `records` = `queries` + `rejected` + `skipped`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueryStats {
     /// Records read.
     pub records: u64,
-    /// Queries among them.
+    /// Records that are queries.
     pub queries: u64,
-    /// Records that are no documents and should be.
+    /// Records that should be documents but are not.
     pub rejected: u64,
-    /// Records that are no documents.
+    /// Records that are not meant to be documents.
     pub skipped: u64,
-    /// Queries that were found.
+    /// Queries with at least one match.
     pub matched: u64,
-    /// Times that the collection was read.
+    /// Number of times that the collection was read.
     pub batches: u64,
 }
 
-/// Looks documents up in a collection; `answer` gets each in its order.
+/// Looks up documents in a collection and calls `answer` for each, in input order.
 pub fn run(
     base: &Workspace,
     spec: Option<&Spec>,
@@ -171,13 +173,14 @@ pub fn run(
             };
             let held = keyer.held_bytes();
             asking.run(&workspace, &config, held, |document, set, room| {
-                // Words and MD5 as the collection has them; nothing is hashed.
+                // Only words and MD5 are needed, computed as for the collection. Nothing is hashed.
                 let facts = shingler.shingle(document, (u64::MAX, 0), &mut Vec::new());
                 shingler.shrink();
                 parser.text(document, &mut text);
                 parser.shrink();
                 let needed = text.len() as u64 * methods::COST;
-                // What the largest document would take is left by this one until the next is read.
+                // Memory for the largest document is reserved; this document leaves the rest of it
+                // unused.
                 let left = largest.saturating_sub(text.len() as u64) * 5 / 2;
                 if needed > room + left {
                     return Err(needed - left);
@@ -212,7 +215,8 @@ impl Asking<'_> {
                     &collection::config(&base.manifest).shingle.parse.tokens,
                     TokenKind::Bytes(_)
                 ) {
-                    // There are not more shingles than words; nothing is hashed to count these.
+                    // There are at most as many shingles as words, and counting words needs no
+                    // hashing.
                     let words = shingler
                         .shingle(document, (K::MAX, K::default()), set)
                         .words;
@@ -225,14 +229,15 @@ impl Asking<'_> {
                 }
             }
             let facts = shingler.shingle(document, (K::default(), K::MAX), set);
-            // A token as long as the document is not held while the next is read.
+            // Frees the buffer of a token as long as the document before the next document is read.
             shingler.shrink();
             Ok((facts.words, facts.md5))
         })
     }
 
-    /// `held` bytes are held meanwhile. `keys` makes the keys of a document, and gives its words and MD5; or,
-    /// where they would take more memory than its last argument, how much they would.
+    /// `held` bytes are in use by the caller. `keys` writes the keys of a document and returns its
+    /// words and MD5. If the keys would need more memory than its last argument, it returns what
+    /// they need.
     fn run<K: Key>(
         &mut self,
         workspace: &Workspace,
@@ -251,7 +256,7 @@ impl Asking<'_> {
         }
         let documents = Catalogue::stats(workspace)?.documents;
         let largest = self.read.max_document.0;
-        // A document, its text, that again as canonical text.
+        // A document, its text, and the same text in canonical form.
         let fixed = PROCESS_BYTES
             + FIXED_BYTES
             + held
@@ -295,7 +300,7 @@ impl Asking<'_> {
                     let (words, md5) = match made {
                         Ok(facts) => facts,
                         Err(needed) => {
-                            // It is more than is left.
+                            // The document needs more than what is left.
                             let least = ByteSize(fixed.saturating_add(needed));
                             let what = || format!("looking {} up", document.docno);
                             return context.budget.require(least, what);

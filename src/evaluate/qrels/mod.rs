@@ -1,74 +1,87 @@
-//! Relevance judgements and rankings held against duplicate clusters.
+//! Check TREC judgements and runs for near-duplicates, and deduplicate them.
 //!
 //! # Source
-//! Chowdhury, Frieder, Grossman & McCabe 2002, section 4.6: of the documents judged for a topic, duplicates
-//! that were judged differently. Bernstein & Zobel 2005 ("Redundant documents and search effectiveness"): a
-//! ranked document that repeats one ranked before it is of no use to the reader.
+//! Chowdhury, Frieder, Grossman & McCabe 2002, section 4.6: among the documents judged for a topic,
+//! they find duplicates that were judged differently. Bernstein & Zobel 2005 ("Redundant documents
+//! and search effectiveness"): a ranked document that repeats an earlier one is of no use to the
+//! reader.
 //!
 //! # In and out
-//! In: relevance judgements as TREC has them (*qrels*: lines of topic, iteration, docno, relevance), the
-//! clusters (an output directory, or a `clusters.jsonl`), and a ranking as TREC has it (a *run*: lines of
-//! topic, `Q0`, docno, rank, score, tag). Fields are told apart by white space, empty lines are passed over, files may
-//! be compressed. Out: [`QrelsReport`]; in a directory `inconsistent.jsonl`, `qrels` and `run`.
+//! In: TREC relevance judgements (*qrels*: lines of topic, iteration, docno, relevance), the
+//! clusters (an output directory or a `clusters.jsonl`), and a TREC ranking (a *run*: lines of
+//! topic, `Q0`, docno, rank, score, tag). Fields are separated by white space, empty lines are
+//! ignored, and files may be compressed. Out: [`QrelsReport`], and the files `inconsistent.jsonl`,
+//! `qrels` and `run` in a directory.
 //!
 //! # What is counted
-//! A document is relevant where its relevance is above 0. For each topic:
+//! A document is relevant if its relevance is above 0. For each topic:
 //!
-//! - *Judged*: lines of the qrels; *clustered*: those whose document is in a cluster.
-//! - A *group*: two judged documents or more of one cluster. It is *exact* if all of them are exact duplicates of each
-//!   other.
-//! - A group is *inconsistent* if some of its documents are relevant and some are not; its *grades differ* if not all
-//!   have the same relevance, so that every inconsistent group is one of these too. Of each kind, *exact* counts the groups
-//!   in which this is so between exact duplicates of each other, *near* the others.
+//! - *Judged*: lines of the qrels; *clustered*: judged lines whose document is in a cluster.
+//! - A *group*: two or more judged documents of one cluster. It is *exact* if all of them are exact
+//!   duplicates of each other.
+//! - A group is *inconsistent* if some of its documents are relevant and some are not. Its *grades
+//!   differ* if its documents do not all have the same relevance, so the grades of every
+//!   inconsistent group differ. For both kinds, *exact* counts the groups in which exact duplicates
+//!   of each other disagree, and *near* counts the other groups.
 //!
-//! Which documents are exact duplicates of each other is what `exact-duplicates.tsv` of a directory says. A
-//! `clusters.jsonl` alone does not say of which earlier member an `exact` one is a duplicate once there is a `near`
-//! one: only the members before the first `near` one are taken for exact duplicates of each other.
+//! In a directory, `exact-duplicates.tsv` records which documents are exact duplicates of each
+//! other. A `clusters.jsonl` alone does not say which earlier member an `exact` member duplicates
+//! once a `near` member has appeared. In that case only the members before the first `near` member
+//! count as exact duplicates of each other.
 //!
 //! # What is kept
-//! Of each topic and cluster one line of the qrels ([`Keep`]) and one of the run; all lines whose document is in no
-//! cluster. Lines stay in their order; fields are separated by one space.
+//! For each topic and cluster, one line of the qrels ([`Keep`]) and one line of the run. All lines
+//! whose document is in no cluster are kept. Lines stay in their order; fields are separated by one
+//! space.
 //!
-//! - *first*: the judged document that is first in the collection, with its own relevance.
-//! - *best*: the one of highest relevance; of several, the first in the collection.
-//! - *map*: every docno of a cluster becomes that of the cluster's representative, judged or not. The line stands
-//!   where the first judged one stood, with its iteration and the highest relevance of the group.
+//! - *first*: the judged document that comes first in the collection, with its own relevance.
+//! - *best*: the document of highest relevance; of several, the first in the collection.
+//! - *map*: every docno of a cluster is replaced by the docno of the cluster's representative,
+//!   judged or not. The line takes the place of the first judged document, with its iteration and
+//!   the highest relevance of the group.
 //!
-//! A ranking is the lines of a topic in the order of the file. Of a cluster its first line is kept, under its own docno
-//! with *first* and *best*, and under that of the representative with *map*. Ranks are given anew, rising by one from
-//! that of the topic's first line where that is 0, else from 1; scores stay. A program that ranks by score (trec_eval) sees
-//! the same order only if scores do not rise: lines where they do are counted.
+//! A ranking is the lines of a topic in the order of the file. It keeps the first line of each
+//! cluster: with *first* and *best* under its own docno, with *map* under the docno of the
+//! representative. Ranks are renumbered in steps of one, from 0 if the topic's first line has rank
+//! 0 and otherwise from 1. Scores stay. A program that ranks by score (trec_eval) sees the same
+//! order only if scores never rise within a topic, so lines whose score rises are counted.
 //!
-//! With *first* and *best* the document that a ranking keeps may be another than the qrels keep. Such a ranking is to be
-//! scored with the qrels as they were; `map` gives a ranking and qrels that belong together.
+//! With *first* and *best*, the ranking may keep another document of a cluster than the qrels do.
+//! Score such a ranking with the original qrels. With *map*, the ranking and the qrels that are
+//! written match.
 //!
 //! # Algorithm
-//! 1. The qrels are read into memory; of the run, the distinct hashes of its docnos.
-//! 2. `clusters.jsonl` is streamed: for each document known from 1, its cluster, place, kind.
-//! 3. Judgements are sorted by topic, cluster and place: a group is a stretch of them.
+//! 1. The qrels are read into memory; of the run, only the distinct hashes of its docnos.
+//! 2. `clusters.jsonl` is streamed. For each document known from step 1, its cluster, its place and
+//!    its kind are recorded.
+//! 3. Judgements are sorted by topic, cluster and place, so that each group is contiguous.
 //! 4. The run is read again and written, with a table of the topics and clusters seen.
 //!
 //! # Invariants
-//! - Lines = kept + removed, of the qrels and of the run.
-//! - Inconsistent groups = those exact + those near; likewise where grades differ.
-//! - The topics' counts add up to those of all. Topics are in the order of the qrels, groups in that of the clusters.
+//! - Lines = kept + removed, for the qrels and for the run.
+//! - Inconsistent groups = exact + near; the same holds for groups whose grades differ.
+//! - The totals are the sums over the topics. Topics are in the order of the qrels, and groups are
+//!   in the order of the clusters.
 //!
 //! # Cost
-//! Memory: the qrels' bytes three times and 200 bytes for each of their lines, 128 for each line of the run, the
-//! representatives' docnos with *map*. Clusters are streamed, so their number and size cost nothing.
+//! Memory: three times the bytes of the qrels, 200 bytes for each line of the qrels, 128 bytes for
+//! each line of the run, and with *map* the docnos of the representatives. Clusters are streamed,
+//! so their number and size do not matter.
 //!
 //! # Where we depart from the source
-//! Chowdhury looks at exact duplicates under I-Match; clusters are of whatever run made them, and the two kinds are
-//! told apart. Graded relevance is ours.
+//! Chowdhury considers exact duplicates under I-Match. Here clusters come from any run, and exact
+//! and near duplicates are counted separately. Graded relevance is our addition.
 //!
 //! # What is not guaranteed
-//! A docno with white space in it cannot stand in qrels; such documents are never judged. Docnos are compared byte
-//! for byte, by hashes of 128 bits.
+//! Qrels cannot contain a docno with white space, so such documents are never judged. Docnos are
+//! compared byte for byte, by hashes of 128 bits.
 //!
 //! # Errors
-//! `BadLine` for a line that cannot be read, for a docno that stands twice in a topic, and for a representative that
-//! cannot be written; `StageMissing` for a directory without clusters; `Corrupt` or `Truncated` where they are not what the
-//! manifest says; `BudgetTooSmall`; `BadParameter` where the output would replace an input or lie in the output
+//! `BadLine` for a line that cannot be read, for a docno that occurs twice in a topic, and for a
+//! representative that cannot be written; `StageMissing` for a directory without clusters;
+//! `Corrupt` or `Truncated` if the clusters differ from the manifest; `BudgetTooSmall`;
+//! `BadParameter` if the output would replace an input or lie in the output directory of a run;
+//! `Io`.
 //! directory of a run; `Io`.
 
 mod clusters;
@@ -96,17 +109,18 @@ const STAGE: &str = "qrels";
 /// Buffers of readers and writers, and a line.
 const FIXED_BYTES: u64 = 8 << 20;
 
-/// The group listing, beside [`QRELS_FILE`] and [`RUN_FILE`] in the output directory.
+/// The list of inconsistent groups, next to [`QRELS_FILE`] and [`RUN_FILE`] in the output
+/// directory.
 pub const INCONSISTENT_FILE: &str = "inconsistent.jsonl";
-/// The qrels that are kept.
+/// The deduplicated qrels.
 pub const QRELS_FILE: &str = "qrels";
-/// The ranking that is kept.
+/// The deduplicated ranking.
 pub const RUN_FILE: &str = "run";
 
-/// What stands for a document that is in no cluster.
+/// The cluster number of a document that is in no cluster.
 const NONE: u32 = u32::MAX;
 
-/// Where the clusters are.
+/// The files with the clusters.
 struct Source {
     clusters: PathBuf,
     /// `documents.tsv` and `exact-duplicates.tsv`.
@@ -114,7 +128,7 @@ struct Source {
 }
 
 impl Source {
-    /// Looks at the path given; checks the files of a directory.
+    /// Opens the given path and, for a directory, checks its files.
     fn open(path: &Path) -> Result<Source> {
         if !disk::is_directory(path)? {
             return Ok(Source {
@@ -143,7 +157,7 @@ impl Source {
     }
 }
 
-/// Counts judgements that contradict each other, and writes what is kept.
+/// Counts judgements that contradict each other, and writes the deduplicated files.
 pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     let source = Source::open(&config.clusters)?;
     if let Some(output) = &config.output {
@@ -170,7 +184,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     report.qrels.unknown = clusters.tell_unknown(judgements.all.iter().map(|j| j.key));
     let mut out = Outputs::create(config)?;
     let mut keep = vec![true; order.len()];
-    // Of what is kept with `map`, the highest relevance of its group.
+    // With `map`, each line that is kept gets the highest relevance of its group.
     let mut grades: Vec<i64> = judgements.all.iter().map(|j| j.grade).collect();
     let groups =
         order.chunk_by(|a, b| (a.topic, a.cluster) == (b.topic, b.cluster) && a.cluster != NONE);
@@ -248,7 +262,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     Ok(report)
 }
 
-/// Refuses an output directory in which files of a run, or what is read here, would be replaced.
+/// Refuses an output directory in which a file of a run or an input would be replaced.
 fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<()> {
     if disk::exists(&output.join(MANIFEST_FILE))? {
         return Err(Error::BadParameter {
@@ -264,8 +278,8 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
     files.try_for_each(|name| outputs::check(&output.join(name), None, &reads))
 }
 
-/// What is held in memory, against the budget. What goes over it is counted, not held, so that the refusal
-/// names the least that would do.
+/// The memory in use, compared with the budget. Memory beyond the budget is counted but not
+/// allocated, so that the error can name the least budget that suffices.
 struct Held<'a> {
     context: &'a Context<'a>,
     bytes: u64,
@@ -279,18 +293,18 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Counts; says whether there is room.
+    /// Counts `bytes` and returns whether they fit in the budget.
     fn take(&mut self, bytes: u64) -> bool {
         self.bytes += bytes;
         self.bytes <= self.context.budget.memory.0
     }
 
-    /// Refuses if there was no room.
+    /// Returns an error if the budget was exceeded.
     fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
         self.context.budget.require(ByteSize(self.bytes), what)
     }
 
-    /// Has a stop been asked for? Looked at now and then.
+    /// Checks from time to time whether a stop was requested.
     fn stop(&self, n: u64) -> Result<()> {
         if n.is_multiple_of(4096) {
             self.context.stop.check(STAGE)?;
@@ -299,7 +313,8 @@ impl<'a> Held<'a> {
     }
 }
 
-/// A judgement where its document stands: sorted by topic, then as `clusters.jsonl` has it.
+/// A judgement with the place of its document. Sorts by topic, then in the order of
+/// `clusters.jsonl`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Placed {
     topic: u32,
@@ -320,15 +335,15 @@ impl Placed {
     }
 }
 
-/// The documents judged for a topic that are in one cluster; or one that is in none.
+/// The judged documents of a topic that are in one cluster, or one document that is in no cluster.
 struct Group<'g> {
     placed: &'g [Placed],
     clustered: bool,
-    /// All are exact duplicates of each other.
+    /// Whether all are exact duplicates of each other.
     exact: bool,
-    /// Some are relevant and some are not: is this so of exact duplicates of each other?
+    /// Set if some are relevant and some are not: whether exact duplicates of each other disagree.
     relevance: Option<bool>,
-    /// Likewise of any difference in grade.
+    /// The same for any difference in grade.
     grades: Option<bool>,
 }
 
@@ -356,7 +371,7 @@ impl<'g> Group<'g> {
         }
     }
 
-    /// Its line in [`INCONSISTENT_FILE`].
+    /// The group's line in [`INCONSISTENT_FILE`].
     fn line(&self, judgements: &Judgements, clusters: &Clusters) -> String {
         let text = |text: &str| serde_json::Value::from(text).to_string();
         let differs = if self.relevance.is_some() {
@@ -389,7 +404,7 @@ impl<'g> Group<'g> {
     }
 }
 
-/// The files being written.
+/// The output files that are open.
 #[derive(Default)]
 struct Outputs {
     inconsistent: Option<AtomicFile>,
