@@ -44,8 +44,8 @@
 //!
 //! # What is not guaranteed
 //! The interval concerns pairs like the measured ones, and each group separately: at 95 %, one
-//! The interval concerns pairs like the measured ones, and each group separately: at 95 %, one
 //! group in twenty is expected to fall short. Another class, seed or collection needs another plan.
+
 mod cells;
 mod choose;
 mod estimate;

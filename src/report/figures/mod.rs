@@ -10,15 +10,15 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `trials.csv` | counts, precision and recall of every trial, by threshold, size group and kind of pairs |
-//! | `summary.csv` | the same over the classes of each ratio: mean, standard deviation, minimum, maximum |
-//! | `verified.csv` | pairs whose estimate reaches c, verified exactly against t: number of look-ups, recall |
+//! | `trials.csv` | precision and recall by trial, threshold, size group and kind of pairs |
+//! | `summary.csv` | the same over the classes of each ratio: mean, deviation, minimum, maximum |
+//! | `verified.csv` | pairs with estimates from c, verified against t: look-ups and recall |
 //! | `table3.csv` | documents and shingles by size group, beside those of .GOV |
 //! | `figure1.csv`, `.svg` | words against rank |
 //! | `figure2-N.csv`, `.svg` | precision against the threshold at 1/N |
 //! | `figure3-N.csv`, `.svg` | recall against the threshold at 1/N |
 //! | `figure4.csv`, `.svg` | shingles to process for a required precision |
-//! | `spread.csv`, `.svg` | precision over the classes of each ratio, at the threshold nearest 0.85 |
+//! | `spread.csv`, `.svg` | precision over the classes of each ratio, at about threshold 0.85 |
 //!
 //! # Algorithm
 //! Means are over the classes of a ratio, each class one value. A class in which precision or
