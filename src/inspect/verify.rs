@@ -66,7 +66,8 @@ pub fn verify(directory: &Path) -> Result<Verified> {
     Ok(found)
 }
 
-/// The trial directories of studies and plans, each after the one that others build on.
+/// The directories of a plan's subset and of the trials of plans and studies. The subset comes
+/// first, because other trials build on it.
 const TRIALS: [&str; 5] = [
     SUBSET,
     "plan/truth",
@@ -462,7 +463,7 @@ fn inspect_postings<K: Key>(
     Ok(())
 }
 
-/// Each stage and its files.
+/// Each stage and its state.
 #[must_use]
 pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let done = |yes: bool, doing: String| if yes { "done".to_string() } else { doing };

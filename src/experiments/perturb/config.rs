@@ -51,7 +51,7 @@ pub enum Recipe {
 pub struct Chowdhury {
     /// Copies of each original.
     pub copies: u32,
-    /// The words to consider: every i-th.
+    /// The words to consider: the i-th, the 2i-th ...
     pub every: u32,
     /// A considered word is edited if a number drawn from 1 to 10 is above this.
     pub alpha: u32,
@@ -226,7 +226,7 @@ impl PerturbConfig {
         matches!(self.recipe, Recipe::Chowdhury(_))
     }
 
-    /// The number of edits that a copy of this many words can have.
+    /// The most edits that a copy of a text of this many words can have.
     pub(super) fn most_edits(&self, words: u64) -> u64 {
         match &self.recipe {
             Recipe::Chowdhury(recipe) => words / u64::from(recipe.every.max(1)),

@@ -1,12 +1,12 @@
 //! Charts: typed results in, SVG out.
 //!
 //! # In and out
-//! In: numbers and labels. Out: an SVG file ([`Chart::svg`]), which stands for itself or in a page as an image, or
-//! markup for a page ([`bars()`]), which takes its colours from the page's style.
+//! In: numbers and labels. Out: an SVG file ([`Chart::svg`]), used by itself or as an image in a
+//! page, or markup for a page ([`bars()`]), which takes its colours from the page's style.
 //!
 //! # Invariants
 //! - The same data give the same bytes.
-//! - Every text is escaped. A drawing has no script and no address.
+//! - Every text is escaped. A drawing contains no script and no URL.
 //!
 //! # Algorithm
 //! A line is labelled at its right end. Labels that would overlap move apart ([`apart`](chart)), and a thin line

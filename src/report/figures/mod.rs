@@ -10,7 +10,7 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `trials.csv` | precision and recall by trial, threshold, size group and kind of pairs |
+//! | `trials.csv` | counts, precision, recall by trial, threshold, size group and kind of pairs |
 //! | `summary.csv` | the same over the classes of each ratio: mean, deviation, minimum, maximum |
 //! | `verified.csv` | pairs with estimates from c, verified against t: look-ups and recall |
 //! | `table3.csv` | documents and shingles by size group, beside those of .GOV |
@@ -18,7 +18,7 @@
 //! | `figure2-N.csv`, `.svg` | precision against the threshold at 1/N |
 //! | `figure3-N.csv`, `.svg` | recall against the threshold at 1/N |
 //! | `figure4.csv`, `.svg` | shingles to process for a required precision |
-//! | `spread.csv`, `.svg` | precision over the classes of each ratio, at about threshold 0.85 |
+//! | `spread.csv`, `.svg` | precision over a ratio's classes, at the threshold nearest 0.85 |
 //!
 //! # Algorithm
 //! Means are over the classes of a ratio, each class one value. A class in which precision or
