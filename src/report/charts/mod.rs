@@ -9,9 +9,9 @@
 //! - Every text is escaped. A drawing contains no script and no URL.
 //!
 //! # Algorithm
-//! A line is labelled at its right end. Labels that would overlap move apart ([`apart`](chart)), and a thin line
-//! leads from the end of a line to its label. Lines without data have no label. Ticks are multiples of 1, 2
-//! or 5 times a power of ten.
+//! A line is labelled at its right end. Overlapping labels move apart ([`apart`](chart)), and a
+//! thin line connects each label with its line. Lines without data have no label. Ticks are
+//! multiples of 1, 2 or 5 times a power of ten.
 
 mod axis;
 mod bars;
