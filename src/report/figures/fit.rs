@@ -14,8 +14,8 @@ pub(super) struct PowerLaw {
     pub halves: Option<(f64, f64)>,
 }
 
-/// The largest documents are outliers, and the last tenth is cut off by documents too short to
-/// count. The line is fitted to the ranks between.
+/// The largest documents are outliers, and the last tenth is cut off by files that are not real
+/// documents. The line is fitted to the ranks between.
 const FIRST_RANK: u64 = 100;
 
 /// Fewer points between these limits are too few for a fit; all points are used instead.
