@@ -1,45 +1,49 @@
-//! The formulas of the papers, as functions that refuse what is out of their range.
+//! The formulas of the papers, as functions that return `None` for arguments out of range.
 //!
 //! # Source
-//! Kołcz & Chowdhury, *Lexicon randomization for near-duplicate detection with I-Match*, 2008. Bernstein &
-//! Zobel, *Accurate discovery of co-derivative documents via duplicate text detection*, 2006. Fetterly,
-//! Manasse & Najork, *On the evolution of clusters of near-duplicate web pages*, 2003. Each function names the
-//! equation or section.
+//! Kołcz & Chowdhury, *Lexicon randomization for near-duplicate detection with I-Match*, 2008.
+//! Bernstein & Zobel, *Accurate discovery of co-derivative documents via duplicate text
+//! detection*, 2006. Fetterly, Manasse & Najork, *On the evolution of clusters of near-duplicate
+//! web pages*, 2003. Each function names the equation or section.
 //!
 //! # In and out
-//! In: probabilities, from 0 to 1, and counts. Out: a probability or an expected number; `None` where an
-//! argument is out of range, or nothing is defined.
+//! In: probabilities, from 0 to 1, and counts. Out: a probability or an expected number; `None` if
+//! an argument is out of range or the result is undefined.
 //!
 //! # Invariants
-//! - What goes in as a probability is at least 0 and at most 1, and no NaN; what comes out is too.
-//! - Products of many factors near 1 and differences of numbers near each other are taken by `ln_1p` and
-//!   `exp_m1`, so that a probability of 1e-18 has its digits.
+//! - Every probability, argument or result, is at least 0 and at most 1, and never NaN.
+//! - Products of many factors near 1, and differences of nearly equal numbers, are computed with
+//!   `ln_1p` and `exp_m1`, so that a probability of 1e-18 keeps its significant digits.
 //!
 //! # Cost
-//! Time in proportion to the number of factors or terms of a product or sum, which is at most [`MOST_TERMS`].
+//! Time is proportional to the number of factors of a product or terms of a sum, at most
+//! [`MOST_TERMS`].
 
-/// Factors of a product, terms of a sum: more than any paper has, few enough to take no time.
+/// Limit on the factors of a product or the terms of a sum: more than any paper needs, and few
+/// enough to compute at once.
 pub const MOST_TERMS: u64 = 1_000_000;
 
-/// A probability, if it is one.
+/// Returns the value if it is a probability.
 fn probability(p: f64) -> Option<f64> {
     (0.0..=1.0).contains(&p).then_some(p)
 }
 
-/// 1 - (1 - p)^n, for any n: that at least one of n independent things of probability p happens.
+/// 1 - (1 - p)^n, for any n: the probability that at least one of n independent events of
+/// probability p happens.
 fn at_least_one(p: f64, n: f64) -> Option<f64> {
     if n == 0.0 {
         return Some(0.0);
     }
-    // At p = 1 the logarithm is minus infinity and the result 1, as it should be.
+    // At p = 1 the logarithm is minus infinity, which gives the correct result, 1.
     probability(-(n * (-p).ln_1p()).exp_m1())
 }
 
-/// That at least one of `lexicons` randomised lexicons gives an unchanged signature after `changes` words of the
-/// lexicon came or went, when each lexicon is without a share `left_out` of the words: 1 - (1 - p^n)^K.
+/// The probability that at least one of `lexicons` randomised lexicons gives an unchanged signature
+/// after `changes` words of the lexicon were added or removed: 1 - (1 - p^n)^K. Each lexicon leaves
+/// out a share `left_out` of the words.
 ///
-/// Kołcz & Chowdhury 2008, equation 1. It takes each change for independent of the others, which holds for
-/// lexicons much larger than the number of changes; [`lexicon_unchanged`] does not.
+/// Kołcz & Chowdhury 2008, equation 1. The equation treats the changes as independent, which holds
+/// for lexicons much larger than the number of changes; [`lexicon_unchanged`] does not assume this.
 ///
 /// ```
 /// use lookalike::experiments::formulas::signature_stability;
@@ -52,13 +56,14 @@ pub fn signature_stability(left_out: f64, changes: u32, lexicons: u32) -> Option
     at_least_one(one, f64::from(lexicons))
 }
 
-/// That a lexicon, drawn by leaving `left_out` terms out of `terms`, leaves no change to be seen:
-/// q = C(L - n, M) / C(L, M), the product of (L - M - j) / (L - j) for j from 0 to n - 1.
+/// The probability that a lexicon, drawn by leaving `left_out` of `terms` terms out, shows no
+/// change: q = C(L - n, M) / C(L, M), the product of (L - M - j) / (L - j) for j from 0 to n - 1.
 ///
-/// Kołcz & Chowdhury 2008, equation 6, exactly. It is the probability that none of n *certain* terms is
-/// among the M left out, as the equation has it; equation 1 wants all of them to be among these, so that the two
-/// have `left_out` on different sides. `None` for more changes than terms, or more terms left out than
-/// there are, or more than [`MOST_TERMS`] changes.
+/// Kołcz & Chowdhury 2008, equation 6, exactly. As in the equation, this is the probability that
+/// *none* of n given terms is among the M that are left out. Equation 1 requires *all* of them to
+/// be among these, so `left_out` has opposite roles in the two. The result is `None` for more
+/// changes than terms, for more terms left out than there are, and for more than [`MOST_TERMS`]
+/// changes.
 #[must_use]
 pub fn lexicon_unchanged(terms: u64, left_out: u64, changes: u64) -> Option<f64> {
     if changes > terms || left_out > terms || changes > MOST_TERMS {
@@ -71,9 +76,11 @@ pub fn lexicon_unchanged(terms: u64, left_out: u64, changes: u64) -> Option<f64>
     probability((0..changes).map(factor).product())
 }
 
-/// Nearly the same for lexicons much larger than the number of changes: (1 - M/L)^n.
+/// An approximation of [`lexicon_unchanged`] for lexicons much larger than the number of changes:
+/// (1 - M/L)^n.
 ///
-/// Kołcz & Chowdhury 2008, equation 6, on its right. It is never less than [`lexicon_unchanged`].
+/// Kołcz & Chowdhury 2008, right-hand side of equation 6. It is never less than
+/// [`lexicon_unchanged`].
 #[must_use]
 pub fn lexicon_unchanged_about(terms: u64, left_out: u64, changes: u64) -> Option<f64> {
     if terms == 0 || left_out > terms || changes > MOST_TERMS {
@@ -82,7 +89,8 @@ pub fn lexicon_unchanged_about(terms: u64, left_out: u64, changes: u64) -> Optio
     probability(((terms - left_out) as f64 / terms as f64).powf(changes as f64))
 }
 
-/// That the first success comes at trial number `trials`, from 1: (1 - q)^(K - 1) q.
+/// The probability that trial number `trials`, counted from 1, is the first success: (1 - q)^(K -
+/// - 1) q.
 ///
 /// Kołcz & Chowdhury 2008, equation 7.
 #[must_use]
@@ -95,22 +103,25 @@ pub fn first_success(q: f64, trials: u64) -> Option<f64> {
     probability(q * (before as f64 * (-q).ln_1p()).exp())
 }
 
-/// Trials until the first success, on average: 1/q.
+/// Expected number of trials until the first success: 1/q.
 ///
-/// Kołcz & Chowdhury 2008, section 7.4 and Table 4: lexicons until one leaves a signature as it was. With
-/// M = 0.33 L, which is whole for each L of the table, [`lexicon_unchanged`] gives 13 of its 15 values to the
-/// last digit printed; the two others (n = 50, L = 10,000 and n = 20, L = 100,000) are 0.01 less than printed.
+/// Kołcz & Chowdhury 2008, section 7.4 and Table 4: the number of lexicons until one leaves a
+/// signature unchanged. With M = 0.33 L, which is whole for each L of the table,
+/// [`lexicon_unchanged`] gives 13 of its 15 values to the last digit printed. The two others (n =
+/// 50, L = 10,000 and n = 20, L = 100,000) are 0.01 less than printed.
 #[must_use]
 pub fn expected_trials(q: f64) -> Option<f64> {
     let q = probability(q)?;
     (q > 0.0).then(|| 1.0 / q)
 }
 
-/// That exactly `selected` chunks are selected of a passage of so many `chunks` that two documents share, when one of
-/// `every` is selected: e^-λ λ^c / c! with λ = chunks / every.
+/// The probability that exactly `selected` chunks are selected from a passage of `chunks` chunks
+/// that two documents share, if one chunk in `every` is selected: e^-λ λ^c / c! with λ = chunks /
+/// every.
 ///
-/// Bernstein & Zobel 2006, section 4.3: of 1,024 bytes that two documents share, with k = 256, no chunk is selected
-/// with a probability of 1.8 %, one with 7.3 %. The same for 100 words with k = 25.
+/// Bernstein & Zobel 2006, section 4.3: for a shared passage of 1,024 bytes and k = 256, the
+/// probability that no chunk is selected is 1.8 %, and that one is selected is 7.3 %. The same
+/// holds for 100 words with k = 25.
 ///
 /// ```
 /// use lookalike::experiments::formulas::selected_of_shared;
@@ -128,7 +139,8 @@ pub fn selected_of_shared(chunks: f64, every: f64, selected: u32) -> Option<f64>
     if lambda == 0.0 {
         return Some(if selected == 0 { 1.0 } else { 0.0 });
     }
-    // A product that is kept near 1: the growing factors come first, and are met by parts of e^-λ.
+    // Interleave the factors so that the product stays near 1: multiply by the growing factors
+    // first, and by parts of e^-λ to balance them.
     let (mut term, mut exponent) = (1.0, lambda);
     for i in 1..=selected {
         term *= lambda / f64::from(i);
@@ -141,8 +153,8 @@ pub fn selected_of_shared(chunks: f64, every: f64, selected: u32) -> Option<f64>
     probability(term * (-exponent).exp())
 }
 
-/// That fewer than `wanted` chunks are selected, so that a pair which must share so many is missed: the sum of
-/// [`selected_of_shared`] below `wanted`.
+/// The probability that fewer than `wanted` chunks are selected, so that a pair which must share
+/// that number is missed: the sum of [`selected_of_shared`] below `wanted`.
 ///
 /// Bernstein & Zobel 2006, section 4.3.
 #[must_use]
@@ -151,7 +163,7 @@ pub fn missed(chunks: f64, every: f64, wanted: u32) -> Option<f64> {
     let Some(most) = wanted.checked_sub(1) else {
         return Some(0.0);
     };
-    // From the largest term outwards. A cast ends at the limits of the type.
+    // Sum from the largest term outwards. A cast saturates at the limits of the type.
     let lambda = chunks / every;
     let middle = most.min(lambda as u32);
     let largest = selected_of_shared(chunks, every, middle)?;
@@ -169,12 +181,13 @@ pub fn missed(chunks: f64, every: f64, wanted: u32) -> Option<f64> {
     probability(sum.min(1.0))
 }
 
-/// That a hash counter of `fields` takes a chunk of one document for one that several have: that one of the other
-/// `singletons` - 1, or one of the `shared` distinct chunks that several documents do have, is counted in the
-/// same field. 1 - (1 - 1/m)^(n - 1 + d).
+/// The probability that a hash counter with `fields` fields counts a chunk of one document as
+/// shared by several: that one of the other `singletons` - 1, or one of the `shared` distinct
+/// chunks that several documents do contain, is counted in the same field. 1 - (1 - 1/m)^(n - 1 +
+/// d).
 ///
-/// Of the hashcounter of Bernstein & Zobel 2006, section 5, whose counts may be too high and are never too low.
-/// `None` where there is no field or no singleton.
+/// This describes the hash counter of Bernstein & Zobel 2006, section 5, whose counts may be too
+/// high but are never too low. The result is `None` if there is no field or no singleton.
 #[must_use]
 pub fn false_shared_probability(fields: u64, singletons: u64, shared: u64) -> Option<f64> {
     if fields == 0 {
@@ -184,7 +197,8 @@ pub fn false_shared_probability(fields: u64, singletons: u64, shared: u64) -> Op
     at_least_one(1.0 / fields as f64, others)
 }
 
-/// Singletons that a hash counter takes for shared, on average: n times [`false_shared_probability`].
+/// Expected number of singletons that a hash counter counts as shared: n times
+/// [`false_shared_probability`].
 #[must_use]
 pub fn expected_false_shared(fields: u64, singletons: u64, shared: u64) -> Option<f64> {
     if fields > 0 && singletons == 0 {
@@ -193,10 +207,12 @@ pub fn expected_false_shared(fields: u64, singletons: u64, shared: u64) -> Optio
     Some(singletons as f64 * false_shared_probability(fields, singletons, shared)?)
 }
 
-/// That two documents of resemblance r share at least `wanted` of `super_shingles`, each made of
-/// `shingles_each` min-wise samples: the upper tail of a binomial distribution with p = r^k.
+/// The probability that two documents of resemblance r share at least `wanted` of `super_shingles`,
+/// each made of `shingles_each` min-wise samples: the upper tail of a binomial distribution with p
+/// = r^k.
 ///
-/// Fetterly, Manasse & Najork 2003, section 3: six super-shingles of fourteen samples each, two in common.
+/// Fetterly, Manasse & Najork 2003, section 3: six super-shingles of fourteen samples each, two of
+/// them shared.
 ///
 /// ```
 /// use lookalike::experiments::formulas::super_shingles_shared;
@@ -217,10 +233,11 @@ pub fn super_shingles_shared(
     at_least(super_shingles, wanted, p)
 }
 
-/// That two documents of resemblance r agree in all `rows` of at least one of `bands` bands: 1 - (1 - r^rows)^bands.
+/// The probability that two documents of resemblance r agree in all `rows` of at least one of
+/// `bands` bands: 1 - (1 - r^rows)^bands.
 ///
-/// Locality-sensitive hashing as Gionis, Indyk & Motwani 1999 and Haveliwala, Gionis & Indyk 2000 have it; with one
-/// wanted of `bands` super-shingles it is [`super_shingles_shared`].
+/// Locality-sensitive hashing as described by Gionis, Indyk & Motwani 1999 and Haveliwala, Gionis &
+/// Indyk 2000. It equals [`super_shingles_shared`] with one of `bands` super-shingles wanted.
 #[must_use]
 pub fn bands_shared(resemblance: f64, rows: u32, bands: u32) -> Option<f64> {
     if rows == 0 {
@@ -230,7 +247,7 @@ pub fn bands_shared(resemblance: f64, rows: u32, bands: u32) -> Option<f64> {
     at_least_one(p, f64::from(bands))
 }
 
-/// That at least `wanted` of `tries` succeed, each with probability p.
+/// The probability that at least `wanted` of `tries` succeed, each with probability p.
 fn at_least(tries: u32, wanted: u32, p: f64) -> Option<f64> {
     if u64::from(tries) > MOST_TERMS {
         return None;
@@ -247,8 +264,8 @@ fn at_least(tries: u32, wanted: u32, p: f64) -> Option<f64> {
     if wanted == 1 {
         return at_least_one(p, f64::from(tries));
     }
-    // The tail that is shorter in terms of probability is summed, from its largest term outwards, so that no digit
-    // is lost to a difference from 1.
+    // Sum the tail with the smaller probability, from its largest term outwards, so that
+    // subtracting from 1 loses no digit.
     if f64::from(wanted) > f64::from(tries) * p {
         probability(tail(tries, wanted, p).min(1.0))
     } else {
@@ -259,8 +276,9 @@ fn at_least(tries: u32, wanted: u32, p: f64) -> Option<f64> {
 /// The sum of C(s, j) p^j (1 - p)^(s - j) for j from `from` to s.
 fn tail(tries: u32, from: u32, p: f64) -> f64 {
     let (rest, s) = (f64::from(tries - from), f64::from(tries));
-    // The first term, as a product that is kept near 1: its growing factors come first, and are met by those of the
-    // failures; from the first factor below 1 on all are, so what underflows would be 0 anyway.
+    // The first term, as a product that stays near 1: the growing factors come first and are
+    // balanced by the factors of the failures. After the first factor below 1 all factors are below
+    // 1, so a product that underflows would be 0 anyway.
     let (mut term, mut failures) = (1.0, tries - from);
     for i in (1..=from).map(f64::from) {
         term *= (rest + i) / i * p;
@@ -307,7 +325,7 @@ mod tests {
             for (n, printed) in changes.into_iter().zip(row) {
                 let q = lexicon_unchanged(terms, terms * 33 / 100, n);
                 let trials = expected_trials(q.unwrap()).unwrap();
-                // All but two round to what is printed, these two are a hundredth below.
+                // All but two round to the printed value; these two are 0.01 less.
                 let hundredths = (trials * 100.0).round() - (printed * 100.0_f64).round();
                 if hundredths != 0.0 {
                     other.push((terms, n, hundredths));
@@ -338,11 +356,11 @@ mod tests {
 
     #[test]
     fn equation_1_is_one_lexicon_after_the_other() {
-        // One lexicon: p^n. Two: what inclusion and exclusion give.
+        // One lexicon: p^n. Two: by inclusion and exclusion.
         near(signature_stability(0.33, 3, 1), 0.33f64.powi(3), 1e-14);
         let p = 0.5f64.powi(2);
         near(signature_stability(0.5, 2, 2), 2.0 * p - p * p, 1e-14);
-        // Small ones keep their digits: 10 lexicons, each with 1e-20.
+        // Small probabilities keep their digits: 10 lexicons, each with 1e-20.
         near(signature_stability(1e-10, 2, 10), 1e-19, 1e-12);
         assert_eq!(signature_stability(0.3, 2, 0), Some(0.0));
         assert_eq!(signature_stability(0.3, 0, 1), Some(1.0));
@@ -381,14 +399,14 @@ mod tests {
         near(missed(1024.0, 256.0, 2), two, 1e-12);
         assert_eq!(missed(1024.0, 256.0, 0), Some(0.0));
         near(missed(100.0, 1.0, 1_000), 1.0, 1e-12);
-        // One more and one less than the mean, which a long one has in the middle.
+        // One more and one less than the mean, which lies in the middle of a long range.
         near(missed(1e5, 1.0, 100_000), 0.5, 2e-3);
         let terms = (0..60).filter_map(|c| selected_of_shared(50.0, 1.0, c));
         near(missed(50.0, 1.0, 60), terms.sum(), 1e-12);
         assert_eq!(missed(0.0, 1.0, 3), Some(1.0));
         assert_eq!(selected_of_shared(0.0, 25.0, 0), Some(1.0));
         assert_eq!(selected_of_shared(0.0, 25.0, 3), Some(0.0));
-        // A probability far below the least that e^-λ alone would leave.
+        // A probability far below the smallest that e^-λ alone could represent.
         near(
             selected_of_shared(900.0, 1.0, 900),
             1.0 / (2.0 * std::f64::consts::PI * 900.0).sqrt(),
@@ -405,7 +423,7 @@ mod tests {
         }
     }
 
-    /// Fields are drawn, and singletons whose field somebody else hits are counted.
+    /// Draws fields and counts the singletons whose field another chunk hits.
     #[test]
     fn a_hash_counter_errs_as_often_as_the_formula_says() {
         const ROUNDS: u64 = 200;
@@ -439,7 +457,8 @@ mod tests {
         assert_eq!(false_shared_probability(1, 2, 0), Some(1.0));
         assert_eq!(expected_false_shared(8, 0, 5), Some(0.0));
         assert_eq!(expected_false_shared(0, 0, 5), None);
-        // Of 2^40 fields and a thousand chunks: as often as 999 / 2^40, digits and all.
+        // With 2^40 fields and a thousand chunks the probability is 999 / 2^40, with all its
+        // digits.
         near(
             false_shared_probability(1 << 40, 1_000, 0),
             999.0 / (1u64 << 40) as f64,
@@ -447,7 +466,7 @@ mod tests {
         );
     }
 
-    /// The binomial tail by adding up all outcomes.
+    /// The binomial tail, computed by adding up all outcomes.
     #[test]
     fn super_shingles_are_binomial() {
         for tries in 0..=10u32 {
@@ -471,7 +490,7 @@ mod tests {
             let expected = 1.0 - f64::powi(1.0 - p, 6) - 6.0 * p * f64::powi(1.0 - p, 5);
             near(super_shingles_shared(r, 14, 6, 2), expected, 1e-6);
         }
-        // The mass of a long one lies where its mean is.
+        // The mass of a long distribution lies around its mean.
         near(super_shingles_shared(0.5, 1, 100_001, 50_001), 0.5, 1e-9);
         assert_eq!(super_shingles_shared(0.9, 0, 6, 2), None);
         assert_eq!(super_shingles_shared(1.5, 14, 6, 2), None);
@@ -484,7 +503,7 @@ mod tests {
             for (rows, bands) in [(8, 16), (1, 1), (5, 0), (16, 8)] {
                 let expected = 1.0 - (1.0 - f64::powi(r, rows)).powi(bands);
                 let found = bands_shared(r, rows as u32, bands as u32).unwrap();
-                // The difference from 1 costs the plain formula its last digits.
+                // The plain formula subtracts from 1 and so loses its last digits.
                 assert!((found - expected).abs() < 1e-12, "{found} {expected}");
                 let other = super_shingles_shared(r, rows as u32, bands as u32, 1);
                 assert_eq!(bands_shared(r, rows as u32, bands as u32), other);

@@ -1,11 +1,11 @@
-//! What runs the pipeline several times to learn something: trials, studies, sampling plans, methods compared.
+//! Experiments: everything that runs the pipeline several times to measure something.
 //!
-//! - `trial`: one run with other parameters over a collection that is there, in a directory of its own.
+//! - `trial`: one run with other parameters over an ingested collection, in its own directory.
 //! - [`study`]: precision and recall of every sampling ratio (Ye, Wen & Ma 2008, sections 5 and 6).
 //! - [`plan`]: a sampling ratio for each size group.
 //! - [`compare`]: the methods of the papers side by side.
 //! - [`perturb`]: corpora with known pairs.
-//! - [`formulas`]: what the papers expect.
+//! - [`formulas`]: the values that the papers predict.
 
 pub mod compare;
 pub mod formulas;

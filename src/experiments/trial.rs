@@ -1,4 +1,5 @@
-//! One question asked beside a run, and its pairs held against the true ones.
+//! A run with other parameters over an existing collection, and its pairs compared with the true
+//! ones.
 
 use crate::budget::{Budget, ByteSize};
 use crate::collection::{
@@ -20,7 +21,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-/// What it took to get from the collection to the pairs.
+/// The cost of getting from the collection to the pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// Seconds of wall time.
@@ -33,7 +34,8 @@ pub struct Cost {
     pub spilled_bytes: u64,
 }
 
-/// What is left of the means where the caller holds so many bytes; its stages are not the caller's.
+/// The remaining resources while the caller uses this many bytes. The trial does not report its
+/// stages to the caller.
 pub(crate) fn within<'a>(context: &Context<'a>, held: u64) -> Context<'a> {
     Context {
         progress: &Silent,
@@ -45,7 +47,7 @@ pub(crate) fn within<'a>(context: &Context<'a>, held: u64) -> Context<'a> {
     }
 }
 
-/// A refusal of what was left, told of all that was given.
+/// Restates an error about the remaining budget in terms of the whole budget.
 pub(crate) fn refused(error: Error, context: &Context<'_>, held: u64) -> Error {
     match error {
         Error::BudgetTooSmall { least, what, .. } => Error::BudgetTooSmall {
@@ -57,9 +59,9 @@ pub(crate) fn refused(error: Error, context: &Context<'_>, held: u64) -> Error {
     }
 }
 
-/// Opens or makes a directory for other parameters over the collection of `base`, which stays as it is.
-/// Where `base` has the shared postings of all fingerprints and `sampling` is to have them, they are used
-/// too. What `directory` holds of an earlier trial is kept if the collection is the same.
+/// Opens or creates a directory for other parameters over the collection of `base`, which stays
+/// unchanged. If `base` has the shared postings of all fingerprints and `sampling` needs them, they
+/// are reused. Files of an earlier trial in `directory` are kept if the collection is the same.
 fn over(base: &Workspace, directory: &Path, sampling: &Sampling) -> Result<Workspace> {
     let theirs = &base.manifest;
     let complete = theirs
@@ -89,8 +91,8 @@ fn over(base: &Workspace, directory: &Path, sampling: &Sampling) -> Result<Works
     Ok(workspace)
 }
 
-/// Asks for all pairs of a collection with this sampling, in a directory of its own. The caller holds `held`
-/// bytes of the budget meanwhile.
+/// Finds all pairs of a collection with this sampling, in a separate directory. The caller uses
+/// `held` bytes of the budget meanwhile.
 pub(crate) fn ask(
     base: &Workspace,
     directory: &Path,
@@ -113,7 +115,7 @@ pub(crate) fn ask(
         spill: Spill::Auto,
         fan_in: None,
     };
-    // The stages of a trial are not the caller's.
+    // The stages of a trial are not reported as the caller's.
     let silent = within(context, held);
     let (wall, cpu) = (Instant::now(), cpu_seconds());
     let joined = pipeline::join(&mut workspace, &parameters, &silent);
@@ -130,7 +132,7 @@ pub(crate) fn ask(
             + pairs.map_or(0, |pairs| pairs.stats.spilled_bytes),
     };
     if workspace.path("postings") == base.path("postings") {
-        // What the run before it took to sort is part of the price.
+        // The cost includes the sorting of the earlier run whose postings are reused.
         for stage in ["sample", "sort", "merge"] {
             if let Some(stage) = base.manifest.costs.get(stage) {
                 cost.wall_seconds += stage.wall_seconds;
@@ -143,14 +145,14 @@ pub(crate) fn ask(
     Ok((workspace, cost))
 }
 
-/// Two documents that are a pair in truth, in a trial, or in both.
+/// Two documents that are a true pair, a pair of a trial, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Compared {
     pub a: u32,
     pub b: u32,
-    /// Fingerprints they share, if that is enough for the truth's threshold.
+    /// The number of fingerprints they share, if it reaches the threshold of the true pairs.
     pub truth: Option<u32>,
-    /// Sampled fingerprints they share, if that is enough for the trial's.
+    /// The number of sampled fingerprints they share, if it reaches the trial's threshold.
     pub found: Option<u32>,
 }
 
@@ -203,7 +205,7 @@ pub(crate) fn each_compared(
     }
 }
 
-/// What must be known of documents to place their pairs.
+/// The data about documents that assigns their pairs to groups.
 #[derive(Debug)]
 pub(crate) struct Documents {
     /// Size group of each.
@@ -213,7 +215,7 @@ pub(crate) struct Documents {
 }
 
 impl Documents {
-    /// Bytes of memory for so many.
+    /// Bytes of memory for this number of documents.
     pub(crate) fn bytes(documents: u64) -> u64 {
         documents * 9
     }
@@ -234,7 +236,7 @@ impl Documents {
         Ok(Documents { group, size })
     }
 
-    /// Groups of a pair: of the smaller document, of the larger.
+    /// Groups of a pair: that of the smaller document, then that of the larger.
     pub(crate) fn groups(&self, a: u32, b: u32) -> (u8, u8) {
         let (a, b) = (self.group[a as usize], self.group[b as usize]);
         (a.min(b), a.max(b))
@@ -249,7 +251,7 @@ impl Documents {
     }
 }
 
-/// How many of rising thresholds are reached by two sets that share so much.
+/// The number of ascending thresholds that two sets with this overlap reach.
 pub(crate) fn reached(thresholds: &[Threshold], shared: u32, sizes: (u64, u64)) -> usize {
     thresholds.partition_point(|threshold| threshold.reached(shared.into(), sizes.0, sizes.1))
 }

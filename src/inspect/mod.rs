@@ -1,4 +1,4 @@
-//! Reads directories and files of the program's formats: checks every byte, and shows them as text.
+//! Reads the program's directories and files, checks every byte, and prints them as text.
 
 mod verify;
 

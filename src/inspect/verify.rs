@@ -1,4 +1,4 @@
-//! Reading everything again, and printing any of it.
+//! Reads all files again to verify them, and prints their records.
 
 use crate::cluster::ResultsEntry;
 use crate::collection::{
@@ -19,22 +19,22 @@ use crate::{Error, Result, pipeline};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What [`verify`] found.
+/// The result of [`verify`].
 #[derive(Debug, Default)]
 pub struct Verified {
     /// Files checked.
     pub files: u64,
-    /// Bytes of them.
+    /// Bytes of these files.
     pub bytes: u64,
-    /// What is wrong, file by file.
+    /// The errors, file by file.
     pub errors: Vec<Error>,
 }
 
-/// Reads every committed file of a directory and checks size, header, checksums and structure: parts,
-/// results, and what the manifest names beside them. Directories that a stopped study or plan left in it
-/// are looked through like it.
+/// Reads every committed file of a directory and checks size, header, checksums and structure:
+/// parts, results, and the auxiliary files that the manifest names. It also checks the directories
+/// that an interrupted study or plan left inside.
 ///
-/// Of `lock` nothing is read, and of what no manifest names nothing is known.
+/// It does not read `lock`, and cannot check files that no manifest names.
 pub fn verify(directory: &Path) -> Result<Verified> {
     let manifest = pipeline::look(directory)?;
     let mut found = Verified::default();
@@ -45,7 +45,8 @@ pub fn verify(directory: &Path) -> Result<Verified> {
         let directory = directory.join(place);
         match pipeline::look(&directory) {
             Ok(manifest) => {
-                // A subset's collection is its own, others stand on that of the directory or of the subset.
+                // A subset has its own collection; other trials build on that of the directory or
+                // of the subset.
                 let borrowed = if place == SUBSET {
                     &BTreeSet::new()
                 } else {
@@ -54,7 +55,7 @@ pub fn verify(directory: &Path) -> Result<Verified> {
                 look_through(&directory, &manifest, borrowed, &mut found);
                 theirs.extend(own(&manifest));
             }
-            // None is there, or it was stopped before it had anything.
+            // There is none, or it was interrupted before it wrote anything.
             Err(Error::StageMissing { .. }) => {}
             Err(error) => {
                 found.files += 1;
@@ -65,7 +66,8 @@ pub fn verify(directory: &Path) -> Result<Verified> {
     Ok(found)
 }
 
-/// Where studies and plans have trials, after that which others stand on.
+/// The directories of a plan's subset and of the trials of plans and studies. The subset comes
+/// first, because other trials build on it.
 const TRIALS: [&str; 5] = [
     SUBSET,
     "plan/truth",
@@ -74,7 +76,7 @@ const TRIALS: [&str; 5] = [
     "study/trial",
 ];
 
-/// Where a plan has a collection of some documents.
+/// The directory in which a plan keeps the collection of its subset.
 const SUBSET: &str = "plan/subset";
 
 /// A part by subdirectory, name and checksum.
@@ -84,13 +86,14 @@ fn named(place: &'static str, info: &PartInfo) -> Named {
     (place, info.name.clone(), info.checksum.clone())
 }
 
-/// The parts of a manifest, as another manifest that stands on it names them.
+/// The parts of a manifest, in the form in which a manifest that builds on it names them.
 fn own(manifest: &Manifest) -> impl Iterator<Item = Named> {
     let parts = manifest.parts().into_iter();
     parts.map(|(place, _, info)| named(place, info))
 }
 
-/// Checks what a manifest names, but for parts of the directories that it stands on, `theirs`.
+/// Checks the files that a manifest names, except the parts (`theirs`) of the directories on which
+/// it builds.
 fn look_through(
     directory: &Path,
     manifest: &Manifest,
@@ -114,7 +117,7 @@ fn look_through(
         .get::<ResultsEntry>()
         .into_iter()
         .flat_map(|r| &r.files);
-    // The inputs of a trial are those of what it stands on.
+    // The inputs of a trial are those of the directory on which it builds.
     let list = Some(&manifest.inputs.list).filter(|_| manifest.origin.is_none());
     for file in results.chain(&manifest.others).chain(list) {
         found.files += 1;
@@ -150,7 +153,7 @@ fn read_whole(path: &Path, kind: Kind, parameters: Option<u128>, info: &PartInfo
     }
 }
 
-/// Bytes of each number in a part that is nothing but numbers.
+/// Bytes of each number in a part that consists only of numbers.
 fn numbers(part: &PartFile) -> Result<usize> {
     let width = part.header.key_bytes as usize;
     if !matches!(width, 4 | 8 | 16) {
@@ -158,7 +161,7 @@ fn numbers(part: &PartFile) -> Result<usize> {
     }
     let mut expected = part.footer.records.saturating_mul(width as u64);
     if part.header.kind == Kind::Fingerprints {
-        // A checksum of every block follows.
+        // Each block is followed by a checksum.
         let index = (HEADER_BYTES as u64).saturating_add(expected);
         if part.footer.index_offset != index {
             let at = part.payload_end() + 16;
@@ -229,7 +232,7 @@ fn read_postings<K: Key>(path: &Path, parameters: Option<u128>, info: &PartInfo)
     all_there(path, info.records, lists)
 }
 
-/// Texts are whole characters, though their pieces are not.
+/// A text consists of whole characters, though its pieces may not.
 fn read_texts(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
     let mut reader = TextReader::open(path, parameters, Some(info))?;
     let mut texts = 0;
@@ -265,11 +268,11 @@ fn all_there(path: &Path, expected: u64, found: u64) -> Result<()> {
     })
 }
 
-/// Is the beginning of a file UTF-8 without a zero byte?
+/// Whether the beginning of a file is UTF-8 without a zero byte.
 fn is_text(path: &Path) -> Result<bool> {
     let mut beginning = vec![0; 64 << 10];
     let read = disk::read_some(&mut disk::open(path)?, &mut beginning, path)?;
-    // What is cut at its end may be the beginning of a character.
+    // An incomplete sequence at the end may be the beginning of a character.
     let valid = match std::str::from_utf8(&beginning[..read]) {
         Ok(_) => true,
         Err(error) => error.error_len().is_none(),
@@ -277,7 +280,7 @@ fn is_text(path: &Path) -> Result<bool> {
     Ok(valid && !beginning[..read].contains(&0))
 }
 
-/// What a text file is, by its name.
+/// The kind of a text file, by its name.
 fn text_file(path: &Path) -> &'static str {
     match path.file_name().and_then(|name| name.to_str()) {
         Some("pairs.tsv") => "the pairs that were found, one a line",
@@ -295,10 +298,10 @@ fn text_file(path: &Path) -> &'static str {
     }
 }
 
-/// Bytes of a text that are printed.
+/// Limit on the bytes of a text that are printed.
 const SHOWN_BYTES: usize = 1 << 20;
 
-/// Prints header, footer and up to `most` records of any part; `line` says whether to go on.
+/// Prints header, footer and up to `most` records of any part; `line` returns whether to continue.
 pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bool>) -> Result<()> {
     let header = match read_header(path) {
         Err(Error::NotOurs { .. } | Error::Truncated { .. }) if is_text(path)? => {
@@ -386,7 +389,7 @@ pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bo
                 {
                     bytes.extend_from_slice(piece);
                 }
-                // One that is too long to be shown whole is shown up to a character's end.
+                // A text that is too long is cut at the end of a character.
                 let mut shown = bytes.len().min(SHOWN_BYTES);
                 while shown < bytes.len() && bytes[shown] & 0xc0 == 0x80 && shown > 0 {
                     shown -= 1;
@@ -460,7 +463,7 @@ fn inspect_postings<K: Key>(
     Ok(())
 }
 
-/// Each stage and what there is of it.
+/// Each stage and its state.
 #[must_use]
 pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let done = |yes: bool, doing: String| if yes { "done".to_string() } else { doing };

@@ -1,23 +1,26 @@
-//! The relationship graph: documents that were found alike, as a file for other programs.
+//! The relationship graph: documents connected by the pairs found, as a file for other programs.
 //!
 //! # Source
-//! Bernstein & Zobel 2006, section 3: a vertex for each document, an edge for each pair that the score puts at
-//! or above the threshold.
+//! Bernstein & Zobel 2006, section 3: a vertex for each document, an edge for each pair whose score
+//! reaches the threshold.
 //!
 //! # In and out
-//! In: the committed pair list, of shingles or of a method's keys. Out: DOT (Graphviz), GraphML or a table.
+//! In: the committed pair list, of shingles or of a method's features. Out: DOT (Graphviz), GraphML
+//! or a table.
 //!
 //! # Invariants
-//! - Vertices are in input order, edges in the order of the pair list: the bytes are the pairs' alone.
-//! - Any docno is valid: vertices are named by the numbers of documents and carry their docnos as labels.
-//!   What XML cannot hold at all (control characters) becomes U+FFFD in GraphML, and NUL in DOT.
+//! - Vertices are in input order, edges in the order of the pair list: the bytes depend only on the
+//!   pairs.
+//! - Any docno is valid: vertices are named by document numbers and have the docnos as labels.
+//!   Control characters that XML cannot represent become U+FFFD in GraphML, and NUL does in DOT.
 //!
 //! # Cost
-//! Three passes over the pair list; a bit and what is measured for each document.
+//! Three passes over the pair list; one bit and the measure's data for each document.
 //!
 //! # Where we depart from the source
-//! Documents without an edge are left out: the paper's graphs have far more of them than others. So are exact
-//! duplicates (`exact-duplicates.tsv`), which are alike to what their representative is alike to.
+//! Documents without an edge are left out: in the paper's graphs they are the great majority. Exact
+//! duplicates (`exact-duplicates.tsv`) are left out too, because they resemble the same documents
+//! as their representative.
 
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::cluster::cell;
@@ -37,7 +40,7 @@ const STAGE: &str = "graph";
 /// Readers and writer.
 const FIXED_BYTES: u64 = 8 << 20;
 
-/// How a graph is written.
+/// The format of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GraphFormat {
@@ -50,7 +53,7 @@ pub enum GraphFormat {
 }
 
 impl GraphFormat {
-    /// All there are.
+    /// All formats.
     pub const ALL: [GraphFormat; 3] = [GraphFormat::Dot, GraphFormat::GraphMl, GraphFormat::Tsv];
 
     /// Name of the file in an output directory.
@@ -191,8 +194,8 @@ pub fn graph(
     })
 }
 
-/// Writes the graph of a directory's pairs to a file; one that lies in the directory is named in its
-/// manifest.
+/// Writes the graph of a directory's pairs to a file. If the file is inside the directory, the
+/// manifest records it.
 pub fn write_graph(
     workspace: &mut Workspace,
     format: GraphFormat,
@@ -213,7 +216,7 @@ pub fn write_graph(
     }
 }
 
-/// What stands between the quotes of a DOT label. A backslash would begin an escape of Graphviz's.
+/// The text between the quotes of a DOT label. A backslash would start a Graphviz escape.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -222,7 +225,7 @@ fn quoted(text: &str) -> String {
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\0' => out.push(char::REPLACEMENT_CHARACTER),
-            // Written out, as in a TSV file: a terminal would obey it.
+            // Escaped as in a TSV file: a terminal would execute it.
             c if c.is_control() && c != '\t' => {
                 out.push_str(&cell(&cell(c.encode_utf8(&mut [0; 4]))))
             }
@@ -232,7 +235,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// A text as XML 1.0 may hold it. A reader would take a raw carriage return for a line feed.
+/// Text that XML 1.0 can represent. A parser would read a raw carriage return as a line feed.
 fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

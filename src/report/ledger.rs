@@ -11,7 +11,7 @@ use crate::pipeline::Summary;
 use crate::sample::plan::Target;
 use crate::workspace::Cost;
 
-/// A share in brackets; nothing of nothing.
+/// A share in brackets; empty if the total is 0.
 pub(super) fn share(part: u64, whole: u64) -> String {
     numbers::share(part, whole).map_or_else(String::new, |share| format!(" ({share})"))
 }
@@ -43,7 +43,7 @@ pub fn ledger(summary: &Summary) -> String {
     out
 }
 
-/// The counts of the ledger: name, indented by what it is part of, and value.
+/// The counts of the ledger: name and value, indented below the count that they are part of.
 #[must_use]
 pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
     let mut rows = Vec::new();
@@ -65,7 +65,7 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
             row(name, count(n));
         }
     }
-    // A method has read the texts that a collection keeps, whose ledger has the rest.
+    // A method reads the texts that a collection keeps; the rest is in the collection's ledger.
     let method = summary.method.as_ref();
     let (keys, fingerprint) = match method {
         Some(_) => ("keys", "key"),
@@ -217,7 +217,7 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
     rows
 }
 
-/// What each stage cost that has run, in order, and at last `all`.
+/// The cost of each stage that has run, in order, and finally of `all`.
 #[must_use]
 pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
     let stages = [
@@ -237,7 +237,7 @@ pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
         .collect();
     let costs = summary.costs.values();
     let all = Cost {
-        // Not their sum: that of nothing is -0.0.
+        // Not their sum: the sum of no values is -0.0.
         wall_seconds: costs.clone().fold(0.0, |sum, cost| sum + cost.wall_seconds),
         cpu_seconds: costs.clone().fold(0.0, |sum, cost| sum + cost.cpu_seconds),
         peak_bytes: costs.map(|cost| cost.peak_bytes).max().unwrap_or(0),

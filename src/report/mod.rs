@@ -1,9 +1,10 @@
-//! The ledger: what came in, what left, what was dropped and why, what it cost.
+//! The ledger: the documents that came in and went out, those dropped and why, and the cost of the
+//! run.
 //!
 //! # In and out
-//! In: a manifest. Out: [`Summary`](crate::pipeline::Summary), which is `summary.json` and, as text, the table at the end of a
-//! run, and with clusters and pairs the [`page`]; the pairs as a [`graph()`]. Every number in it was counted by a stage; nothing is
-//! computed twice.
+//! In: a manifest. Out: [`Summary`](crate::pipeline::Summary), which becomes `summary.json`, the
+//! table printed at the end of a run and, with clusters and pairs, the [`page`]; and the pairs as a
+//! [`graph()`]. A stage counted every number in it; nothing is computed twice.
 
 pub(crate) mod charts;
 mod comparison;

@@ -1,20 +1,20 @@
-//! What is compared, and what it is to reach, in words.
+//! Describes in words what a run compared and which threshold pairs had to reach.
 
 use crate::ids::Threshold;
 use crate::measure::Measure;
 use crate::pipeline::Summary;
 
-/// The words for one directory's question.
+/// The words for the query parameters of one directory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wording<'a> {
-    /// The method whose keys are compared in place of shingles.
+    /// The method whose features are compared instead of shingles.
     pub method: Option<&'a str>,
     pub measure: Measure,
     pub threshold: Threshold,
 }
 
 impl<'a> Wording<'a> {
-    /// `None` where nothing was joined.
+    /// `None` if there was no join.
     pub fn of(summary: &'a Summary) -> Option<Self> {
         let config = summary.join_config?;
         Some(Wording {
@@ -24,7 +24,7 @@ impl<'a> Wording<'a> {
         })
     }
 
-    /// What documents are made of.
+    /// The noun for the elements of a document.
     pub fn key(&self) -> &'static str {
         match self.method {
             Some(_) => "key",
@@ -32,7 +32,7 @@ impl<'a> Wording<'a> {
         }
     }
 
-    /// Several of them.
+    /// The plural of this noun.
     pub fn keys(&self) -> &'static str {
         match self.method {
             Some(_) => "keys",
@@ -40,7 +40,7 @@ impl<'a> Wording<'a> {
         }
     }
 
-    /// What is measured.
+    /// The measure.
     pub fn noun(&self) -> &'static str {
         match self.measure {
             Measure::Resemblance => "resemblance",
@@ -51,7 +51,7 @@ impl<'a> Wording<'a> {
         }
     }
 
-    /// What the noun means for two documents.
+    /// The meaning of the measure for two documents.
     pub fn definition(&self) -> String {
         let keys = self.keys();
         let what = match self.measure {
@@ -84,7 +84,7 @@ impl<'a> Wording<'a> {
         format!("the {} of two documents is {what}", self.noun())
     }
 
-    /// What a pair has that is listed: `a resemblance of 0.85 or more`.
+    /// The property of a listed pair: `a resemblance of 0.85 or more`.
     pub fn listed(&self) -> String {
         match self.measure {
             Measure::Shared(1) => format!("a {} or more in common", self.key()),
@@ -93,7 +93,7 @@ impl<'a> Wording<'a> {
         }
     }
 
-    /// The least that is listed.
+    /// The lowest listed value.
     pub fn least(&self) -> String {
         match self.measure {
             Measure::Shared(least) => least.to_string(),
@@ -101,7 +101,7 @@ impl<'a> Wording<'a> {
         }
     }
 
-    /// Name of the count of the pairs that are listed.
+    /// Name of the count of listed pairs.
     pub fn row(&self) -> String {
         match self.measure {
             Measure::Shared(least) => format!("pairs with {least} or more in common"),
@@ -109,7 +109,7 @@ impl<'a> Wording<'a> {
         }
     }
 
-    /// What a pair is that is not listed.
+    /// The property of a pair that is not listed.
     pub fn below(&self) -> String {
         format!("below {}", self.least())
     }

@@ -1,17 +1,19 @@
-//! What methods make of documents and their edited copies.
+//! How methods treat documents and their edited copies.
 //!
 //! # Source
-//! Found ratio and clusters: Chowdhury et al. 2002, section 4.3, Tables III and IV. An original and its copies
-//! are a family; a document of it is found if its cluster has another of the family, and the clusters of a
-//! family are those that its documents are in, one that is in none being one by itself (11 copies of which none
-//! is found are 11 clusters; Table III's 36.4 % are 4 of 11, in Table IV's 9 clusters).
+//! Found ratio and clusters: Chowdhury et al. 2002, section 4.3, Tables III and IV. An original and
+//! its copies are a family. A document of the family is found if its cluster has another document
+//! of the family. The clusters of a family are those that contain its documents; a document in no
+//! cluster counts as one (11 copies of which none is found are 11 clusters; Table III's 36.4 % are
+//! 4 of 11, in Table IV's 9 clusters).
 //!
-//! Curves: Cherkasova et al. 2009, section 3: the similarity of original and copy by a method, on average over
-//! all copies with as many edits; and, for pairs of different originals, its distribution.
+//! Curves: Cherkasova et al. 2009, section 3: the similarity of original and copy by a method,
+//! averaged over all copies with the same number of edits; and its distribution over pairs of
+//! different originals.
 //!
 //! # Where we depart from the source
-//! A method that asks for a number of keys in common, or scores them by the documents' lengths, is shown by
-//! the resemblance of the two sets of keys.
+//! For a method that requires a number of shared features, or scores them by the lengths of the
+//! documents, the curves show the resemblance of the two feature sets.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
@@ -32,40 +34,40 @@ use crate::union_find::UnionFind;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
-/// Originals of which every two are compared at most: 124,750 pairs.
+/// Limit on the originals that are compared with each other: 124,750 pairs.
 const MOST_ORIGINALS: usize = 500;
 /// Bytes of mapped sets kept in memory.
 const RESIDENT: u64 = 64 << 20;
-/// Bytes that a copy takes, its docno twice included.
+/// Bytes per copy, with its docno stored twice.
 const COPY_BYTES: u64 = 600;
 
-/// What methods make of edited copies.
+/// The results for edited copies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Families {
     /// Originals that have copies.
     pub originals: u64,
     /// Copies.
     pub copies: u64,
-    /// Copies or originals of the edit list that the collection does not have.
+    /// Copies or originals of the edit list that are not in the collection.
     pub unknown: u64,
-    /// One row a family: originals in the order of the edit list.
+    /// One row per family: originals in the order of the edit list.
     pub rows: Vec<FamilyRow>,
-    /// One curve a method.
+    /// One curve per method.
     pub curves: Vec<Curve>,
-    /// One distribution a method.
+    /// One distribution per method.
     pub distributions: Vec<Distribution>,
 }
 
-/// A family, by each method.
+/// A family, with the result of each method.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FamilyRow {
     /// Docno of the original.
     pub original: String,
     /// Documents of the family.
     pub documents: u64,
-    /// Of these, found by each method.
+    /// The number of them that each method found.
     pub found: Vec<u64>,
-    /// Clusters that they are in.
+    /// The number of clusters that contain them.
     pub clusters: Vec<u64>,
 }
 
@@ -74,18 +76,18 @@ pub struct FamilyRow {
 pub struct Curve {
     /// The method.
     pub method: String,
-    /// Edits, copies, mean of the similarity, least.
+    /// Number of edits, number of copies, mean of the similarity, minimum.
     pub points: Vec<(u64, u64, f64, f64)>,
 }
 
-/// Similarity of every two originals.
+/// Similarity of all pairs of originals.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Distribution {
     /// The method.
     pub method: String,
-    /// Pairs looked at.
+    /// Pairs compared.
     pub pairs: u64,
-    /// The similarities above 0, rising.
+    /// The similarities above 0, ascending.
     pub similar: Vec<f64>,
 }
 
@@ -207,7 +209,7 @@ pub(super) fn run(
     })
 }
 
-/// How similar two documents are by a method.
+/// Similarity of two documents by a method.
 struct Similar<'a> {
     sets: MappedSets,
     representatives: &'a [u32],
@@ -238,7 +240,7 @@ impl Similar<'_> {
 
 type Read = (HashMap<u32, String>, Vec<Copy>, u64);
 
-/// Reads the edit list, and numbers its documents.
+/// Reads the edit list and numbers its documents.
 fn read(base: &Workspace, edits: &Path, context: &Context<'_>) -> Result<Read> {
     let mut lines = Vec::new();
     let mut reader = std::io::BufReader::new(disk::open(edits)?);

@@ -1,30 +1,32 @@
-//! Methods side by side: what each finds of one collection, and of what the others find.
+//! Compares methods: what each finds in one collection, and how their results overlap.
 //!
 //! # Source
-//! The columns are those of the papers: documents ignored, clusters (Chowdhury et al. 2002, Tables V, IX, XI),
-//! found ratio and clusters of each perturbed original (Tables III and IV), recall, precision and utility against
-//! a truth (Kolcz & Chowdhury 2008, equations 3 to 5, over all pairs in place of a query's), pairs found by all
-//! methods and by each alone (Cherkasova et al. 2009, Table 2), similarity against edits and its distribution
-//! over distinct documents (Figures 2 to 8).
+//! The columns are those of the papers: documents ignored, clusters (Chowdhury et al. 2002, Tables
+//! V, IX, XI), found ratio and clusters of each perturbed original (Tables III and IV), recall,
+//! precision and utility against a ground truth (Kolcz & Chowdhury 2008, equations 3 to 5, over all
+//! pairs instead of those of a query), pairs found by all methods and by only one (Cherkasova et
+//! al. 2009, Table 2), similarity against edits and its distribution over distinct documents
+//! (Figures 2 to 8).
 //!
 //! # In and out
-//! In: a collection, and the directories of its methods ([`crate::methods`]), each with its pairs. Out: a
-//! [`Comparison`].
+//! In: a collection, and the directories of its methods ([`crate::methods`]), each with its pairs.
+//! Out: a [`Comparison`].
 //!
 //! # Algorithm
-//! Every pair list is in the order of the documents' numbers, which all methods share: one merge of all lists
-//! counts for every two methods the pairs that both have, and everything else follows from these counts.
+//! Every pair list is sorted by document numbers, which are the same for all methods. One merge of
+//! all lists counts, for every two methods, the pairs that both have. Everything else follows from
+//! these counts.
 //!
 //! # Invariants
-//! - Pairs are of representatives: exact duplicates are found by every method and tell nothing.
-//! - Counts add up: the pairs found by exactly k methods, summed over k, are all that any found.
+//! - Pairs are of representatives: every method finds exact duplicates, so they would show nothing.
+//! - Counts add up: the pairs found by exactly k methods, summed over k, are all pairs found.
 //!
 //! # Cost
-//! Pairs are streamed. Memory: four bytes a document for the clusters of one method at a time; with edits, the
-//! docnos of these.
+//! Pairs are streamed. Memory: 4 bytes per document for the clusters of one method at a time; if
+//! there are edits, also the docnos of the edited copies and their originals.
 //!
 //! # Errors
-//! `StageMissing` where a method was not run; `BadParameter`; `BudgetTooSmall`; `Corrupt`; `Io`.
+//! `StageMissing` if a method was not run; `BadParameter`; `BudgetTooSmall`; `Corrupt`; `Io`.
 
 mod families;
 mod tables;
@@ -48,107 +50,107 @@ pub use families::{Curve, Distribution, Families, FamilyRow};
 pub use tables::{TableFile, files, table};
 
 const STAGE: &str = "compare";
-/// Bytes that a pair list being read takes.
+/// Bytes for reading one pair list.
 const LIST_BYTES: u64 = 1 << 20;
-/// Methods side by side at most.
+/// Limit on the number of methods.
 pub const MOST_METHODS: usize = 64;
 
-/// What a false pair costs in the utility, in true pairs, by default (Kolcz & Chowdhury 2008).
+/// Default cost of a false pair in the utility, in true pairs (Kolcz & Chowdhury 2008).
 pub const COST: u64 = 100;
 
-/// What is compared.
+/// The parameters of a comparison.
 #[derive(Clone, Debug)]
 pub struct CompareConfig {
     /// The methods, in the order of the tables.
     pub methods: Vec<Spec>,
-    /// Those of them that the others are held against.
+    /// The methods whose pairs serve as ground truth for the others.
     pub truths: Vec<Spec>,
-    /// The edit list of `perturb`, if the collection is made of copies.
+    /// The edit list of `perturb`, if the collection consists of originals and copies.
     pub edits: Option<PathBuf>,
-    /// What a false pair costs in the utility, in true pairs ([`COST`]).
+    /// Cost of a false pair in the utility, in true pairs ([`COST`]).
     pub cost: u64,
 }
 
-/// What was found.
+/// The result of a comparison.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Comparison {
     /// Documents of the collection.
     pub documents: u64,
-    /// Those that are no exact duplicates of earlier ones.
+    /// Documents that are not exact duplicates of earlier ones.
     pub representatives: u64,
-    /// One row a method.
+    /// One row per method.
     pub methods: Vec<MethodRow>,
-    /// What they have in common.
+    /// Pairs found by several methods.
     pub agreement: Agreement,
-    /// What they make of edited copies.
+    /// Results for the edited copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub families: Option<Families>,
 }
 
-/// What a method found, and what it cost.
+/// The results of a method, and their cost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MethodRow {
     /// Its specification.
     pub method: String,
-    /// Representatives without a key.
+    /// Representatives without features.
     pub ignored: u64,
-    /// Keys, over all documents.
+    /// Features, over all documents.
     pub keys: u64,
     /// Pairs of representatives.
     pub pairs: u64,
-    /// Clusters of two documents or more, those of exact duplicates alone included.
+    /// Clusters of two or more documents, including those of exact duplicates only.
     pub clusters: u64,
-    /// Clusters of exact duplicates alone.
+    /// Clusters of exact duplicates only.
     pub exact_only: u64,
     /// Documents in clusters.
     pub documents: u64,
-    /// Documents of the largest.
+    /// Documents in the largest cluster.
     pub largest: u64,
-    /// Shared keys: sets of duplicates, where a key stands for one.
+    /// Shared features: sets of duplicates, for a method in which one feature stands for a set.
     pub sets: u64,
-    /// Against each truth.
+    /// The comparison with each ground truth.
     pub against: Vec<Against>,
     /// Seconds of wall time, over all stages.
     pub wall_seconds: f64,
     /// Seconds of CPU time.
     pub cpu_seconds: f64,
-    /// Peak resident memory of the process that made it.
+    /// Peak resident memory of the process that ran the method.
     pub peak_bytes: u64,
-    /// Bytes of keys, postings and pairs on disk.
+    /// Bytes of features, postings and pairs on disk.
     pub disk_bytes: u64,
 }
 
-/// A method's pairs against those of a truth.
+/// A method's pairs compared with those of a ground truth.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Against {
-    /// The truth's specification.
+    /// Specification of the method that is the ground truth.
     pub truth: String,
     /// Its pairs.
     pub true_pairs: u64,
-    /// Those of them that the method has.
+    /// True pairs that the method found.
     pub found: u64,
-    /// Share of the method's pairs that are true; none where it has none.
+    /// Share of the method's pairs that are true; `None` if it has none.
     pub precision: Option<f64>,
-    /// Share of the true pairs that the method has; none where there are none.
+    /// Share of the true pairs that the method found; `None` if there are none.
     pub recall: Option<f64>,
-    /// True pairs less the cost of the wrong ones (Kolcz & Chowdhury 2008, equation 5).
+    /// True pairs found minus the cost of the false ones (Kolcz & Chowdhury 2008, equation 5).
     pub utility: i128,
 }
 
-/// Pairs that methods have in common.
+/// The overlap between the pairs of several methods.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Agreement {
-    /// Pairs that any method has.
+    /// Pairs that at least one method found.
     pub any: u64,
-    /// Pairs that exactly so many methods have: of one, of two ...
+    /// Pairs by the number of methods that found them: exactly one, exactly two ...
     pub by_methods: Vec<u64>,
-    /// Pairs that each method alone has.
+    /// Pairs found only by each method.
     pub alone: Vec<u64>,
-    /// For every two methods, pairs that both have; a method's own with itself.
+    /// For every two methods, the pairs that both found; on the diagonal, all pairs of a method.
     pub both: Vec<Vec<u64>>,
 }
 
-/// Opens the directories of methods that were run.
+/// Opens the directories of methods, which must have been run.
 fn opened(base: &Workspace, config: &CompareConfig) -> Result<Vec<Workspace>> {
     let mut workspaces = Vec::with_capacity(config.methods.len());
     for spec in &config.methods {
@@ -233,7 +235,7 @@ fn row(workspace: &Workspace, method: String, against: Vec<Against>) -> MethodRo
     let kinds = [Kind::Fingerprints, Kind::Postings, Kind::Pairs];
     MethodRow {
         method,
-        // Of the empty documents all but the first are its exact duplicates.
+        // All empty documents but the first are its exact duplicates.
         ignored: summary.ingest.short + summary.ingest.empty.min(1),
         keys: summary.ingest.stored,
         pairs: summary.join.map_or(0, |join| join.pairs),
@@ -253,7 +255,7 @@ fn row(workspace: &Workspace, method: String, against: Vec<Against>) -> MethodRo
     }
 }
 
-/// Merges all pair lists and counts who has what.
+/// Merges all pair lists and counts which methods have each pair.
 fn agree(workspaces: &[Workspace], context: &Context<'_>) -> Result<Agreement> {
     let files = workspaces
         .iter()

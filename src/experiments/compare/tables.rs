@@ -1,4 +1,4 @@
-//! A comparison as tables: for a terminal, and as files.
+//! A comparison as tables: for the terminal, and as files.
 
 use std::fmt::Write;
 
@@ -19,7 +19,8 @@ fn share(value: Option<f64>) -> String {
     value.map_or("-".into(), |value| fraction(value, 4))
 }
 
-/// Rows of cells, each column as wide as it must be; the first to the left, the others to the right.
+/// Rows of cells. Each column is as wide as its widest cell; the first is aligned left, the others
+/// right.
 fn aligned(out: &mut String, rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -41,7 +42,7 @@ fn aligned(out: &mut String, rows: &[Vec<String>]) {
     }
 }
 
-/// The tables for people.
+/// The tables for the terminal.
 #[must_use]
 pub fn table(comparison: &Comparison) -> String {
     let mut out = String::new();
@@ -130,7 +131,7 @@ fn cell(text: &str) -> String {
     text.into()
 }
 
-/// All that was compared, as files of comma-separated values, each with a line of column names.
+/// The whole comparison as CSV files, each with a header line.
 #[must_use]
 pub fn files(comparison: &Comparison) -> Vec<TableFile> {
     let mut files = vec![

@@ -1,4 +1,4 @@
-//! What is copied, how often, and what is done to the copies.
+//! The parameters of a controlled corpus: which documents to copy, how often, and with which edits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ use crate::{Error, Result};
 
 /// Originals and copies of Chowdhury et al. 2002.
 const TEN: u64 = 10;
-/// More edits than any corpus needs; few enough to be held.
+/// More edits than any corpus needs, and few enough to keep in memory.
 const MOST: u32 = 100_000;
-/// Copies of one document at most: every two of a family are a line of `truth.tsv`, which makes half a million
-/// lines for each document of a thousand copies.
+/// Limit on the copies of one document: every two documents of a family are a line of `truth.tsv`,
+/// half a million lines for a document with a thousand copies.
 const MOST_COPIES: u32 = 1000;
 
-/// All that decides what is made, but the inputs.
+/// All parameters of the corpus except the inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerturbConfig {
     /// Which files of named directories are read.
@@ -26,17 +26,17 @@ pub struct PerturbConfig {
     pub read: ReadConfig,
     /// Guess charsets, as in [`crate::parse::ParseConfig`].
     pub detector: bool,
-    /// What is done.
+    /// The recipe and its parameters.
     pub recipe: Recipe,
     /// Documents to copy; `None`: ten for `chowdhury`, all for `cherkasova`.
     pub originals: Option<u64>,
     /// Write the documents that are not copied; `None`: for `chowdhury` only.
     pub background: Option<bool>,
-    /// The seed.
+    /// Seed of all random draws.
     pub seed: u64,
 }
 
-/// Whose recipe.
+/// The recipe, by its source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recipe {
@@ -51,9 +51,9 @@ pub enum Recipe {
 pub struct Chowdhury {
     /// Copies of each original.
     pub copies: u32,
-    /// Which words are looked at: the i-th, the 2i-th ...
+    /// The words to consider: the i-th, the 2i-th ...
     pub every: u32,
-    /// A word looked at is edited if a number from 1 to 10 is above this.
+    /// A considered word is edited if a number drawn from 1 to 10 is above this.
     pub alpha: u32,
 }
 
@@ -70,13 +70,13 @@ impl Default for Chowdhury {
 /// Parameters of Cherkasova et al. 2009.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cherkasova {
-    /// What an edit is.
+    /// The kind of edit.
     pub edit: Operation,
-    /// How many edits each copy has.
+    /// The number of edits of each copy.
     pub edits: EditCounts,
-    /// Where they are.
+    /// The places of the edits.
     pub spread: Spread,
-    /// What is inserted.
+    /// The word to insert.
     pub word: String,
 }
 
@@ -91,21 +91,21 @@ impl Default for Cherkasova {
     }
 }
 
-/// What an edit of `cherkasova` does.
+/// The kind of edit of `cherkasova`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
     /// Adds a word.
     Insert,
-    /// Takes a word away.
+    /// Removes a word.
     Remove,
 }
 
-/// Where the edits of `cherkasova` are.
+/// The places of the edits of `cherkasova`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
-    /// Anywhere, each place with the same probability.
+    /// Random: each place with the same probability.
     Random,
     /// Evenly spaced.
     Uniform,
@@ -133,7 +133,7 @@ impl FromStr for Spread {
     }
 }
 
-/// Numbers of edits, rising: `1..50` (both included), `1,2,5,10`, `0,5..10`.
+/// Numbers of edits, ascending: `1..50` (both included), `1,2,5,10`, `0,5..10`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditCounts(pub Vec<u32>);
 
@@ -190,7 +190,8 @@ impl Recipe {
         }
     }
 
-    /// Would a document of this docno be taken for a copy that is made? The docno of its original then.
+    /// Returns the docno of the original if a document of this docno could be mistaken for one of
+    /// its copies.
     pub(super) fn original_of<'d>(&self, docno: &'d str) -> Option<&'d str> {
         let (original, name) = docno.rsplit_once('~')?;
         let (kind, number) = name.rsplit_once('-')?;
@@ -225,7 +226,7 @@ impl PerturbConfig {
         matches!(self.recipe, Recipe::Chowdhury(_))
     }
 
-    /// Edits that a copy of so many words can have.
+    /// The most edits that a copy of a text of this many words can have.
     pub(super) fn most_edits(&self, words: u64) -> u64 {
         match &self.recipe {
             Recipe::Chowdhury(recipe) => words / u64::from(recipe.every.max(1)),
@@ -233,7 +234,7 @@ impl PerturbConfig {
         }
     }
 
-    /// Refuses what is out of range.
+    /// Checks the ranges of all parameters.
     ///
     /// # Errors
     /// `BadParameter`.
@@ -301,7 +302,8 @@ mod tests {
         assert_eq!(Cherkasova::default().edits, "1..50".parse().unwrap());
     }
 
-    /// 65,536 copies of a document are two thousand million pairs, which took all of a disk, without a word.
+    /// 65,536 copies of a document are two thousand million pairs, which would fill a disk without
+    /// any warning.
     #[test]
     fn more_copies_than_can_be_paired_are_refused() {
         let chowdhury = |copies| {

@@ -1,4 +1,4 @@
-//! The documents of the inputs, one after the other, and what the first reading learns of them.
+//! Reads the documents of the inputs one by one, and collects the data of the first reading.
 
 use std::collections::BTreeMap;
 
@@ -15,28 +15,28 @@ use crate::progress::Context;
 use crate::read::{InputFile, Interpreted, RawDocument, each_interpreted};
 use crate::{Error, Result};
 
-/// What the tables hold of a document when they hold most: what was learnt of it, twice as the table grows, its
-/// place in an order, and, where all documents are copied, three hash tables as they grow.
+/// Peak bytes of the tables per document: its data, twice while the table grows, its place in an
+/// order, and, if all documents are copied, three growing hash tables.
 pub(super) const DOCUMENT_BYTES: usize = 160;
-/// Documents that a 32-bit number can name, one number kept free.
+/// The number of documents that a 32-bit number can name, with one number reserved.
 const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
-/// The budget and the request to stop are looked at whenever so many records have been read.
+/// Records between two checks of the budget and of the stop request.
 pub(super) const LOOK_AFTER: u64 = 1024;
 
-/// What was read. In: `records`. Out: `documents`, `rejected`, `skipped`; they add up.
+/// Counts of records. In: `records`. Out: `documents`, `rejected`, `skipped`; they add up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReadCounts {
     /// Records and rejects that the reader delivered.
     pub records: u64,
-    /// Documents among them.
+    /// Records that are documents.
     pub documents: u64,
     /// Records rejected, by reason.
     pub rejected: BTreeMap<String, u64>,
-    /// Records that are no documents, by kind.
+    /// Records that are not documents, by kind.
     pub skipped: BTreeMap<String, u64>,
 }
 
-/// Reads the documents of the inputs in their order, one in memory at a time.
+/// Reads the documents of the inputs in order, with one in memory at a time.
 pub(super) fn each_document(
     inputs: &[InputFile],
     config: &PerturbConfig,
@@ -82,7 +82,8 @@ pub(super) fn each_document(
     Ok(counts)
 }
 
-/// What is kept of a document. Words and bytes end at 2^32 - 1, which no document that fits in memory has.
+/// The data kept of a document. Words and bytes saturate at 2^32 - 1, which no document that fits
+/// in memory reaches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Surveyed {
     pub words: u32,
@@ -94,13 +95,13 @@ pub(super) struct Surveyed {
     pub docno: u64,
 }
 
-/// What the first reading learnt.
+/// The result of the first reading.
 pub(super) struct Survey {
     pub documents: Vec<Surveyed>,
     /// Words of all.
     pub words: u64,
     pub terms: TermList,
-    /// Docnos that copies could get, and the hashes of the docnos of their originals.
+    /// Docnos that copies could get, with the hashes of the docnos of their originals.
     pub like_copies: Vec<(String, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! Edits of words: what they are, how they are applied, how they are drawn.
+//! Edits of words: their definition, how to apply them and how to draw them.
 
 use std::collections::BTreeSet;
 
@@ -8,35 +8,36 @@ use super::config::{Cherkasova, Chowdhury, Operation, Spread};
 use super::words::{TermList, words};
 use crate::random::Random;
 
-/// An edit with its strings and its place in a growing list, at most but for the length of its words.
+/// Memory of an edit with its strings and its place in a growing list, without the bytes of its
+/// words.
 pub(super) const EDIT_BYTES: u64 = 256;
 
-/// One edit of a text, at a word of the original, counted from 0. Of the edits of a list each is at the place of
-/// the one before it or behind it, and what stands at one place in the original is changed once.
+/// One edit of a text, at a word of the original, counted from 0. The edits of a list are ordered
+/// by place, and each place of the original is changed only once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Edit {
-    /// A word comes in front of the word at `at`; behind the last where `at` is the number of words.
+    /// Inserts a word before the word at `at`, or after the last if `at` is the number of words.
     Insert {
         /// The place.
         at: u64,
         /// The word.
         word: String,
     },
-    /// A word goes.
+    /// Removes a word.
     Remove {
         /// Its place.
         at: u64,
         /// The word.
         word: String,
     },
-    /// A word and the next change places.
+    /// Swaps a word with the next.
     Swap {
-        /// The place of the first.
+        /// The place of the first word.
         at: u64,
-        /// The first.
+        /// The first word.
         word: String,
-        /// The next.
+        /// The next word.
         next: String,
     },
 }
@@ -52,7 +53,7 @@ impl Edit {
         }
     }
 
-    /// The word of the original that it is at.
+    /// The place of the edit in the original.
     #[must_use]
     pub fn at(&self) -> u64 {
         match self {
@@ -61,17 +62,18 @@ impl Edit {
     }
 }
 
-/// An edit that does not fit the text.
+/// An edit that does not match the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("edit {edit} does not fit: found {found}")]
 pub struct Misfit {
     /// Which edit of the list, from 0.
     pub edit: usize,
-    /// What is at its place.
+    /// The word at its place.
     pub found: String,
 }
 
-/// Applies edits to a text of words that white space separates; the copy's words are joined by one space.
+/// Applies edits to a text of words separated by white space; the words of the copy are joined by
+/// one space.
 ///
 /// ```
 /// use lookalike::experiments::perturb::{Edit, apply};
@@ -85,7 +87,7 @@ pub struct Misfit {
 /// ```
 ///
 /// # Errors
-/// The first edit that names another word than is there, or is out of order.
+/// The first edit that names a word other than the one at its place, or that is out of order.
 pub fn apply(original: &str, edits: &[Edit]) -> Result<String, Misfit> {
     fn push(copy: &mut String, word: &str) {
         if !copy.is_empty() {
@@ -132,14 +134,14 @@ pub fn apply(original: &str, edits: &[Edit]) -> Result<String, Misfit> {
     Ok(copy)
 }
 
-/// Edits, and what came to nothing.
+/// Edits, and draws that gave none.
 pub(super) struct Drawn {
     pub edits: Vec<Edit>,
-    /// Swaps of a last word.
+    /// Swaps drawn for a last word.
     pub no_next: u64,
 }
 
-/// Edits of Chowdhury et al. 2002, section 4.3.
+/// Draws the edits of Chowdhury et al. 2002, section 4.3.
 pub(super) fn chowdhury(recipe: &Chowdhury, text: &str, terms: &TermList, seed: u64) -> Drawn {
     let mut random = Random::new(seed);
     let (mut edits, mut no_next) = (Vec::new(), 0);
@@ -170,7 +172,7 @@ pub(super) fn chowdhury(recipe: &Chowdhury, text: &str, terms: &TermList, seed: 
                         word,
                         next,
                     });
-                    // With every word looked at, this one has had its turn.
+                    // If every word is considered, this one has already had its turn.
                     if every == 1 {
                         left.next();
                         at += 1;
@@ -186,7 +188,8 @@ pub(super) fn chowdhury(recipe: &Chowdhury, text: &str, terms: &TermList, seed: 
     Drawn { edits, no_next }
 }
 
-/// `count` edits of Cherkasova et al. 2009, section 3, in a text of so many words; `None` if it has too few.
+/// Draws `count` edits of Cherkasova et al. 2009, section 3, for a text of `words` words; `None` if
+/// it has too few.
 pub(super) fn cherkasova(
     recipe: &Cherkasova,
     text: &str,
@@ -233,8 +236,8 @@ pub(super) fn cherkasova(
     Some(Drawn { edits, no_next: 0 })
 }
 
-/// `count` different numbers below `bound`, each set of them equally probable (Floyd's algorithm: Bentley & Floyd,
-/// *A sample of brilliance*, 1987).
+/// Draws `count` different numbers below `bound`, each set of them equally probable (Floyd's
+/// algorithm: Bentley & Floyd, *A sample of brilliance*, 1987).
 fn sample(count: u64, bound: u64, random: &mut Random) -> BTreeSet<u64> {
     let mut drawn = BTreeSet::new();
     for most in bound.saturating_sub(count)..bound {

@@ -1,71 +1,83 @@
-//! Controlled corpora: copies of documents with edits that are known, one by one.
+//! Controlled corpora: copies of documents with edits that are known one by one.
 //!
 //! # Source
-//! Chowdhury, Frieder, Grossman & McCabe, *Collection statistics for fast duplicate document detection*, 2002,
-//! section 4.3. Cherkasova, Eshghi, Morrey, Tucek & Veitch, *Applying syntactic similarity algorithms for
-//! enterprise information management*, 2009, section 3.
+//! Chowdhury, Frieder, Grossman & McCabe, *Collection statistics for fast duplicate document
+//! detection*, 2002, section 4.3. Cherkasova, Eshghi, Morrey, Tucek & Veitch, *Applying syntactic
+//! similarity algorithms for enterprise information management*, 2009, section 3.
 //!
 //! # In and out
-//! In: the inputs of `ingest`. A document's text is what stage 2 makes of it with `--tokens whitespace`: decoded,
-//! markup reduced, case kept, words joined by one space. Out, in a directory of its own: [`ORIGINALS`] and
-//! [`COPIES`] (JSON lines of `id` and `text`), [`BACKGROUND`] (every other document, the same), [`EDITS`] (for each
-//! copy `copy`, `original`, `seed` and the list of its `edits`), [`TRUTH`] (every two of an original and its
-//! copies) and [`REPORT`] (all parameters, all counts, size and xxh3 of each file).
+//! In: the inputs of `ingest`. A document's text is the output of stage 2 with `--tokens
+//! whitespace`: decoded, markup reduced, case kept, words joined by one space. Out, in a directory
+//! of its own:
+//! - [`ORIGINALS`] and [`COPIES`]: JSON lines of `id` and `text`.
+//! - [`BACKGROUND`]: every other document, in the same form.
+//! - [`EDITS`]: for each copy its `copy`, `original`, `seed` and the list of its `edits`.
+//! - [`TRUTH`]: every two documents of a set of an original and its copies.
+//! - [`REPORT`]: all parameters, all counts, size and xxh3 of each file.
 //!
 //! # Algorithm
-//! 1. The inputs are read once: words, a hash of the text and one of the docno for each document; for
-//!    `chowdhury` the term list too.
-//! 2. The originals are chosen.
-//! 3. The inputs are read again. Each original's edits are drawn, applied and written; the other documents go
-//!    to the background.
+//! 1. Read the inputs: the words, a hash of the text and a hash of the docno of each document, and
+//!    for `chowdhury` the term list too.
+//! 2. Choose the originals.
+//! 3. Read the inputs again. Draw, apply and write the edits of each original; write the other
+//!    documents to the background.
 //!
 //! # The recipes
-//! `chowdhury`: the `--originals` documents nearest to the average length in words, and `--copies` of each. Of
-//! every `--every`-th word a number from 1 to 10 is drawn; if it is above `--alpha`, one from 1 to 3: 1 removes
-//! the word, 2 swaps it with the next, 3 adds a word of the term list. Where the paper is silent:
-//! - It names neither i nor alpha; the defaults, 10 and 5, edit one word of twenty.
-//! - The average is over all documents read, empty ones too. Of documents as near, the first in the input is taken.
-//! - Words are counted from 1, so with i = 10 the first looked at is the tenth, in the *original*: an edit does
-//!   not move the words that are looked at after it.
-//! - The word added stands behind the word looked at.
-//! - The last word has no next: a swap drawn for it is no edit, and is counted as `no_next`.
-//! - With i = 1 a word that was swapped to the front of the one looked at has had its turn and is stepped over.
-//! - The term list is what the documents are made of, each distinct term equally probable, whatever its
-//!   frequency. A term is a token of `--tokens words` (so that one word is added, without punctuation) of at most
-//!   [`TERM_BYTES`] bytes. Of a collection of more than [`TERMS`] terms as many are kept, drawn
-//!   by hash, each with the same probability.
+//! `chowdhury`: take the `--originals` documents nearest to the average length in words, and make
+//! `--copies` copies of each. For every `--every`-th word draw a number from 1 to 10. If it is
+//! above `--alpha`, draw one from 1 to 3: 1 removes the word, 2 swaps it with the next, 3 adds a
+//! word of the term list. Where the paper is silent:
+//! - It gives neither i nor alpha. The defaults, 10 and 5, edit one word in twenty.
+//! - The average is over all documents read, including empty ones. Of equally near documents, the
+//!   first in the input is taken.
+//! - Words are counted from 1 in the *original*: with i = 10 the tenth word is considered first,
+//!   and an edit does not change which later words are considered.
+//! - An added word comes after the word considered.
+//! - The last word has no next: a swap drawn for it is not an edit, and is counted as `no_next`.
+//! - With i = 1, a word that a swap moved in front of the word considered has already had its turn
+//!   and is skipped.
+//! - The term list consists of the terms of the documents. Each distinct term is equally probable,
+//!   whatever its frequency. A term is a token of `--tokens words` (so that one word is added,
+//!   without punctuation) of at most [`TERM_BYTES`] bytes. If a collection has more than [`TERMS`]
+//!   terms, that number is drawn by hash, each term with the same probability.
 //!
-//! `cherkasova`: for each document and each number of `--edits` one copy, with exactly so many insertions of
-//! `--word`, or removals of a word; anywhere (`random`) or evenly spaced (`uniform`). Where the paper is silent:
-//! - Insertions: each goes to one of the n + 1 places before, between and behind the n words of the original,
-//!   drawn with replacement. Removals: of n words so many are drawn without. The edit distance in words is thus
-//!   their number.
-//! - Evenly spaced: edit j of i, from 0, is at place (or word) floor((2j + 1) N / 2i) of N: in the middle of the
-//!   i-th parts of the text.
-//! - Each copy is drawn by itself: the edits of the copy with 5 are not among those of the copy with 6.
+//! `cherkasova`: for each document and each number of `--edits`, make one copy with exactly that
+//! number of insertions of `--word`, or of removals of a word, at random places (`random`) or
+//! evenly spaced (`uniform`). Where the paper is silent:
+//! - Each insertion goes to one of the n + 1 places before, between and after the n words of the
+//!   original, drawn with replacement. Removals are drawn from the n words without replacement. The
+//!   edit distance in words thus equals the number of edits.
+//! - Evenly spaced: edit j of i, from 0, is at place (or word) floor((2j + 1) N / 2i) of N: in the
+//!   middle of each of the i equal parts of the text.
+//! - Each copy is drawn independently: the edits of the copy with 5 are not a subset of those of
+//!   the copy with 6.
 //!
-//! Both: no two originals have the same text, or the same docno; the first in the input counts. A document without a
-//! word is no original. A copy that would have no word left is not written, and counted (`left_out`), so a
-//! document of n words has copies with less than n removals alone.
+//! Both: no two originals have the same text or the same docno; the first in the input counts. A
+//! document without words cannot be an original. A copy that would have no words left is counted
+//! (`left_out`) but not written, so a document of n words only has copies with fewer than n
+//! removals.
 //!
 //! # Invariants
-//! - Applied to the original's text ([`apply`]), the edit list gives the copy's.
-//! - The same seed, parameters and inputs give the same bytes. A copy depends on the seed, its original's docno and
-//!   text, its own number and, for `chowdhury`, the term list.
+//! - Applying the edit list to the original's text ([`apply`]) gives the copy's text.
+//! - The same seed, parameters and inputs give the same bytes. A copy depends on the seed, the
+//!   docno and text of its original, its own number and, for `chowdhury`, the term list.
 //! - Records read = documents + rejected + skipped.
 //!
 //! # Cost
-//! The inputs are read twice, on one thread. Memory: up to 160 bytes a document; some 8 MiB of terms; of each
-//! original its text twice and its edits. Documents of the background are never held.
+//! The inputs are read twice, on one thread. Memory: up to 160 bytes per document, about 8 MiB of
+//! terms, and for one original at a time twice its text and its edits. Background documents are
+//! never kept in memory.
 //!
 //! # Where we depart from the source
-//! Chowdhury et al. inserted into the LA Times and judged by what was found of each set of eleven; that is what
-//! [`TRUTH`] and the background are for. The background may have near-duplicates of its own, and of the
-//! originals, which [`TRUTH`] does not know: those with the text of an original are counted (`same_text`).
+//! Chowdhury et al. inserted the copies into the LA Times and measured the share of each set of
+//! eleven that was found. [`TRUTH`] and the background allow the same. The background may contain
+//! near-duplicates of its own, and of the originals, which [`TRUTH`] does not list. Documents with
+//! exactly the text of an original are counted (`same_text`).
 //!
 //! # Errors
-//! `BadParameter` for what does not go together, for standard input (it cannot be read twice), a directory with
-//! files of others, a docno that a copy would get; `Locked`; `BudgetTooSmall`; `InputChanged`; `Io`.
+//! `BadParameter` for parameters that exclude each other, for standard input (it cannot be read
+//! twice), for a directory with unrelated files, and for an existing docno that a copy would get;
+//! `Locked`; `BudgetTooSmall`; `InputChanged`; `Io`.
 
 mod config;
 mod documents;
@@ -98,28 +110,28 @@ pub use words::{TERM_BYTES, TERMS};
 pub use write::{BACKGROUND, COPIES, EDITS, FileSum, ORIGINALS, REPORT, TRUTH};
 
 const STAGE: &str = "perturb";
-/// Buffers of six files, of the decompressors, and the terms.
+/// Buffers of six files and of the decompressors, and the terms.
 const FIXED_BYTES: u64 = 56 << 20;
 
-/// What was made; [`REPORT`] as it is written.
+/// The counts and parameters of a corpus, as written to [`REPORT`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PerturbReport {
-    /// Version of these files.
+    /// Version of the file format.
     pub format: u32,
-    /// The parameters; `originals` is null for all.
+    /// The parameters; `originals` is null if all documents are originals.
     pub parameters: PerturbConfig,
     /// Input files.
     pub input_files: u64,
-    /// What the walk through named directories left out.
+    /// Files of named directories that were not read.
     #[serde(skip_serializing_if = "Skipped::is_nothing")]
     pub skipped: Skipped,
-    /// xxh3 of their sizes and digests, in order.
+    /// xxh3 of the sizes and digests of the input files, in order.
     pub inputs_xxh3: String,
-    /// What was read.
+    /// Records read.
     pub read: ReadCounts,
     /// Words of all documents.
     pub words: u64,
-    /// Words of a document on average, if there is one.
+    /// Average number of words of a document, if there are documents.
     pub average_words: Option<f64>,
     /// Documents without a word.
     pub empty: u64,
@@ -127,25 +139,25 @@ pub struct PerturbReport {
     pub terms: Option<u64>,
     /// Documents that were copied.
     pub originals: u64,
-    /// Documents of the background, if it was written.
+    /// Documents in the background, if it was written.
     pub background: Option<u64>,
-    /// Documents that are no originals and have the text of one.
+    /// Documents that are not originals but have the text of one.
     pub same_text: u64,
     /// Copies written.
     pub copies: u64,
-    /// Copies that would have had no word.
+    /// Copies not written because they would have no words.
     pub left_out: u64,
     /// Edits made, by kind.
     pub edits: BTreeMap<&'static str, u64>,
-    /// Swaps drawn for a last word, which has no next.
+    /// Swaps drawn for a last word, which has no next word.
     pub no_next: u64,
-    /// Pairs of the truth.
+    /// True pairs.
     pub pairs: u64,
     /// Size and checksum of each file, by name.
     pub files: BTreeMap<&'static str, FileSum>,
 }
 
-/// Makes a controlled corpus of the documents of `arguments` in the directory `out`.
+/// Makes a controlled corpus in the directory `out` from the documents of `arguments`.
 ///
 /// # Errors
 /// See the module.
@@ -167,7 +179,8 @@ pub fn run(
     let named: Vec<&Path> = arguments.iter().map(PathBuf::as_path).collect();
     Output::check(out, &named)?;
     let inputs = pipeline::selected_inputs(arguments, &config.selection, out)?;
-    // What lies in the directory is no input, but may have been meant as one.
+    // Files in the output directory are not read as inputs, but the user may have meant one of
+    // them.
     let meant = inputs.iter().map(|input| &input.path).chain(arguments);
     Output::check(out, &meant.map(PathBuf::as_path).collect::<Vec<_>>())?;
     let sizes = inputs.iter().filter_map(|i| i.identity.as_ref());
@@ -196,7 +209,7 @@ pub fn run(
     Ok(report)
 }
 
-/// The documents to copy, by their numbers, rising.
+/// The numbers of the documents to copy, ascending.
 fn choose(survey: &Survey, config: &PerturbConfig) -> Result<Vec<u32>> {
     let documents = &survey.documents;
     let mut order: Vec<u32> = (0..documents.len() as u32).collect();
@@ -252,7 +265,7 @@ fn choose(survey: &Survey, config: &PerturbConfig) -> Result<Vec<u32>> {
     Ok(chosen)
 }
 
-/// The second reading: edits, copies, truth, background.
+/// The second reading: edits, copies, ground truth, background.
 fn make(
     inputs: &Inputs,
     out: &Path,
@@ -284,7 +297,8 @@ fn make(
                 return output.background(document, parser);
             }
             let Surveyed { words, bytes, .. } = surveyed.unwrap_or_default();
-            // Its text, a copy's, the copies' buffer as it grows; an edit with its words and its place in a list.
+            // The text, a copy's text, the growing buffer of copies; an edit with its words and
+            // list entry.
             let edits = u64::from(words).min(config.most_edits(u64::from(words)));
             let least = fixed + tables + 4 * u64::from(bytes) + edits * edits::EDIT_BYTES;
             context.budget.require(ByteSize(least), || {
@@ -309,7 +323,7 @@ fn make(
     let documents = survey.documents.len() as u64;
     let mut report = PerturbReport {
         format: 1,
-        // As they were used, defaults too.
+        // The values used, including defaults.
         parameters: PerturbConfig {
             originals: config.originals(),
             background: Some(config.background()),
@@ -337,7 +351,7 @@ fn make(
     Ok(report)
 }
 
-/// What was made so far.
+/// The state of the writing pass.
 #[derive(Default)]
 struct Made {
     same_text: u64,
@@ -365,7 +379,8 @@ impl Original<'_> {
         context: &Context<'_>,
     ) -> Result<()> {
         output.original(self.docno, self.text)?;
-        // A seed for each document and each of its copies: other documents change nothing.
+        // One seed for each document and each of its copies, so that other documents have no
+        // effect.
         let of_document = mix(xxh3_64(self.docno.as_bytes()), config.seed);
         let mut family = vec![self.docno.to_string()];
         for (number, name) in config.recipe.copies() {

@@ -1,4 +1,4 @@
-//! The words of a document, and the list of all terms that there are.
+//! The words of a document, and the list of all terms.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +8,10 @@ use crate::parse::{Parser, TokenConsumer, TokenKind, Tokens, canonical_token, to
 use crate::random::{Random, mix};
 use crate::read::RawDocument;
 
-/// Terms kept at most: of many more, any 65,536 drawn by hash serve as well as all to draw a few from.
+/// Limit on the terms kept: to draw a few terms, 65,536 of them chosen by hash serve as well as
+/// all.
 pub const TERMS: usize = 1 << 16;
-/// The longest term: what is longer is an address or a number, and no word.
+/// Limit on the bytes of a term: anything longer is an address or a number, not a word.
 pub const TERM_BYTES: usize = 64;
 
 /// The words of a text.
@@ -28,7 +29,7 @@ pub(super) fn text_of(document: &RawDocument<'_>, parser: &mut Parser) -> String
     String::from_utf8(all).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
-/// A piece of a text: whole tokens.
+/// A piece of a text, made of whole tokens.
 pub(super) struct Piece<'a> {
     /// The space between this piece and the one before it, if there was one.
     pub gap: &'static [u8],
@@ -36,8 +37,8 @@ pub(super) struct Piece<'a> {
     pub tokens: Tokens<'a>,
 }
 
-/// Gives the text of a document piece by piece; how many words it has. Where it is cut changes nothing: no
-/// text ends in a space.
+/// Passes the text of a document on piece by piece and returns its number of words. The place of
+/// the cuts has no effect: no text ends in a space.
 pub(super) fn each_piece(
     document: &RawDocument<'_>,
     parser: &mut Parser,
@@ -65,14 +66,14 @@ pub(super) fn each_piece(
     facts.words
 }
 
-/// What the first reading must know of a text.
+/// The data about a text that the first reading collects.
 pub(super) struct Facts {
     pub words: u64,
     pub bytes: u64,
     pub hash: u64,
 }
 
-/// Words, bytes and hash of a document's text; its terms go to the list, if there is one.
+/// Words, bytes and hash of a document's text. Adds its terms to the list, if there is one.
 pub(super) fn facts(
     document: &RawDocument<'_>,
     parser: &mut Parser,
@@ -99,13 +100,13 @@ pub(super) fn facts(
     }
 }
 
-/// Distinct terms: all, or those with the least hashes, which is a fair draw.
+/// Distinct terms: all, or those with the smallest hashes, which is a fair draw.
 #[derive(Debug, Default)]
 pub(super) struct TermList {
     seed: u64,
-    /// By hash. Terms of the same hash are as good as one.
+    /// Terms by hash. Terms with the same hash count as one.
     kept: BTreeMap<u64, Box<str>>,
-    /// To draw from, once all are known.
+    /// The sorted terms to draw from, once all are known.
     sorted: Vec<Box<str>>,
 }
 
@@ -125,7 +126,7 @@ impl TermList {
         list
     }
 
-    /// Offers the terms that a word is made of.
+    /// Offers the terms of a word.
     fn offer_word(&mut self, word: &str) {
         let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
         if word.bytes().all(plain) {
@@ -156,7 +157,7 @@ impl TermList {
         }
     }
 
-    /// Puts the terms in order, to be drawn by number.
+    /// Sorts the terms, so that they can be drawn by number.
     pub(super) fn close(&mut self) {
         let terms: BTreeSet<Box<str>> = std::mem::take(&mut self.kept).into_values().collect();
         self.sorted = terms.into_iter().collect();
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(TermList::new(1).draw(&mut Random::new(0)), "a");
     }
 
-    /// A text that is cut in the middle and right behind a word, by the size of the parser's portions.
+    /// A text that the parser's portion size cuts in the middle of a word and right after one.
     #[test]
     fn a_text_is_the_same_however_it_is_cut() {
         let mut parser = Parser::new(&crate::parse::ParseConfig {
@@ -226,7 +227,7 @@ mod tests {
         }
     }
 
-    /// Whatever the order and the frequency, the same terms are kept, from the whole range.
+    /// For any order and frequency, the same terms are kept, from the whole range.
     #[test]
     fn of_many_terms_a_fair_part_is_kept() {
         let term = |n: usize| format!("t{n:06}");

@@ -24,17 +24,17 @@ pub const COPIES: &str = "copies.jsonl";
 pub const BACKGROUND: &str = "background.jsonl";
 /// The edits of each copy.
 pub const EDITS: &str = "edits.jsonl";
-/// The pairs that are true.
+/// The true pairs.
 pub const TRUTH: &str = "truth.tsv";
-/// Parameters, counts, checksums. Written last, so where it is the others are whole.
+/// Parameters, counts, checksums. Written last, so if it exists the other files are complete.
 pub const REPORT: &str = "perturb.json";
 
 const ALL: [&str; 6] = [ORIGINALS, COPIES, BACKGROUND, EDITS, TRUTH, REPORT];
 
-/// Bytes of a text that are written as JSON at a time.
+/// Bytes of a text per write as JSON.
 const TEXT_BYTES: usize = 64 << 10;
 
-/// A file that was written.
+/// Size and checksum of a written file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileSum {
     /// Its size.
@@ -43,7 +43,7 @@ pub struct FileSum {
     pub xxh3: String,
 }
 
-/// The files while they are written.
+/// The files during writing.
 pub(super) struct Output {
     directory: PathBuf,
     _lock: Lock,
@@ -59,13 +59,13 @@ pub(super) struct Output {
 struct EditsLine<'a> {
     copy: &'a str,
     original: &'a str,
-    /// Hexadecimal: not all that read JSON have 64-bit integers.
+    /// Hexadecimal: not every JSON parser has 64-bit integers.
     seed: String,
     edits: &'a [Edit],
 }
 
 impl Output {
-    /// Refuses a directory with files that are not ours, or that another process works in.
+    /// Returns an error if the directory has unrelated files, or if another process uses it.
     pub fn look_whether_free(directory: &Path) -> Result<()> {
         if !disk::exists(directory)? {
             return Ok(());
@@ -93,13 +93,13 @@ impl Output {
         Ok(())
     }
 
-    /// Refuses to replace what the command reads.
+    /// Returns an error if the output would replace a file that the command reads.
     pub fn check(directory: &Path, reads: &[&Path]) -> Result<()> {
         let mut names = ALL.into_iter();
         names.try_for_each(|name| outputs::check(&directory.join(name), None, reads))
     }
 
-    /// Begins the files. What an earlier command left goes when it is replaced; its report first.
+    /// Opens the files. Removes or replaces the files of an earlier command, its report first.
     pub fn create(directory: &Path, background: bool) -> Result<Output> {
         disk::create_lasting_directory(directory)?;
         disk::claim(directory);
@@ -125,7 +125,7 @@ impl Output {
         put_document(&mut self.originals, docno, text)
     }
 
-    /// A document that is not copied, written as it is parsed.
+    /// Writes a document that is not copied while it is parsed.
     pub fn background(&mut self, document: &RawDocument<'_>, parser: &mut Parser) -> Result<()> {
         let Some(file) = &mut self.background else {
             return Ok(());
@@ -163,7 +163,8 @@ impl Output {
         self.edits.put(line.as_bytes())
     }
 
-    /// Every two of a family, an original and its copies, are a true pair; how many there are.
+    /// Writes every two documents of a family, an original and its copies, as true pairs, and
+    /// returns their number.
     pub fn pairs(&mut self, family: &[String], context: &Context<'_>) -> Result<u64> {
         let mut pairs = 0;
         let mut rest = family;
@@ -179,7 +180,7 @@ impl Output {
         Ok(pairs)
     }
 
-    /// Makes the files whole, and writes the report of them.
+    /// Commits the files and writes their report.
     pub fn finish(self, report: &mut PerturbReport) -> Result<()> {
         let files = [
             (ORIGINALS, Some(self.originals)),
@@ -217,7 +218,7 @@ fn begin(file: &mut AtomicFile, docno: &str) -> Result<()> {
     file.put(b"\",\"text\":\"")
 }
 
-/// The inside of a JSON string.
+/// Escapes text for a JSON string, without the quotation marks.
 fn put_text(file: &mut AtomicFile, mut text: &str) -> Result<()> {
     while !text.is_empty() {
         let mut end = text.len().min(TEXT_BYTES);
@@ -226,7 +227,7 @@ fn put_text(file: &mut AtomicFile, mut text: &str) -> Result<()> {
         }
         let (piece, rest) = text.split_at(end);
         let quoted = serde_json::Value::from(piece).to_string();
-        // What stands between the quotation marks.
+        // The text between the quotation marks.
         let inside = quoted.get(1..quoted.len().saturating_sub(1));
         file.put(inside.unwrap_or_default().as_bytes())?;
         text = rest;

@@ -4,7 +4,7 @@ use super::cells::Cells;
 use super::estimate::could_show;
 use super::{Estimate, Evidence, Target};
 
-/// What was chosen for a size group.
+/// The choice for a size group.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Choice {
     /// Number of its ratio in the list of ratios; 0 is every fingerprint.
@@ -14,13 +14,14 @@ pub(crate) struct Choice {
     pub recall: Option<Estimate>,
 }
 
-/// Chooses for every size group the coarsest of `ratios` ratios (numbered from 0, which takes all, to the
-/// coarsest) that meets the target.
+/// Chooses for every size group the coarsest of `ratios` ratios that meets the target. The ratios
+/// are numbered from 0, which takes every fingerprint, to the coarsest.
 ///
-/// A pair across groups is compared on the coarser of two ratios, so what a group reaches depends on the
-/// ratios of groups of larger documents: those are chosen first. Where a group cannot reach the
-/// target with any ratio of its own because of such pairs, the group of larger documents that most of
-/// those found wrongly (or missed, where a recall is asked) are of gets a finer ratio, and all begins anew.
+/// A pair across groups is compared at the coarser of two ratios, so the result of a group depends
+/// on the ratios of the groups of larger documents: those are chosen first. If such pairs keep a
+/// group below the target at every ratio of its own, the group of larger documents with the most
+/// false pairs among them (or missed pairs, if a recall is required) gets a finer ratio, and the
+/// choice starts over.
 pub(crate) fn choose(cells: &Cells, groups: usize, ratios: u8, target: &Target) -> Vec<Choice> {
     let mut coarsest = vec![ratios - 1; groups];
     loop {
@@ -31,7 +32,7 @@ pub(crate) fn choose(cells: &Cells, groups: usize, ratios: u8, target: &Target) 
     }
 }
 
-/// Choices under a limit for each group; or the group whose limit is to be lowered.
+/// The choices under a limit for each group, or the group whose limit must be lowered.
 fn attempt(cells: &Cells, coarsest: &[u8], target: &Target) -> Result<Vec<Choice>, usize> {
     let groups = coarsest.len();
     let mut chosen = vec![0u8; groups];
@@ -41,14 +42,15 @@ fn attempt(cells: &Cells, coarsest: &[u8], target: &Target) -> Result<Vec<Choice
             .rev()
             .find_map(|ratio| meets(cells, &chosen, group, ratio, target));
         let Some(choice) = choice else {
-            // With all of its own fingerprints only pairs with larger documents can be wrong or missed.
+            // If a group uses all its own fingerprints, only pairs with larger documents can be
+            // false or missed.
             let larger = (group + 1..groups).filter(|&larger| chosen[larger] > 0);
             let errors = |larger: usize| {
                 let (wrong, missed) = cells.errors(chosen[larger], group as u8, larger as u8);
                 wrong + target.recall.map_or(0, |_| missed)
             };
             let worst = larger.max_by_key(|&larger| errors(larger));
-            // There is one: where all larger ones take all, everything is right.
+            // There is one: if all larger groups use every fingerprint, every pair is correct.
             return Err(worst.unwrap_or(groups - 1));
         };
         chosen[group] = choice.ratio;
@@ -58,12 +60,12 @@ fn attempt(cells: &Cells, coarsest: &[u8], target: &Target) -> Result<Vec<Choice
     Ok(choices)
 }
 
-/// Does a group meet the target with a ratio, larger ones having theirs?
+/// Whether a group meets the target at a ratio, given the ratios of the larger groups.
 fn meets(cells: &Cells, chosen: &[u8], group: usize, ratio: u8, target: &Target) -> Option<Choice> {
     let precision_asked = target.precision_asked();
     let mut first = group;
     loop {
-        // Groups whose documents are smaller have no ratio yet; they lend their pairs at this one.
+        // Groups of smaller documents have no ratio yet; their pairs are borrowed at this one.
         let mut of = Vec::new();
         for smaller in first..=group {
             for (larger, &theirs) in chosen.iter().enumerate().skip(smaller) {
@@ -107,8 +109,8 @@ fn meets(cells: &Cells, chosen: &[u8], group: usize, ratio: u8, target: &Target)
             return None;
         }
         if first == 0 {
-            // Too little to show anything. With all of its own fingerprints, what is found wrongly are pairs
-            // with larger documents, and so few of them that nothing can be said.
+            // Too few pairs to show anything. If the group uses all its own fingerprints, false
+            // pairs are pairs with larger documents, too few of them to draw a conclusion.
             return (ratio == 0).then_some(Choice {
                 ratio,
                 evidence: Evidence::TooLittle,
@@ -120,7 +122,7 @@ fn meets(cells: &Cells, chosen: &[u8], group: usize, ratio: u8, target: &Target)
     }
 }
 
-/// The coarsest ratio that meets the target over all pairs, if every group has it.
+/// The coarsest ratio that meets the target over all pairs if every group uses it.
 pub(crate) fn uniform_overall(
     cells: &Cells,
     groups: usize,
@@ -146,7 +148,7 @@ pub(crate) fn uniform_overall(
     (0, None)
 }
 
-/// The coarsest ratio with which every group meets the target, if every group has it.
+/// The coarsest ratio at which every group meets the target if every group uses it.
 pub(crate) fn uniform(cells: &Cells, groups: usize, ratios: u8, target: &Target) -> u8 {
     (1..ratios)
         .rev()

@@ -1,31 +1,32 @@
-//! A share measured on some pairs, and how far it can be trusted.
+//! A share measured on a sample of pairs, with its confidence interval.
 
 use crate::sample::plan::Estimate;
 
-/// One-sided 95 % of the normal distribution: both ends of an interval are beyond the truth one time in
-/// twenty each.
+/// One-sided 95 % quantile of the normal distribution: each end of an interval is on the wrong side
+/// of the true value one time in twenty.
 const Z: f64 = 1.6449;
 
 /// The pairs of one document.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sums {
-    /// Pairs that count,
+    /// Pairs that count.
     pub whole: u64,
-    /// and those of them that are right.
+    /// The correct ones among them.
     pub part: u64,
 }
 
-/// Estimates the share of `part` in `whole` over documents, each pair counted for both of its two; `None`
-/// where there is nothing.
+/// Estimates the share of `part` in `whole` over documents, where each pair counts for both of its
+/// documents. Returns `None` if there are no pairs.
 ///
 /// # Source
-/// Pairs that have a document in common are not independent: whether that document was drawn, or which of
-/// its fingerprints are sampled, decides over all of them. The variance of a mean over such pairs is the sum of
-/// the products of residuals over any two pairs with a document in common: for each document the square of the
-/// sum over its pairs, less what is counted twice (Fafchamps & Gubert 2007; Aronow, Samii & Assenova
-/// 2015, dyadic data). From it follows how many independent pairs would be worth as much (Kish 1965, the
-/// design effect), at least half as many as there are documents, if all had as many pairs; with these,
-/// the interval is Wilson's (1927), which does not collapse where everything measured was right (Korn &
+/// Pairs that share a document are not independent: whether that document was drawn, or which of
+/// its fingerprints are sampled, affects all of them. The variance of a mean over such pairs is the
+/// sum of the products of residuals over any two pairs that share a document: for each document the
+/// square of the sum over its pairs, minus the terms counted twice (Fafchamps & Gubert 2007;
+/// Aronow, Samii & Assenova 2015, dyadic data). The variance gives the number of independent pairs
+/// that would carry the same information (Kish 1965, the design effect). It is at least half the
+/// number of documents that there would be if all had equally many pairs. The interval is Wilson's
+/// (1927) for this number; it does not collapse where every measured pair was correct (Korn &
 /// Graubard 1998 do the same with an exact interval).
 pub(crate) fn estimate(documents: impl Iterator<Item = Sums> + Clone) -> Option<Estimate> {
     let (mut whole, mut part, mut squares) = (0u64, 0u64, 0u128);
@@ -39,16 +40,16 @@ pub(crate) fn estimate(documents: impl Iterator<Item = Sums> + Clone) -> Option<
     }
     let p = part as f64 / whole as f64;
     let pairs = whole as f64 / 2.0;
-    // Half as many documents with as many pairs each.
+    // Half the number of documents, if each had the same number of pairs.
     let equal = (whole as f64 * whole as f64 / squares as f64 / 2.0).max(1.0);
     let by_document: f64 = documents
         .map(|sums| (sums.part as f64 - p * sums.whole as f64).powi(2))
         .sum();
-    // Over all pairs, residuals are 1 - p where they are right and -p where they are wrong.
+    // Over all pairs, the residual is 1 - p for a correct pair and -p for a false one.
     let by_pair = pairs * p * (1.0 - p);
     let variance = (by_document - by_pair) / (pairs * pairs);
     let spread = p * (1.0 - p);
-    // What is 0 may be a little more in floating point.
+    // Rounding may leave a little more than 0.
     let worth = if variance > 1e-12 && spread > 0.0 {
         (spread / variance).clamp(equal, pairs.max(equal))
     } else {
@@ -64,7 +65,7 @@ pub(crate) fn estimate(documents: impl Iterator<Item = Sums> + Clone) -> Option<
     })
 }
 
-/// Could so many pairs, all of them right, show that a share is at least `target`?
+/// Whether this number of pairs, all of them correct, could show that a share is at least `target`.
 pub(crate) fn could_show(worth: f64, target: f64) -> bool {
     wilson(1.0, worth).0 >= target
 }
@@ -89,13 +90,13 @@ mod tests {
             (low - 0.540_8).abs() < 1e-3 && (high - 0.931_4).abs() < 1e-3,
             "{low} {high}"
         );
-        // All right: n / (n + z²).
+        // All correct: n / (n + z²).
         let (low, high) = wilson(1.0, 10.0);
         assert!((low - 10.0 / (10.0 + Z * Z)).abs() < 1e-12 && high > 0.999_999);
         assert!(could_show(10.9, 0.8) && !could_show(10.7, 0.8));
     }
 
-    /// Pairs as two documents each and whether they are right, as sums by document.
+    /// Sums by document of pairs that are given as two documents each and whether they are correct.
     fn of_pairs(pairs: &[(u32, u32, bool)]) -> Vec<Sums> {
         let mut sums = std::collections::BTreeMap::<u32, Sums>::new();
         for &(a, b, right) in pairs {
@@ -110,22 +111,24 @@ mod tests {
 
     #[test]
     fn documents_in_common_are_what_counts() {
-        // A hundred pairs that have nothing to do with each other are worth a hundred.
+        // A hundred independent pairs are worth a hundred.
         let apart: Vec<_> = (0..100).map(|i| (2 * i, 2 * i + 1, i % 5 > 0)).collect();
         let apart = estimate(of_pairs(&apart).into_iter()).unwrap();
         assert!((apart.value - 0.8).abs() < 1e-12 && apart.pairs == 100);
         assert!((apart.worth - 100.0).abs() < 1e-9, "{apart:?}");
         assert!((apart.low - wilson(0.8, 100.0).0).abs() < 1e-12);
-        // Ten documents with ten pairs each, all of them right or all wrong: by hand, such a star has (10 r)² and
-        // ten ends r², less 10 r² counted twice, so it is worth one pair; all are worth ten.
+        // Ten documents with ten pairs each, either all correct or all false. By hand, such a star
+        // has (10 r)² and ten ends r², minus 10 r² counted twice, so it is worth one pair; all ten
+        // are worth ten.
         let stars: Vec<_> = (0..10)
             .flat_map(|star| (1..=10).map(move |end| (star * 11, star * 11 + end, star % 5 > 0)))
             .collect();
         let stars = estimate(of_pairs(&stars).into_iter()).unwrap();
         assert!((stars.value - 0.8).abs() < 1e-12 && stars.pairs == 100);
-        // But no less than half of 110 documents, had they as many pairs each: 200² / (10 * 100 + 100) / 2.
+        // But no less than half of the 110 documents, if all had equally many pairs: 200² / (10 *
+        // 100 + 100) / 2.
         assert!((stars.worth - 20_000.0 / 1_100.0).abs() < 1e-9, "{stars:?}");
-        // All right: half the documents of a clique.
+        // All correct: half the documents of a clique.
         let clique: Vec<_> = (0..20)
             .flat_map(|a| (0..a).map(move |b| (b, a, true)))
             .collect();
@@ -138,20 +141,22 @@ mod tests {
 
     #[test]
     fn estimates_by_hand() {
-        // Two pairs of one document, right; four apart, one of them wrong. p = 5/6. Residuals 1/6 and -5/6; their sums
-        // by document, squared: 4/36, two 1/36, two 25/36, six 1/36; less 6 p (1 - p): 32/36. The variance is a
-        // 36th of that, 0.02469, so they are worth 0.13889 / 0.02469.
+        // Two pairs of one document, correct; four separate pairs, one of them false. p = 5/6. The
+        // residuals are 1/6 and -5/6. Their sums by document, squared: 4/36, two 1/36, two 25/36,
+        // six 1/36; minus 6 p (1 - p): 32/36. The variance is a 36th of that, 0.02469, so the pairs
+        // are worth 0.13889 / 0.02469.
         let pairs = [(0, 1), (0, 2), (3, 4), (5, 6), (7, 8), (9, 10)].map(|(a, b)| (a, b, a != 3));
         let estimate_ = estimate(of_pairs(&pairs).into_iter()).unwrap();
         assert!((estimate_.value - 5.0 / 6.0).abs() < 1e-12 && estimate_.pairs == 6);
         assert!((estimate_.worth - 5.625).abs() < 1e-9, "{estimate_:?}");
         let (low, high) = wilson(5.0 / 6.0, 5.625);
         assert_eq!((estimate_.low, estimate_.high), (low, high));
-        // Pairs of one document that differ: worth more than there are by the variance, so as many.
+        // Pairs of one document that differ: the variance would make them worth more than there
+        // are, so they are worth exactly their number.
         let differing = [(0, 1, true), (0, 2, false), (3, 4, true), (5, 6, true)];
         let differing = estimate(of_pairs(&differing).into_iter()).unwrap();
         assert!((differing.worth - 4.0).abs() < 1e-9, "{differing:?}");
-        // No variance at all says nothing of how many they are worth: 8² / (4 + 4 + 4) / 2.
+        // A variance of 0 does not tell how many pairs they are worth: 8² / (4 + 4 + 4) / 2.
         let even = [(0, 1, true), (0, 2, false), (3, 1, false), (3, 2, true)];
         let even = estimate(of_pairs(&even).into_iter()).unwrap();
         assert!((even.worth - 2.0).abs() < 1e-9, "{even:?}");
@@ -159,8 +164,8 @@ mod tests {
 
     #[test]
     fn intervals_hold_as_often_as_they_say() {
-        // 400 samples of 60 cliques, each right with probability 0.9 and of 2 to 4 documents: the lower end is
-        // above the truth (0.9) about one time in twenty.
+        // 400 samples of 60 cliques, each correct with probability 0.9 and of 2 to 4 documents: the
+        // lower end is above the true value (0.9) about one time in twenty.
         let mut state = 7u64;
         let mut random = move || {
             state = state

@@ -1,4 +1,4 @@
-//! Exact, sampled, verified and planned runs side by side.
+//! Compares exact, sampled, verified and planned runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,17 +9,17 @@ use crate::ids::Threshold;
 use crate::numbers::percent;
 use crate::precision::Counts;
 
-/// With less saved of a whole run, an exact answer is the better bargain.
+/// If sampling saves a smaller share than this of a whole run, an exact answer is better value.
 const WORTH_SAVING: f64 = 0.25;
 
-/// Mean, least and greatest over the classes of a ratio.
+/// Mean, minimum and maximum over the classes of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// Their mean,
+    /// Mean.
     pub mean: f64,
-    /// the least,
+    /// Minimum.
     pub least: f64,
-    /// and the greatest.
+    /// Maximum.
     pub greatest: f64,
 }
 
@@ -37,44 +37,45 @@ impl Spread {
     }
 }
 
-/// One way to the pairs.
+/// One way to find the pairs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What it is, for people.
+    /// Description for the reader.
     pub name: String,
     /// Share of all shingles that are sorted.
     pub share: f64,
-    /// Precision over all pairs; `None` where nothing was found.
+    /// Precision over all pairs; `None` if none was found.
     pub precision: Option<Spread>,
-    /// Recall over all pairs; `None` where nothing is true.
+    /// Recall over all pairs; `None` if there are no true pairs.
     pub recall: Option<Spread>,
-    /// Pairs found, on average,
+    /// Pairs found, on average.
     pub found: f64,
-    /// and of these, what is looked up in the full sets.
+    /// Pairs that are looked up in the full sets, on average.
     pub looked_up: f64,
-    /// Documents of which nothing is sampled, on average.
+    /// Documents without sampled shingles, on average.
     pub nothing_sampled: f64,
-    /// CPU seconds from the collection to the pairs at the lowest threshold, on average; `None` where no run
-    /// of its own was made.
+    /// CPU seconds from the collection to the pairs at the lowest threshold, on average; `None` if
+    /// there was no separate run.
     pub cpu_seconds: Option<f64>,
 }
 
-/// What can be chosen from, and what to choose.
+/// The ways to find the pairs, and a recommendation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The threshold at which precision and recall are told: the one nearest 0.85.
+    /// The threshold for which precision and recall are reported: the one nearest 0.85.
     pub threshold: Threshold,
-    /// The lowest threshold, of the times.
+    /// The lowest threshold, to which the times refer.
     pub lowest: Threshold,
-    /// CPU seconds of reading, before any of them.
+    /// CPU seconds of reading, which every way needs first.
     pub reading_seconds: f64,
-    /// The ways.
+    /// The ways to find the pairs.
     pub rows: Vec<Row>,
-    /// What to choose, in a sentence or two.
+    /// The recommendation, in one or two sentences.
     pub verdict: String,
 }
 
-/// Pairs of all groups, found where the estimate reaches threshold number `from`, true from `at` on.
+/// Pairs of all groups whose estimate reaches threshold number `from`; they are true from threshold
+/// `at`.
 fn counts(trial: &Trial, from: usize, at: usize) -> Counts {
     let tables = trial
         .groups
@@ -83,7 +84,7 @@ fn counts(trial: &Trial, from: usize, at: usize) -> Counts {
     tables.fold(Counts::default(), |sum, table| sum + table.counts(from, at))
 }
 
-/// Puts the runs of a study side by side.
+/// Compares the runs of a study.
 #[must_use]
 pub fn comparison(study: &Study, cost: &StudyCost) -> Comparison {
     let thresholds = &study.config.thresholds;
@@ -133,7 +134,7 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> Comparison {
         if n == 1 {
             continue;
         }
-        // Verified, from the threshold itself and from the one that is three steps lower.
+        // Verified, once from the threshold itself and once from three steps below it.
         let lower = at.saturating_sub(3);
         for from in if lower == at {
             vec![at]
@@ -182,14 +183,14 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> Comparison {
     }
 }
 
-/// The share of a whole run that sampling saves, in CPU seconds, and whether that is worth an answer that is not
-/// exact.
+/// The share of a whole run that sampling saves, in CPU seconds, and whether this justifies an
+/// inexact answer.
 pub(crate) fn saving(reading: f64, exact: f64, sampled: f64) -> (f64, bool) {
     let saved = (exact - sampled) / (reading + exact).max(f64::MIN_POSITIVE);
     (saved.max(0.0), saved >= WORTH_SAVING)
 }
 
-/// Does sampling pay?
+/// Whether sampling pays off.
 fn verdict(cost: &StudyCost) -> String {
     let (reading, exact) = (cost.reading.cpu_seconds, cost.exact.cpu_seconds);
     let Some(planned) = cost.planned.first() else {

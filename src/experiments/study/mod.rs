@@ -1,35 +1,39 @@
-//! What sampling costs in precision and recall, by document size, for every class of every ratio.
+//! Measures the effect of sampling on precision and recall, by document size, for every class of
+//! every ratio.
 //!
 //! # Source
-//! Ye, Wen & Ma 2008, sections 4 and 5: a sampling ratio 1/n is tried with each of its n classes; the run
-//! that samples nothing is the truth.
+//! Ye, Wen & Ma 2008, sections 4 and 5: a sampling ratio 1/n is tried with each of its n classes;
+//! the run without sampling is the ground truth.
 //!
 //! # In and out
-//! In: a collection. Out: a [`Study`]: for each trial and size group, pairs by the thresholds that their
-//! estimated and their true resemblance reach, and what was sampled; and the files of `study/` (FORMAT.md).
+//! In: a collection. Out: a [`Study`], and the files of `study/` (FORMAT.md). For each trial and
+//! size group, the study has the number of pairs by the thresholds that their estimated and true
+//! resemblance reach, and what was sampled.
 //!
 //! # Algorithm
-//! 1. The exact pairs at the lowest threshold are listed; where the directory has the postings already,
-//!    from these.
-//! 2. A trial is what `--sampling 1/n:class` does, at the lowest threshold, in a directory of its own
-//!    over the same collection. Its pair list and the exact one are in the same order; they are read side by
-//!    side, and every pair is counted in a table of estimated by true threshold. So one trial serves
-//!    all thresholds, and verified sampling with any margin too.
-//! 3. A finished trial is a small file; a study that is stopped goes on with the trial it was in.
-//! 4. Plans ([`crate::experiments::plan`]) for three precisions are made on the whole collection and run like trials, and
-//!    all is put side by side with the exact run ([`Comparison`]). Tables and figures are written ([`crate::report::figures`]).
+//! 1. List the exact pairs at the lowest threshold, from the postings if the directory already has
+//!    them.
+//! 2. Run each trial: the equivalent of `--sampling 1/n:class`, at the lowest threshold, in its own
+//!    directory over the same collection. Its pair list and the exact one have the same order, so
+//!    the study reads them side by side and counts every pair in a table of estimated by true
+//!    threshold. One trial thus serves all thresholds, and verified sampling with any margin too.
+//! 3. Write a small file for each finished trial. An interrupted study resumes with the trial that
+//!    it was running.
+//! 4. Make plans ([`crate::experiments::plan`]) for three precisions on the whole collection, run
+//!    them like trials, and compare everything with the exact run ([`Comparison`]). Write tables
+//!    and figures ([`crate::report::figures`]).
 //!
 //! # Invariants
-//! - What is counted depends on the collection and the lists of ratios and thresholds alone.
+//! - The counts depend only on the collection and the lists of ratios and thresholds.
 //!
 //! # Cost
-//! One exact join at the lowest threshold, and for each ratio 1/n n joins of an n-th of the records.
-//! Memory: 17 bytes a document and the tables, 16 (thresholds + 1)² bytes for each trial and size group, beside what
-//! a join takes.
+//! One exact join at the lowest threshold, and for each ratio 1/n, n joins of 1/n of the records.
+//! Memory: 17 bytes per document and the tables, 16 (thresholds + 1)² bytes for each trial and size
+//! group, in addition to the memory of a join.
 //!
 //! # Where we depart from the source
-//! The paper compares documents of the same size group only. Here pairs across groups count too, apart,
-//! in the group of the smaller document.
+//! The paper compares only documents of the same size group. Here pairs across groups count too,
+//! separately, in the group of the smaller document.
 
 mod comparison;
 pub mod results;

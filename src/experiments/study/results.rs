@@ -1,34 +1,34 @@
-//! What a study counted.
+//! The counts of a study.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::Threshold;
 use crate::precision::PairTable;
 
-/// What is to be tried.
+/// The ratios and thresholds to try.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StudyConfig {
-    /// The n of each sampling ratio 1/n, rising, each 2 or more.
+    /// The n of each sampling ratio 1/n, ascending, each 2 or more.
     pub ratios: Vec<u32>,
-    /// Resemblance thresholds, rising.
+    /// Resemblance thresholds, ascending.
     pub thresholds: Vec<Threshold>,
 }
 
-/// A size group in a trial. A pair belongs to the group of its smaller document (fewer words; of two
-/// equally long ones, they are of one group anyway).
+/// A size group in a trial. A pair belongs to the group of its document with fewer words. Two
+/// equally long documents are in the same group anyway.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialGroup {
-    /// Representatives in the group that have shingles,
+    /// Representatives in the group that have shingles.
     pub documents: u64,
-    /// and those of them of which nothing is sampled: they can be in no pair.
+    /// Representatives with shingles of which none is sampled: they can be in no pair.
     pub nothing_sampled: u64,
-    /// Distinct shingles of these documents, summed,
+    /// Distinct shingles of these documents, summed.
     pub shingles: u64,
-    /// and the sampled ones: what is processed.
+    /// Sampled shingles: the ones that are processed.
     pub sampled: u64,
     /// Pairs of two documents of the group.
     pub same: PairTable,
-    /// Pairs with a document of a group of larger ones.
+    /// Pairs with a larger document of another group.
     pub cross: PairTable,
 }
 
@@ -46,12 +46,12 @@ pub struct Trial {
 /// A whole study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Study {
-    /// What was tried.
+    /// The ratios and thresholds tried.
     pub config: StudyConfig,
     /// The size groups' bounds in words, as `0-499`.
     pub groups: Vec<String>,
-    /// Number of words of the documents (representatives) of some ranks, the largest first: (rank from 1,
-    /// words). All ranks up to 100, and from there on about a hundred for each power of ten.
+    /// Number of words of the documents (representatives) of some ranks, the largest first: (rank
+    /// from 1, words). All ranks up to 100, then about a hundred for each power of ten.
     pub sizes: Vec<(u64, u64)>,
     /// Ratio by ratio, class by class.
     pub trials: Vec<Trial>,

@@ -1,17 +1,17 @@
 //! Charts: typed results in, SVG out.
 //!
 //! # In and out
-//! In: numbers and labels. Out: an SVG file ([`Chart::svg`]), which stands for itself or in a page as an image, or
-//! markup for a page ([`bars()`]), which takes its colours from the page's style.
+//! In: numbers and labels. Out: an SVG file ([`Chart::svg`]), used by itself or as an image in a
+//! page, or markup for a page ([`bars()`]), which takes its colours from the page's style.
 //!
 //! # Invariants
 //! - The same data give the same bytes.
-//! - Every text is escaped. A drawing has no script and no address.
+//! - Every text is escaped. A drawing contains no script and no URL.
 //!
 //! # Algorithm
-//! A line is labelled at its right end. Labels that would overlap move apart ([`apart`](chart)), and a thin line
-//! leads from the end of a line to its label. Lines without data have no label. Ticks are multiples of 1, 2
-//! or 5 times a power of ten.
+//! A line is labelled at its right end. Overlapping labels move apart ([`apart`](chart)), and a
+//! thin line connects each label with its line. Lines without data have no label. Ticks are
+//! multiples of 1, 2 or 5 times a power of ten.
 
 mod axis;
 mod bars;

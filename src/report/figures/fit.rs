@@ -1,4 +1,4 @@
-//! Do document sizes follow a power law?
+//! Tests whether document sizes follow a power law.
 
 /// A straight line through ranks and words on logarithmic axes: words = scale x rank^slope.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,19 +9,19 @@ pub(super) struct PowerLaw {
     pub explained: f64,
     /// First and last rank that it is fitted to.
     pub ranks: (u64, u64),
-    /// Slopes of the first and the second half of these ranks on the logarithmic axis: of a power law they
-    /// are the same.
+    /// Slopes of the first and the second half of these ranks on the logarithmic axis. For a power
+    /// law they are equal.
     pub halves: Option<(f64, f64)>,
 }
 
-/// The largest documents are single cases, and the last tenth are cut off by what is no document: the line
-/// is fitted between.
+/// The largest documents are outliers, and the last tenth is cut off by files that are not real
+/// documents. The line is fitted to the ranks between.
 const FIRST_RANK: u64 = 100;
 
-/// Fewer points between say nothing by themselves: then all are taken.
+/// Fewer points between these limits are too few for a fit; all points are used instead.
 const LEAST_POINTS: usize = 10;
 
-/// Least squares; `None` of fewer than two ranks with words.
+/// Least squares; `None` for fewer than two ranks with words.
 pub(super) fn power_law(sizes: &[(u64, u64)]) -> Option<PowerLaw> {
     let known: Vec<(u64, u64)> = sizes
         .iter()
@@ -56,7 +56,7 @@ pub(super) fn power_law(sizes: &[(u64, u64)]) -> Option<PowerLaw> {
     })
 }
 
-/// Slope, level at 0 and share explained; `None` where all lie at one place.
+/// Slope, level at 0 and share explained; `None` if all points are at one place.
 fn line(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
     let count = points.len() as f64;
     let (sum_x, sum_y) = points

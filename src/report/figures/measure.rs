@@ -1,4 +1,4 @@
-//! A study by ratio, threshold and size group: what the tables and the charts ask for.
+//! A study by ratio, threshold and size group: the numbers for tables and charts.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ pub(super) enum Scope {
     All,
 }
 
-/// Which pairs of a [`Scope`] are meant. In a group: of two of its documents, or of one of them and a
-/// larger document of another group. In the whole collection: the groups' added up.
+/// The pairs of a [`Scope`] to count. In a group: those of two of its documents, or those of one of
+/// them and a larger document of another group. In the whole collection: the sums over the groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pairs {
     Same,
@@ -35,7 +35,7 @@ impl Pairs {
     }
 }
 
-/// What a trial is judged by.
+/// The measure of a trial's quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
     Precision,
@@ -67,19 +67,19 @@ pub(super) struct Sizes {
     pub sampled: u64,
 }
 
-/// Some numbers over the trials of a ratio. Those that are undefined are left out and counted.
+/// Statistics over the trials of a ratio. Undefined values are left out and counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spread {
     pub defined: usize,
     pub undefined: usize,
-    /// `None` where all are undefined.
+    /// `None` if all values are undefined.
     pub moments: Option<Moments>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Moments {
     pub mean: f64,
-    /// Of the population: the classes tried are all there are, no sample of them.
+    /// Of the population: the classes tried are all classes of interest, not a sample.
     pub deviation: f64,
     pub least: f64,
     pub greatest: f64,
@@ -132,7 +132,7 @@ impl Moments {
     }
 }
 
-/// Mean of counts; `None` of no trials.
+/// Mean of counts; `None` if there are no trials.
 pub(super) fn mean(values: impl IntoIterator<Item = u64>) -> Option<f64> {
     Spread::of(values.into_iter().map(|v| Some(v as f64))).mean()
 }
@@ -147,7 +147,7 @@ pub(super) struct Tried<'a> {
 }
 
 impl Tried<'_> {
-    /// Counts with one threshold for estimates and for truth.
+    /// Counts with the same threshold for estimates and true values.
     pub(super) fn counts(&self, scope: Scope, pairs: Pairs, threshold: usize) -> Counts {
         let place = match scope {
             Scope::Group(group) => group,
@@ -164,7 +164,7 @@ impl Tried<'_> {
             .unwrap_or_default()
     }
 
-    /// All pairs of the collection: estimates held to one threshold, truth to another.
+    /// All pairs of the collection, with one threshold for estimates and another for true values.
     pub(super) fn verified(&self, estimated: usize, truth: usize) -> Counts {
         self.all.counts(estimated, truth)
     }
@@ -184,8 +184,8 @@ impl Tried<'_> {
     }
 }
 
-/// A table summed from its far corner: cell (i, j) holds all pairs whose levels are at least i and j.
-/// Every count is three look-ups in it, where the table itself is walked for each.
+/// A table of sums from its far corner: cell (i, j) holds all pairs whose levels are at least i and
+/// j. Every count takes three look-ups in it instead of a pass over the original table.
 struct Sums {
     cells: Vec<u64>,
     side: usize,
@@ -274,10 +274,10 @@ pub(super) fn ratio_name(n: u32) -> String {
     }
 }
 
-/// A study, ready to be asked.
+/// A study, prepared for queries.
 pub(super) struct View<'a> {
     pub study: &'a Study,
-    /// By n, rising; the exact run, where there is one, is the first.
+    /// By n, ascending; the exact run, if there is one, is the first.
     pub ratios: Vec<Ratio<'a>>,
 }
 
@@ -295,7 +295,7 @@ impl<'a> View<'a> {
         Ok(View { study, ratios })
     }
 
-    /// Ratios that leave something out.
+    /// Ratios that leave fingerprints out.
     pub(super) fn sampled_ratios(&self) -> impl DoubleEndedIterator<Item = &Ratio<'a>> {
         self.ratios.iter().filter(|ratio| ratio.n > 1)
     }
@@ -357,7 +357,8 @@ fn tried<'a>(study: &Study, trial: &'a Trial) -> Result<Tried<'a>> {
         let found = trial.groups.len();
         return Err(bad("size groups", study.groups.len(), found));
     }
-    // They are counts of one collection, and summed below in every way; a trial is read from a file.
+    // The counts come from a file. They describe one collection and are summed in several ways
+    // below.
     let numbers = trial.groups.iter().flat_map(|group| {
         let sizes = [
             group.documents,

@@ -1,49 +1,52 @@
 //! Tables and figures of a study.
 //!
 //! # Source
-//! Ye, Wen & Ma 2008: Table 3, Figures 1 to 4 and what sections 4 to 6 say of them.
+//! Ye, Wen & Ma 2008: Table 3, Figures 1 to 4, and the discussion of them in sections 4 to 6.
 //!
 //! # In and out
-//! In: a [`Study`]. Out: CSV tables, SVG charts, and `figures.json` with a title, the paper's claim and
-//! the same numbers of this study for each chart and for Table 3. Nothing is read or written here.
+//! In: a [`Study`]. Out: CSV tables, SVG charts, and `figures.json`, which has for each chart and
+//! for Table 3 a title, the paper's claim and the same numbers of this study. This module does no
+//! I/O.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! | --- | --- |
-//! | `trials.csv` | counts, precision and recall of every trial, by threshold, size group and kind of pairs |
-//! | `summary.csv` | the same over the classes of each ratio: mean, standard deviation, least, greatest |
-//! | `verified.csv` | pairs whose estimate reaches c, checked exactly against t: how many are looked up, and recall |
+//! | `trials.csv` | counts, precision, recall by trial, threshold, size group and kind of pairs |
+//! | `summary.csv` | the same over the classes of each ratio: mean, deviation, minimum, maximum |
+//! | `verified.csv` | pairs with estimates from c, verified against t: look-ups and recall |
 //! | `table3.csv` | documents and shingles by size group, beside those of .GOV |
 //! | `figure1.csv`, `.svg` | words against rank |
 //! | `figure2-N.csv`, `.svg` | precision against the threshold at 1/N |
 //! | `figure3-N.csv`, `.svg` | recall against the threshold at 1/N |
 //! | `figure4.csv`, `.svg` | shingles to process for a required precision |
-//! | `spread.csv`, `.svg` | precision over the classes of each ratio, at the threshold nearest 0.85 |
+//! | `spread.csv`, `.svg` | precision over a ratio's classes, at the threshold nearest 0.85 |
 //!
 //! # Algorithm
-//! Means are over the classes of a ratio, each class one value; a class in which precision or recall is
-//! undefined (nothing found, nothing true) is left out and counted. Standard deviations are those of the
-//! population: the classes tried are all that are spoken of. Figures show for a group the pairs of two of its
-//! documents, as the paper ran each group by itself, and for the whole collection all its pairs.
+//! Means are over the classes of a ratio, each class one value. A class in which precision or
+//! recall is undefined (no pair found, no true pair) is left out and counted. Standard deviations
+//! are those of the population, because the statements concern only the classes that were tried.
+//! For a group, the figures show the pairs of two of its documents, because the paper ran each
+//! group by itself; for the whole collection they show all pairs.
 //!
-//! Figure 4: each group takes the coarsest ratio whose mean precision meets the target, or everything
-//! where none does. A group without any pair, true or found, takes the coarsest and is counted. One ratio for
-//! all is held to the mean precision over all pairs, those between groups included.
+//! Figure 4: each group gets the coarsest ratio whose mean precision meets the target, or every
+//! fingerprint if none does. A group without any pair, true or found, gets the coarsest ratio and
+//! is counted. The single ratio for all groups must meet the target with the mean precision over
+//! all pairs, including those between groups.
 //!
 //! # Invariants
 //! - The same study gives the same bytes.
-//! - Verified pairs are all true, so their precision is 1 and not stated.
+//! - Verified pairs are all true, so their precision is 1 and is not listed.
 //!
 //! # Cost
-//! For each trial, size group and kind of pairs, one pass over its table of (thresholds + 1)^2 cells;
-//! `verified.csv` has thresholds^2 lines for each ratio.
+//! For each trial, size group and kind of pairs, one pass over its table of (thresholds + 1)^2
+//! cells; `verified.csv` has thresholds^2 lines for each ratio.
 //!
 //! # Where we depart from the source
-//! The paper shows means only; the spread over classes, verification, and the one ratio that would do for
-//! all are ours. It takes 1/16 for the coarsest ratio; here it is the coarsest that was tried. Shares of
-//! shingles are those truly sampled.
+//! The paper shows only means. The spread over classes, verification, and the single ratio that
+//! suffices for all groups are ours. The paper's coarsest ratio is 1/16; here it is the coarsest
+//! that was tried. Shares of shingles are those that were actually sampled.
 //!
 //! # Errors
-//! `BadStudy` where a trial's tables do not have the study's groups and thresholds.
+//! `BadStudy` if a trial's tables do not have the study's groups and thresholds.
 
 mod charts;
 mod fit;
@@ -72,7 +75,7 @@ struct Remark {
 /// All tables and figures, each table before its figure, `figures.json` last.
 ///
 /// # Errors
-/// Where the study's tables do not fit what it says was tried.
+/// If the study's tables do not match its ratios, groups and thresholds.
 pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
     let view = View::new(study)?;
     let mut made = Made::default();
@@ -126,7 +129,7 @@ pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
     made.finish()
 }
 
-/// What has been made so far.
+/// The tables and figures made so far.
 #[derive(Default)]
 struct Made {
     files: Vec<StudyFile>,

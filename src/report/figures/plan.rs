@@ -5,10 +5,10 @@ use super::measure::{Pairs, Ratio, Scope, View};
 /// Target precisions, in hundredths: the paper's 0.50 to 0.99, every one of them.
 pub(super) const TARGETS: std::ops::RangeInclusive<u32> = 50..=99;
 
-/// Means are sums of a few fractions: one that is the target but for their rounding meets it.
+/// Means are sums of a few fractions: a mean that misses the target only by rounding meets it.
 const ROUNDING: f64 = 1e-9;
 
-/// What it takes to reach a precision at a threshold.
+/// The ratios needed to reach a precision at a threshold.
 #[derive(Debug, PartialEq)]
 pub(super) struct Plan {
     /// In hundredths.
@@ -21,9 +21,9 @@ pub(super) struct Plan {
     pub without_pairs: usize,
     /// Sampled shingles / all, in the mean over the classes; `None` where there are no shingles.
     pub share: Option<f64>,
-    /// The n of the one ratio that would do for all,
+    /// The n of the single ratio that suffices for all groups.
     pub uniform: u32,
-    /// and the share of the shingles that it takes.
+    /// The share of the shingles that this ratio takes.
     pub uniform_share: Option<f64>,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn plan(view: &View, target: u32, threshold: usize) -> Plan {
     }
 }
 
-/// Is there any pair, true or found at some ratio?
+/// Whether there is any pair, true or found at some ratio.
 fn has_pairs(view: &View, scope: Scope, pairs: Pairs, threshold: usize) -> bool {
     let mut trials = view.ratios.iter().flat_map(|ratio| &ratio.trials);
     trials.any(|trial| {
@@ -71,8 +71,8 @@ fn has_pairs(view: &View, scope: Scope, pairs: Pairs, threshold: usize) -> bool 
     })
 }
 
-/// The coarsest ratio whose mean precision meets the target, or of all where there are no pairs to find
-/// wrongly; `None` where only the whole will do.
+/// The coarsest ratio whose mean precision meets the target, or the coarsest of all if there are no
+/// pairs that could be false; `None` if only the exact run meets it.
 fn coarsest<'v, 'a>(
     view: &'v View<'a>,
     scope: Scope,

@@ -8,7 +8,7 @@ use super::tables::drawn;
 use crate::experiments::study::USUAL;
 use crate::numbers::count;
 
-/// What the paper says of a figure, or of a measure at 1/n.
+/// The paper's statement about a figure, or about a measure at 1/n.
 pub(super) fn paper(figure: &str, n: u32) -> &'static str {
     match (figure, n) {
         ("figure1", _) => "In .GOV words against rank is a line on logarithmic axes (a power law).",
@@ -71,7 +71,7 @@ fn number(value: Option<f64>) -> String {
     value.map_or("undefined".into(), |value| format!("{value:.2}"))
 }
 
-/// At the lowest threshold, at the usual one and at the highest; and what the paper names of groups.
+/// At the lowest, the usual and the highest threshold; and the groups that the paper names.
 pub(super) fn by_threshold(view: &View, ratio: &Ratio, measure: Measure) -> String {
     let thresholds = view.thresholds();
     let of = |scope, place| ratio.spread(measure, scope, drawn(scope), place).mean();
@@ -142,7 +142,7 @@ pub(super) fn figure4(view: &View) -> String {
         .unwrap_or("The study has no thresholds.".into())
 }
 
-/// Precision of the ratio whose classes differ most.
+/// Precision at the ratio whose classes differ most.
 pub(super) fn spread(view: &View, threshold: usize) -> String {
     let all = Scope::All;
     let of = |ratio: &Ratio| ratio.precision(all, drawn(all), threshold).moments;

@@ -1,4 +1,5 @@
-//! What is shown of the clusters and pairs: the largest, the nearest to the threshold, some at random.
+//! Chooses the clusters and pairs to show: the largest, the nearest to the threshold, some at
+//! random.
 
 use crate::Result;
 use crate::cluster::ClusterStats;
@@ -18,7 +19,7 @@ use super::{Held, MEMBERS_SHOWN, PageConfig, STAGE};
 /// Characters of a docno, title or address that are kept.
 const NAME_CHARS: usize = 300;
 
-/// Bins of the histogram: hundredths of what is measured, and 1 by itself.
+/// Bins of the histogram: hundredths of the measure, and a separate one for 1.
 pub(super) const HUNDREDTHS: usize = 101;
 
 /// shared / union, compared exactly.
@@ -42,11 +43,12 @@ impl Resemblance {
     }
 }
 
-/// How alike two documents are, to be ordered by.
+/// The sort key for the similarity of two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Score {
     Resemblance(Resemblance),
-    /// Another measure's value: its bits, which of positive numbers have the same order.
+    /// Another measure's value: its bits, which sort like the values themselves if they are
+    /// positive.
     Other(u64),
 }
 
@@ -65,7 +67,7 @@ impl Score {
     fn bin(self) -> usize {
         match self {
             Score::Resemblance(resemblance) => resemblance.bin(),
-            // What a fraction of hundredths loses by being a float is less than that.
+            // The tolerance exceeds the rounding error of a fraction in hundredths.
             Score::Other(bits) => {
                 ((f64::from_bits(bits) * 100.0 + 1e-9) as usize).min(HUNDREDTHS - 1)
             }
@@ -94,7 +96,7 @@ impl PartialEq for Resemblance {
 
 impl Eq for Resemblance {}
 
-/// The least of what is offered, so many of them.
+/// Keeps the smallest of the values offered, up to a fixed number.
 struct Least<T> {
     most: usize,
     kept: BinaryHeap<T>,
@@ -129,7 +131,7 @@ pub(super) struct ShownPair {
     pub a: u32,
     pub b: u32,
     pub shared: u32,
-    /// What the measure is told by ([`Measure::text`]).
+    /// The values from which the measure is printed ([`Measure::text`]).
     pub amount: u64,
     /// Shingles of each that were compared, or words where the measure is of these.
     pub sizes: (u32, u32),
@@ -140,9 +142,9 @@ pub(super) struct ShownPair {
 pub(super) struct ShownCluster {
     pub root: u32,
     pub members: u64,
-    /// Those that equal an earlier member.
+    /// Members that equal an earlier member.
     pub exact: u64,
-    /// The first of them.
+    /// The first members.
     pub shown: Vec<Member>,
 }
 
@@ -150,14 +152,14 @@ pub(super) struct ShownCluster {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub document: u32,
-    /// The first document that equals it; itself where it is the first.
+    /// The first document that equals it, or itself if it is the first.
     pub first: u32,
-    /// What the measure is told by, of it and the representative, and the sizes of both; not where that pair is not
-    /// listed.
+    /// The values from which the measure is printed, for this member and the representative, and
+    /// the sizes of both; `None` if that pair is not listed.
     pub alike: Option<(u64, (u32, u32))>,
 }
 
-/// What is known of a document that is shown.
+/// The data of a document that is shown.
 #[derive(Debug)]
 pub(super) struct ShownDocument {
     pub docno: String,
@@ -170,7 +172,7 @@ pub(super) struct ShownDocument {
 }
 
 impl ShownDocument {
-    /// Bytes of its names, each with what the allocator adds.
+    /// Bytes of its names, including the allocator's overhead.
     fn name_bytes(&self) -> usize {
         let names = [Some(&self.docno), self.url.as_ref(), self.title.as_ref()];
         names
@@ -181,25 +183,25 @@ impl ShownDocument {
     }
 }
 
-/// Everything that was chosen.
+/// The chosen clusters and pairs.
 pub(super) struct Chosen {
     pub clusters: Vec<ShownCluster>,
-    /// Pairs that are least alike, that first.
+    /// The least similar pairs, in ascending order.
     pub nearest: Vec<ShownPair>,
-    /// Others, at random, in their order in the list.
+    /// Other pairs, at random, in list order.
     pub random: Vec<ShownPair>,
-    /// Listed pairs by what is measured.
+    /// Listed pairs by value of the measure.
     pub histogram: [u64; HUNDREDTHS],
     pub documents: HashMap<u32, ShownDocument>,
 }
 
-/// How much can be shown at most of what there is.
+/// Upper limits on what is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Most {
     pub clusters: u64,
     /// Members of these.
     pub members: u64,
-    /// Pairs, nearest the threshold and as many at random.
+    /// Pairs nearest the threshold, and the number of random pairs.
     pub pairs: u64,
 }
 
@@ -221,7 +223,7 @@ impl Most {
     }
 }
 
-/// Bytes of memory that choosing takes, without the names of the documents shown.
+/// Bytes of memory for choosing, without the names of the documents shown.
 pub(super) fn bytes(documents: u64, levels: usize, measure: Measure, most: &Most) -> u64 {
     let sum = |sizes: &[usize]| sizes.iter().sum::<usize>() as u64;
     // Lists and tables grow up to twice what is in them; so do the nodes of a tree.
@@ -249,7 +251,7 @@ pub(super) fn bytes(documents: u64, levels: usize, measure: Measure, most: &Most
     .fold(columns, |sum, (n, each)| {
         sum.saturating_add(n.saturating_mul(each))
     })
-    // More than there is anywhere, and still a number that can be rounded up.
+    // More than any collection has, and still a number that can be rounded up.
     .min(1 << 60)
 }
 
@@ -280,7 +282,7 @@ pub(super) fn choose(
             let key = Pair::key(pair.a, pair.b);
             let told = (pair.shared, pair.amount(measure));
             nearest.offer((score, key, told));
-            // The pairs with the least hashes: as random as the hash is, in one pass.
+            // The pairs with the smallest hashes: as random as the hash is, in one pass.
             let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&key.to_le_bytes(), config.seed);
             random.offer((hash, key, told));
         }
@@ -336,7 +338,7 @@ pub(super) fn choose(
     })
 }
 
-/// Were the pairs listed, or only what makes the clusters?
+/// Whether all pairs were listed, or only those that form the clusters.
 pub(super) fn pairs_listed(workspace: &Workspace) -> bool {
     workspace
         .manifest
@@ -352,7 +354,7 @@ fn check_now_and_then(n: &mut u64, context: &Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The clusters of most documents, the largest first; of equal ones the first in the input.
+/// The clusters with the most documents, the largest first; of equal ones the first in the input.
 fn largest(sets: &mut UnionFind, documents: u32, most: usize) -> Vec<ShownCluster> {
     let mut sizes = vec![0u32; documents as usize];
     for document in 0..documents {
@@ -401,7 +403,7 @@ fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, representatives:
     }
 }
 
-/// Fills in how alike the members are to the representative, where that pair is listed.
+/// Fills in the similarity of members and representative if that pair is listed.
 fn resemblances(
     workspace: &Workspace,
     clusters: &mut [ShownCluster],
@@ -424,7 +426,7 @@ fn resemblances(
         check_now_and_then(&mut n, context)?;
         if let (Some(amount), Some(config)) = (alike.get_mut(&(pair.a, pair.b)), config) {
             let (a, b) = sampled.measured(pair.a, pair.b);
-            // Where pairs are not listed, links may be below the threshold.
+            // If pairs are not listed, links may be below the threshold.
             let reached = || {
                 let criterion = config.criterion();
                 criterion.reached(pair.shared.into(), a.into(), b.into())
@@ -445,7 +447,7 @@ fn resemblances(
     Ok(())
 }
 
-/// The records of some documents, as far as there is room for their names.
+/// The records of some documents, as long as there is room for their names.
 fn look_up(
     workspace: &Workspace,
     mut wanted: Vec<u32>,

@@ -1,9 +1,10 @@
-//! HTML under construction: what we wrote ourselves goes in as it is, everything else as text.
+//! HTML under construction: the program's own markup is written as it is, everything else as text.
 //!
 //! # Invariants
-//! - [`Html::raw`] takes literals of this program only (`&'static str`); what a document, a file name or
-//!   an argument says can get in through [`Html::text`] and [`Html::link`] alone.
-//! - A character that would change how its surroundings are read, or show nothing, is made visible.
+//! - [`Html::raw`] takes only literals of this program (`&'static str`). The contents of documents,
+//!   file names and arguments can enter only through [`Html::text`] and [`Html::link`].
+//! - A character that would change how its surroundings are read, or that is invisible, is made
+//!   visible.
 
 use std::fmt::Display;
 
@@ -13,7 +14,7 @@ use crate::report::charts::{Row, bars};
 #[derive(Debug, Default)]
 pub(super) struct Html(String);
 
-/// What a character is written as.
+/// The output for a character.
 enum Written {
     AsIs,
     Entity(&'static str),
@@ -51,7 +52,7 @@ impl Html {
         self
     }
 
-    /// Appends text of anybody's.
+    /// Appends text from any source.
     pub fn text(&mut self, text: &str) -> &mut Self {
         for c in text.chars() {
             match written(c) {
@@ -68,17 +69,17 @@ impl Html {
         self
     }
 
-    /// Appends what prints itself, as text: numbers.
+    /// Appends a displayable value as text: numbers.
     pub fn show(&mut self, value: impl Display) -> &mut Self {
         self.text(&value.to_string())
     }
 
-    /// Appends text that has a direction of its own.
+    /// Appends text whose direction is isolated from its surroundings.
     pub fn isolated(&mut self, text: &str) -> &mut Self {
         self.raw("<bdi>").text(text).raw("</bdi>")
     }
 
-    /// Appends an address: to be followed where it is one of the web, as text in any case.
+    /// Appends a URL: as a link if it is a web address, otherwise as text.
     pub fn link(&mut self, address: &str) -> &mut Self {
         if !is_web_address(address) {
             return self.isolated(address);
@@ -105,7 +106,7 @@ impl Html {
         self.raw("\">")
     }
 
-    /// What was written.
+    /// Returns the markup.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }

@@ -1,42 +1,46 @@
-//! The report page: one HTML file about one output directory, for whoever wants to see what was found.
+//! The report page: one HTML file about one output directory, for readers of its results.
 //!
 //! # Source
-//! The comparison of two texts: Myers 1986, by the crate `similar`, which limits the search as git does.
-//! The choice of random pairs: those with the least hashes, a sample without replacement.
+//! The comparison of two texts: Myers 1986, by the crate `similar`, which limits the search as git
+//! does. The choice of random pairs: those with the smallest hashes, a sample without replacement.
 //!
 //! # In and out
-//! In: the manifest, pairs, catalogue and documents of a directory on which `cluster` was run; the input
-//! files again, for the texts of the pairs shown; `study/figures.json` and its SVGs, where there are any.
-//! Out: one file of HTML, without script and without anything to be loaded.
+//! In: the manifest, pairs, catalogue and documents of a directory on which `cluster` was run; the
+//! input files again, for the texts of the pairs shown; `study/figures.json` and its SVGs, if there
+//! are any. Out: one HTML file without scripts, which loads nothing.
 //!
 //! # Algorithm
-//! 1. Through the pairs twice, through the documents once: the largest clusters, the pairs nearest the
-//!    threshold and some others, what is known of their documents (`choose.rs`).
-//! 2. Each input file that holds one of these pairs' documents is read once, up to the last of them; each
-//!    is interpreted as it was then, and used if its MD5 is still the same (`texts.rs`).
-//! 3. The words of each two texts are compared; stretches without a difference are folded (`changes.rs`).
-//! 4. The page is written section by section (`sections.rs`).
+//! 1. Read the pairs twice and the documents once, to choose the largest clusters, the pairs
+//!    nearest the threshold and some others, and to collect the data of their documents
+//!    (`choose.rs`).
+//! 2. Read each input file that contains one of these documents once, up to the last of them. Parse
+//!    each document with the same settings as the run, and use it if its MD5 is still the same
+//!    (`texts.rs`).
+//! 3. Compare the words of each pair of texts; fold stretches without a difference (`changes.rs`).
+//! 4. Write the page section by section (`sections.rs`).
 //!
 //! # Invariants
-//! - What comes from documents, file names and arguments is text: never markup (`html.rs`). An SVG of a
-//!   study is embedded as an image: browsers run no script of an image and load nothing for it. A
-//!   Content-Security-Policy forbids both once more.
+//! - The contents of documents, file names and arguments are written as text, never as markup
+//!   (`html.rs`). An SVG of a study is embedded as an image: browsers run no script of an image and
+//!   load nothing for it. A Content-Security-Policy also forbids both.
 //! - The same directory, inputs and parameters give the same bytes. There is no date on the page.
-//! - The counts are those of the summary; nothing is counted twice but what the histogram shows.
-//! - A text that cannot be read again is missing from the page, which says why; it is no error.
+//! - The counts are those of the summary; the page itself counts only for the histogram.
+//! - A text that cannot be read again is missing from the page, which gives the reason; this is not
+//!   an error.
 //!
 //! # Cost
-//! Memory: 12 bytes a document and those of the sample's sizes, one record of at most `--max-document`,
-//! and for each pair shown its two texts, of which at most [`WORDS_COMPARED`] words are kept. Time: pairs
-//! twice, documents once, and the input files up to the last record that is shown.
+//! Memory: 12 bytes per document, a part that grows with the number of clusters and pairs shown,
+//! one record of at most `--max-document`, and for each pair shown its two texts, of which at most
+//! [`WORDS_COMPARED`] words are kept. Time: the pairs twice, the documents once, and the input
+//! files up to the last record shown.
 //!
 //! # What is not guaranteed
-//! Texts are not compared beyond their first [`WORDS_COMPARED`] words. The differences marked need not be
-//! the fewest. An input whose path is not UTF-8 is not found again.
+//! Texts are not compared beyond their first [`WORDS_COMPARED`] words. The marked differences need
+//! not be the smallest set. An input whose path is not UTF-8 is not found again.
 //!
 //! # Errors
-//! `StageMissing` where pairs or clusters are not there; `BudgetTooSmall`; `Corrupt` and `Io` of the files
-//! of the directory.
+//! `StageMissing` if there are no pairs or clusters; `BudgetTooSmall`; `Corrupt` and `Io` for the
+//! files of the directory.
 
 mod changes;
 mod choose;
@@ -66,27 +70,27 @@ use texts::Text;
 
 const STAGE: &str = "report";
 
-/// Members of a cluster that are listed.
+/// Limit on the members of a cluster that are listed.
 pub const MEMBERS_SHOWN: usize = 50;
 
-/// Words of a text that are compared: documents of more are few, and a page of them would be long.
+/// Limit on the words compared of a text: longer documents are rare, and would make a long page.
 pub const WORDS_COMPARED: usize = 20_000;
 
 /// Name of the page in an output directory.
 pub const PAGE_FILE: &str = "report.html";
 
-/// Buffers of readers, the decompressor, the writer, a comparison and its markup: with two texts of 20,000
-/// words, half of them shared, the process takes 13 MiB in all.
+/// Buffers of readers, the decompressor, the writer, a comparison and its markup. With two texts of
+/// 20,000 words, half of them shared, the process needs 13 MiB in all.
 const FIXED_BYTES: u64 = 16 << 20;
 
-/// How much is shown.
+/// The number of clusters and pairs to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageConfig {
     /// Clusters.
     pub clusters: usize,
-    /// Pairs nearest the threshold, and as many at random.
+    /// Pairs nearest the threshold, and the number of random pairs.
     pub pairs: usize,
-    /// Of the random choice.
+    /// Seed of the random choice.
     pub seed: u64,
 }
 
@@ -100,18 +104,18 @@ impl Default for PageConfig {
     }
 }
 
-/// What is on a page.
+/// The contents of a page, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageStats {
     /// Clusters shown.
     pub clusters: u64,
     /// Pairs shown.
     pub pairs: u64,
-    /// Their texts that could not be read again.
+    /// Texts of these pairs that could not be read again.
     pub missing: u64,
-    /// Bytes of the page,
+    /// Bytes of the page.
     pub bytes: u64,
-    /// and their checksum.
+    /// Checksum of the page.
     pub checksum: u64,
 }
 
@@ -136,7 +140,7 @@ pub fn write(
     }
     let documents = Catalogue::stats(workspace)?.documents;
     let levels = manifest.get::<SampleEntry>().map_or(1, |s| s.sizes.len());
-    // The record that is read, and as much again for what its encoding held.
+    // The current record, and the same again for its bytes before decoding.
     let record = collection::config(manifest).read.max_document.0 * 5 / 2;
     let there = choose::Most::of(results.map(|results| results.stats), pairs, config);
     let chosen = choose::bytes(documents, levels, pairs.config.measure, &there);
@@ -170,7 +174,7 @@ pub fn write(
     held.check(what)?;
     context.progress.at(2);
     context.stop.check(STAGE)?;
-    // Figures that are not as they were written would tell something else.
+    // Modified figures would no longer show the study's results.
     workspace.check_others(is_shown)?;
     let figures = study::figures(workspace.directory())?;
     let comparison = study::comparison(workspace.directory())?;
@@ -241,27 +245,27 @@ pub fn write(
     Ok(stats)
 }
 
-/// What a page holds in memory. Names and texts are counted as they are read; those for which there is no
-/// room are counted and not held, so that a refusal names the least that would do.
+/// The memory of a page. Names and texts are counted as they are read. Those that do not fit are
+/// counted but not kept, so that the error can state the smallest sufficient budget.
 struct Held<'a> {
     budget: &'a Budget,
     bytes: u64,
 }
 
 impl Held<'_> {
-    /// Counts so many bytes; says whether there is room for them.
+    /// Counts this number of bytes; returns whether there is room for them.
     fn take(&mut self, bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes as u64);
         self.bytes <= self.budget.memory.0
     }
 
-    /// Refuses if there was no room.
+    /// Returns an error if there was no room.
     fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
         self.budget.require(ByteSize(self.bytes), what)
     }
 }
 
-/// Is it a file of a study that the page shows?
+/// Whether this is a study file that the page shows.
 fn is_shown(name: &str) -> bool {
     name.strip_prefix("study/")
         .is_some_and(|name| !name.contains('/'))
