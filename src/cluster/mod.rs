@@ -1,4 +1,4 @@
-//! Stage 9 of 10: from the pair list to clusters, and the result files.
+//! Stage 9 of 9: from the pair list to clusters, and the result files.
 //!
 //! # Source
 //! Broder, Glassman, Manasse & Zweig 1997: clusters are the connected components of the pair list,

@@ -1,4 +1,4 @@
-//! Stage 4 of 10: the collection on disk.
+//! Stage 4 of 9: the collection on disk.
 //!
 //! # In and out
 //! In: the inputs. Out, for each segment: its documents (name, address, place in the input, words,

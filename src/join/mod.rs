@@ -1,4 +1,4 @@
-//! Stage 8 of 10: from shared postings to the pair list.
+//! Stage 8 of 9: from shared postings to the pair list.
 //!
 //! # Source
 //! Steps 3 and 4 of Broder's algorithm (Broder, Glassman, Manasse & Zweig 1997) as restated by Ye,

@@ -1,4 +1,4 @@
-//! Stage 7 of 10: merge sorted runs into shared postings.
+//! Stage 7 of 9: merge sorted runs into shared postings.
 //!
 //! # Source
 //! Step 2 of Broder's algorithm (Broder, Glassman, Manasse & Zweig 1997) as restated by Ye, Wen &

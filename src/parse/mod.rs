@@ -1,4 +1,4 @@
-//! Stage 2 of 10: raw documents to canonical text and tokens.
+//! Stage 2 of 9: raw documents to canonical text and tokens.
 //!
 //! # Source
 //! Tokens as in Ye, Wen & Ma 2008, section 2.1 (`whitespace`) and Cherkasova et al. 2009

@@ -1,4 +1,4 @@
-//! Stage 1 of 10: read inputs and cut them into raw documents.
+//! Stage 1 of 9: read inputs and cut them into raw documents.
 //!
 //! # Source
 //! Formats: TREC SGML and TREC web bundles (NIST), WARC 0.18 to 1.1 (ISO 28500), ARC 1 and 2

@@ -1,4 +1,4 @@
-//! Stage 5 of 10: choose which fingerprints of which documents take part.
+//! Stage 5 of 9: choose which fingerprints of which documents take part.
 //!
 //! # Source
 //! Sampling by hash value: Broder, Glassman, Manasse & Zweig 1997 and Ye, Wen & Ma 2008,

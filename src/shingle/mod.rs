@@ -1,4 +1,4 @@
-//! Stage 3 of 10: tokens to fingerprint sets.
+//! Stage 3 of 9: tokens to fingerprint sets.
 //!
 //! # Source
 //! Shingles as in Broder, Glassman, Manasse & Zweig 1997; MD5 and ten words as in Ye, Wen & Ma

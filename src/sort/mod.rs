@@ -1,4 +1,4 @@
-//! Stage 6 of 10: sort records into runs.
+//! Stage 6 of 9: sort records into runs.
 //!
 //! # Source
 //! Step 2 of Broder's algorithm as restated by Ye, Wen & Ma 2008, section 2.1: sort the pairs of
