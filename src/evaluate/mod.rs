@@ -1,4 +1,4 @@
-//! compare the pairs of a run with a ground truth.
+//! Compares the pairs of a run with a ground truth.
 //!
 //! # Source
 //! Precision and recall of a sampled run against the run without sampling: Ye, Wen & Ma 2008,
