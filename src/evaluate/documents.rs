@@ -4,13 +4,14 @@ use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 
 use super::Sources;
-use super::lines::{Table, shorten};
+use super::lines::Table;
 use super::list::{PairList, docno};
 use super::samples;
 use crate::budget::ByteSize;
 use crate::collection::SizeGroups;
 use crate::numbers::counted;
 use crate::progress::Context;
+use crate::read::lines::shorten;
 use crate::store::{Tagged, disk, sort_tagged};
 use crate::union_find::UnionFind;
 use crate::{Error, Result};

@@ -1,12 +1,11 @@
 //! Read text tables: the lines of a file and their fields.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
-use crate::read::Decompressed;
+use crate::read::lines::{Lines, shorten};
 use crate::{Error, Result};
 
 /// A longer line is an error, because a line is read into memory whole. Docnos are far shorter.
@@ -35,11 +34,7 @@ enum Field {
 
 /// A file of lines with the same fields, compressed or not.
 pub(crate) struct Table {
-    path: PathBuf,
-    input: BufReader<Decompressed>,
-    /// The current line, without its end, and its number from 1.
-    line: Vec<u8>,
-    number: u64,
+    lines: Lines,
     /// Whether the current line was not returned yet.
     pending: bool,
     shape: Shape,
@@ -51,21 +46,15 @@ impl Table {
     /// Opens a file, reads the comments at its start and examines the first line after them.
     pub fn open(path: &Path) -> Result<Table> {
         let mut table = Table {
-            path: path.to_path_buf(),
-            input: BufReader::with_capacity(
-                crate::store::disk::READ_BUFFER,
-                Decompressed::open(path)?,
-            ),
-            line: Vec::new(),
-            number: 0,
+            lines: Lines::open(path, MOST_LINE_BYTES)?,
             pending: false,
             shape: Shape::Spaces,
             comments: BTreeMap::new(),
             wanted: Vec::new(),
         };
         loop {
-            table.pending = table.advance()?;
-            let line = String::from_utf8_lossy(&table.line);
+            table.pending = table.lines.advance()?;
+            let line = String::from_utf8_lossy(table.lines.line());
             match line.strip_prefix("# ") {
                 Some(comment) if table.pending => {
                     if let Some((name, value)) = comment.split_once(": ") {
@@ -80,10 +69,10 @@ impl Table {
             .comments
             .get("format")
             .is_some_and(|f| f.starts_with("lookalike "));
-        table.shape = match table.line.first() {
+        table.shape = match table.lines.line().first() {
             Some(b'{') => Shape::Json,
-            _ if escaped || table.line.contains(&b'\t') => Shape::Tabs { escaped },
-            _ if table.line.contains(&b',') => Shape::Commas,
+            _ if escaped || table.lines.line().contains(&b'\t') => Shape::Tabs { escaped },
+            _ if table.lines.line().contains(&b',') => Shape::Commas,
             _ => Shape::Spaces,
         };
         Ok(table)
@@ -134,7 +123,7 @@ impl Table {
             let at = at.ok_or_else(|| {
                 self.bad(
                     format!("a header with a column `{name}`"),
-                    shorten(&self.line),
+                    shorten(self.lines.line()),
                 )
             })?;
             self.wanted.push(Field::At(at));
@@ -152,10 +141,10 @@ impl Table {
     pub fn next(&mut self, fields: &mut Vec<Vec<u8>>) -> Result<bool> {
         if !std::mem::take(&mut self.pending) {
             loop {
-                if !self.advance()? {
+                if !self.lines.advance()? {
                     return Ok(false);
                 }
-                if !self.line.is_empty() {
+                if !self.lines.line().is_empty() {
                     break;
                 }
             }
@@ -180,7 +169,9 @@ impl Table {
                         return Err(self.bad(format!("a string or a number in `{name}`"), found));
                     }
                     None => {
-                        return Err(self.bad(format!("a member `{name}`"), shorten(&self.line)));
+                        return Err(
+                            self.bad(format!("a member `{name}`"), shorten(self.lines.line()))
+                        );
                     }
                 }
             }
@@ -211,59 +202,18 @@ impl Table {
 
     /// The number of the current line, from 1.
     pub fn number(&self) -> u64 {
-        self.number
+        self.lines.number()
     }
 
     /// An error in the current line.
     pub fn bad(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
-        Error::BadLine {
-            path: self.path.clone(),
-            line: self.number,
-            expected: expected.into(),
-            found: found.into(),
-        }
-    }
-
-    /// Reads a line; `false` at the end.
-    fn advance(&mut self) -> Result<bool> {
-        self.line.clear();
-        let mut any = false;
-        loop {
-            let bytes = self
-                .input
-                .fill_buf()
-                .map_err(Error::io("read", &self.path))?;
-            if bytes.is_empty() {
-                break;
-            }
-            any = true;
-            let end = memchr::memchr(b'\n', bytes);
-            self.line
-                .extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
-            let used = end.map_or(bytes.len(), |end| end + 1);
-            self.input.consume(used);
-            if self.line.len() > MOST_LINE_BYTES {
-                self.number += 1;
-                return Err(self.bad(format!("a line of at most {MOST_LINE_BYTES} bytes"), "more"));
-            }
-            if end.is_some() {
-                break;
-            }
-        }
-        self.number += u64::from(any);
-        if self.line.last() == Some(&b'\r') {
-            self.line.pop();
-        }
-        if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
-            self.line.drain(..3);
-        }
-        Ok(any)
+        self.lines.bad(expected, found)
     }
 
     fn json(&self) -> Result<Value> {
-        match serde_json::from_slice(&self.line) {
+        match serde_json::from_slice(self.lines.line()) {
             Ok(value @ Value::Object(_)) => Ok(value),
-            _ => Err(self.bad("a JSON object", shorten(&self.line))),
+            _ => Err(self.bad("a JSON object", shorten(self.lines.line()))),
         }
     }
 
@@ -272,13 +222,13 @@ impl Table {
         match self.shape {
             Shape::Json => {}
             Shape::Spaces => {
-                let fields = self.line.split(|byte| *byte == b' ');
+                let fields = self.lines.line().split(|byte| *byte == b' ');
                 for field in fields.filter(|field| !field.is_empty()) {
                     take(field.into());
                 }
             }
             Shape::Tabs { escaped } => {
-                for field in self.line.split(|byte| *byte == b'\t') {
+                for field in self.lines.line().split(|byte| *byte == b'\t') {
                     if escaped && field.contains(&b'\\') {
                         take(self.unescape(field)?.into());
                     } else {
@@ -287,13 +237,13 @@ impl Table {
                 }
             }
             Shape::Commas => {
-                let mut rest = &self.line[..];
+                let mut rest = self.lines.line();
                 loop {
                     if let Some(mut quoted) = rest.strip_prefix(b"\"") {
                         let mut field = Vec::new();
                         loop {
                             let Some(end) = memchr::memchr(b'"', quoted) else {
-                                return Err(self.bad("a closing quote", shorten(&self.line)));
+                                return Err(self.bad("a closing quote", shorten(self.lines.line())));
                             };
                             field.extend_from_slice(&quoted[..end]);
                             quoted = &quoted[end + 1..];
@@ -350,16 +300,6 @@ impl Table {
         }
         Ok(out)
     }
-}
-
-/// Text for a message: the first hundred characters.
-pub(crate) fn shorten(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let mut short: String = text.chars().take(100).collect();
-    if short.len() < text.len() {
-        short.push_str("...");
-    }
-    format!("`{}`", short.escape_debug())
 }
 
 #[cfg(test)]

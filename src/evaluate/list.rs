@@ -6,8 +6,9 @@ use std::str::FromStr;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::lines::{Table, shorten};
+use super::lines::Table;
 use crate::ids::Threshold;
+use crate::read::lines::shorten;
 use crate::{Error, Result};
 
 /// The columns of a list that hold the docnos and the resemblance, if there is one.

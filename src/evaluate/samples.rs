@@ -9,12 +9,12 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::Sources;
 use super::classes::{Classes, pair_key, pair_of, pairs_of};
 use super::documents::{Documents, NONE, each_row, stop};
-use super::lines::shorten;
 use super::list::PairList;
 use crate::budget::ByteSize;
 use crate::ids::Threshold;
 use crate::precision::share;
 use crate::progress::Context;
+use crate::read::lines::shorten;
 use crate::store::{Tagged, sort_tagged};
 use crate::{Error, Result};
 

@@ -12,8 +12,9 @@ use serde::de::{
 
 use super::lines::{Names, key_of};
 use super::{Held, NONE, Source};
-use crate::evaluate::lines::{Table, shorten};
+use crate::evaluate::lines::Table;
 use crate::read::Decompressed;
+use crate::read::lines::shorten;
 use crate::store::disk::READ_BUFFER;
 use crate::{Error, Result};
 

@@ -1,16 +1,14 @@
 //! Lines of fields told apart by white space, the judgements in them, and the documents that they name.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::Held;
-use crate::evaluate::lines::shorten;
-use crate::read::Decompressed;
-use crate::store::disk::READ_BUFFER;
+use crate::read;
+use crate::read::lines::shorten;
 use crate::{Error, Result};
 
 /// A longer line is an error: it would have to be held whole, and a docno has at most 64 KiB.
@@ -22,10 +20,7 @@ pub(super) const JUDGEMENT_BYTES: u64 = 200;
 
 /// A file of lines with so many fields, compressed or not.
 pub(super) struct Lines {
-    path: PathBuf,
-    input: BufReader<Decompressed>,
-    line: Vec<u8>,
-    number: u64,
+    lines: read::lines::Lines,
     /// The fields, as they are called.
     names: &'static [&'static str],
 }
@@ -33,10 +28,7 @@ pub(super) struct Lines {
 impl Lines {
     pub fn open(path: &Path, names: &'static [&'static str]) -> Result<Lines> {
         Ok(Lines {
-            path: path.into(),
-            input: BufReader::with_capacity(READ_BUFFER, Decompressed::open(path)?),
-            line: Vec::new(),
-            number: 0,
+            lines: read::lines::Lines::open(path, MOST_LINE_BYTES)?,
             names,
         })
     }
@@ -44,12 +36,12 @@ impl Lines {
     /// Where the fields of the next line that is not empty are in [`Lines::text`]; `false` at the end.
     pub fn next(&mut self, fields: &mut Vec<Range<usize>>) -> Result<bool> {
         loop {
-            if !self.advance()? {
+            if !self.lines.advance()? {
                 return Ok(false);
             }
             fields.clear();
             let mut start = None;
-            for (at, byte) in self.line.iter().chain([&b' ']).enumerate() {
+            for (at, byte) in self.lines.line().iter().chain([&b' ']).enumerate() {
                 match (byte.is_ascii_whitespace(), start) {
                     (false, None) => start = Some(at),
                     (true, Some(from)) => {
@@ -67,61 +59,23 @@ impl Lines {
             let expected = format!("{} fields ({})", self.names.len(), self.names.join(", "));
             return Err(self.bad(
                 expected,
-                format!("{}: {}", fields.len(), shorten(&self.line)),
+                format!("{}: {}", fields.len(), shorten(self.lines.line())),
             ));
         }
-        if std::str::from_utf8(&self.line).is_err() {
-            return Err(self.bad("UTF-8", shorten(&self.line)));
+        if std::str::from_utf8(self.lines.line()).is_err() {
+            return Err(self.bad("UTF-8", shorten(self.lines.line())));
         }
         Ok(true)
     }
 
     /// A field of the line read last.
     pub fn text(&self, field: &Range<usize>) -> &str {
-        std::str::from_utf8(&self.line[field.clone()]).unwrap_or_default()
+        std::str::from_utf8(&self.lines.line()[field.clone()]).unwrap_or_default()
     }
 
     /// An error in the line read last.
     pub fn bad(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
-        Error::BadLine {
-            path: self.path.clone(),
-            line: self.number,
-            expected: expected.into(),
-            found: found.into(),
-        }
-    }
-
-    fn advance(&mut self) -> Result<bool> {
-        self.line.clear();
-        let mut any = false;
-        loop {
-            let bytes = self
-                .input
-                .fill_buf()
-                .map_err(Error::io("read", &self.path))?;
-            if bytes.is_empty() {
-                break;
-            }
-            if !any {
-                any = true;
-                self.number += 1;
-            }
-            let end = memchr::memchr(b'\n', bytes);
-            self.line
-                .extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
-            let used = end.map_or(bytes.len(), |end| end + 1);
-            self.input.consume(used);
-            if self.line.len() > MOST_LINE_BYTES {
-                return Err(self.bad(format!("a line of at most {MOST_LINE_BYTES} bytes"), "more"));
-            }
-            if end.is_some() {
-                break;
-            }
-        }
-        if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
-            self.line.drain(..3);
-        }
-        Ok(any)
+        self.lines.bad(expected, found)
     }
 }
 

@@ -8,9 +8,9 @@ use super::clusters::Clusters;
 use super::lines::{Lines, Names, Topics, key_of};
 use super::stats::FileCounts;
 use super::{Held, STAGE};
-use crate::evaluate::lines::shorten;
 use crate::numbers::counted;
 use crate::progress::Context;
+use crate::read::lines::shorten;
 use crate::store::disk::AtomicFile;
 use crate::{Error, Result};
 
