@@ -8,8 +8,9 @@ use crate::{Error, Result};
 /// its brim leave so much of it free, so that the whole stays well below the budget and 64 MiB.
 pub const PROCESS_BYTES: u64 = 20 << 20;
 
-/// The process stays below the budget and this; what an input's decompressor asks for beyond a few MiB comes
-/// on top: up to 128 MiB for `zstd --long`, 65 MiB for `xz -9`. `scripts/bench-memory.sh` holds it to that.
+/// The process stays below the budget and this; what an input's decompressor asks for beyond a few
+/// MiB comes on top: up to 128 MiB for `zstd --long`, 65 MiB for `xz -9`. `scripts/bench-memory.sh`
+/// holds it to that.
 pub const BEYOND_BUDGET: ByteSize = ByteSize::mib(64);
 
 /// What a stage may use: memory for buffers, counters and caches, and threads.
@@ -51,8 +52,8 @@ impl Budget {
         Ok(())
     }
 
-    /// Refuses a budget that [`Budget::check`] refuses, and one of which `least` does not fit, naming
-    /// `what` needs it.
+    /// Refuses a budget that [`Budget::check`] refuses, and one of which `least` does not fit,
+    /// naming `what` needs it.
     pub fn require(&self, least: ByteSize, what: impl FnOnce() -> String) -> Result<()> {
         self.check()?;
         if self.memory < least {

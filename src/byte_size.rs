@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A number of bytes. Reads `67108864`, `64MiB`, `1.5GiB` and, for short, `64M` or `2G`, whose units are
-/// powers of 1,024; and `64MB` or `2GB`, whose units are powers of 1,000. Case does not matter.
+/// A number of bytes. Reads `67108864`, `64MiB`, `1.5GiB` and, for short, `64M` or `2G`, whose
+/// units are powers of 1,024; and `64MB` or `2GB`, whose units are powers of 1,000. Case does not
+/// matter.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

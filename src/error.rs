@@ -366,8 +366,8 @@ fn flag(name: &str) -> String {
 }
 
 impl Error {
-    /// An [`Error::Io`] of an operation on a path, for `map_err`; or what the layer below found instead of the
-    /// file or directory that it was to open.
+    /// An [`Error::Io`] of an operation on a path, for `map_err`; or what the layer below found
+    /// instead of the file or directory that it was to open.
     pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |source| match source.downcast::<WrongFileType>() {
             Ok(WrongFileType {

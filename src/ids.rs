@@ -32,7 +32,8 @@ pub trait Key:
     /// Counts the keys that are in both of two rising sequences, little-endian; `None` as soon as
     /// there cannot be `least` of them.
     fn shared_le(a: &[u8], b: &[u8], least: u64) -> Option<u64>;
-    /// Of the `n` smallest keys of both sets together (as for [`Key::shared_le`]), how many are in both.
+    /// Of the `n` smallest keys of both sets together (as for [`Key::shared_le`]), how many are in
+    /// both.
     fn shared_smallest_le(a: &[u8], b: &[u8], n: u64) -> u64;
 }
 
@@ -216,8 +217,8 @@ impl Threshold {
     }
 
     /// How many of a set's first keys, in any order that all sets share, must hold one of every set
-    /// that reaches the threshold with it: size - ceil(t size) + 1, the *prefix* of the prefix filter
-    /// (Bayardo, Ma & Srikant 2007). 0 for an empty set.
+    /// that reaches the threshold with it: size - ceil(t size) + 1, the *prefix* of the prefix
+    /// filter (Bayardo, Ma & Srikant 2007). 0 for an empty set.
     #[must_use]
     pub fn prefix(self, size: u32) -> u32 {
         let least = (u64::from(size) * self.numerator).div_ceil(self.denominator) as u32;

@@ -1,15 +1,18 @@
-//! How alike two documents are, by what they share: the measures of the papers, in exact arithmetic.
+//! How alike two documents are, by what they share: the measures of the papers, in exact
+//! arithmetic.
 //!
 //! # Source
-//! Resemblance and containment: Broder 1997, as in Ye, Wen & Ma 2008, section 3.2, and Cherkasova et al.
-//! 2009, section 2. Scores S1 to S4: Bernstein & Zobel 2006, section 6.2 (S4 weighs each shared shingle by
-//! itself, once a pair reaches its bounds: [`crate::join`]). Cosine over sets: Kolcz & Chowdhury 2008, equation 2. What bounds them in
-//! the prefix join is Bayardo, Ma & Srikant 2007, carried over to each measure below.
+//! Resemblance and containment: Broder 1997, as in Ye, Wen & Ma 2008, section 3.2, and Cherkasova
+//! et al. 2009, section 2. Scores S1 to S4: Bernstein & Zobel 2006, section 6.2 (S4 weighs each
+//! shared shingle by itself, once a pair reaches its bounds: [`crate::join`]). Cosine over sets:
+//! Kolcz & Chowdhury 2008, equation 2. What bounds them in the prefix join is Bayardo, Ma & Srikant
+//! 2007, carried over to each measure below.
 //!
 //! # Invariants
 //! - A pair is at or above a threshold exactly when [`Criterion::reached`] says so, in integers.
-//! - Every measure rises with what is shared. [`Criterion::least_shared`], [`Criterion::prefix`] and
-//!   [`Criterion::largest_partner`] never exclude a pair that reaches it (tested against all small cases).
+//! - Every measure rises with what is shared. [`Criterion::least_shared`], [`Criterion::prefix`]
+//!   and [`Criterion::largest_partner`] never exclude a pair that reaches it (tested against all
+//!   small cases).
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{Threshold, resemblance_text};
 
-/// What is compared with the threshold. In each, `shared` is what two sets of `a` and `b` keys have in
-/// common.
+/// What is compared with the threshold. In each, `shared` is what two sets of `a` and `b` keys have
+/// in common.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 #[non_exhaustive]
@@ -37,13 +40,13 @@ pub enum Measure {
     S2,
     /// Bernstein & Zobel's S3: shared / mean of the lengths in words.
     S3,
-    /// Bernstein & Zobel's S4: as S3, but each shared key counts 1 / f where f sets have it. Here are its
-    /// bounds alone, by f = 2; [`crate::join`] weighs the pairs that reach them.
+    /// Bernstein & Zobel's S4: as S3, but each shared key counts 1 / f where f sets have it. Here
+    /// are its bounds alone, by f = 2; [`crate::join`] weighs the pairs that reach them.
     S4,
     /// shared / n, for sets of n keys that stand for their positions (Sketch).
     Of(u32),
-    /// Of the n smallest keys of both sets together, the share that is in both (Broder's estimate of
-    /// resemblance from the n smallest of each; Min). `a` and `b` are at most n.
+    /// Of the n smallest keys of both sets together, the share that is in both (Broder's estimate
+    /// of resemblance from the n smallest of each; Min). `a` and `b` are at most n.
     Smallest(u32),
 }
 
@@ -149,8 +152,8 @@ impl Measure {
         if whole > 0.0 { s / whole } else { 0.0 }
     }
 
-    /// Its value with six decimals; a whole number for S1. Of S4, which is not told by what is shared,
-    /// `shared` is the score in units of 2^-32.
+    /// Its value with six decimals; a whole number for S1. Of S4, which is not told by what is
+    /// shared, `shared` is the score in units of 2^-32.
     #[must_use]
     pub fn text(self, shared: u64, a: u64, b: u64) -> String {
         let of = |whole: u64| match whole {
@@ -183,8 +186,8 @@ impl Measure {
 
 /// A measure and the threshold it is to reach.
 ///
-/// Sizes are numbers of keys, but for [`Measure::of_words`], where they are lengths in words: then a set
-/// has at most as many keys as its document has words.
+/// Sizes are numbers of keys, but for [`Measure::of_words`], where they are lengths in words: then
+/// a set has at most as many keys as its document has words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Criterion {
     /// What is measured.
@@ -245,9 +248,9 @@ impl Criterion {
         }
     }
 
-    /// How many of a set's first keys, in any order that all sets share, must hold one of every set that
-    /// reaches it: `keys` less the least that it can share with any, plus one. 0 where it can reach it
-    /// with none.
+    /// How many of a set's first keys, in any order that all sets share, must hold one of every set
+    /// that reaches it: `keys` less the least that it can share with any, plus one. 0 where it can
+    /// reach it with none.
     #[must_use]
     pub fn prefix(self, keys: u32, size: u32) -> u32 {
         let t = self.threshold;

@@ -28,8 +28,8 @@ pub fn counted(n: u64, noun: &str) -> String {
 
 /// A share from 0 to 1 as a percentage with so many decimals: `99.5 %`.
 ///
-/// Only all is `100 %` and only nothing `0 %`: what would round to them is said to be more or less than
-/// the nearest that is neither, `<0.1 %` or `>99.9 %`.
+/// Only all is `100 %` and only nothing `0 %`: what would round to them is said to be more or less
+/// than the nearest that is neither, `<0.1 %` or `>99.9 %`.
 #[must_use]
 pub fn percent(share: f64, decimals: usize) -> String {
     format!("{} %", ends(share, 100.0, decimals))

@@ -1,13 +1,15 @@
 //! What a command may write where the user says.
 //!
 //! # The rule
-//! An output may not be an input of the collection, a file that the command reads, a file that an output
-//! directory names or that the program makes there, nor lie in a directory that the program makes there. A file
-//! counts as one of these under every spelling of its path, and under the names of links to it. The one
-//! exception is the file for which the command is there: `report` replaces `report.html` of its directory.
+//! An output may not be an input of the collection, a file that the command reads, a file that an
+//! output directory names or that the program makes there, nor lie in a directory that the program
+//! makes there. A file counts as one of these under every spelling of its path, and under the names
+//! of links to it. The one exception is the file for which the command is there: `report` replaces
+//! `report.html` of its directory.
 //!
 //! # Cost
-//! Where the output exists, a look at every input of the collection: they are compared by device and inode.
+//! Where the output exists, a look at every input of the collection: they are compared by device
+//! and inode.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -47,11 +49,12 @@ pub const FILES: [&str; 8] = [
     "spex.tsv",
 ];
 
-/// A directory that a command works in, and the names of those of its files that the command is there to write.
+/// A directory that a command works in, and the names of those of its files that the command is
+/// there to write.
 pub type Own<'a> = (&'a Workspace, &'a [&'a str]);
 
-/// Refuses an output that is not to be replaced. `reads` are files that the command reads besides the
-/// collection.
+/// Refuses an output that is not to be replaced. `reads` are files that the command reads besides
+/// the collection.
 pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()> {
     let refuse = |limit: String| {
         Err(Error::BadParameter {
@@ -146,8 +149,8 @@ fn real(path: &Path) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The output directory, if there is one, that has a file of this name in `parent`, or makes `parent` or what it
-/// lies in. What `home`, where the command works, lies in is no matter.
+/// The output directory, if there is one, that has a file of this name in `parent`, or makes
+/// `parent` or what it lies in. What `home`, where the command works, lies in is no matter.
 fn taken_in<'p>(parent: &'p Path, name: &OsStr, home: Option<&Path>) -> Result<Option<&'p Path>> {
     let mut inner = None;
     for directory in parent.ancestors() {

@@ -40,8 +40,8 @@ impl Counts {
         share(self.correct, self.true_pairs())
     }
 
-    /// Harmonic mean of precision and recall, 2 correct / (found + true); `None` where nothing was found
-    /// and nothing is true.
+    /// Harmonic mean of precision and recall, 2 correct / (found + true); `None` where nothing was
+    /// found and nothing is true.
     #[must_use]
     pub fn f1(self) -> Option<f64> {
         share(2 * self.correct, self.found() + self.true_pairs())
@@ -70,11 +70,12 @@ impl AddAssign for Counts {
     }
 }
 
-/// How many of the thresholds a resemblance reaches, the lowest first: 0 for a pair below all of them.
+/// How many of the thresholds a resemblance reaches, the lowest first: 0 for a pair below all of
+/// them.
 pub type Levels = usize;
 
-/// Pairs of documents by the thresholds that their estimated resemblance reaches (rows), and their true
-/// one (columns). Pairs that reach none in both are not counted.
+/// Pairs of documents by the thresholds that their estimated resemblance reaches (rows), and their
+/// true one (columns). Pairs that reach none in both are not counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairTable {
     /// Rows of `thresholds + 1` cells, one after the other.
@@ -105,8 +106,8 @@ impl PairTable {
         }
     }
 
-    /// Pairs that are found when the estimate has to reach threshold number `estimated` (from 0), held
-    /// against the pairs that truly reach threshold number `truth`.
+    /// Pairs that are found when the estimate has to reach threshold number `estimated` (from 0),
+    /// held against the pairs that truly reach threshold number `truth`.
     #[must_use]
     pub fn counts(&self, estimated: usize, truth: usize) -> Counts {
         let mut counts = Counts::default();

@@ -1,20 +1,20 @@
 //! Random numbers that are the same on every machine, for every order of work.
 //!
 //! # Source
-//! SplitMix64: Steele, Lea & Flood, *Fast splittable pseudorandom number generators*, 2014, section 4, with the
-//! constants of Vigna's version. Numbers below a bound: Lemire, *Fast random integer generation in an
-//! interval*, 2019.
+//! SplitMix64: Steele, Lea & Flood, *Fast splittable pseudorandom number generators*, 2014, section
+//! 4, with the constants of Vigna's version. Numbers below a bound: Lemire, *Fast random integer
+//! generation in an interval*, 2019.
 //!
 //! # Invariants
-//! - What is drawn depends on the seed alone: whoever draws for several things gives each a seed of its own, so
-//!   that nothing depends on their order.
+//! - What is drawn depends on the seed alone: whoever draws for several things gives each a seed of
+//!   its own, so that nothing depends on their order.
 //! - Nothing here is secret or hard to guess.
 
 /// The step of SplitMix64's counter: the odd number nearest 2^64 / golden ratio.
 pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A permutation of 64-bit numbers, another one for each seed: the finaliser of SplitMix64, whose output bits
-/// all depend on all input bits.
+/// A permutation of 64-bit numbers, another one for each seed: the finaliser of SplitMix64, whose
+/// output bits all depend on all input bits.
 #[inline]
 pub(crate) fn mix(key: u64, seed: u64) -> u64 {
     let mut z = key ^ seed;

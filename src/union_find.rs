@@ -38,8 +38,8 @@ impl UnionFind {
 
 /// The same, shared by threads: every operation is as if it were done at one moment.
 ///
-/// A root is linked below a lesser one by compare-and-swap, so parents only ever get less, no link is
-/// lost and no cycle can arise. Anderson & Woll 1991.
+/// A root is linked below a lesser one by compare-and-swap, so parents only ever get less, no link
+/// is lost and no cycle can arise. Anderson & Woll 1991.
 #[derive(Debug)]
 pub struct SharedUnionFind(Vec<AtomicU32>);
 

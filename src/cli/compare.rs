@@ -40,8 +40,8 @@ pub struct Options {
     truth: Vec<Spec>,
     /// Edit list (edits.jsonl) of `lookalike perturb`
     ///
-    /// For a collection of a corpus that `lookalike perturb` made. Adds tables of how many of the edited copies each
-    /// method finds.
+    /// For a collection of a corpus that `lookalike perturb` made. Adds tables of how many of the
+    /// edited copies each method finds.
     #[arg(long, value_name = "FILE")]
     edits: Option<PathBuf>,
     /// Cost of a false pair in the utility, in true pairs
@@ -113,8 +113,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     )
 }
 
-/// Runs a method in a process of its own, so that its peak of memory is its own too. That process ends when this
-/// one does, even if this one is killed.
+/// Runs a method in a process of its own, so that its peak of memory is its own too. That process
+/// ends when this one does, even if this one is killed.
 fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
     let program = std::env::current_exe().map_err(Error::io("find", Path::new("this program")))?;
     let budget = &context.budget;

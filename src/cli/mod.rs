@@ -1,7 +1,8 @@
-//! The command line: from arguments to a configuration, one call of the library, and its result to the terminal.
+//! The command line: from arguments to a configuration, one call of the library, and its result to
+//! the terminal.
 //!
-//! Each command has a file with its options and what it does with them; [`flags`] has the flags that several
-//! commands share, and [`commands`] the list of commands with their help.
+//! Each command has a file with its options and what it does with them; [`flags`] has the flags
+//! that several commands share, and [`commands`] the list of commands with their help.
 //!
 //! Results go to standard output, everything else to standard error. Exit status: 0 done, 1 failed,
 //! 2 wrong usage, 130 interrupted (the same command continues).
@@ -57,8 +58,8 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(told) => return usage(&told),
     };
-    // By default a file that reaches the limit on file sizes ends the process without a message. With a handler,
-    // whose flag nobody reads, the write fails and the error is printed.
+    // By default a file that reaches the limit on file sizes ends the process without a message.
+    // With a handler, whose flag nobody reads, the write fails and the error is printed.
     let _ = signal_hook::flag::register(
         signal_hook::consts::SIGXFSZ,
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
@@ -136,10 +137,11 @@ fn say(text: &str) -> Result<(), Error> {
     )
 }
 
-/// The result of writing to standard output. A reader that closes the pipe early, such as `head`, is no failure.
+/// The result of writing to standard output. A reader that closes the pipe early, such as `head`,
+/// is no failure.
 ///
-/// A standard output that was closed at the start cannot be told from one that goes to `/dev/null`, which
-/// Rust's runtime opens in its place before `main`.
+/// A standard output that was closed at the start cannot be told from one that goes to `/dev/null`,
+/// which Rust's runtime opens in its place before `main`.
 fn said(written: std::io::Result<()>) -> Result<(), Error> {
     match written {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -149,14 +151,15 @@ fn said(written: std::io::Result<()>) -> Result<(), Error> {
     }
 }
 
-/// Prints lines on standard error. If that fails, the command goes on: there is nowhere left to say so.
+/// Prints lines on standard error. If that fails, the command goes on: there is nowhere left to say
+/// so.
 fn tell(lines: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{}", harmless(lines));
 }
 
-/// Control characters escaped as in docnos: names of files and quoted content come from other people and must not
-/// command the terminal.
+/// Control characters escaped as in docnos: names of files and quoted content come from other
+/// people and must not command the terminal.
 fn harmless(lines: &str) -> Cow<'_, str> {
     if !lines.chars().any(commands) {
         return lines.into();
@@ -183,8 +186,8 @@ fn json(report: &impl serde::Serialize) -> Result<String, Error> {
     Ok(plain_json(&pretty(report, "standard output")?))
 }
 
-/// JSON whose strings hold no control characters: DEL and those above U+007F may stand in it as they are, and
-/// a terminal obeys some.
+/// JSON whose strings hold no control characters: DEL and those above U+007F may stand in it as
+/// they are, and a terminal obeys some.
 fn plain_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -31,7 +31,8 @@ pub struct Options {
     comparison: Comparison,
     /// Also list documents that contain this share of the query's shingles
     ///
-    /// For queries that are a part of a document. Without it, a short passage resembles no whole document.
+    /// For queries that are a part of a document. Without it, a short passage resembles no whole
+    /// document.
     ///
     /// Example: --containing 0.9
     #[arg(long, value_name = "SHARE", help_heading = "Pairs")]

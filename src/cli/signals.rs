@@ -1,15 +1,15 @@
 //! Signals that end a command: the first stops it at the next safe point, the second at once.
 //!
-//! Both are safe, because a file is synced before the manifest names it. A signal that the caller set to be ignored
-//! stays ignored: SIGHUP under `nohup`, SIGINT in the background of a script.
+//! Both are safe, because a file is synced before the manifest names it. A signal that the caller
+//! set to be ignored stays ignored: SIGHUP under `nohup`, SIGINT in the background of a script.
 
 use lookalike::process;
 use lookalike::progress::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Watches for signals in a thread of its own, which ends with the process. Without such a thread, a signal ends the
-/// process at once.
+/// Watches for signals in a thread of its own, which ends with the process. Without such a thread,
+/// a signal ends the process at once.
 pub fn watch(stop: &Stop) {
     let ignored = ignored();
     let wanted = [SIGHUP, SIGINT, SIGTERM];
@@ -37,8 +37,8 @@ pub fn watch(stop: &Stop) {
     }
 }
 
-/// Ends the process when standard input ends, which the parent holds open as long as it lives. However the parent
-/// ends, its directory is then free again.
+/// Ends the process when standard input ends, which the parent holds open as long as it lives.
+/// However the parent ends, its directory is then free again.
 pub fn end_with_parent() {
     // Without a thread the process runs to its end, and the directory is in use until then.
     let _ = std::thread::Builder::new().spawn(|| {

@@ -1,6 +1,8 @@
-//! Flags that several commands share, each defined once, as groups that a command's options flatten.
+//! Flags that several commands share, each defined once, as groups that a command's options
+//! flatten.
 //!
-//! What only one command has is in that command's file. Defaults come from the library's configurations.
+//! What only one command has is in that command's file. Defaults come from the library's
+//! configurations.
 
 mod input;
 mod pairs;

@@ -1,22 +1,23 @@
 //! What lies below an output directory, reached without following a link.
 //!
-//! The user names an output directory, by a link if they like. What lies below it should be this program's,
-//! but the directory may come from someone else, and a link in it can lead anywhere. So the directory
-//! that a command works in is claimed ([`claim`]). Below a claimed directory each subdirectory is opened in
-//! the one above it, operations are done relative to that handle, and no link is followed, neither on the
-//! way nor at the end. A file that is opened there must be a regular file: opening a FIFO could wait for
-//! ever. Every other path is the user's and means what it means to the system.
+//! The user names an output directory, by a link if they like. What lies below it should be this
+//! program's, but the directory may come from someone else, and a link in it can lead anywhere. So
+//! the directory that a command works in is claimed ([`claim`]). Below a claimed directory each
+//! subdirectory is opened in the one above it, operations are done relative to that handle, and no
+//! link is followed, neither on the way nor at the end. A file that is opened there must be a
+//! regular file: opening a FIFO could wait for ever. Every other path is the user's and means what
+//! it means to the system.
 //!
 //! # Invariants
-//! - Where one claimed directory lies in another, the outer one decides: the directory of a trial or of a
-//!   method may be no link, unless it is the directory that the user named.
+//! - Where one claimed directory lies in another, the outer one decides: the directory of a trial
+//!   or of a method may be no link, unless it is the directory that the user named.
 //! - A file is created exclusively, wherever it is.
 //! - What is removed with all that it holds is entered by handles, wherever it is.
 //!
 //! # What is not guaranteed
-//! A claim is a path, and only paths that begin with it are guarded: a command builds its paths from the
-//! name that it claimed. A claim lasts as long as the process; it makes operations stricter and changes
-//! nothing else.
+//! A claim is a path, and only paths that begin with it are guarded: a command builds its paths
+//! from the name that it claimed. A claim lasts as long as the process; it makes operations
+//! stricter and changes nothing else.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -37,7 +38,8 @@ const FILE: &str = "a regular file";
 /// What is expected where a directory is entered.
 const DIRECTORY: &str = "a directory";
 
-/// How a directory is opened to reach what is in it: where the system can, without the right to list it.
+/// How a directory is opened to reach what is in it: where the system can, without the right to
+/// list it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const ENTER: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -56,8 +58,8 @@ pub fn claim(directory: &Path) {
     claimed.insert(directory.to_path_buf());
 }
 
-/// The outermost claimed directory that a path lies below, and the way from there. A path that goes up again is
-/// the user's: names in a manifest do not.
+/// The outermost claimed directory that a path lies below, and the way from there. A path that goes
+/// up again is the user's: names in a manifest do not.
 fn claimed(path: &Path) -> Option<(&Path, &Path)> {
     let up = |component| component == Component::ParentDir;
     let claimed = CLAIMED.read().unwrap_or_else(PoisonError::into_inner);
