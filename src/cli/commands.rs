@@ -33,7 +33,7 @@ const STATUS: &str = "Exit status:
   2    wrong usage
   130  stopped by a signal; the same command continues";
 
-/// The commands, by what they are for.
+/// The commands, grouped by purpose.
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Find",
@@ -257,10 +257,10 @@ Examples:
 }
 
 impl Arguments {
-    /// Those of this process.
+    /// The arguments of this process.
     ///
     /// # Errors
-    /// What to print: an error in the arguments, or what `--help` or `--version` ask for.
+    /// A message to print: an error in the arguments, or the text for `--help` or `--version`.
     pub fn of_process() -> Result<Arguments, clap::Error> {
         let mut command = described();
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
@@ -268,14 +268,14 @@ impl Arguments {
     }
 }
 
-/// The command with its overview as help.
+/// The clap command, with the overview as its help.
 pub fn described() -> clap::Command {
     let command = Arguments::command();
     let overview = overview(&command);
     command.override_help(overview)
 }
 
-/// The commands in groups, on one screen of 80 columns.
+/// The overview: the commands in groups, on one screen of 80 columns.
 fn overview(command: &clap::Command) -> String {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
     let mut text = format!("{}\n\n", about(command).unwrap_or_default());

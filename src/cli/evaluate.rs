@@ -81,7 +81,7 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<ExitCode> {
     let list = |path: &std::path::PathBuf, own: &Option<_>| ListFile {
-        // A directory has its own columns, so --columns then means the other list.
+        // A directory has fixed columns, so --columns applies only to lists.
         columns: own.clone().or_else(|| {
             let both = options.columns.clone();
             both.filter(|_| !matches!(disk::is_directory(path), Ok(true)))
@@ -114,7 +114,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     })
 }
 
-/// The report for people.
+/// The report as a table for people.
 fn table(evaluation: &Evaluation) -> String {
     let mut out = String::new();
     if let Some(truth) = &evaluation.truth {
@@ -204,7 +204,7 @@ fn table(evaluation: &Evaluation) -> String {
     out
 }
 
-/// A list and its counts.
+/// Appends a list and its counts.
 fn list(out: &mut String, what: &str, list: &ListReport) {
     let scores = match list.scores {
         Scores::None => "no resemblances",
@@ -257,12 +257,13 @@ fn row(first: [&str; 2], measured: &Measured) -> Vec<String> {
     cells
 }
 
-/// Four decimals; `-` where it is undefined.
+/// A share with four decimals, or `-` if it is undefined.
 fn fraction(share: Option<f64>) -> String {
     share.map_or("-".into(), |share| numbers::fraction(share, 4))
 }
 
-/// Rows as aligned columns, the first `left` of them to the left, after an empty line.
+/// Appends an empty line, and then the rows in aligned columns. The first `left` columns are
+/// left-aligned.
 pub(super) fn columns(out: &mut String, rows: &[Vec<String>], left: usize) {
     let count = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {

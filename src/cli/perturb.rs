@@ -1,4 +1,4 @@
-//! `perturb`: a corpus whose near-duplicates are known.
+//! `perturb`: make a corpus with known near-duplicates.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use lookalike::{Error, Result};
 use super::context::with_context;
 use super::flags::{Memory, Output, ReadLimits, Reading, WalkFlags};
 
-/// Whose recipe.
+/// The paper whose recipe makes the copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum RecipeChoice {
     /// Chowdhury et al. 2002

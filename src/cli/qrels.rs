@@ -1,4 +1,4 @@
-//! `qrels`: relevance judgements against clusters.
+//! `qrels`: check relevance judgements and rankings for duplicates.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -89,7 +89,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     })
 }
 
-/// The report for people.
+/// The report as text for people.
 fn table(report: &QrelsReport) -> String {
     let mut out = String::new();
     file(&mut out, "qrels", &report.qrels, report);
@@ -121,7 +121,7 @@ fn table(report: &QrelsReport) -> String {
     out
 }
 
-/// What became of a file's lines.
+/// Appends the counts of a file's lines.
 fn file(out: &mut String, what: &str, counts: &FileCounts, report: &QrelsReport) {
     let _ = write!(
         out,

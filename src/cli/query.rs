@@ -1,4 +1,4 @@
-//! `query`: new documents looked up in a collection.
+//! `query`: find documents of a collection that resemble new ones.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -122,7 +122,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     )
 }
 
-/// The field given, or else that of the collection.
+/// The given field, or else the field that the collection uses.
 fn or(given: &Option<String>, theirs: &Option<String>) -> Option<String> {
     given.as_ref().or(theirs.as_ref()).cloned()
 }

@@ -1,4 +1,4 @@
-//! What is read, and how documents become fingerprint sets.
+//! Flags that select the inputs and define how documents become fingerprint sets.
 
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ pub struct WalkFlags {
 }
 
 impl WalkFlags {
-    /// As the library takes them.
+    /// The selection in the form that the library takes.
     pub fn selection(&self) -> Selection {
         Selection {
             include: self.include.clone(),
@@ -49,7 +49,7 @@ impl WalkFlags {
     }
 }
 
-/// How inputs are recognised and where JSON has what is wanted.
+/// How to detect the format of inputs, and which JSON fields to read.
 #[derive(Debug, Args)]
 pub struct Reading {
     /// Read every input in this format [default: detect by content]
@@ -81,7 +81,7 @@ pub struct Reading {
     pub id_field: Option<String>,
 }
 
-/// What is refused, and what is guessed.
+/// Limits on what is read, and the fallback for the charset.
 #[derive(Debug, Args)]
 pub struct ReadLimits {
     /// Reject documents that are larger than this, before decoding
@@ -282,7 +282,7 @@ impl CollectionFlags {
         pipeline::selected_inputs(&self.inputs, &self.walk.selection(), &self.output)
     }
 
-    /// As the library takes them.
+    /// The parameters in the form that the library takes.
     pub fn config(&self) -> Result<CollectionConfig> {
         let read = ReadConfig {
             format: self.reading.format,

@@ -1,4 +1,4 @@
-//! Which pairs are found, and how.
+//! Flags that select which pairs are found, and how.
 
 use clap::Args;
 use lookalike::collection::CollectionConfig;
@@ -31,7 +31,7 @@ pub struct ThresholdFlag {
     pub threshold: Threshold,
 }
 
-/// What a pair must reach.
+/// The criterion that a pair must reach.
 #[derive(Debug, Args)]
 pub struct Comparison {
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// As the library takes it.
+    /// The criterion in the form that the library takes.
     pub fn criterion(&self) -> Criterion {
         Criterion {
             measure: self.score,
@@ -66,7 +66,7 @@ impl Comparison {
     }
 }
 
-/// How a sampling plan is made.
+/// The parameters of a sampling plan.
 #[derive(Debug, Args)]
 pub struct Planning {
     /// Lowest recall to keep in every size group [default: any]
@@ -96,7 +96,7 @@ pub struct Planning {
 }
 
 impl Planning {
-    /// As the library takes it, checked.
+    /// The parameters in the form that the library takes, after checking them.
     pub fn config(&self, threshold: Threshold, precision: Threshold) -> Result<PlanConfig> {
         let config = PlanConfig {
             target: Target {
@@ -115,7 +115,7 @@ impl Planning {
     }
 }
 
-/// How the pairs of a collection are found.
+/// The parameters of a join.
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| match arg.get_id().as_str() {
     "recall" | "ratios" | "plan_seed" => of_precision(arg),
@@ -243,7 +243,7 @@ pub struct JoinFlags {
     fan_in: Option<usize>,
 }
 
-/// A flag of [`Planning`] that belongs to `--precision`.
+/// Marks a flag of [`Planning`] as one that requires `--precision`.
 fn of_precision(arg: clap::Arg) -> clap::Arg {
     arg.requires("precision")
         .hide_short_help(true)
@@ -251,7 +251,8 @@ fn of_precision(arg: clap::Arg) -> clap::Arg {
 }
 
 impl JoinFlags {
-    /// As the library takes them, checked; and how a plan is to be made, if one is.
+    /// The parameters in the form that the library takes, after checking them. If a plan is to be
+    /// made, also the parameters of the plan.
     pub fn parameters(
         &self,
         collection: &CollectionConfig,

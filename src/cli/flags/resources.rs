@@ -1,4 +1,4 @@
-//! Memory, threads, disk, and what is printed.
+//! Flags for memory, threads, disk space and output.
 
 use crate::cli::context::Resources;
 use lookalike::budget::{ByteSize, Disk};
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Memory, of every command that can need much of it.
+/// The memory limit, for every command that can need much memory.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Memory {
     /// Memory for buffers and tables [default: 1/4 of free, 256MiB to 4GiB]
@@ -24,7 +24,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// For a command that runs on one thread and does not fill the disk of a collection.
+    /// Resources for a command that runs on one thread and writes little to the disk.
     pub fn alone(self, quiet: bool) -> Resources {
         Resources {
             memory: self.memory,
@@ -36,7 +36,7 @@ impl Memory {
     }
 }
 
-/// Memory, threads and disk, of the stages.
+/// Memory, threads and disk space, for commands that run stages.
 #[derive(Debug, Args)]
 pub struct Limits {
     #[command(flatten)]
@@ -74,7 +74,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// As the library takes them.
+    /// The flags as [`Resources`].
     pub fn resources(&self, quiet: bool) -> Resources {
         Resources {
             memory: self.memory.memory,
@@ -90,7 +90,7 @@ impl Limits {
     }
 }
 
-/// Whether more than errors and results is printed.
+/// Whether to print only errors and results.
 #[derive(Debug, Args)]
 pub struct Quiet {
     /// Print no progress, no warnings and no summary
@@ -100,7 +100,7 @@ pub struct Quiet {
     pub quiet: bool,
 }
 
-/// The form of what is printed.
+/// The format of the printed result.
 #[derive(Debug, Args)]
 pub struct Json {
     /// Print the result as JSON
@@ -108,7 +108,7 @@ pub struct Json {
     pub json: bool,
 }
 
-/// What is printed, and how.
+/// Flags for the output of a command.
 #[derive(Debug, Args)]
 pub struct Output {
     #[command(flatten)]
