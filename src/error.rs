@@ -100,9 +100,9 @@ pub enum Error {
     Truncated {
         /// The file.
         path: PathBuf,
-        /// Where it ends.
+        /// The offset at which it ends.
         offset_bytes: u64,
-        /// What is missing.
+        /// The missing data.
         what: String,
     },
     /// The file continues after its footer.

@@ -1,7 +1,7 @@
 //! Flags that several commands share. Each flag is defined once, in a group that the options of the
 //! commands flatten.
 //!
-//! A flag of a single command is defined in the file of that command. Defaults come from the
+//! The file of a command defines the flags that only this command has. Defaults come from the
 //! configurations of the library.
 
 mod input;

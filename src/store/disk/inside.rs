@@ -38,8 +38,8 @@ const FILE: &str = "a regular file";
 /// Expected type of an entered directory, for messages.
 const DIRECTORY: &str = "a directory";
 
-/// Flags to open a directory in order to reach the files in it. Where the system can, this does not
-/// need the right to list it.
+/// Flags to open a directory in order to reach the files in it. If the system allows it, this does
+/// not need the right to list the directory.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const ENTER: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
