@@ -3,35 +3,37 @@
 pub use crate::byte_size::ByteSize;
 use crate::{Error, Result};
 
-/// What a process holds besides what its stages count: code, stacks, and what the allocator keeps
-/// of earlier stages. Measured at 27 to 56 MiB after an ingest; the stages that fill the budget to
-/// its brim leave so much of it free, so that the whole stays well below the budget and 64 MiB.
+/// Memory of a process besides the memory that its stages count: code, stacks, and memory that the
+/// allocator keeps from earlier stages. Measured at 27 to 56 MiB after an ingest. The stages that
+/// use the whole budget leave this much of it free, so that the process stays well below the budget
+/// plus 64 MiB.
 pub const PROCESS_BYTES: u64 = 20 << 20;
 
-/// The process stays below the budget and this; what an input's decompressor asks for beyond a few MiB comes
-/// on top: up to 128 MiB for `zstd --long`, 65 MiB for `xz -9`. `scripts/bench-memory.sh` holds it to that.
+/// The process stays below the budget plus this. The window of an input's decompressor comes on top
+/// if it exceeds a few MiB: up to 128 MiB for `zstd --long`, 65 MiB for `xz -9`.
+/// `scripts/bench-memory.sh` checks the bound.
 pub const BEYOND_BUDGET: ByteSize = ByteSize::mib(64);
 
-/// What a stage may use: memory for buffers, counters and caches, and threads.
+/// The limits of a stage: memory for buffers, counters and caches, threads, and disk space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Bytes of memory for all buffers of a stage together.
     pub memory: ByteSize,
     /// Worker threads, 1 or more. With 1, everything runs on the calling thread.
     pub threads: usize,
-    /// What [`crate::pipeline::preflight`] compares with.
+    /// The limit that [`crate::pipeline::preflight`] checks.
     pub disk: Disk,
 }
 
-/// How much may be written to the disk of the output directory.
+/// How much a command may write to the disk of the output directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Disk {
-    /// As much as its file system says is available.
+    /// The space that the file system reports as available.
     #[default]
     Available,
-    /// So much, whatever the file system says.
+    /// This number of bytes, whatever the file system reports.
     Bytes(ByteSize),
-    /// Whatever it takes: nothing is worked out beforehand.
+    /// Unlimited: the space needed is not estimated beforehand.
     Unchecked,
 }
 
@@ -39,7 +41,7 @@ pub enum Disk {
 pub const MOST_THREADS: usize = 1024;
 
 impl Budget {
-    /// Refuses a number of threads that nothing can run with.
+    /// Refuses a number of threads outside 1 to [`MOST_THREADS`].
     pub fn check(&self) -> Result<()> {
         if !(1..=MOST_THREADS).contains(&self.threads) {
             return Err(Error::BadParameter {
@@ -51,8 +53,8 @@ impl Budget {
         Ok(())
     }
 
-    /// Refuses a budget that [`Budget::check`] refuses, and one of which `least` does not fit, naming
-    /// `what` needs it.
+    /// Refuses a budget that [`Budget::check`] refuses, and a memory limit below `least`. `what`
+    /// names the work that needs the memory.
     pub fn require(&self, least: ByteSize, what: impl FnOnce() -> String) -> Result<()> {
         self.check()?;
         if self.memory < least {
@@ -71,7 +73,7 @@ impl Budget {
 mod tests {
     use super::*;
 
-    /// 1301 MiB used to be told as 1.27GiB, which is less, and refused again.
+    /// The message names a size that is enough: 1301 MiB, not the rounded 1.27GiB, which is less.
     #[test]
     fn a_least_that_is_told_is_enough() {
         for bytes in [0, 1, 1301 << 20, 5 << 40, (1 << 30) + 1, u64::MAX] {

@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A number of bytes. Reads `67108864`, `64MiB`, `1.5GiB` and, for short, `64M` or `2G`, whose units are
-/// powers of 1,024; and `64MB` or `2GB`, whose units are powers of 1,000. Case does not matter.
+/// A number of bytes. Reads `67108864`, `64MiB`, `1.5GiB` and, for short, `64M` or `2G`, whose
+/// units are powers of 1,024; and `64MB` or `2GB`, whose units are powers of 1,000. Case does not
+/// matter.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -22,13 +23,14 @@ impl ByteSize {
         ByteSize(n << 20)
     }
 
-    /// The next whole mebibyte: a limit that is told must do when it is given.
+    /// Rounds up to a whole mebibyte, so that a limit printed in a message is enough when the user
+    /// gives it.
     #[must_use]
     pub fn round_up(self) -> Self {
         ByteSize(self.0.div_ceil(1 << 20) << 20)
     }
 
-    /// All of it, in the largest unit that divides it: what is told so can be given back.
+    /// The exact size in the largest unit that divides it. Parsing the text gives the same size.
     #[must_use]
     pub fn exact(self) -> String {
         let divides = |shift: &u32| self.0 != 0 && self.0.is_multiple_of(1 << shift);
@@ -38,7 +40,7 @@ impl ByteSize {
         })
     }
 
-    /// As a buffer length; saturates where addresses are narrower than 64 bits.
+    /// As a buffer length; saturates if addresses have fewer than 64 bits.
     #[must_use]
     pub fn as_len(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
@@ -46,11 +48,11 @@ impl ByteSize {
 }
 
 impl fmt::Display for ByteSize {
-    /// Exact where a unit divides it (`64MiB`), otherwise rounded to two decimals (`1.27GiB`).
+    /// Exact if a unit divides the size (`64MiB`), otherwise rounded to two decimals (`1.27GiB`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, shift) in UNITS {
             let unit = 1u64 << shift;
-            // What would round to 1024.00 of a unit is 1.00 of the next.
+            // A size that would round to 1024.00 of a unit is printed as 1.00 of the next.
             if self.0.saturating_add(unit / 1024 / 200) >= unit || shift == 0 {
                 let text = match self.0.is_multiple_of(unit) {
                     true => format!("{}{name}", self.0 >> shift),

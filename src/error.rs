@@ -1,11 +1,11 @@
-//! What can go wrong, said so that a person can act on it.
+//! The errors of the library, in a form that a person can act on.
 //!
 //! Every error answers five questions: which file, where in it, what was expected, what was found,
-//! what to do now. Variants carry data, not sentences; [`std::fmt::Display`] is one line; causes go
-//! through [`std::error::Error::source`]; the remedy is [`Error::help`].
+//! and what to do now. Variants carry data, not sentences. [`std::fmt::Display`] prints one line.
+//! Causes go through [`std::error::Error::source`], and the remedy through [`Error::help`].
 //!
-//! A record that cannot be read is *not* an error of this type: it becomes a line of
-//! `rejects.jsonl` (see [`crate::read::Reject`]) and the run goes on.
+//! A record that cannot be read is *not* an error of this type. It becomes a line of
+//! `rejects.jsonl` (see [`crate::read::Reject`]), and the run goes on.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,34 +14,34 @@ use crate::byte_size::ByteSize;
 use crate::numbers::counted;
 use crate::resource::Resource;
 
-/// The result of everything in this library that can fail as a whole.
+/// The result of every function of this library that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A failure that ends a stage. What was committed before it stays usable.
+/// A failure that ends a stage. Committed data stays usable.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused an operation on a file.
     #[error("cannot {operation} {}: {source}", path.display())]
     Io {
-        /// What was being done, as a verb: `read`, `write`, `sync`, `rename` ...
+        /// The operation, as a verb: `read`, `write`, `sync`, `rename` ...
         operation: &'static str,
-        /// The file or directory concerned.
+        /// The file or directory.
         path: PathBuf,
         /// The operating system's answer.
         source: io::Error,
     },
-    /// In an output directory there is something else where a file or directory of ours should be.
+    /// Something else is in the place of one of our files or directories in an output directory.
     #[error("{} is {found}, expected {expected}", path.display())]
     WrongFileType {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What should be there: `a regular file` or `a directory`.
+        /// The expected type: `a regular file` or `a directory`.
         expected: &'static str,
-        /// What is there: `a symbolic link`, `a FIFO` ...
+        /// The type found: `a symbolic link`, `a FIFO` ...
         found: &'static str,
     },
-    /// A file that should be ours does not begin with our magic bytes.
+    /// A file in the place of one of ours does not begin with our magic bytes.
     #[error("{} is not a lookalike file: it begins with {found:02x?}", path.display())]
     NotOurs {
         /// The file.
@@ -49,21 +49,21 @@ pub enum Error {
         /// Its first bytes.
         found: Vec<u8>,
     },
-    /// A file that can be read as it is, where one of ours that cannot was expected.
+    /// A text file in the place of one of our binary files. People can read it as it is.
     #[error("{} is text as it is: {what}", path.display())]
     Text {
         /// The file.
         path: PathBuf,
-        /// What it is, as far as its name tells.
+        /// The kind of text, as its name suggests.
         what: &'static str,
     },
-    /// The inputs have no file in them.
+    /// The inputs contain no file.
     #[error("there is nothing to read: {}", nothing_in(paths))]
     NoInput {
         /// The files and directories given.
         paths: Vec<PathBuf>,
     },
-    /// A file of ours, but of another kind than was expected here.
+    /// One of our files, but of another kind than expected.
     #[error("{} is a {found} file, expected {expected}", path.display())]
     WrongKind {
         /// The file.
@@ -73,7 +73,7 @@ pub enum Error {
         /// The kind found in its header.
         found: String,
     },
-    /// Written by a version of the format that this build does not read.
+    /// A file in a version of the format that this build does not read.
     #[error("{} has format {found}; this build reads formats {least} to {most}", path.display())]
     Version {
         /// The file.
@@ -82,17 +82,17 @@ pub enum Error {
         found: u32,
         /// The oldest version that this build reads.
         least: u32,
-        /// The newest.
+        /// The newest version that this build reads.
         most: u32,
     },
-    /// Written with other parameters than those of this run.
+    /// A file that was made with other parameters than those of this run.
     #[error("{} was made with parameters {found}, expected {expected}", path.display())]
     WrongParameters {
         /// The file.
         path: PathBuf,
-        /// Digest of the parameters expected.
+        /// Digest of the expected parameters.
         expected: String,
-        /// Digest found in the header.
+        /// The digest in the header.
         found: String,
     },
     /// The file ends too early.
@@ -100,12 +100,12 @@ pub enum Error {
     Truncated {
         /// The file.
         path: PathBuf,
-        /// Where it ends.
+        /// The offset at which it ends.
         offset_bytes: u64,
-        /// What is missing.
+        /// The missing data.
         what: String,
     },
-    /// The file goes on after its footer.
+    /// The file continues after its footer.
     #[error("{} has {found} bytes, expected {expected}", path.display())]
     TooLong {
         /// The file.
@@ -118,15 +118,15 @@ pub enum Error {
     /// The content contradicts itself or its checksum.
     #[error("{} is corrupt{}: {what}: expected {expected}, found {found}", path.display(), at(*offset_bytes))]
     Corrupt {
-        /// The file; the directory of several that contradict each other.
+        /// The file, or the directory of several files that contradict each other.
         path: PathBuf,
-        /// Where, as near as is known; nothing where the whole file is meant.
+        /// Where, as precisely as known; `None` if the whole file is meant.
         offset_bytes: Option<u64>,
         /// The check that failed.
         what: String,
-        /// What the check wanted.
+        /// The value that the check expected.
         expected: String,
-        /// What it got.
+        /// The value found.
         found: String,
     },
     /// A line of a text file that cannot be read.
@@ -136,69 +136,69 @@ pub enum Error {
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// What should be there.
+        /// The expected content.
         expected: String,
-        /// What is there.
+        /// The content found.
         found: String,
     },
-    /// A comment `# name: value` at the head of a text file that cannot be read.
+    /// A comment `# name: value` at the head of a text file cannot be parsed.
     #[error("{}: the comment `# {name}`: {found}", path.display())]
     BadComment {
         /// The file.
         path: PathBuf,
-        /// What the comment says.
+        /// The name of the comment.
         name: &'static str,
-        /// What is wrong with its value.
+        /// The problem with its value.
         found: String,
     },
-    /// An input is not what it was when its segments were committed.
+    /// An input has changed since its segments were committed.
     #[error("input changed since it was read: {} has {found}, had {expected}", path.display())]
     InputChanged {
         /// The input file.
         path: PathBuf,
-        /// What the manifest says of it.
+        /// The file as the manifest describes it.
         expected: String,
-        /// What it is now.
+        /// The file as it is now.
         found: String,
     },
-    /// The output directory belongs to another run of other inputs or parameters.
+    /// The output directory belongs to a run with other inputs or parameters.
     #[error("{} was made with {name} {found}; this command says {expected}", path.display())]
     Incompatible {
         /// The output directory.
         path: PathBuf,
         /// The parameter that differs.
         name: String,
-        /// What this command says.
+        /// The value in this command.
         expected: String,
-        /// What the directory was made with.
+        /// The value that the directory was made with.
         found: String,
     },
-    /// A sampling plan for other parameters.
+    /// A sampling plan that was made for other parameters.
     #[error("{} is a plan for {name} {found}; this run has {expected}", path.display())]
     OtherPlan {
         /// The plan file.
         path: PathBuf,
         /// The parameter that differs.
         name: String,
-        /// What this run has.
+        /// The value of this run.
         expected: String,
-        /// What the plan was measured with.
+        /// The value that the plan was measured with.
         found: String,
     },
-    /// A file that is no plan, or a damaged one.
+    /// A file that is not a plan, or a damaged plan.
     #[error("{} is no sampling plan: {what}", path.display())]
     PlanFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with the file.
         what: String,
     },
-    /// A stage was asked for whose input has not been made.
+    /// A stage was requested whose input has not been made.
     #[error("{} has no committed {stage} stage", path.display())]
     StageMissing {
         /// The output directory.
         path: PathBuf,
-        /// The stage that must come first.
+        /// The stage that must run first.
         stage: &'static str,
     },
     /// Another process works in the output directory.
@@ -206,41 +206,41 @@ pub enum Error {
     Locked {
         /// The output directory.
         path: PathBuf,
-        /// Process and host, as its lock file says.
+        /// Process and host, as written in the lock file.
         holder: String,
     },
-    /// The memory budget cannot do the work.
+    /// The memory budget is too small for the work.
     #[error("--memory {given} is too small: {what} needs at least {}", least.exact())]
     BudgetTooSmall {
         /// The budget given.
         given: ByteSize,
-        /// The least that would do.
+        /// The least budget that is enough.
         least: ByteSize,
         /// The work.
         what: String,
     },
-    /// The operating system lets this process have less than the work takes.
+    /// A limit of the operating system is too low for the work.
     #[error("the limit of {of} is {}; {what} needs at least {}", of.amount(*given), of.amount(*least))]
     Limit {
-        /// What is limited.
+        /// The limited resource.
         of: Resource,
         /// The limit.
         given: u64,
-        /// The least limit that would do.
+        /// The least limit that is enough.
         least: u64,
         /// The work.
         what: String,
-        /// What would do under this limit, if anything.
+        /// An alternative that is possible under this limit, if there is one.
         instead: Option<String>,
     },
-    /// The disk of the output directory has not the space that the rest of the run will need.
+    /// The disk of the output directory does not have the space that the rest of the run needs.
     #[error("{} has {available} of disk space left; {what} needs about {needed}", path.display())]
     DiskSpace {
         /// The output directory.
         path: PathBuf,
-        /// What the rest of the run is estimated to need at its worst moment.
+        /// The estimate of the most space that the rest of the run needs at any time.
         needed: ByteSize,
-        /// What the file system has available.
+        /// The space that the file system reports as available.
         available: ByteSize,
         /// The work.
         what: String,
@@ -248,80 +248,80 @@ pub enum Error {
     /// A parameter outside its range.
     #[error("{} {given} is not possible: {limit}", flag(name))]
     BadParameter {
-        /// The parameter, as its flag is called without dashes, or as its argument is (`INPUT`).
+        /// The parameter: its flag without dashes, or the name of its argument (`INPUT`).
         name: &'static str,
         /// The value given.
         given: String,
         /// The range or rule that it breaks.
         limit: String,
     },
-    /// More than this build's formats can number.
+    /// More items than the file formats of this build can number.
     #[error("too many {what}: {found}, at most {most} are possible")]
     TooMany {
-        /// What there is too much of.
+        /// The items.
         what: &'static str,
-        /// How many there are.
+        /// Their number.
         found: u64,
         /// The limit.
         most: u64,
     },
-    /// Something was rejected and `--strict` was given.
+    /// Records were rejected, and `--strict` was given.
     #[error("{} rejected (--strict); the first: {first}", counted(*count, "record"))]
     Rejected {
-        /// How many.
+        /// Number of rejects.
         count: u64,
-        /// The first of them, as its line in `rejects.jsonl`.
+        /// The first reject, as its line in `rejects.jsonl`.
         first: String,
     },
-    /// A stop was asked for (Ctrl-C, SIGTERM); what was committed stays.
+    /// A stop was requested (Ctrl-C, SIGTERM). Committed data stays.
     #[error("stopped in stage {stage}; everything committed is kept")]
     Interrupted {
         /// The stage that stopped.
         stage: &'static str,
     },
-    /// A sampling study whose counts do not fit what it says was tried.
+    /// A sampling study whose counts contradict its description of the trials.
     #[error("the study's class {class} of 1/{n} has {found} {what}, expected {expected}")]
     BadStudy {
         /// The n of the trial's ratio.
         n: u32,
         /// The trial's class.
         class: u32,
-        /// What does not fit.
+        /// The count that is wrong.
         what: String,
-        /// How many there should be.
+        /// The expected count.
         expected: u64,
-        /// How many there are.
+        /// The count found.
         found: u64,
     },
-    /// An edit that was drawn for a document and does not fit it: a defect of this program.
+    /// An edit that was chosen for a document does not fit it. This is a defect of the program.
     #[error("edit {edit} of {document} does not fit: found {found}")]
     BadEdit {
         /// The document.
         document: String,
-        /// Which of its edits, from 0.
+        /// The number of the edit within the document, from 0.
         edit: u64,
-        /// What is at its place.
+        /// The content at the place of the edit.
         found: String,
     },
-    /// A command that this one started failed. What it said is said.
+    /// A command that this one started has failed. It has already printed its error.
     #[error("`{what}` failed: {status}")]
     Failed {
         /// The command.
         what: String,
-        /// How it ended.
+        /// Its exit status or signal.
         status: String,
     },
-    /// A worker thread panicked: a defect of this program.
+    /// A worker thread panicked. This is a defect of the program.
     #[error("a {what} thread panicked: {message}")]
     Panicked {
-        /// Which thread.
+        /// The kind of thread.
         what: &'static str,
         /// The panic's message.
         message: String,
     },
 }
 
-/// [`Error::WrongFileType`] on its way through an [`io::Error`].
+/// [`Error::WrongFileType`], wrapped in an [`io::Error`].
 #[derive(Debug, thiserror::Error)]
 #[error("{found}, expected {expected}")]
 pub(crate) struct WrongFileType {
@@ -330,14 +330,14 @@ pub(crate) struct WrongFileType {
     pub found: &'static str,
 }
 
-/// Did the process, or the machine, have as many files open as it may?
+/// Whether the process or the machine has reached its limit of open files.
 fn too_many_files(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let limits = [Errno::MFILE, Errno::NFILE].map(|limit| Some(limit.raw_os_error()));
     limits.contains(&error.raw_os_error())
 }
 
-/// Directories without a file.
+/// Names directories that contain no file.
 fn nothing_in(paths: &[PathBuf]) -> String {
     let names: Vec<String> = paths
         .iter()
@@ -350,12 +350,12 @@ fn nothing_in(paths: &[PathBuf]) -> String {
     }
 }
 
-/// Where in a file, if that is known.
+/// The position in a file, if it is known.
 fn at(offset_bytes: Option<u64>) -> String {
     offset_bytes.map_or_else(String::new, |offset| format!(" at byte {offset}"))
 }
 
-/// A parameter as it is typed.
+/// The parameter as the user types it.
 fn flag(name: &str) -> String {
     let argument = name.chars().all(char::is_uppercase);
     if argument {
@@ -366,8 +366,8 @@ fn flag(name: &str) -> String {
 }
 
 impl Error {
-    /// An [`Error::Io`] of an operation on a path, for `map_err`; or what the layer below found instead of the
-    /// file or directory that it was to open.
+    /// Makes an [`Error::Io`] for an operation on a path, for `map_err`. If the lower layer found
+    /// something of another file type, the error is [`Error::WrongFileType`].
     pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |source| match source.downcast::<WrongFileType>() {
             Ok(WrongFileType {
@@ -387,7 +387,7 @@ impl Error {
         }
     }
 
-    /// What the user can do about it, one line, where there is something to do.
+    /// What the user can do about it, in one line; `None` if nothing helps.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         Some(match self {
@@ -558,7 +558,7 @@ mod tests {
         assert_eq!(told(&[]), "there is nothing to read: no input is given");
     }
 
-    /// What is wrong with a whole file used to be told as wrong at byte 0.
+    /// An error about a whole file names no offset, not byte 0.
     #[test]
     fn an_offset_is_told_where_there_is_one() {
         let corrupt = |offset_bytes| Error::Corrupt {

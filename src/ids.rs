@@ -1,4 +1,4 @@
-//! The small shared words: document numbers, fingerprints, the exact threshold.
+//! Types that all modules share: keys, fingerprint kinds and the exact threshold.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -27,12 +27,14 @@ pub trait Key:
     fn put_le(self, out: &mut Vec<u8>);
     /// Reads a key, little-endian, from exactly [`Key::BYTES`] bytes.
     fn get_le(bytes: &[u8]) -> Self;
-    /// How far the key is above another that is not greater, without the lowest bits.
+    /// The distance of the key above `least`, which is not greater, without the lowest `shift`
+    /// bits.
     fn above(self, least: Self, shift: u32) -> usize;
-    /// Counts the keys that are in both of two rising sequences, little-endian; `None` as soon as
-    /// there cannot be `least` of them.
+    /// Counts the keys that two rising sequences, little-endian, have in common. `None` as soon as
+    /// it is certain that there are fewer than `least`.
     fn shared_le(a: &[u8], b: &[u8], least: u64) -> Option<u64>;
-    /// Of the `n` smallest keys of both sets together (as for [`Key::shared_le`]), how many are in both.
+    /// Counts the keys among the `n` smallest of the union of both sequences that both contain. The
+    /// sequences are as for [`Key::shared_le`].
     fn shared_smallest_le(a: &[u8], b: &[u8], n: u64) -> u64;
 }
 
@@ -63,13 +65,14 @@ macro_rules! key {
             fn shared_le(a: &[u8], b: &[u8], least: u64) -> Option<u64> {
                 let (a, _) = a.as_chunks::<{ size_of::<$t>() }>();
                 let (b, _) = b.as_chunks::<{ size_of::<$t>() }>();
-                // How many of each may still be found missing in the other.
+                // The number of keys of each set that may still turn out to be missing in the
+                // other.
                 let mut spare_a = (a.len() as u64).checked_sub(least)?;
                 let mut spare_b = (b.len() as u64).checked_sub(least)?;
                 let (mut i, mut j, mut shared) = (0, 0, 0);
                 while i < a.len() && j < b.len() {
                     let (x, y) = (<$t>::from_le_bytes(a[i]), <$t>::from_le_bytes(b[j]));
-                    // Alike sets share long stretches: the likely case first.
+                    // The likely case first: similar sets share long stretches.
                     if x == y {
                         shared += 1;
                         i += 1;
@@ -89,7 +92,7 @@ macro_rules! key {
                 let (b, _) = b.as_chunks::<{ size_of::<$t>() }>();
                 let (mut i, mut j, mut shared) = (0, 0, 0);
                 for _ in 0..n {
-                    // Where one set has ended, nothing more is in both.
+                    // No key after the end of one set is in both.
                     let (Some(x), Some(y)) = (a.get(i), b.get(j)) else {
                         break;
                     };
@@ -140,8 +143,8 @@ impl FromStr for FingerprintKind {
 
 /// A resemblance threshold as an exact fraction: 0.85 is 17/20. Above 0, at most 1.
 ///
-/// Nothing is compared in floating point: a pair of sets is at or above the threshold exactly when
-/// [`Threshold::reached`] says so.
+/// No comparison uses floating point: a pair of sets reaches the threshold exactly when
+/// [`Threshold::reached`] returns true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Threshold {
     numerator: u64,
@@ -193,9 +196,10 @@ impl Threshold {
         self.numerator as f64 / self.denominator as f64
     }
 
-    /// Is `shared / (a + b - shared)` at or above the threshold? `shared` is at most `a` and `b`.
+    /// Whether `shared / (a + b - shared)` is at or above the threshold. `shared` is at most `a`
+    /// and `b`.
     ///
-    /// Two empty sets have no resemblance and never reach it.
+    /// Two empty sets have no resemblance and never reach the threshold.
     #[must_use]
     pub fn reached(self, shared: u64, a: u64, b: u64) -> bool {
         let union = u128::from(a) + u128::from(b) - u128::from(shared);
@@ -204,8 +208,8 @@ impl Threshold {
                 >= union * u128::from(self.numerator)
     }
 
-    /// The least shared count with which sets of these sizes reach the threshold:
-    /// ceil(t (a + b) / (1 + t)). It may be more than the smaller set has.
+    /// The smallest number of shared keys with which sets of these sizes reach the threshold:
+    /// ceil(t (a + b) / (1 + t)). It may exceed the size of the smaller set.
     #[must_use]
     pub fn least_shared(self, a: u64, b: u64) -> u64 {
         if let Some(product) = (a + b).checked_mul(self.numerator) {
@@ -215,9 +219,9 @@ impl Threshold {
         ((u128::from(a) + u128::from(b)) * p).div_ceil(p + q) as u64
     }
 
-    /// How many of a set's first keys, in any order that all sets share, must hold one of every set
-    /// that reaches the threshold with it: size - ceil(t size) + 1, the *prefix* of the prefix filter
-    /// (Bayardo, Ma & Srikant 2007). 0 for an empty set.
+    /// Length of the prefix of the prefix filter (Bayardo, Ma & Srikant 2007): size - ceil(t size)
+    /// + 1. In any order that all sets use, every set that reaches the threshold with this one
+    /// contains one of this number of its first keys. 0 for an empty set.
     #[must_use]
     pub fn prefix(self, size: u32) -> u32 {
         let least = (u64::from(size) * self.numerator).div_ceil(self.denominator) as u32;
@@ -249,7 +253,7 @@ impl PartialOrd for Threshold {
 }
 
 impl fmt::Display for Threshold {
-    /// As a decimal where it is one (`0.85`), otherwise as a fraction (`2/3`).
+    /// As a decimal if the fraction is one (`0.85`), otherwise as a fraction (`2/3`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut scale = 1u64;
         for digits in 0..=9usize {
@@ -321,8 +325,8 @@ impl<'de> Deserialize<'de> for Threshold {
     }
 }
 
-/// `shared / (a + b - shared)` with six decimals, rounded half up in integers, so that every
-/// machine prints the same bytes. `0.000000` for two empty sets.
+/// `shared / (a + b - shared)` with six decimals, `0.000000` for two empty sets. It is rounded half
+/// up in integers, so every machine prints the same bytes.
 #[must_use]
 pub fn resemblance_text(shared: u64, a: u64, b: u64) -> String {
     let union = u128::from(a) + u128::from(b) - u128::from(shared);
@@ -368,7 +372,8 @@ mod tests {
 
     #[test]
     fn thresholds_are_ordered_exactly() {
-        // The last three differ by less than a double has digits for, at the largest denominators.
+        // The last three differ by less than the precision of a double, at the largest
+        // denominators.
         let rising: Vec<Threshold> = ["1e-9", "0.1", "1/3", "0.5", "2/3", "0.85", "6/7"]
             .iter()
             .filter_map(|text| text.parse().ok())

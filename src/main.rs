@@ -1,4 +1,4 @@
-//! The `lookalike` command: arguments, one library call, the result on the terminal.
+//! The `lookalike` program. The module `cli` has the commands.
 
 mod cli;
 

@@ -1,15 +1,19 @@
-//! How alike two documents are, by what they share: the measures of the papers, in exact arithmetic.
+//! Measures of similarity between two documents, from the keys that they share, in exact
+//! arithmetic.
 //!
 //! # Source
-//! Resemblance and containment: Broder 1997, as in Ye, Wen & Ma 2008, section 3.2, and Cherkasova et al.
-//! 2009, section 2. Scores S1 to S4: Bernstein & Zobel 2006, section 6.2 (S4 weighs each shared shingle by
-//! itself, once a pair reaches its bounds: [`crate::join`]). Cosine over sets: Kolcz & Chowdhury 2008, equation 2. What bounds them in
-//! the prefix join is Bayardo, Ma & Srikant 2007, carried over to each measure below.
+//! Resemblance and containment: Broder 1997, as in Ye, Wen & Ma 2008, section 3.2, and Cherkasova
+//! et al. 2009, section 2. Scores S1 to S4: Bernstein & Zobel 2006, section 6.2. S4 weights each
+//! shared shingle; the join computes it for the pairs that reach its bounds ([`crate::join`]).
+//! Cosine over sets: Kolcz & Chowdhury 2008, equation 2. The bounds of the prefix join are those of
+//! Bayardo, Ma & Srikant 2007, derived for each measure below.
 //!
 //! # Invariants
-//! - A pair is at or above a threshold exactly when [`Criterion::reached`] says so, in integers.
-//! - Every measure rises with what is shared. [`Criterion::least_shared`], [`Criterion::prefix`] and
-//!   [`Criterion::largest_partner`] never exclude a pair that reaches it (tested against all small cases).
+//! - A pair reaches the threshold exactly when [`Criterion::reached`] returns true. It compares
+//!   integers.
+//! - Every measure grows with the number of shared keys. [`Criterion::least_shared`],
+//!   [`Criterion::prefix`] and [`Criterion::largest_partner`] never exclude a pair that reaches the
+//!   threshold (tested against all small cases).
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,8 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{Threshold, resemblance_text};
 
-/// What is compared with the threshold. In each, `shared` is what two sets of `a` and `b` keys have in
-/// common.
+/// The measure that is compared with the threshold. In each formula, `shared` is the number of keys
+/// that two sets of `a` and `b` keys have in common.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 #[non_exhaustive]
@@ -27,23 +31,25 @@ pub enum Measure {
     /// shared / (a + b - shared).
     #[default]
     Resemblance,
-    /// shared / min(a, b): how much of the smaller is in the other.
+    /// shared / min(a, b): the share of the smaller set that is in the other.
     Containment,
     /// shared / sqrt(a b).
     Cosine,
-    /// Bernstein & Zobel's S1: shared itself, at least this many. The threshold does not apply.
+    /// Bernstein & Zobel's S1: the number of shared keys, at least this number. The threshold does
+    /// not apply.
     Shared(u32),
     /// Bernstein & Zobel's S2: shared / min of the lengths in words.
     S2,
     /// Bernstein & Zobel's S3: shared / mean of the lengths in words.
     S3,
-    /// Bernstein & Zobel's S4: as S3, but each shared key counts 1 / f where f sets have it. Here are its
-    /// bounds alone, by f = 2; [`crate::join`] weighs the pairs that reach them.
+    /// Bernstein & Zobel's S4: as S3, but a shared key that f sets contain counts 1 / f. This
+    /// module has only its bounds, which assume f = 2. [`crate::join`] computes the score of the
+    /// pairs that reach them.
     S4,
-    /// shared / n, for sets of n keys that stand for their positions (Sketch).
+    /// shared / n, for sets of n keys, each of which stands for its position (Sketch).
     Of(u32),
-    /// Of the n smallest keys of both sets together, the share that is in both (Broder's estimate of
-    /// resemblance from the n smallest of each; Min). `a` and `b` are at most n.
+    /// The share of the n smallest keys of the union that both sets contain: Broder's estimate of
+    /// resemblance from the n smallest keys of each set (Min). `a` and `b` are at most n.
     Smallest(u32),
 }
 
@@ -110,19 +116,19 @@ impl TryFrom<String> for Measure {
 }
 
 impl Measure {
-    /// Is it resemblance, the default, of which older manifests say nothing?
+    /// Whether it is resemblance. That is the default, which older manifests do not name.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Measure::Resemblance
     }
 
-    /// Are the sizes that it is given lengths in words, and not numbers of keys?
+    /// Whether sizes are lengths in words instead of numbers of keys.
     #[must_use]
     pub fn of_words(self) -> bool {
         matches!(self, Measure::S2 | Measure::S3 | Measure::S4)
     }
 
-    /// Name of the column that it is printed in.
+    /// Name of the column in which the value is printed.
     #[must_use]
     pub fn column(self) -> &'static str {
         match self {
@@ -131,7 +137,7 @@ impl Measure {
         }
     }
 
-    /// Its value; 0 of nothing.
+    /// The value; 0 if the denominator is 0.
     #[must_use]
     pub fn value(self, shared: u64, a: u64, b: u64) -> f64 {
         let (s, x, y) = (shared as f64, a as f64, b as f64);
@@ -141,7 +147,7 @@ impl Measure {
             Measure::Cosine => (x * y).sqrt(),
             Measure::Shared(_) => 1.0,
             Measure::S3 => (x + y) / 2.0,
-            // In units of 2^-32, as `text` has it.
+            // `shared` is in units of 2^-32, as for `text`.
             Measure::S4 => 4_294_967_296.0,
             Measure::Of(n) => f64::from(n),
             Measure::Smallest(n) => f64::from(n).min(x + y - s),
@@ -149,20 +155,21 @@ impl Measure {
         if whole > 0.0 { s / whole } else { 0.0 }
     }
 
-    /// Its value with six decimals; a whole number for S1. Of S4, which is not told by what is shared,
-    /// `shared` is the score in units of 2^-32.
+    /// The value with six decimals; a whole number for S1. S4 does not follow from the number of
+    /// shared keys: for it, `shared` is the score in units of 2^-32.
     #[must_use]
     pub fn text(self, shared: u64, a: u64, b: u64) -> String {
         let of = |whole: u64| match whole {
             0 => "0.000000".into(),
-            // shared / whole, as shared / (whole + shared - shared).
+            // Writes shared / whole as shared / (whole + shared - shared).
             _ => resemblance_text(shared, whole, shared),
         };
         match self {
             Measure::Resemblance => resemblance_text(shared, a, b),
             Measure::Containment | Measure::S2 => of(a.min(b)),
             Measure::Shared(_) => shared.to_string(),
-            // IEEE 754 rounds division and square root exactly: the same digits everywhere.
+            // IEEE 754 rounds division and square root exactly, so every machine prints the same
+            // digits.
             Measure::Cosine if a > 0 && b > 0 => {
                 format!("{:.6}", shared as f64 / (a as f64 * b as f64).sqrt())
             }
@@ -181,20 +188,20 @@ impl Measure {
     }
 }
 
-/// A measure and the threshold it is to reach.
+/// A measure and the threshold that a pair must reach.
 ///
-/// Sizes are numbers of keys, but for [`Measure::of_words`], where they are lengths in words: then a set
-/// has at most as many keys as its document has words.
+/// Sizes are numbers of keys. With [`Measure::of_words`] they are lengths in words, and a set has
+/// at most as many keys as its document has words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Criterion {
-    /// What is measured.
+    /// The measure.
     pub measure: Measure,
-    /// What it is to reach.
+    /// The threshold.
     pub threshold: Threshold,
 }
 
 impl Criterion {
-    /// Is it reached?
+    /// Whether two sets of these sizes with this number of shared keys reach the threshold.
     #[must_use]
     #[inline]
     pub fn reached(self, shared: u64, a: u64, b: u64) -> bool {
@@ -208,15 +215,15 @@ impl Criterion {
             Measure::Cosine => x > 0 && y > 0 && (s * q).pow(2) >= x * y * p * p,
             Measure::Shared(least) => shared >= least.into(),
             Measure::S3 => x + y > 0 && 2 * s * q >= (x + y) * p,
-            // At most half of each shared key counts.
+            // A shared key counts 1/2 at most, because at least two sets contain it.
             Measure::S4 => x + y > 0 && s * q >= (x + y) * p,
             Measure::Of(n) => share_of(n.into()),
             Measure::Smallest(n) => share_of(u128::from(n).min(x + y - s)),
         }
     }
 
-    /// What two sets of these sizes must share to reach it: the least that does, but for
-    /// [`Measure::Smallest`], where not all that is shared counts and this is a bound.
+    /// The smallest number of shared keys with which two sets of these sizes reach the threshold.
+    /// For [`Measure::Smallest`] it is a lower bound, because not every shared key counts.
     #[must_use]
     #[inline]
     pub fn least_shared(self, a: u64, b: u64) -> u64 {
@@ -226,7 +233,7 @@ impl Criterion {
             Measure::Containment | Measure::S2 => part(t, a.min(b)).max(1),
             Measure::Cosine => {
                 let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
-                // s q >= sqrt(a b) p: 10^18 times 2^64 is below 2^124.
+                // s q >= sqrt(a b) p. No overflow: 10^18 times 2^64 is below 2^124.
                 let square = (u128::from(a) * u128::from(b) * p * p).div_ceil(q * q);
                 let root = square.isqrt();
                 (root + u128::from(root * root < square)).max(1) as u64
@@ -245,23 +252,24 @@ impl Criterion {
         }
     }
 
-    /// How many of a set's first keys, in any order that all sets share, must hold one of every set that
-    /// reaches it: `keys` less the least that it can share with any, plus one. 0 where it can reach it
-    /// with none.
+    /// Length of the prefix of a set: in any order that all sets use, every set that reaches the
+    /// threshold with it contains one of this number of its first keys. It is `keys` minus the
+    /// smallest number of keys that it can share with such a set, plus one. 0 if no set can reach
+    /// the threshold with it.
     #[must_use]
     pub fn prefix(self, keys: u32, size: u32) -> u32 {
         let t = self.threshold;
         let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
         let least = match self.measure {
             Measure::Resemblance => return t.prefix(keys),
-            // One key of a set of one.
+            // The other set may have only one key.
             Measure::Containment | Measure::S2 => 1,
-            // The other set has at least what is shared: s >= t sqrt(a s) where s >= t^2 a.
+            // The other set has at least the shared keys: s >= t sqrt(a s) if s >= t^2 a.
             Measure::Cosine => (u128::from(keys) * p * p).div_ceil(q * q) as u64,
             Measure::Shared(least) => least.into(),
-            // As above: s >= t (a + s) / 2 where s >= t a / (2 - t).
+            // As above: s >= t (a + s) / 2 if s >= t a / (2 - t).
             Measure::S3 => (u128::from(size) * p).div_ceil(2 * q - p) as u64,
-            // s >= t (a + s) where s >= t a / (1 - t); never with t = 1.
+            // s >= t (a + s) if s >= t a / (1 - t). Impossible with t = 1.
             Measure::S4 if p == q => return 0,
             Measure::S4 => (u128::from(size) * p).div_ceil(q - p) as u64,
             Measure::Of(n) => part(t, n.into()),
@@ -273,7 +281,7 @@ impl Criterion {
         }
     }
 
-    /// The largest size with which one of `size` can reach it.
+    /// The largest size of a set that can reach the threshold with one of `size`.
     #[must_use]
     pub fn largest_partner(self, size: u32) -> u64 {
         let t = self.threshold;
@@ -282,7 +290,7 @@ impl Criterion {
         match self.measure {
             Measure::Resemblance | Measure::Smallest(_) => t.largest_partner(size),
             Measure::Containment | Measure::S2 | Measure::Shared(_) | Measure::Of(_) => u64::MAX,
-            // All of it shared: size^2 >= t^2 size b, and size >= t (size + b) / 2.
+            // If all of it is shared: size^2 >= t^2 size b, and size >= t (size + b) / 2.
             Measure::Cosine => (size_ * q * q / (p * p)).min(u64::MAX.into()) as u64,
             Measure::S3 => (size_ * (2 * q - p) / p) as u64,
             // size >= t (size + b).
@@ -331,7 +339,7 @@ mod tests {
         }
     }
 
-    /// What the formulas of the papers say, in floating point where that is far from a border.
+    /// The formulas of the papers in floating point, for values that are far from a threshold.
     fn value(measure: Measure, s: f64, a: f64, b: f64) -> f64 {
         match measure {
             Measure::Resemblance => s / (a + b - s),
@@ -345,7 +353,7 @@ mod tests {
         }
     }
 
-    /// Every bound against the definition, for all small sizes.
+    /// Checks every bound against the definition, for all small sizes.
     #[test]
     fn bounds_exclude_no_pair() {
         for name in MEASURES {
@@ -385,7 +393,7 @@ mod tests {
                         if !reached || s == 0 {
                             continue;
                         }
-                        // Keys are at most the words where sizes are these.
+                        // If sizes are in words, a set has at most that number of keys.
                         let keys = if measure.of_words() { s..=a } else { a..=a };
                         for keys in keys {
                             let prefix = criterion.prefix(keys as u32, a as u32);
@@ -416,7 +424,7 @@ mod tests {
                 threshold: fine,
             };
             let _ = criterion.prefix(u32::MAX, u32::MAX);
-            // It is half at most.
+            // S4 is at most 1/2 for sets of equal size.
             let half = measure == Measure::S4;
             assert_eq!(criterion.reached(large, large, large), !half, "{name}");
             assert_eq!(criterion.least_shared(large, large) <= large, !half);

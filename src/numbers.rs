@@ -1,6 +1,6 @@
-//! Numbers as people read them: counts with their nouns, and shares.
+//! Formats numbers for people: counts with nouns, and shares.
 
-/// A number with its thousands set apart.
+/// A number with thousands separators.
 #[must_use]
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -26,22 +26,23 @@ pub fn counted(n: u64, noun: &str) -> String {
     format!("{} {plural}", count(n))
 }
 
-/// A share from 0 to 1 as a percentage with so many decimals: `99.5 %`.
+/// A share from 0 to 1 as a percentage with this number of decimals: `99.5 %`.
 ///
-/// Only all is `100 %` and only nothing `0 %`: what would round to them is said to be more or less than
-/// the nearest that is neither, `<0.1 %` or `>99.9 %`.
+/// Only exactly 1 is printed as `100 %` and only exactly 0 as `0 %`. Other shares that would round
+/// to them are printed as `>99.9 %` or `<0.1 %`.
 #[must_use]
 pub fn percent(share: f64, decimals: usize) -> String {
     format!("{} %", ends(share, 100.0, decimals))
 }
 
-/// A share from 0 to 1 with so many decimals, with the same care: `>0.9999`.
+/// A share from 0 to 1 with this number of decimals. Like [`percent`], it does not round to 0 or 1:
+/// `>0.9999`.
 #[must_use]
 pub fn fraction(share: f64, decimals: usize) -> String {
     ends(share, 1.0, decimals)
 }
 
-/// A part of a whole in per cent with one decimal; nothing where there is no whole.
+/// A part of a whole in per cent with one decimal; `None` if the whole is 0.
 #[must_use]
 pub fn share(part: u64, whole: u64) -> Option<String> {
     (whole > 0).then(|| percent(part as f64 / whole as f64, 1))
@@ -56,7 +57,7 @@ fn ends(share: f64, whole: f64, decimals: usize) -> String {
     } else if share < 1.0 && told == text(whole) {
         format!(">{}", text(whole - least))
     } else if share == 0.0 {
-        // Not -0.0, which a sum over nothing is.
+        // Not -0.0, which is the sum of no numbers.
         text(0.0)
     } else {
         told

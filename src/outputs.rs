@@ -1,13 +1,15 @@
-//! What a command may write where the user says.
+//! Checks that a command may write to a path that the user gave.
 //!
 //! # The rule
-//! An output may not be an input of the collection, a file that the command reads, a file that an output
-//! directory names or that the program makes there, nor lie in a directory that the program makes there. A file
-//! counts as one of these under every spelling of its path, and under the names of links to it. The one
-//! exception is the file for which the command is there: `report` replaces `report.html` of its directory.
+//! An output must not be an input of the collection or a file that the command reads. It must not
+//! be a file that an output directory names or that the program creates there, and must not lie in
+//! a directory that the program creates there. The check finds a file under every spelling of its
+//! path and under every link to it. The one exception is the file that the command is made to
+//! write: `report` replaces `report.html` of its directory.
 //!
 //! # Cost
-//! Where the output exists, a look at every input of the collection: they are compared by device and inode.
+//! If the output exists, one look at every input of the collection, because files are compared by
+//! device and inode.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -20,7 +22,7 @@ use crate::store::disk;
 use crate::workspace::{INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, Workspace};
 use crate::{Error, Result};
 
-/// Subdirectories that commands make in an output directory, those of parts included.
+/// Subdirectories that commands create in an output directory, including the directories of parts.
 pub const DIRECTORIES: [&str; 11] = [
     "collection",
     "catalogue",
@@ -35,7 +37,7 @@ pub const DIRECTORIES: [&str; 11] = [
     "compare",
 ];
 
-/// Files that commands make in an output directory, besides results and what is made from them.
+/// Files that commands create in an output directory, besides results and files made from results.
 pub const FILES: [&str; 8] = [
     MANIFEST_FILE,
     INPUTS_FILE,
@@ -47,11 +49,12 @@ pub const FILES: [&str; 8] = [
     "spex.tsv",
 ];
 
-/// A directory that a command works in, and the names of those of its files that the command is there to write.
+/// The directory that a command works in, and the names of the files in it that the command is made
+/// to write.
 pub type Own<'a> = (&'a Workspace, &'a [&'a str]);
 
-/// Refuses an output that is not to be replaced. `reads` are files that the command reads besides the
-/// collection.
+/// Refuses an output that must not be replaced. `reads` are the files that the command reads
+/// besides the collection.
 pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()> {
     let refuse = |limit: String| {
         Err(Error::BadParameter {
@@ -83,7 +86,7 @@ pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()>
             directory.display()
         ));
     }
-    // What is written aside replaces something too.
+    // A file that is written under a temporary name replaces something, too.
     let mut replaced = BTreeSet::new();
     for path in [output, &disk::temporary(output)] {
         replaced.extend(disk::identity(path).map_err(Error::io("inspect", path))?);
@@ -93,7 +96,7 @@ pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()>
     }
     let is = |path: &Path| match disk::identity(path) {
         Ok(identity) => Ok(identity.is_some_and(|identity| replaced.contains(&identity))),
-        // What cannot be looked at is not what could be.
+        // A file that can never be inspected is not the output, which was inspected just before.
         Err(error) if lasting(&error) => Ok(false),
         Err(error) => Err(error).map_err(Error::io("inspect", path)),
     };
@@ -106,7 +109,7 @@ pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()>
         return Ok(());
     };
     for path in files_of(workspace) {
-        // A page under a name of the user's, which the manifest has since, is written again.
+        // A report page that the manifest lists may be written again under the same name.
         let itself = home.as_ref() == Some(&parent) && path == workspace.directory().join(name);
         if !itself && is(&path)? {
             return refuse(format!(
@@ -124,7 +127,7 @@ pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()>
     Ok(())
 }
 
-/// Refuses a file that is read, `parameter`, in a directory whose files are replaced.
+/// Refuses an input file, given by `parameter`, that lies in a directory whose files are replaced.
 pub(crate) fn refuse_inside(directory: &Path, parameter: &'static str, read: &Path) -> Result<()> {
     match (real(directory)?, real(read)?) {
         (Some(directory), Some(file)) if file.starts_with(&directory) => Err(Error::BadParameter {
@@ -136,7 +139,7 @@ pub(crate) fn refuse_inside(directory: &Path, parameter: &'static str, read: &Pa
     }
 }
 
-/// Where a path leads to, if it leads anywhere.
+/// The canonical path, if the path leads to something.
 fn real(path: &Path) -> Result<Option<PathBuf>> {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     match disk::canonical(path) {
@@ -146,8 +149,9 @@ fn real(path: &Path) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The output directory, if there is one, that has a file of this name in `parent`, or makes `parent` or what it
-/// lies in. What `home`, where the command works, lies in is no matter.
+/// The output directory, if there is one, that has a file of this name in `parent`, or that creates
+/// `parent` or a directory above it. Directories above `home`, where the command works, do not
+/// count.
 fn taken_in<'p>(parent: &'p Path, name: &OsStr, home: Option<&Path>) -> Result<Option<&'p Path>> {
     let mut inner = None;
     for directory in parent.ancestors() {
@@ -170,12 +174,12 @@ fn taken_in<'p>(parent: &'p Path, name: &OsStr, home: Option<&Path>) -> Result<O
     Ok(None)
 }
 
-/// Is it an output directory?
+/// Whether a directory is an output directory.
 fn is_ours(directory: &Path) -> Result<bool> {
     Ok(disk::exists(&directory.join(MANIFEST_FILE))? && disk::exists(&directory.join(LOCK_FILE))?)
 }
 
-/// Every file that a directory names, and those that say what it is.
+/// Every file that a directory names, and the files that identify it.
 fn files_of(workspace: &Workspace) -> impl Iterator<Item = PathBuf> {
     let manifest = &workspace.manifest;
     let parts = manifest.parts().into_iter();

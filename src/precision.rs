@@ -4,7 +4,7 @@ use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// How many pairs were found rightly, found wrongly, and not found.
+/// Numbers of pairs: found and true, found but not true, and not found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Found and true (true positives).
@@ -28,27 +28,27 @@ impl Counts {
         self.correct + self.missed
     }
 
-    /// Correct / found (Ye, Wen & Ma 2008, equation 2); `None` where nothing was found.
+    /// Correct / found (Ye, Wen & Ma 2008, equation 2); `None` if no pair was found.
     #[must_use]
     pub fn precision(self) -> Option<f64> {
         share(self.correct, self.found())
     }
 
-    /// Correct / true (Ye, Wen & Ma 2008, equation 3); `None` where nothing is true.
+    /// Correct / true (Ye, Wen & Ma 2008, equation 3); `None` if there are no true pairs.
     #[must_use]
     pub fn recall(self) -> Option<f64> {
         share(self.correct, self.true_pairs())
     }
 
-    /// Harmonic mean of precision and recall, 2 correct / (found + true); `None` where nothing was found
-    /// and nothing is true.
+    /// Harmonic mean of precision and recall, 2 correct / (found + true); `None` if no pair was
+    /// found and there are no true pairs.
     #[must_use]
     pub fn f1(self) -> Option<f64> {
         share(2 * self.correct, self.found() + self.true_pairs())
     }
 }
 
-/// part / whole; `None` of nothing.
+/// part / whole; `None` if the whole is 0.
 pub(crate) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
@@ -70,21 +70,23 @@ impl AddAssign for Counts {
     }
 }
 
-/// How many of the thresholds a resemblance reaches, the lowest first: 0 for a pair below all of them.
+/// The number of thresholds that a resemblance reaches, counted from the lowest. It is 0 for a pair
+/// below all of them.
 pub type Levels = usize;
 
-/// Pairs of documents by the thresholds that their estimated resemblance reaches (rows), and their true
-/// one (columns). Pairs that reach none in both are not counted.
+/// Counts of document pairs, by the thresholds that their estimated resemblance reaches (rows) and
+/// the thresholds that their true resemblance reaches (columns). Pairs that reach no threshold in
+/// either way are not counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairTable {
     /// Rows of `thresholds + 1` cells, one after the other.
     pub cells: Vec<u64>,
-    /// Thresholds.
+    /// Number of thresholds.
     pub thresholds: usize,
 }
 
 impl PairTable {
-    /// An empty table for so many thresholds.
+    /// An empty table for this number of thresholds.
     #[must_use]
     pub fn new(thresholds: usize) -> PairTable {
         PairTable {
@@ -105,8 +107,8 @@ impl PairTable {
         }
     }
 
-    /// Pairs that are found when the estimate has to reach threshold number `estimated` (from 0), held
-    /// against the pairs that truly reach threshold number `truth`.
+    /// Compares the pairs whose estimate reaches threshold number `estimated` (from 0) with the
+    /// pairs that truly reach threshold number `truth`.
     #[must_use]
     pub fn counts(&self, estimated: usize, truth: usize) -> Counts {
         let mut counts = Counts::default();
@@ -123,7 +125,7 @@ impl PairTable {
         counts
     }
 
-    /// The same with one threshold for both, as in the paper.
+    /// [`PairTable::counts`] with the same threshold for both, as in the paper.
     #[must_use]
     pub fn at(&self, threshold: usize) -> Counts {
         self.counts(threshold, threshold)
@@ -164,7 +166,8 @@ mod tests {
         };
         assert_eq!(table.at(0), counts(3, 1, 1));
         assert_eq!(table.at(1), counts(1, 1, 2));
-        // Estimates from the lower threshold on, held against the higher.
+        // Compares estimates at or above the lower threshold with true resemblances at the higher
+        // one.
         assert_eq!(table.counts(0, 1), counts(2, 2, 1));
         let mut twice = table.clone();
         twice.add(&table);

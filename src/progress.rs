@@ -65,7 +65,7 @@ impl Stop {
     }
 }
 
-/// What every stage gets in addition to its input and parameters.
+/// The context that every stage gets in addition to its input and parameters.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// Memory and threads.

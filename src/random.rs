@@ -1,20 +1,20 @@
-//! Random numbers that are the same on every machine, for every order of work.
+//! Random numbers that are the same on every machine and in every order of work.
 //!
 //! # Source
-//! SplitMix64: Steele, Lea & Flood, *Fast splittable pseudorandom number generators*, 2014, section 4, with the
-//! constants of Vigna's version. Numbers below a bound: Lemire, *Fast random integer generation in an
-//! interval*, 2019.
+//! SplitMix64: Steele, Lea & Flood, *Fast splittable pseudorandom number generators*, 2014, section
+//! 4, with the constants of Vigna's version. Numbers below a bound: Lemire, *Fast random integer
+//! generation in an interval*, 2019.
 //!
 //! # Invariants
-//! - What is drawn depends on the seed alone: whoever draws for several things gives each a seed of its own, so
-//!   that nothing depends on their order.
+//! - The numbers drawn depend on the seed alone. Code that draws for several things gives each its
+//!   own seed, so that their order has no effect.
 //! - Nothing here is secret or hard to guess.
 
 /// The step of SplitMix64's counter: the odd number nearest 2^64 / golden ratio.
 pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A permutation of 64-bit numbers, another one for each seed: the finaliser of SplitMix64, whose output bits
-/// all depend on all input bits.
+/// A permutation of 64-bit numbers that depends on the seed: the finaliser of SplitMix64, in which
+/// every output bit depends on all input bits.
 #[inline]
 pub(crate) fn mix(key: u64, seed: u64) -> u64 {
     let mut z = key ^ seed;
@@ -37,12 +37,12 @@ impl Random {
         mix(self.0, 0)
     }
 
-    /// A number below `bound`, all equally probable; 0 where there is none.
+    /// A number below `bound`, all with equal probability; 0 if `bound` is 0.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         if bound == 0 {
             return 0;
         }
-        // Of 2^64 numbers so many are too many to share out alike.
+        // This many of the 2^64 numbers must be rejected, so that `bound` divides the rest.
         let unfair = bound.wrapping_neg() % bound;
         loop {
             let product = u128::from(self.next()) * u128::from(bound);
@@ -93,7 +93,7 @@ mod tests {
                 assert!((n as f64 - mean).abs() <= 5.0 * mean.sqrt(), "{times:?}");
             }
         }
-        // Half of all numbers are unfair to this bound; none of them comes back as one too large.
+        // About half of all numbers are rejected for this bound; each result is below the bound.
         let bound = (1u64 << 63) + 1;
         let mut random = Random::new(1);
         assert!((0..1000).all(|_| random.below(bound) < bound));

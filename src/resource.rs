@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::byte_size::ByteSize;
 
-/// What a process may have only so much of.
+/// A resource of which a process has only a limited amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     /// Addresses: memory, stacks and mapped files, `ulimit -v`.
@@ -15,14 +15,14 @@ pub enum Resource {
     ControlGroup,
     /// Open files, `ulimit -n`.
     OpenFiles,
-    /// Threads, `ulimit -u` or those of a control group.
+    /// Threads, `ulimit -u` or the limit of a control group.
     Threads,
     /// Mapped files, `vm.max_map_count`.
     Mappings,
 }
 
 impl Resource {
-    /// An amount of it.
+    /// An amount of the resource, as messages print it.
     #[must_use]
     pub fn amount(self, n: u64) -> String {
         match self {
@@ -31,7 +31,7 @@ impl Resource {
         }
     }
 
-    /// How it is raised to `least`.
+    /// How to raise the limit to `least`.
     #[must_use]
     pub fn remedy(self, least: u64) -> String {
         match self {

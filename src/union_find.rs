@@ -1,4 +1,4 @@
-//! Union-find whose roots are the least members.
+//! Union-find in which the root of a set is its smallest member.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct UnionFind(Vec<u32>);
 
 impl UnionFind {
-    /// Every document by itself.
+    /// Every document in a set of its own.
     #[must_use]
     pub fn new(documents: u32) -> UnionFind {
         UnionFind((0..documents).collect())
     }
 
-    /// The least member of a document's set.
+    /// The smallest member of a document's set.
     pub fn find(&mut self, document: u32) -> u32 {
         let mut at = document;
         loop {
@@ -22,35 +22,38 @@ impl UnionFind {
             if parent == above {
                 return parent;
             }
-            // Path halving: every other step points two up.
+            // Path halving: every other node on the path is linked to its grandparent.
             self.0[at as usize] = above;
             at = above;
         }
     }
 
-    /// Makes the sets of two documents one. The lesser root stays the root, so paths are kept short
-    /// by halving alone: at most log n a step, amortised.
+    /// Unites the sets of two documents. The smaller root stays the root, so only halving keeps
+    /// paths short: at most log n steps per operation, amortised.
     pub fn union(&mut self, a: u32, b: u32) {
         let (a, b) = (self.find(a), self.find(b));
         self.0[a.max(b) as usize] = a.min(b);
     }
 }
 
-/// The same, shared by threads: every operation is as if it were done at one moment.
+/// A [`UnionFind`] that threads share. Every operation takes effect at one moment (it is
+/// linearizable).
 ///
-/// A root is linked below a lesser one by compare-and-swap, so parents only ever get less, no link is
-/// lost and no cycle can arise. Anderson & Woll 1991.
+/// A root is linked below a smaller one by compare-and-swap. So parents only ever get smaller, no
+/// link is lost and no cycle can arise (Anderson & Woll 1991).
+/// is lost and no cycle can arise. Anderson & Woll 1991.
 #[derive(Debug)]
 pub struct SharedUnionFind(Vec<AtomicU32>);
 
 impl SharedUnionFind {
-    /// Every document by itself.
+    /// Every document in a set of its own.
     #[must_use]
     pub fn new(documents: u32) -> SharedUnionFind {
         SharedUnionFind((0..documents).map(AtomicU32::new).collect())
     }
 
-    /// The least member of a document's set, for as long as nobody unites it with another.
+    /// The smallest member of a document's set. A concurrent [`SharedUnionFind::union`] may make it
+    /// out of date.
     #[must_use]
     pub fn find(&self, document: u32) -> u32 {
         let mut at = document;
@@ -60,7 +63,8 @@ impl SharedUnionFind {
             if parent == above {
                 return parent;
             }
-            // That another thread was faster does no harm: it has put something less there.
+            // If another thread was faster, it has stored a smaller parent, and this exchange may
+            // fail.
             let _ = self.0[at as usize].compare_exchange_weak(
                 parent,
                 above,
@@ -71,7 +75,7 @@ impl SharedUnionFind {
         }
     }
 
-    /// Makes the sets of two documents one.
+    /// Unites the sets of two documents.
     pub fn union(&self, a: u32, b: u32) {
         loop {
             let (a, b) = (self.find(a), self.find(b));
@@ -100,7 +104,7 @@ mod tests {
             for &(a, b) in &edges {
                 sets.union(a, b);
             }
-            // Labels spread until nothing changes.
+            // Spread labels until nothing changes.
             let mut label: Vec<u32> = (0..60).collect();
             for _ in 0..60 {
                 for &(a, b) in &edges {

@@ -5,7 +5,7 @@ pub(crate) fn is_continuation(b: u8) -> bool {
     b & 0xc0 == 0x80
 }
 
-/// What a sequence of bytes begins with.
+/// The beginning of a sequence of bytes.
 pub(crate) enum Decoded {
     /// A character and its length in bytes.
     Char(char, usize),

@@ -11,10 +11,10 @@ use super::{
 
 /// Find near-duplicate documents exactly, in bounded memory
 ///
-/// lookalike reads collections that do not fit in memory, lists every pair of documents whose resemblance reaches a
-/// threshold, and groups the pairs into clusters. Results go to standard output, progress and messages to standard
-/// error. A command that was stopped can be repeated: it continues from the last committed step. NO_COLOR in the
-/// environment turns colours off.
+/// lookalike reads collections that do not fit in memory, lists every pair of documents whose
+/// resemblance reaches a threshold, and groups the pairs into clusters. Results go to standard
+/// output, progress and messages to standard error. A command that was stopped can be repeated: it
+/// continues from the last committed step. NO_COLOR in the environment turns colours off.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -33,7 +33,7 @@ const STATUS: &str = "Exit status:
   2    wrong usage
   130  stopped by a signal; the same command continues";
 
-/// The commands, by what they are for.
+/// The commands, grouped by purpose.
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Find",
@@ -52,9 +52,10 @@ const GROUPS: [(&str, &[&str]); 4] = [
 pub enum Command {
     /// Find near-duplicate pairs and clusters of documents
     ///
-    /// Reads every INPUT and writes pairs.tsv, clusters.jsonl, exact-duplicates.tsv, documents.tsv, rejects.jsonl and
-    /// summary.json to DIR. The same command continues a run that was stopped. Another --threshold, --sampling or
-    /// --max-postings with the same DIR reuses the collection in it.
+    /// Reads every INPUT and writes pairs.tsv, clusters.jsonl, exact-duplicates.tsv, documents.tsv,
+    /// rejects.jsonl and summary.json to DIR. The same command continues a run that was stopped.
+    /// Another --threshold, --sampling or --max-postings with the same DIR reuses the collection in
+    /// it.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o out
@@ -72,8 +73,8 @@ Examples:
     Ingest(run::IngestOptions),
     /// Find the pairs of an ingested collection
     ///
-    /// Reuses the committed stages in DIR that the flags do not change. Run `lookalike cluster` to write the result
-    /// files.
+    /// Reuses the committed stages in DIR that the flags do not change. Run `lookalike cluster` to
+    /// write the result files.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web -o out
@@ -91,9 +92,9 @@ Examples:
     Cluster(run::ClusterOptions),
     /// Find pairs by a published method, or describe the methods
     ///
-    /// Without SPEC, lists the methods. Without DIR, describes the method SPEC and its parameters. With both, finds pairs
-    /// and clusters by the method and writes them to DIR/methods/SPEC. The same command continues a run that was
-    /// stopped.
+    /// Without SPEC, lists the methods. Without DIR, describes the method SPEC and its parameters.
+    /// With both, finds pairs and clusters by the method and writes them to DIR/methods/SPEC. The
+    /// same command continues a run that was stopped.
     #[command(after_long_help = "\
 Examples:
   lookalike method
@@ -103,9 +104,10 @@ Examples:
     Method(method::Options),
     /// Find documents of a collection that resemble new ones
     ///
-    /// Prints one line for each document found, the most similar first; with --json, one line for each query. Exact
-    /// duplicates in the collection are found as their representative. Pairs need not have been found before. JSON
-    /// fields are those of the collection, unless flags name others.
+    /// Prints one line for each document found, the most similar first; with --json, one line for
+    /// each query. Exact duplicates in the collection are found as their representative. Pairs need
+    /// not have been found before. JSON fields are those of the collection, unless flags name
+    /// others.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o out
@@ -114,7 +116,8 @@ Examples:
     Query(query::Options),
     /// Write an HTML page with clusters, pairs and their texts
     ///
-    /// The page is one file that loads nothing and runs no script. The command reads the texts from the inputs again.
+    /// The page is one file that loads nothing and runs no script. The command reads the texts from
+    /// the inputs again.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o out
@@ -123,8 +126,9 @@ Examples:
     Report(report::Options),
     /// Print the pairs as a graph: DOT, GraphML or TSV
     ///
-    /// The graph has a vertex for each document that has a pair, and an edge for each pair with its score as the weight.
-    /// DIR is an output directory, or the directory of a method (DIR/methods/SPEC).
+    /// The graph has a vertex for each document that has a pair, and an edge for each pair with its
+    /// score as the weight. DIR is an output directory, or the directory of a method
+    /// (DIR/methods/SPEC).
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o out
@@ -133,8 +137,8 @@ Examples:
     Graph(graph::Options),
     /// Show what a directory contains and what remains to do
     ///
-    /// Prints the state of each stage and the ledger: the counts of documents, pairs and clusters, and what each stage
-    /// cost.
+    /// Prints the state of each stage and the ledger: the counts of documents, pairs and clusters,
+    /// and what each stage cost.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o out
@@ -150,14 +154,16 @@ Examples:
     Inspect(inspect::Options),
     /// Compute precision and recall against a ground truth
     ///
-    /// Compares two output directories or lists of pairs. A directory means its listed pairs, with exact duplicates in
-    /// place of each representative, and the pairs of exact duplicates. A pair belongs to the size group of its
-    /// document with fewer words. Precision is undefined if nothing was found, recall if nothing is true, and F1 if
-    /// both; undefined values are printed as `-`, and as null in JSON. Pairs with docnos that the directory of the truth
-    /// does not have are left out and counted as unknown.
+    /// Compares two output directories or lists of pairs. A directory means its listed pairs, with
+    /// exact duplicates in place of each representative, and the pairs of exact duplicates. A pair
+    /// belongs to the size group of its document with fewer words. Precision is undefined if
+    /// nothing was found, recall if nothing is true, and F1 if both; undefined values are printed
+    /// as `-`, and as null in JSON. Pairs with docnos that the directory of the truth does not have
+    /// are left out and counted as unknown.
     ///
-    /// A truth that is a list without any pair of the exact duplicates in the run's directory counts as a list of
-    /// representatives, with a warning: each of its pairs then stands for the exact duplicates of its documents, too.
+    /// A truth that is a list without any pair of the exact duplicates in the run's directory
+    /// counts as a list of representatives, with a warning: each of its pairs then stands for the
+    /// exact duplicates of its documents, too.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o exact
@@ -167,9 +173,9 @@ Examples:
     Evaluate(evaluate::Options),
     /// Run published methods on a collection and compare them
     ///
-    /// DIR is a collection that keeps its texts (`lookalike ingest --keep-text`). Each method runs in a process of its
-    /// own, as `lookalike method` runs it; results of earlier runs are reused. Prints a table, and writes CSV tables,
-    /// compare.json and compare.html to DIR/compare.
+    /// DIR is a collection that keeps its texts (`lookalike ingest --keep-text`). Each method runs
+    /// in a process of its own, as `lookalike method` runs it; results of earlier runs are reused.
+    /// Prints a table, and writes CSV tables, compare.json and compare.html to DIR/compare.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web -o kept --keep-text
@@ -177,9 +183,9 @@ Examples:
     Compare(compare::Options),
     /// Choose sampling ratios that keep a wanted precision
     ///
-    /// Finds the coarsest sampling ratio of each size group that keeps the precision, as in Ye, Wen & Ma 2008, section 6.
-    /// Prints the plan and writes it to DIR/plan.toml, for `lookalike run --sampling DIR/plan.toml`. Measures on all
-    /// documents unless --subset is given.
+    /// Finds the coarsest sampling ratio of each size group that keeps the precision, as in Ye, Wen
+    /// & Ma 2008, section 6. Prints the plan and writes it to DIR/plan.toml, for `lookalike run
+    /// --sampling DIR/plan.toml`. Measures on all documents unless --subset is given.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web -o out
@@ -188,9 +194,9 @@ Examples:
     Plan(plan::Options),
     /// Measure what sampling costs in precision and recall
     ///
-    /// Tries every class of every ratio and compares the result with the exact one, by document size, as in Ye, Wen & Ma
-    /// 2008, sections 4 and 5. Writes tables and figures to DIR/study. The same command continues a study that
-    /// was stopped.
+    /// Tries every class of every ratio and compares the result with the exact one, by document
+    /// size, as in Ye, Wen & Ma 2008, sections 4 and 5. Writes tables and figures to DIR/study. The
+    /// same command continues a study that was stopped.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web -o out
@@ -198,11 +204,12 @@ Examples:
     Study(study::Options),
     /// Make a test corpus with known near-duplicates
     ///
-    /// Copies documents of INPUT and edits the copies. The recipe of Chowdhury et al. 2002 takes ten documents of average
-    /// length and makes ten copies of each; the recipe of Cherkasova et al. 2009 makes a copy of each document for every
-    /// number of inserted or removed words from 1 to 50. The same seed and inputs give the same bytes. Writes the
-    /// corpus (originals.jsonl, copies.jsonl and background.jsonl), truth.tsv for `lookalike evaluate`, edits.jsonl with each
-    /// edit of each copy, and perturb.json with parameters, counts and checksums to DIR.
+    /// Copies documents of INPUT and edits the copies. The recipe of Chowdhury et al. 2002 takes
+    /// ten documents of average length and makes ten copies of each; the recipe of Cherkasova et
+    /// al. 2009 makes a copy of each document for every number of inserted or removed words from 1
+    /// to 50. The same seed and inputs give the same bytes. Writes the corpus (originals.jsonl,
+    /// copies.jsonl and background.jsonl), truth.tsv for `lookalike evaluate`, edits.jsonl with
+    /// each edit of each copy, and perturb.json with parameters, counts and checksums to DIR.
     #[command(after_long_help = "\
 Examples:
   lookalike perturb sample-corpora/trec-web -o corpus --recipe chowdhury
@@ -210,10 +217,11 @@ Examples:
     Perturb(perturb::Options),
     /// Check and deduplicate TREC judgements and rankings
     ///
-    /// Counts, for each topic, the judged documents that are duplicates of each other, and how many of these groups were
-    /// judged inconsistently: some documents relevant (above 0) and some not. Groups of exact duplicates and of near
-    /// duplicates are counted apart. With -o, writes the judgements and the ranking without duplicates, and lists the
-    /// groups with different judgements in inconsistent.jsonl.
+    /// Counts, for each topic, the judged documents that are duplicates of each other, and how many
+    /// of these groups were judged inconsistently: some documents relevant (above 0) and some not.
+    /// Groups of exact duplicates and of near duplicates are counted apart. With -o, writes the
+    /// judgements and the ranking without duplicates, and lists the groups with different
+    /// judgements in inconsistent.jsonl.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o out
@@ -223,7 +231,8 @@ Examples:
     Qrels(qrels::Options),
     /// Check every committed file of a directory for damage
     ///
-    /// Reads the files and compares them with their checksums. Exits with 1 if a file is damaged, and says what to do.
+    /// Reads the files and compares them with their checksums. Exits with 1 if a file is damaged,
+    /// and says what to do.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o out
@@ -248,10 +257,10 @@ Examples:
 }
 
 impl Arguments {
-    /// Those of this process.
+    /// The arguments of this process.
     ///
     /// # Errors
-    /// What to print: an error in the arguments, or what `--help` or `--version` ask for.
+    /// A message to print: an error in the arguments, or the text for `--help` or `--version`.
     pub fn of_process() -> Result<Arguments, clap::Error> {
         let mut command = described();
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
@@ -259,14 +268,14 @@ impl Arguments {
     }
 }
 
-/// The command with its overview as help.
+/// The clap command, with the overview as its help.
 pub fn described() -> clap::Command {
     let command = Arguments::command();
     let overview = overview(&command);
     command.override_help(overview)
 }
 
-/// The commands in groups, on one screen of 80 columns.
+/// The overview: the commands in groups, on one screen of 80 columns.
 fn overview(command: &clap::Command) -> String {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
     let mut text = format!("{}\n\n", about(command).unwrap_or_default());

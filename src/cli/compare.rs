@@ -1,4 +1,4 @@
-//! `compare`: methods side by side.
+//! `compare`: run several methods and compare them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -15,7 +15,7 @@ use super::flags::{Limits, Output};
 
 /// Methods whose pairs are the ground truth by default.
 const TRUTHS: [&str; 2] = ["shingles", "cosine"];
-/// Time between two looks whether a method has ended or a stop was requested.
+/// Interval between checks whether a method has ended or a stop was requested.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Options of `compare`.
@@ -40,8 +40,8 @@ pub struct Options {
     truth: Vec<Spec>,
     /// Edit list (edits.jsonl) of `lookalike perturb`
     ///
-    /// For a collection of a corpus that `lookalike perturb` made. Adds tables of how many of the edited copies each
-    /// method finds.
+    /// For a collection of a corpus that `lookalike perturb` made. Adds tables of how many of the
+    /// edited copies each method finds.
     #[arg(long, value_name = "FILE")]
     edits: Option<PathBuf>,
     /// Cost of a false pair in the utility, in true pairs
@@ -81,7 +81,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         &options.limits.resources(options.output.quiet()),
         |context| {
             {
-                // The stages that every method needs run once, and fail once.
+                // Run the stages that every method needs once, so that their failure is reported
+                // once.
                 let mut base = pipeline::open(&options.directory)?;
                 pipeline::catalogued(&mut base, context)?;
             }
@@ -113,8 +114,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     )
 }
 
-/// Runs a method in a process of its own, so that its peak of memory is its own too. That process ends when this
-/// one does, even if this one is killed.
+/// Runs a method in a separate process, so that its peak memory is measured separately. That
+/// process ends when this one ends, even if this one is killed.
 fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
     let program = std::env::current_exe().map_err(Error::io("find", Path::new("this program")))?;
     let budget = &context.budget;

@@ -1,4 +1,4 @@
-//! What surrounds a call of the library: signals, progress, budget.
+//! Sets up signals, progress and budget for calls of the library.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use lookalike::{Error, Result, limits};
 use super::progress::Terminal;
 use super::signals;
 
-/// What a command may use, as it was typed.
+/// The resources that a command may use, as the user gave them.
 pub struct Resources {
     pub memory: Option<ByteSize>,
     pub threads: Option<usize>,
@@ -20,7 +20,7 @@ pub struct Resources {
     pub quiet: bool,
 }
 
-/// Sets up signals, progress and budget around a call of the library.
+/// Calls the library with signals, progress and budget set up.
 pub fn with_context(
     resources: &Resources,
     call: impl FnOnce(&Context<'_>) -> Result<ExitCode>,

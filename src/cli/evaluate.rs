@@ -21,9 +21,10 @@ use super::flags::{Memory, Output};
 pub struct Options {
     /// Ground truth: an output directory, or a list of pairs
     ///
-    /// A list is a pairs.tsv, or a file with one pair per line: two docnos and, optionally, a resemblance, separated by
-    /// tabs, commas or spaces, or as a JSON object. It may be compressed. Without --columns, the columns are docno_a
-    /// and docno_b if the first line names them, and otherwise the first two, with the resemblance in the third.
+    /// A list is a pairs.tsv, or a file with one pair per line: two docnos and, optionally, a
+    /// resemblance, separated by tabs, commas or spaces, or as a JSON object. It may be compressed.
+    /// Without --columns, the columns are docno_a and docno_b if the first line names them, and
+    /// otherwise the first two, with the resemblance in the third.
     #[arg(long, value_name = "PATH")]
     truth: Option<PathBuf>,
     /// Pairs to evaluate: an output directory, or a list of pairs
@@ -31,8 +32,9 @@ pub struct Options {
     run: PathBuf,
     /// Evaluate at each of these thresholds [default: all listed pairs]
     ///
-    /// At each threshold, the pairs that reach it count. Resemblances are compared exactly: from integers in lists of
-    /// lookalike, or from decimals as they are written. A list without resemblances counts whole at each threshold.
+    /// At each threshold, the pairs that reach it count. Resemblances are compared exactly: from
+    /// integers in lists of lookalike, or from decimals as they are written. A list without
+    /// resemblances counts whole at each threshold.
     ///
     /// Example: --thresholds 0.9,19/20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -42,8 +44,8 @@ pub struct Options {
     documents: Option<PathBuf>,
     /// Columns of both lists: DOCNO,DOCNO or DOCNO,DOCNO,RESEMBLANCE
     ///
-    /// Names from the first line of the list, names of members of JSON objects (with dots), or numbers from 1 if
-    /// the first line has no names.
+    /// Names from the first line of the list, names of members of JSON objects (with dots), or
+    /// numbers from 1 if the first line has no names.
     #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
     columns: Option<Columns>,
     /// Columns of the truth, if they differ
@@ -54,15 +56,16 @@ pub struct Options {
     run_columns: Option<Columns>,
     /// Pairs that people judged: lines of DOCNO DOCNO and 0 or 1
     ///
-    /// Bernstein & Zobel 2006, section 7. coverage is the share of the pairs judged true that the run found. density
-    /// is the share of true pairs among the judged pairs that the run found. average precision is the density for each
-    /// document that a line names first, averaged over the documents with any pair found.
+    /// Bernstein & Zobel 2006, section 7. coverage is the share of the pairs judged true that the
+    /// run found. density is the share of true pairs among the judged pairs that the run found.
+    /// average precision is the density for each document that a line names first, averaged over
+    /// the documents with any pair found.
     #[arg(long, value_name = "FILE", help_heading = "Judged samples")]
     judged: Option<PathBuf>,
     /// Families of documents: lines of DOCNO FAMILY
     ///
-    /// Two documents of one family are a true pair, two documents of different families a false one. Pairs with
-    /// a document of no family are not judged.
+    /// Two documents of one family are a true pair, two documents of different families a false
+    /// one. Pairs with a document of no family are not judged.
     #[arg(long, value_name = "FILE", help_heading = "Judged samples")]
     families: Option<PathBuf>,
     /// Directory for temporary files [default: that of the system]
@@ -78,7 +81,7 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<ExitCode> {
     let list = |path: &std::path::PathBuf, own: &Option<_>| ListFile {
-        // A directory has its own columns, so --columns then means the other list.
+        // A directory has fixed columns, so --columns applies only to lists.
         columns: own.clone().or_else(|| {
             let both = options.columns.clone();
             both.filter(|_| !matches!(disk::is_directory(path), Ok(true)))
@@ -111,7 +114,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     })
 }
 
-/// The report for people.
+/// The report as a table for people.
 fn table(evaluation: &Evaluation) -> String {
     let mut out = String::new();
     if let Some(truth) = &evaluation.truth {
@@ -201,7 +204,7 @@ fn table(evaluation: &Evaluation) -> String {
     out
 }
 
-/// A list and its counts.
+/// Appends a list and its counts.
 fn list(out: &mut String, what: &str, list: &ListReport) {
     let scores = match list.scores {
         Scores::None => "no resemblances",
@@ -254,12 +257,13 @@ fn row(first: [&str; 2], measured: &Measured) -> Vec<String> {
     cells
 }
 
-/// Four decimals; `-` where it is undefined.
+/// A share with four decimals, or `-` if it is undefined.
 fn fraction(share: Option<f64>) -> String {
     share.map_or("-".into(), |share| numbers::fraction(share, 4))
 }
 
-/// Rows as aligned columns, the first `left` of them to the left, after an empty line.
+/// Appends an empty line, and then the rows in aligned columns. The first `left` columns are
+/// left-aligned.
 pub(super) fn columns(out: &mut String, rows: &[Vec<String>], left: usize) {
     let count = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {

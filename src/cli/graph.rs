@@ -1,4 +1,4 @@
-//! `graph`: the pairs of an output directory as a graph.
+//! `graph`: print the pairs of an output directory as a graph.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;

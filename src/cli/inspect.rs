@@ -1,4 +1,4 @@
-//! `inspect`: any file of an output directory as text.
+//! `inspect`: print any file of an output directory as text.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         "{}",
         super::harmless(&line)
     ) {
-        // The reader closed the pipe: it has seen enough.
+        // The reader has closed the pipe because it needs no more.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
         result => result
             .map(|()| true)

@@ -1,4 +1,4 @@
-//! `method`: the methods of the papers, on a collection, or described.
+//! `method`: run a published method on a collection, or describe the methods.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -64,7 +64,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     )
 }
 
-/// The page of the method that a command line names beside `--help`, if it does.
+/// The description of the method that the arguments name together with `--help`, if they do.
 pub fn asked_for_help(arguments: impl Iterator<Item = OsString>) -> Option<String> {
     let arguments: Vec<String> = arguments
         .map(|argument| argument.to_string_lossy().into_owned())
@@ -82,7 +82,7 @@ pub fn asked_for_help(arguments: impl Iterator<Item = OsString>) -> Option<Strin
     methods::find(name).ok().map(page)
 }
 
-/// One line a method.
+/// The list of methods, one line for each.
 fn list() -> String {
     let mut text = String::new();
     for entry in METHODS {
@@ -92,7 +92,7 @@ fn list() -> String {
     text
 }
 
-/// A method with its parameters.
+/// The description of a method and its parameters.
 fn page(entry: &Entry) -> String {
     let (name, about, paper) = (entry.name, entry.about, entry.paper);
     let mut text = format!("{name}: {about}\n\nPaper: {paper}\n\n");

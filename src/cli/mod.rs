@@ -1,6 +1,7 @@
-//! The command line: from arguments to a configuration, one call of the library, and its result to the terminal.
+//! The command line. It turns arguments into a configuration, calls the library once, and prints
+//! the result.
 //!
-//! Each command has a file with its options and what it does with them; [`flags`] has the flags that several
+//! Each command has a file with its options and its code. [`flags`] has the flags that several
 //! commands share, and [`commands`] the list of commands with their help.
 //!
 //! Results go to standard output, everything else to standard error. Exit status: 0 done, 1 failed,
@@ -37,12 +38,12 @@ use lookalike::store::json::pretty;
 
 use commands::{Arguments, Command};
 
-/// Exit status of a command that a signal stopped and that can be continued.
+/// Exit status of a command that a signal stopped. The same command continues it.
 const INTERRUPTED: u8 = 130;
-/// Exit status of a command that was used wrongly.
+/// Exit status after wrong usage.
 const USAGE: u8 = 2;
 
-/// Runs the command of this process.
+/// Runs the command that the arguments of this process name.
 pub fn main() -> ExitCode {
     if let Some(page) = method::asked_for_help(std::env::args_os().skip(1)) {
         return match say(&page) {
@@ -57,13 +58,14 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(told) => return usage(&told),
     };
-    // By default a file that reaches the limit on file sizes ends the process without a message. With a handler,
-    // whose flag nobody reads, the write fails and the error is printed.
+    // By default the system kills a process without a message when a file reaches the limit on file
+    // sizes. With a handler, whose flag nothing reads, the write fails and the error is printed.
     let _ = signal_hook::flag::register(
         signal_hook::consts::SIGXFSZ,
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
     );
-    // A panic in a worker thread is an error already; this catches those of the main thread.
+    // The library turns a panic of a worker thread into an error. This catches panics of the main
+    // thread.
     let done =
         catch_unwind(AssertUnwindSafe(|| command(arguments.command))).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
@@ -136,10 +138,11 @@ fn say(text: &str) -> Result<(), Error> {
     )
 }
 
-/// The result of writing to standard output. A reader that closes the pipe early, such as `head`, is no failure.
+/// The result of writing to standard output. If a reader such as `head` closes the pipe early, that
+/// is not an error.
 ///
-/// A standard output that was closed at the start cannot be told from one that goes to `/dev/null`, which
-/// Rust's runtime opens in its place before `main`.
+/// If standard output was closed at the start, Rust's runtime opens `/dev/null` in its place before
+/// `main`, so this case cannot be detected.
 fn said(written: std::io::Result<()>) -> Result<(), Error> {
     match written {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -149,14 +152,15 @@ fn said(written: std::io::Result<()>) -> Result<(), Error> {
     }
 }
 
-/// Prints lines on standard error. If that fails, the command goes on: there is nowhere left to say so.
+/// Prints lines on standard error. If that fails, the command continues, because there is no place
+/// left to report the failure.
 fn tell(lines: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{}", harmless(lines));
 }
 
-/// Control characters escaped as in docnos: names of files and quoted content come from other people and must not
-/// command the terminal.
+/// Escapes control characters as in docnos. Names of files and quoted content come from other
+/// people and must not control the terminal.
 fn harmless(lines: &str) -> Cow<'_, str> {
     if !lines.chars().any(commands) {
         return lines.into();
@@ -183,8 +187,8 @@ fn json(report: &impl serde::Serialize) -> Result<String, Error> {
     Ok(plain_json(&pretty(report, "standard output")?))
 }
 
-/// JSON whose strings hold no control characters: DEL and those above U+007F may stand in it as they are, and
-/// a terminal obeys some.
+/// Escapes DEL and the control characters above it in JSON strings. JSON allows them unescaped, but
+/// some terminals obey them.
 fn plain_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -198,7 +202,7 @@ fn plain_json(text: &str) -> String {
     out
 }
 
-/// An error, its causes and its remedy.
+/// Prints an error, its causes and its remedy.
 fn tell_error(error: &Error) {
     tell(&format!("error: {error}"));
     if let Some(help) = error.help() {

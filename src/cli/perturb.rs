@@ -1,4 +1,4 @@
-//! `perturb`: a corpus whose near-duplicates are known.
+//! `perturb`: make a corpus with known near-duplicates.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use lookalike::{Error, Result};
 use super::context::with_context;
 use super::flags::{Memory, Output, ReadLimits, Reading, WalkFlags};
 
-/// Whose recipe.
+/// The paper whose recipe makes the copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum RecipeChoice {
     /// Chowdhury et al. 2002
@@ -29,7 +29,8 @@ enum RecipeChoice {
 pub struct Options {
     /// Files or directories, in any format that `lookalike run` reads
     ///
-    /// They are read twice, so standard input is not possible. Hidden files of a directory are skipped.
+    /// They are read twice, so standard input is not possible. Hidden files of a directory are
+    /// skipped.
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// Directory for the corpus, which is created if it is missing
@@ -42,8 +43,8 @@ pub struct Options {
     recipe: RecipeChoice,
     /// Number of documents to copy [default: chowdhury 10, cherkasova all]
     ///
-    /// chowdhury copies the documents nearest to the average length, cherkasova the first of the input. No two
-    /// originals have the same text or docno, and none is empty.
+    /// chowdhury copies the documents nearest to the average length, cherkasova the first of the
+    /// input. No two originals have the same text or docno, and none is empty.
     ///
     /// Example: --originals 5
     #[arg(long, value_name = "N")]
@@ -73,8 +74,8 @@ pub struct Options {
     every: Option<u32>,
     /// Edit a word if a random number from 1 to 10 is above A [default: 5]
     ///
-    /// An edit removes the word, swaps it with the next one, or adds a word of the collection after it, with equal
-    /// probability.
+    /// An edit removes the word, swaps it with the next one, or adds a word of the collection after
+    /// it, with equal probability.
     ///
     /// Example: --recipe chowdhury --alpha 8
     #[arg(long, value_name = "A", help_heading = "Chowdhury")]

@@ -1,4 +1,4 @@
-//! `plan`: a sampling ratio for each size group.
+//! `plan`: choose a sampling ratio for each size group.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -53,7 +53,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             let mut workspace = pipeline::open(&options.directory)?;
             let path = options.output.clone();
             let path = path.unwrap_or_else(|| options.directory.join(plan::PLAN_FILE));
-            // Before the work, and not only before the file is written.
+            // Check before the work begins, and not only before the file is written.
             outputs::check(&path, Some((&workspace, &[plan::PLAN_FILE])), &[])?;
             let planned = plan::make(&mut workspace, &config, context)?;
             plan::keep(&mut workspace, &path, &planned.plan)?;

@@ -1,4 +1,4 @@
-//! Progress: a bar on a terminal, lines otherwise.
+//! Shows progress: a bar on a terminal, lines otherwise.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -8,16 +8,16 @@ use std::time::Duration;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lookalike::progress::{Progress, Unit};
 
-/// Watches a run on standard error.
+/// Shows the progress of a run on standard error.
 pub struct Terminal {
     quiet: bool,
-    /// Where a bar is drawn, if anywhere.
+    /// Where the bar is drawn; `None` if there is no bar.
     target: Option<fn() -> ProgressDrawTarget>,
     bar: Mutex<ProgressBar>,
 }
 
 impl Terminal {
-    /// A watcher; a quiet one shows nothing.
+    /// With `quiet`, it shows nothing.
     pub fn new(quiet: bool) -> Terminal {
         let bars = !quiet && std::io::stderr().is_terminal();
         Terminal {
@@ -34,7 +34,8 @@ impl Terminal {
     }
 }
 
-/// A bar on one line, also of 60 columns: everything but the bar takes at most 59.
+/// A bar on one line that fits a terminal of 60 columns. Everything but the bar takes at most 59
+/// columns.
 fn bar(
     stage: &'static str,
     unit: Unit,
@@ -54,7 +55,7 @@ fn bar(
     let style = ProgressStyle::with_template(&template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key("share", |state: &ProgressState, out: &mut dyn Write| {
-            // Rounded down: only a whole is 100 %.
+            // Rounded down, so that only a finished stage shows 100 %.
             let len = state.len().unwrap_or(0).max(1);
             let _ = write!(out, "{}", u128::from(state.pos()) * 100 / u128::from(len));
         })
@@ -68,7 +69,7 @@ fn bar(
             let _ = write!(out, "{}/s", short(state.per_sec() as u64));
         })
         .with_key("left", |state: &ProgressState, out: &mut dyn Write| {
-            // Before anything is done nothing is known, and the estimate is 0.
+            // The estimate is 0 until some work is done.
             let left = state.eta();
             let _ = if left.is_zero() {
                 out.write_str("-")
@@ -83,7 +84,7 @@ fn bar(
     bar
 }
 
-/// A number in at most six characters and its unit.
+/// A number and its unit. The number takes at most six characters.
 fn shortened(n: u64, base: u64, units: &[&str]) -> String {
     let (mut value, mut at) = (n as f64, 0);
     // 999.95 would be printed as 1000.0.
@@ -122,7 +123,7 @@ impl Progress for Terminal {
 
     fn note(&self, line: &str) {
         if !self.quiet {
-            // A docno or a header may have line ends.
+            // A docno or a header can contain line ends.
             let line = line.replace('\n', "\\x0a");
             self.bar().suspend(|| super::tell(&line));
         }
@@ -169,7 +170,7 @@ mod tests {
         }
     }
 
-    /// A join has a bar for each of its parts and ends once.
+    /// A join has several parts, each with a bar of its own, and ends once.
     #[test]
     fn no_bar_stays_behind() {
         static SCREEN: OnceLock<InMemoryTerm> = OnceLock::new();

@@ -1,4 +1,4 @@
-//! `qrels`: relevance judgements against clusters.
+//! `qrels`: check relevance judgements and rankings for duplicates.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -20,21 +20,21 @@ use super::flags::{Memory, Output};
 pub struct Options {
     /// Judgements: lines of TOPIC ITERATION DOCNO RELEVANCE
     ///
-    /// The relevance is an integer and may be negative. A docno may occur once per topic. The file may be
-    /// compressed.
+    /// The relevance is an integer and may be negative. A docno may occur once per topic. The file
+    /// may be compressed.
     #[arg(value_name = "QRELS")]
     qrels: PathBuf,
     /// Clusters: an output directory, or its clusters.jsonl
     ///
-    /// A directory also tells which documents the collection has, and which documents after the first near member of
-    /// a cluster are exact duplicates of each other. With clusters.jsonl alone, only the members before it are known
-    /// to be exact duplicates.
+    /// A directory also tells which documents the collection has, and which documents after the
+    /// first near member of a cluster are exact duplicates of each other. With clusters.jsonl
+    /// alone, only the members before it are known to be exact duplicates.
     #[arg(long, value_name = "PATH")]
     clusters: PathBuf,
     /// Ranking to deduplicate: lines of TOPIC Q0 DOCNO RANK SCORE TAG
     ///
-    /// The first line of each topic and cluster is kept, in the order of the file. Ranks are assigned again; scores stay.
-    /// The file may be compressed.
+    /// The first line of each topic and cluster is kept, in the order of the file. Ranks are
+    /// assigned again; scores stay. The file may be compressed.
     #[arg(long, value_name = "FILE")]
     run: Option<PathBuf>,
     /// Directory for qrels, run and inconsistent.jsonl [default: none]
@@ -44,10 +44,11 @@ pub struct Options {
     output: Option<PathBuf>,
     /// Document to keep of a topic and cluster: first, best or map
     ///
-    /// first keeps the first document of the collection, with its own relevance. best keeps the most relevant one, and the
-    /// first of several. map replaces every docno of a cluster by the docno of its representative, in the ranking too,
-    /// with the highest relevance. A ranking keeps the docno that it lists first. With first and best this may be
-    /// a docno that the new qrels do not have, so score such a ranking with the original qrels, or use map.
+    /// first keeps the first document of the collection, with its own relevance. best keeps the
+    /// most relevant one, and the first of several. map replaces every docno of a cluster by the
+    /// docno of its representative, in the ranking too, with the highest relevance. A ranking keeps
+    /// the docno that it lists first. With first and best this may be a docno that the new qrels do
+    /// not have, so score such a ranking with the original qrels, or use map.
     #[arg(long, value_name = "WHICH", default_value_t = Keep::default())]
     keep: Keep,
     #[command(flatten)]
@@ -88,7 +89,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     })
 }
 
-/// The report for people.
+/// The report as text for people.
 fn table(report: &QrelsReport) -> String {
     let mut out = String::new();
     file(&mut out, "qrels", &report.qrels, report);
@@ -120,7 +121,7 @@ fn table(report: &QrelsReport) -> String {
     out
 }
 
-/// What became of a file's lines.
+/// Appends the counts of a file's lines.
 fn file(out: &mut String, what: &str, counts: &FileCounts, report: &QrelsReport) {
     let _ = write!(
         out,

@@ -1,4 +1,4 @@
-//! `query`: new documents looked up in a collection.
+//! `query`: find documents of a collection that resemble new ones.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -31,7 +31,8 @@ pub struct Options {
     comparison: Comparison,
     /// Also list documents that contain this share of the query's shingles
     ///
-    /// For queries that are a part of a document. Without it, a short passage resembles no whole document.
+    /// For queries that are a part of a document. Without it, a short passage resembles no whole
+    /// document.
     ///
     /// Example: --containing 0.9
     #[arg(long, value_name = "SHARE", help_heading = "Pairs")]
@@ -121,7 +122,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     )
 }
 
-/// The field given, or else that of the collection.
+/// The given field, or else the field that the collection uses.
 fn or(given: &Option<String>, theirs: &Option<String>) -> Option<String> {
     given.as_ref().or(theirs.as_ref()).cloned()
 }

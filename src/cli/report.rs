@@ -1,4 +1,4 @@
-//! `report`: the page of an output directory.
+//! `report`: write the HTML page of an output directory.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -24,8 +24,9 @@ pub struct RunOptions {
     join: JoinFlags,
     /// Find pairs by a published method (see `lookalike method`)
     ///
-    /// The collection keeps its texts (--keep-text), and the results are written to DIR/methods/SPEC. `lookalike
-    /// method` lists the methods, and --method NAME --help describes one.
+    /// The collection keeps its texts (--keep-text), and the results are written to
+    /// DIR/methods/SPEC. `lookalike method` lists the methods, and --method NAME --help describes
+    /// one.
     ///
     /// Example: --method super-shingles:k=4
     #[arg(

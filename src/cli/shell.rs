@@ -1,4 +1,4 @@
-//! `completions` and `man`: what a shell and `man` read.
+//! `completions` and `man`: completion scripts and manual pages.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -44,7 +44,7 @@ pub fn man(options: &ManOptions) -> Result<ExitCode> {
         let path = directory.join(man.get_filename());
         let mut page = Vec::new();
         man.render(&mut page).map_err(Error::io("write", &path))?;
-        // What follows the flags in the help has one title for all.
+        // The text after the flags has the same title in every page, so give it the right one.
         let page = String::from_utf8_lossy(&page)
             .replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n")
             .replace(".SH EXTRA\nExit status:\n", ".SH EXIT STATUS\n");

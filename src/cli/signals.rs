@@ -1,15 +1,16 @@
-//! Signals that end a command: the first stops it at the next safe point, the second at once.
+//! Handles the signals that end a command. The first stops it at the next safe point, the second at
+//! once.
 //!
-//! Both are safe, because a file is synced before the manifest names it. A signal that the caller set to be ignored
-//! stays ignored: SIGHUP under `nohup`, SIGINT in the background of a script.
+//! Both are safe, because a file is synced before the manifest names it. A signal that the caller
+//! set to be ignored stays ignored: SIGHUP under `nohup`, SIGINT in the background of a script.
 
 use lookalike::process;
 use lookalike::progress::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Watches for signals in a thread of its own, which ends with the process. Without such a thread, a signal ends the
-/// process at once.
+/// Watches for signals in a separate thread, which ends with the process. If the thread cannot be
+/// started, a signal ends the process at once.
 pub fn watch(stop: &Stop) {
     let ignored = ignored();
     let wanted = [SIGHUP, SIGINT, SIGTERM];
@@ -32,22 +33,22 @@ pub fn watch(stop: &Stop) {
         }
     });
     if thread.is_err() {
-        // Without the thread nobody receives the signals: back to their default action.
+        // Without the thread nothing handles the signals, so restore their default action.
         handle.close();
     }
 }
 
-/// Ends the process when standard input ends, which the parent holds open as long as it lives. However the parent
-/// ends, its directory is then free again.
+/// Ends the process when standard input ends. The parent keeps standard input open while it lives,
+/// so its directory becomes free however the parent ends.
 pub fn end_with_parent() {
-    // Without a thread the process runs to its end, and the directory is in use until then.
+    // If the thread cannot be started, the process runs to its end and keeps the directory in use.
     let _ = std::thread::Builder::new().spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         std::process::exit(super::INTERRUPTED.into());
     });
 }
 
-/// The signals that this process ignores from its start, a bit for each.
+/// The signals that this process has ignored from its start, one bit for each.
 fn ignored() -> u64 {
     let status = process::kernel_says("/proc/self/status");
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

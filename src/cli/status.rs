@@ -1,4 +1,4 @@
-//! `status`: what an output directory holds.
+//! `status`: show the contents of an output directory.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `study`: what sampling costs in precision and recall.
+//! `study`: measure what sampling costs in precision and recall.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

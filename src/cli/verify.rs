@@ -1,4 +1,4 @@
-//! `verify`: every committed file of an output directory, read again.
+//! `verify`: read and check every committed file of an output directory.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

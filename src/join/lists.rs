@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::STAGE;
 
-/// Memory of a thread, which has one reader.
+/// Memory of one thread, which has one reader.
 pub(super) const WORKER_BYTES: u64 = 4 << 20;
 
 /// Calls `each` with every list of `most` documents or fewer. Threads take ranges of the postings,

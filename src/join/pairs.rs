@@ -35,7 +35,7 @@ impl Pair {
         self.told(measure).into()
     }
 
-    /// [`Pair::amount`] as it is stored.
+    /// [`Pair::amount`] in the width of the stored number.
     pub(crate) fn told(&self, measure: Measure) -> u32 {
         match measure {
             Measure::S4 => self.score,

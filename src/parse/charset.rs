@@ -397,7 +397,7 @@ fn notice(reason: Reason, detail: String) -> Reject {
     }
 }
 
-/// Decodes in pieces, so that a large body is not held twice.
+/// Decodes in pieces, so that memory never has two copies of a large body.
 pub(super) struct Decoding<'a> {
     decoder: Decoder,
     input: &'a [u8],

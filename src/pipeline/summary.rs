@@ -1,4 +1,4 @@
-//! `summary.json`.
+//! `summary.json`: all counts of a run.
 
 use crate::cluster::{ClusterStats, ResultsEntry, reject_line};
 use crate::collection::{
@@ -16,46 +16,46 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Every count of every stage. The counts depend on input and parameters alone, but for those of
-/// runs and blocks, which depend on the budget, and for `costs`.
+/// Every count of every stage. The counts depend only on the inputs and the parameters, with two
+/// exceptions: the counts of runs and blocks depend on the budget, and `costs` on the machine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Summary {
-    /// The program.
+    /// Name and version of the program.
     pub program: String,
-    /// The method whose keys stand for shingles, if one's do.
+    /// The method whose features replace shingles, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// What the collection is made with.
+    /// The parameters of the collection.
     pub collection: CollectionConfig,
-    /// Input files.
+    /// Number of input files.
     pub inputs: u64,
-    /// Their bytes, before decompression.
+    /// Bytes of the input files before decompression.
     pub input_bytes: u64,
-    /// What the walk through named directories left out.
+    /// Files that the walk through the given directories left out.
     #[serde(default, skip_serializing_if = "Skipped::is_nothing")]
     pub skipped: Skipped,
-    /// Segments of the collection.
+    /// Number of segments of the collection.
     pub segments: u64,
-    /// What was read.
+    /// Counts of reading.
     pub ingest: SegmentStats,
-    /// What there is over all documents.
+    /// Counts over all documents.
     pub catalogue: Option<CatalogueStats>,
     /// The sampling.
     pub sampling: Option<Sampling>,
-    /// The plan that it comes from, if it does.
+    /// The plan that determines the sampling, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
-    /// What was sampled.
+    /// Counts of the sample.
     pub sample: Option<SampleStats>,
-    /// What was sorted.
+    /// Counts of the sort.
     pub sort: Option<FormStats>,
-    /// What was merged.
+    /// Counts of the merge.
     pub merge: Option<MergeStats>,
     /// The join's parameters.
     pub join_config: Option<JoinConfig>,
-    /// What was joined.
+    /// Counts of the join.
     pub join: Option<JoinStats>,
-    /// What was clustered.
+    /// Counts of the clusters.
     pub cluster: Option<ClusterStats>,
     /// Bytes on disk of each kind of part.
     pub disk_bytes: BTreeMap<String, u64>,
@@ -64,7 +64,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Adds up a manifest.
+    /// Sums up the records of a manifest.
     #[must_use]
     pub fn of(manifest: &Manifest) -> Summary {
         let mut ingest = SegmentStats::default();
@@ -104,13 +104,14 @@ impl Summary {
 /// Name of the summary in an output directory.
 pub const SUMMARY_FILE: &str = "summary.json";
 
-/// Writes `summary.json`, and commits.
+/// Writes `summary.json` and commits the manifest.
 pub fn write_summary(workspace: &mut Workspace, summary: &Summary) -> Result<()> {
     let text = json::pretty(summary, workspace.directory().join(SUMMARY_FILE))?;
     workspace.put_other(SUMMARY_FILE, text.as_bytes())
 }
 
-/// With `--strict`: the error that the first reject is, if there is one. Notices are not rejects.
+/// The first reject as an error, for `--strict`; `None` if there is no reject. Notices are not
+/// rejects.
 pub fn first_reject(workspace: &Workspace) -> Result<Option<Error>> {
     let manifest = &workspace.manifest;
     let rejected = |stats: &SegmentStats| stats.rejected.values().sum::<u64>();

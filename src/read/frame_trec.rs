@@ -140,7 +140,8 @@ fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &'static Tag) -> Step {
             RecordKind::TrecSgml
         }
     };
-    // The bytes before a name decide what it is, so this many bytes stay in the window.
+    // The bytes `</` before a name make it a closing tag, so the window keeps room for them and the
+    // name.
     let keep = tag.name.len() + 2;
     loop {
         let window = stream.ensure(TAG);

@@ -16,7 +16,7 @@ use super::sniff::{binary_file_kind, extension_of, format_of_extension, looks_li
 /// How many bytes of a record are searched for its names, and the maximum length of a name.
 const HEAD: usize = 64 << 10;
 
-/// What a record turns out to be.
+/// The result of interpreting a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Interpreted<'a> {
     /// A document.

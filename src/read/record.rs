@@ -44,16 +44,16 @@ pub enum RecordKind {
         /// The docno.
         docno: String,
     },
-    /// The framer rejected what is here; `bytes` is empty.
+    /// The framer rejected the bytes at this place; `bytes` is empty.
     Rejected(Reject),
 }
 
 /// One framed record of a [`Batch`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// How to read it.
+    /// The format of its bytes.
     pub kind: RecordKind,
-    /// Where it was.
+    /// Its place in the input.
     pub source: SourceSpan,
     /// Its bytes in [`Batch::bytes`].
     pub bytes: Range<usize>,
@@ -78,7 +78,7 @@ impl Batch {
     }
 }
 
-/// What the body of a document is.
+/// The kind of a document's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentKind {
     /// HTML, XHTML, XML or SGML markup, to be reduced to text.
@@ -97,7 +97,7 @@ pub struct RawDocument<'a> {
     /// The title, if the source keeps it apart from the body (JSONL). The parser finds the title of
     /// markup.
     pub title: Option<Cow<'a, str>>,
-    /// What the body is.
+    /// The kind of the body.
     pub content: ContentKind,
     /// The charset label that the HTTP header declares, verbatim, or that the format implies (JSON
     /// is UTF-8).

@@ -48,7 +48,7 @@ use sort::Sorter;
 pub use config::{MAX_SHINGLE_SIZE, ShingleConfig, Short};
 pub use fingerprint::{Fingerprinter, Md5Fingerprinter, Xxh3Fingerprinter};
 
-/// What stage 3 knows about a document, apart from its fingerprints.
+/// The results of stage 3 for a document, apart from its fingerprints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentFacts {
     /// Number of tokens; for `bytes:N`, of words separated by white space.
@@ -277,7 +277,7 @@ fn parse(
     }
 }
 
-/// What is collected about one document.
+/// The results for one document, while they are collected.
 struct Collector<'a, K: Key> {
     window: Window,
     short: Short,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::ResultFile;
 use crate::store::{Kind, PartInfo};
 
-/// What a stage records in the manifest.
+/// The record of a stage in the manifest.
 pub trait StageRecord: Any + Clone + Debug + Send + Sync + Serialize + DeserializeOwned {
     /// Its field in `manifest.json`.
     const NAME: &'static str;

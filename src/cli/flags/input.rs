@@ -1,4 +1,4 @@
-//! What is read, and how documents become fingerprint sets.
+//! Flags that select the inputs and define how documents become fingerprint sets.
 
 use std::path::PathBuf;
 
@@ -17,9 +17,9 @@ use lookalike::{Error, Result, pipeline};
 pub struct WalkFlags {
     /// Read only the files of directories that match GLOB (repeatable)
     ///
-    /// GLOB is matched against the path of the file below the directory that the command line names. `*` matches any
-    /// text, also across `/`; `?` one character; `[ab]` and `{one,two}` alternatives. Files that the command line
-    /// names are always read.
+    /// GLOB is matched against the path of the file below the directory that the command line
+    /// names. `*` matches any text, also across `/`; `?` one character; `[ab]` and `{one,two}`
+    /// alternatives. Files that the command line names are always read.
     ///
     /// Example: --include '*.html' --include '*.gz'
     #[arg(long, value_name = "GLOB", help_heading = "Reading")]
@@ -39,7 +39,7 @@ pub struct WalkFlags {
 }
 
 impl WalkFlags {
-    /// As the library takes them.
+    /// The selection in the form that the library takes.
     pub fn selection(&self) -> Selection {
         Selection {
             include: self.include.clone(),
@@ -49,43 +49,45 @@ impl WalkFlags {
     }
 }
 
-/// How inputs are recognised and where JSON has what is wanted.
+/// How to detect the format of inputs, and which JSON fields to read.
 #[derive(Debug, Args)]
 pub struct Reading {
     /// Read every input in this format [default: detect by content]
     ///
-    /// One of trec-web, trec-sgml, warc, arc, jsonl, mbox, eml, text and html. By default the first bytes
-    /// of each file, after decompression, decide its format. A record in another format is rejected.
+    /// One of trec-web, trec-sgml, warc, arc, jsonl, mbox, eml, text and html. By default the first
+    /// bytes of each file, after decompression, decide its format. A record in another format is
+    /// rejected.
     ///
     /// Example: --format trec-web
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub format: Option<Format>,
     /// JSON field with the text [default: text, contents, body, html, ...]
     ///
-    /// The default is the first of text, contents, content, body, html, raw_content and article that a
-    /// record has. Dots lead into objects: page.body. The text is read as markup if the field is called
-    /// html, if a field content_type, mime or type says html or xml, or if the text begins like a page.
+    /// The default is the first of text, contents, content, body, html, raw_content and article
+    /// that a record has. Dots lead into objects: page.body. The text is read as markup if the
+    /// field is called html, if a field content_type, mime or type says html or xml, or if the text
+    /// begins like a page.
     ///
     /// Example: --text-field body
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub text_field: Option<String>,
     /// JSON field with the docno [default: id, _id, docno, uuid, url, ...]
     ///
-    /// The default is the first of id, _id, docno, doc_id, docid, uuid and the fields of the URL that a
-    /// record has. The value is a string or a number. Dots lead into objects: meta.id.
+    /// The default is the first of id, _id, docno, doc_id, docid, uuid and the fields of the URL
+    /// that a record has. The value is a string or a number. Dots lead into objects: meta.id.
     ///
     /// Example: --id-field id
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub id_field: Option<String>,
 }
 
-/// What is refused, and what is guessed.
+/// Limits on what is read, and the fallback for the charset.
 #[derive(Debug, Args)]
 pub struct ReadLimits {
     /// Reject documents that are larger than this, before decoding
     ///
-    /// The reader skips such a document without keeping it in memory. The smallest --memory that is enough
-    /// grows with this size: two and a half times this size, plus 56 MiB.
+    /// The reader skips such a document without keeping it in memory. The smallest --memory that is
+    /// enough grows with this size: two and a half times this size, plus 56 MiB.
     ///
     /// Example: --max-document 8MiB
     #[arg(
@@ -97,8 +99,8 @@ pub struct ReadLimits {
     pub max_document: ByteSize,
     /// Stop reading a file that decompresses to more than N times its size
     ///
-    /// Applies to files and to compressed bodies in them, after their first 16 MiB. Documents that were read before
-    /// that point stay in the collection.
+    /// Applies to files and to compressed bodies in them, after their first 16 MiB. Documents that
+    /// were read before that point stay in the collection.
     ///
     /// Example: --max-ratio 5000
     #[arg(
@@ -130,17 +132,19 @@ pub struct ReadLimits {
 pub struct CollectionFlags {
     /// Files, directories, or `-` for standard input
     ///
-    /// Formats: TREC web and SGML bundles, WARC, ARC and WET, JSON and JSONL, mailboxes (mbox), mail messages
-    /// (.eml), plain text and HTML. Files may be compressed with gzip, zstd, bzip2, xz or compress. The content of a
-    /// file decides, not its name.
+    /// Formats: TREC web and SGML bundles, WARC, ARC and WET, JSON and JSONL, mailboxes (mbox),
+    /// mail messages (.eml), plain text and HTML. Files may be compressed with gzip, zstd, bzip2,
+    /// xz or compress. The content of a file decides, not its name.
     ///
-    /// All files of a directory and of its subdirectories are read, except hidden ones, whose names begin with a dot.
-    /// Symbolic links are followed. --include, --exclude and --hidden change which files are read.
+    /// All files of a directory and of its subdirectories are read, except hidden ones, whose names
+    /// begin with a dot. Symbolic links are followed. --include, --exclude and --hidden change
+    /// which files are read.
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
     /// Output directory, which is created if it is missing
     ///
-    /// A directory that an earlier run made from the same inputs with the same parameters is continued.
+    /// A directory that an earlier run made from the same inputs with the same parameters is
+    /// continued.
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
     /// Fail if any record is rejected
@@ -169,17 +173,18 @@ pub struct CollectionFlags {
     pub limits: ReadLimits,
     /// Keep the texts of documents, for `method`, `compare`, `query --method`
     ///
-    /// The collection keeps the text of every document that is not an exact duplicate: decoded, without markup,
-    /// with white space folded, compressed with zstd. This choice is part of the collection: changing it means
-    /// a new directory.
+    /// The collection keeps the text of every document that is not an exact duplicate: decoded,
+    /// without markup, with white space folded, compressed with zstd. This choice is part of the
+    /// collection: changing it means a new directory.
     #[arg(long, help_heading = "Reading")]
     pub keep_text: bool,
     /// Cut text into tokens: words, whitespace or bytes:N
     ///
-    /// words: runs of letters and digits with their marks, in lower case; an apostrophe between two letters is part
-    /// of a word; each Han, Hiragana or Katakana character is a word. whitespace: runs of anything else
-    /// than white space, in their own case. bytes:N: every window of N bytes of the text is a shingle, and
-    /// --shingle-size does not apply. This flag changes results more than any other.
+    /// words: runs of letters and digits with their marks, in lower case; an apostrophe between two
+    /// letters is part of a word; each Han, Hiragana or Katakana character is a word. whitespace:
+    /// runs of anything else than white space, in their own case. bytes:N: every window of N bytes
+    /// of the text is a shingle, and --shingle-size does not apply. This flag changes results more
+    /// than any other.
     ///
     /// Example: --tokens bytes:20
     #[arg(
@@ -191,8 +196,8 @@ pub struct CollectionFlags {
     pub tokens: TokenKind,
     /// Tokens in a shingle
     ///
-    /// Smaller shingles find looser resemblance, and more of it by chance. Broder and Ye use 10; 5 is
-    /// common for training data of language models.
+    /// Smaller shingles find looser resemblance, and more of it by chance. Broder and Ye use 10; 5
+    /// is common for training data of language models.
     ///
     /// Example: --shingle-size 5
     #[arg(
@@ -204,8 +209,8 @@ pub struct CollectionFlags {
     pub shingle_size: u32,
     /// Documents shorter than a shingle have one (whole) or none (skip)
     ///
-    /// whole makes one shingle of the whole document. skip, as in the papers, makes none. Exact duplicates are
-    /// found either way, and the ledger counts the short documents.
+    /// whole makes one shingle of the whole document. skip, as in the papers, makes none. Exact
+    /// duplicates are found either way, and the ledger counts the short documents.
     ///
     /// Example: --short skip
     #[arg(
@@ -217,8 +222,8 @@ pub struct CollectionFlags {
     pub short: Short,
     /// Hash of a shingle: 64 (bits, xxh3) or md5 (128 bits)
     ///
-    /// Among 678 million distinct shingles, 0.01 pairs of 64-bit fingerprints are expected to be equal by chance.
-    /// md5 takes about a quarter more time, and twice the disk.
+    /// Among 678 million distinct shingles, 0.01 pairs of 64-bit fingerprints are expected to be
+    /// equal by chance. md5 takes about a quarter more time, and twice the disk.
     ///
     /// Example: --fingerprint md5
     #[arg(
@@ -243,8 +248,8 @@ pub struct CollectionFlags {
     pub seed: u64,
     /// Lower bounds, in words, of the size groups after the first
     ///
-    /// Documents are counted, sampled and evaluated by size group. The default is the 11 groups of Ye, Wen & Ma
-    /// 2008.
+    /// Documents are counted, sampled and evaluated by size group. The default is the 11 groups of
+    /// Ye, Wen & Ma 2008.
     ///
     /// Example: --size-groups 100,1000,10000
     #[arg(
@@ -257,8 +262,8 @@ pub struct CollectionFlags {
     pub size_groups: SizeGroups,
     /// Commit what was read after about this many bytes of documents
     ///
-    /// A crash while reading loses at most one segment. Larger segments make fewer files; use 512MiB for crawls of
-    /// hundreds of gigabytes.
+    /// A crash while reading loses at most one segment. Larger segments make fewer files; use
+    /// 512MiB for crawls of hundreds of gigabytes.
     ///
     /// Example: --segment-size 1MiB
     #[arg(
@@ -277,7 +282,7 @@ impl CollectionFlags {
         pipeline::selected_inputs(&self.inputs, &self.walk.selection(), &self.output)
     }
 
-    /// As the library takes them.
+    /// The parameters in the form that the library takes.
     pub fn config(&self) -> Result<CollectionConfig> {
         let read = ReadConfig {
             format: self.reading.format,

@@ -1,6 +1,8 @@
-//! Flags that several commands share, each defined once, as groups that a command's options flatten.
+//! Flags that several commands share. Each flag is defined once, in a group that the options of the
+//! commands flatten.
 //!
-//! What only one command has is in that command's file. Defaults come from the library's configurations.
+//! The file of a command defines the flags that only this command has. Defaults come from the
+//! configurations of the library.
 
 mod input;
 mod pairs;

@@ -1,4 +1,4 @@
-//! Which pairs are found, and how.
+//! Flags that select which pairs are found, and how.
 
 use clap::Args;
 use lookalike::collection::CollectionConfig;
@@ -17,7 +17,8 @@ use super::values::{List, SamplingChoice, Share};
 pub struct ThresholdFlag {
     /// Lowest resemblance of the pairs to find
     ///
-    /// A decimal or a fraction, above 0 and at most 1. It is compared in integers, so 0.85 is exactly 17/20.
+    /// A decimal or a fraction, above 0 and at most 1. It is compared in integers, so 0.85 is
+    /// exactly 17/20.
     ///
     /// Example: --threshold 2/3
     #[arg(
@@ -30,18 +31,19 @@ pub struct ThresholdFlag {
     pub threshold: Threshold,
 }
 
-/// What a pair must reach.
+/// The criterion that a pair must reach.
 #[derive(Debug, Args)]
 pub struct Comparison {
     #[command(flatten)]
     threshold: ThresholdFlag,
     /// Score to compare with --threshold, such as containment
     ///
-    /// For the shingle sets A and B of two documents: resemblance is shared / union, containment is shared / smaller
-    /// set, and cosine is shared / sqrt(|A| |B|). The scores of Bernstein & Zobel 2006: s1:N lists the pairs that
-    /// share at least N shingles, whatever the threshold; s2 is shared / smaller number of words; s3 is shared
-    /// / mean number of words; s4 is s3 with each shared shingle weighted by 1 / the number of documents that contain it
-    /// (1/2 or less). All scores are exact.
+    /// For the shingle sets A and B of two documents: resemblance is shared / union, containment is
+    /// shared / smaller set, and cosine is shared / sqrt(|A| |B|). The scores of Bernstein & Zobel
+    /// 2006: s1:N lists the pairs that share at least N shingles, whatever the threshold; s2 is
+    /// shared / smaller number of words; s3 is shared / mean number of words; s4 is s3 with each
+    /// shared shingle weighted by 1 / the number of documents that contain it (1/2 or less). All
+    /// scores are exact.
     ///
     /// Example: --score s3 --threshold 0.25
     #[arg(
@@ -55,7 +57,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// As the library takes it.
+    /// The criterion in the form that the library takes.
     pub fn criterion(&self) -> Criterion {
         Criterion {
             measure: self.score,
@@ -64,7 +66,7 @@ impl Comparison {
     }
 }
 
-/// How a sampling plan is made.
+/// The parameters of a sampling plan.
 #[derive(Debug, Args)]
 pub struct Planning {
     /// Lowest recall to keep in every size group [default: any]
@@ -94,7 +96,7 @@ pub struct Planning {
 }
 
 impl Planning {
-    /// As the library takes it, checked.
+    /// The parameters in the form that the library takes, after checking them.
     pub fn config(&self, threshold: Threshold, precision: Threshold) -> Result<PlanConfig> {
         let config = PlanConfig {
             target: Target {
@@ -113,7 +115,7 @@ impl Planning {
     }
 }
 
-/// How the pairs of a collection are found.
+/// The parameters of a join.
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| match arg.get_id().as_str() {
     "recall" | "ratios" | "plan_seed" => of_precision(arg),
@@ -125,11 +127,12 @@ pub struct JoinFlags {
     comparison: Comparison,
     /// Use a sample of the fingerprints: 1/N, 1/N:CLASS, a list, or a plan
     ///
-    /// full is exact. 1/N uses one of N classes of fingerprints (class 0, or CLASS). Resemblance is then an estimate:
-    /// some pairs are missed and some false ones are listed, mostly among short documents. A list gives one ratio
-    /// to each size group; two documents are compared at the coarser of their ratios. broder97 is 1/25 with at most 400
-    /// fingerprints per document and --max-postings 1000. A name that ends in .toml is the file of a plan that
-    /// `lookalike plan` made for this collection.
+    /// full is exact. 1/N uses one of N classes of fingerprints (class 0, or CLASS). Resemblance is
+    /// then an estimate: some pairs are missed and some false ones are listed, mostly among short
+    /// documents. A list gives one ratio to each size group; two documents are compared at the
+    /// coarser of their ratios. broder97 is 1/25 with at most 400 fingerprints per document and
+    /// --max-postings 1000. A name that ends in .toml is the file of a plan that `lookalike plan`
+    /// made for this collection.
     ///
     /// Example: --sampling 1/16:3
     #[arg(
@@ -141,9 +144,10 @@ pub struct JoinFlags {
     sampling: SamplingChoice,
     /// Plan the coarsest sampling that keeps this precision
     ///
-    /// Precision is the share of the listed pairs that are true. The run measures it on a part of the documents
-    /// after reading them, chooses a ratio for every size group as `lookalike plan` does, and applies the plan. The
-    /// plan is written to DIR/plan.toml. A small collection has too few pairs to measure and is not sampled.
+    /// Precision is the share of the listed pairs that are true. The run measures it on a part of
+    /// the documents after reading them, chooses a ratio for every size group as `lookalike plan`
+    /// does, and applies the plan. The plan is written to DIR/plan.toml. A small collection has too
+    /// few pairs to measure and is not sampled.
     ///
     /// Example: --precision 0.85
     #[arg(
@@ -164,20 +168,21 @@ pub struct JoinFlags {
     verified: bool,
     /// With --verified: lowest estimate to check [default: the threshold]
     ///
-    /// Estimates err in both directions. A lower value checks more pairs and finds more of the true ones;
-    /// `lookalike study` measures how many.
+    /// Estimates err in both directions. A lower value checks more pairs and finds more of the true
+    /// ones; `lookalike study` measures how many.
     ///
     /// Example: --sampling 1/4 --verified --candidates 0.7
     #[arg(long, value_name = "C", hide_short_help = true, help_heading = "Pairs")]
     candidates: Option<Threshold>,
     /// Algorithm: auto, prefix, count or probabilistic
     ///
-    /// All of them find the same pairs. prefix looks only at the rarest fingerprints of each document and verifies each
-    /// candidate. count counts the shared fingerprints of every two documents that share any; its time
-    /// grows with the square of the number of documents that share a fingerprint. probabilistic is count after
-    /// a pass that counts by a hash of each pair, which keeps most pairs below the threshold off the disk if
-    /// memory cannot hold all postings. auto chooses the faster one: prefix nearly always, count if thousands of
-    /// documents are alike.
+    /// All of them find the same pairs. prefix looks only at the rarest fingerprints of each
+    /// document and verifies each candidate. count counts the shared fingerprints of every two
+    /// documents that share any; its time grows with the square of the number of documents that
+    /// share a fingerprint. probabilistic is count after a pass that counts by a hash of each pair,
+    /// which keeps most pairs below the threshold off the disk if memory cannot hold all postings.
+    /// auto chooses the faster one: prefix nearly always, count if thousands of documents are
+    /// alike.
     ///
     /// Example: --join count
     #[arg(
@@ -190,8 +195,9 @@ pub struct JoinFlags {
     join: Join,
     /// List all pairs, or none for clusters alone
     ///
-    /// With none, the join skips pairs that cannot change a cluster, and pairs.tsv has no lines. The clusters are the
-    /// same. Use it for collections with thousands of pages of one template, which have millions of pairs.
+    /// With none, the join skips pairs that cannot change a cluster, and pairs.tsv has no lines.
+    /// The clusters are the same. Use it for collections with thousands of pages of one template,
+    /// which have millions of pairs.
     ///
     /// Example: --pairs none
     #[arg(
@@ -203,15 +209,16 @@ pub struct JoinFlags {
     pairs: Pairs,
     /// Ignore fingerprints that occur in more than N documents
     ///
-    /// As in Broder et al. 1997. It uses --join count and loses pairs: resemblance is underestimated. The ledger
-    /// counts the pair tokens that were lost.
+    /// As in Broder et al. 1997. It uses --join count and loses pairs: resemblance is
+    /// underestimated. The ledger counts the pair tokens that were lost.
     ///
     /// Example: --max-postings 1000
     #[arg(long, value_name = "N", help_heading = "Pairs")]
     max_postings: Option<u32>,
     /// Sort records through runs on disk: auto or always
     ///
-    /// auto spills to disk if --memory cannot take all records in a few passes. Results are the same.
+    /// auto spills to disk if --memory cannot take all records in a few passes. Results are the
+    /// same.
     ///
     /// Example: --spill always
     #[arg(
@@ -236,7 +243,7 @@ pub struct JoinFlags {
     fan_in: Option<usize>,
 }
 
-/// A flag of [`Planning`] that belongs to `--precision`.
+/// Marks a flag of [`Planning`] as one that requires `--precision`.
 fn of_precision(arg: clap::Arg) -> clap::Arg {
     arg.requires("precision")
         .hide_short_help(true)
@@ -244,7 +251,8 @@ fn of_precision(arg: clap::Arg) -> clap::Arg {
 }
 
 impl JoinFlags {
-    /// As the library takes them, checked; and how a plan is to be made, if one is.
+    /// The parameters in the form that the library takes, after checking them. If a plan is to be
+    /// made, also the parameters of the plan.
     pub fn parameters(
         &self,
         collection: &CollectionConfig,

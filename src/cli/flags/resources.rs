@@ -1,4 +1,4 @@
-//! Memory, threads, disk, and what is printed.
+//! Flags for memory, threads, disk space and output.
 
 use crate::cli::context::Resources;
 use lookalike::budget::{ByteSize, Disk};
@@ -6,15 +6,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Memory, of every command that can need much of it.
+/// The memory limit, for every command that can need much memory.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Memory {
     /// Memory for buffers and tables [default: 1/4 of free, 256MiB to 4GiB]
     ///
-    /// The process stays below this size plus 64 MiB, plus the window of an input that was compressed with zstd --long
-    /// or xz -9. Memory-mapped files do not count, because the kernel drops their pages when it needs memory. The size does not change results. A size that is too small
-    /// is refused with the smallest one that is enough. A SIZE is a number of bytes, or has a unit: KiB, MiB, GiB
-    /// or TiB (powers of 1,024; K, M, G, T for short), or kB, MB, GB or TB (powers of 1,000).
+    /// The process stays below this size plus 64 MiB, plus the window of an input that was
+    /// compressed with zstd --long or xz -9. Memory-mapped files do not count, because the kernel
+    /// drops their pages when it needs memory. The size does not change results. A size that is too
+    /// small is refused with the smallest one that is enough. A SIZE is a number of bytes, or has a
+    /// unit: KiB, MiB, GiB or TiB (powers of 1,024; K, M, G, T for short), or kB, MB, GB or TB
+    /// (powers of 1,000).
     ///
     /// Example: --memory 1GiB
     #[arg(long, value_name = "SIZE", help_heading = "Resources")]
@@ -22,7 +24,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// For a command that runs on one thread and does not fill the disk of a collection.
+    /// Resources for a command that runs on one thread and writes little to the disk.
     pub fn alone(self, quiet: bool) -> Resources {
         Resources {
             memory: self.memory,
@@ -34,7 +36,7 @@ impl Memory {
     }
 }
 
-/// Memory, threads and disk, of the stages.
+/// Memory, threads and disk space, for commands that run stages.
 #[derive(Debug, Args)]
 pub struct Limits {
     #[command(flatten)]
@@ -48,17 +50,18 @@ pub struct Limits {
     threads: Option<usize>,
     /// Start even if the disk looks too small for the output
     ///
-    /// Before reading and before sorting, a run compares the space that it still needs with the free space
-    /// of the disk of DIR. It first estimates from samples of the inputs, and the estimate is too high if
-    /// there are many exact duplicates. A run that fills the disk stops. The same command continues it once there is
-    /// space.
+    /// Before reading and before sorting, a run compares the space that it still needs with the
+    /// free space of the disk of DIR. It first estimates from samples of the inputs, and the
+    /// estimate is too high if there are many exact duplicates. A run that fills the disk stops.
+    /// The same command continues it once there is space.
     #[arg(long, hide_short_help = true, help_heading = "Resources")]
     ignore_disk_space: bool,
     /// Put temporary files below PLACE [default: DIR/scratch]
     ///
-    /// A faster disk is a good place. The files take 24 bytes per document. The command makes a directory there, called lookalike- and six characters,
-    /// and removes it at the end. A killed process leaves it behind; you may delete it at any time. Sorted runs
-    /// stay in DIR, because a command that was stopped continues from them. The place does not change results.
+    /// A faster disk is a good place. The files take 24 bytes per document. The command makes a
+    /// directory there, called lookalike- and six characters, and removes it at the end. A killed
+    /// process leaves it behind; you may delete it at any time. Sorted runs stay in DIR, because a
+    /// command that was stopped continues from them. The place does not change results.
     ///
     /// Example: --scratch /tmp
     #[arg(
@@ -71,7 +74,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// As the library takes them.
+    /// The flags as [`Resources`].
     pub fn resources(&self, quiet: bool) -> Resources {
         Resources {
             memory: self.memory.memory,
@@ -87,7 +90,7 @@ impl Limits {
     }
 }
 
-/// Whether more than errors and results is printed.
+/// Whether to print only errors and results.
 #[derive(Debug, Args)]
 pub struct Quiet {
     /// Print no progress, no warnings and no summary
@@ -97,7 +100,7 @@ pub struct Quiet {
     pub quiet: bool,
 }
 
-/// The form of what is printed.
+/// The format of the printed result.
 #[derive(Debug, Args)]
 pub struct Json {
     /// Print the result as JSON
@@ -105,7 +108,7 @@ pub struct Json {
     pub json: bool,
 }
 
-/// What is printed, and how.
+/// Flags for the output of a command.
 #[derive(Debug, Args)]
 pub struct Output {
     #[command(flatten)]

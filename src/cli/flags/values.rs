@@ -1,4 +1,4 @@
-//! Values of flags that only the command line knows.
+//! Types of flag values that only the command line uses.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,12 +8,12 @@ use lookalike::experiments::plan::Ratio;
 use lookalike::ids::Threshold;
 use lookalike::sample::Sampling;
 
-/// A sampling, or the file of a plan.
+/// A sampling, or a file with a plan.
 #[derive(Clone, Debug)]
 pub enum SamplingChoice {
-    /// A sampling as it is typed.
+    /// A sampling, as the user types it.
     As(Sampling),
-    /// A plan's file.
+    /// The file of a plan.
     Plan(PathBuf),
 }
 
@@ -62,17 +62,17 @@ impl FromStr for Share {
     }
 }
 
-/// Values with commas between them.
+/// Values separated by commas.
 #[derive(Clone, Debug)]
 pub struct List<T>(pub Vec<T>);
 
 impl List<Ratio> {
-    /// Ratios 1/n, by their n.
+    /// The ratios 1/n with these n.
     pub fn of(ratios: &[u32]) -> Self {
         List(ratios.iter().copied().map(Ratio).collect())
     }
 
-    /// The n of each ratio 1/n, rising, each once.
+    /// The n of each ratio 1/n, in rising order, without repetitions.
     pub fn rising(&self) -> Vec<u32> {
         let mut ratios: Vec<u32> = self.0.iter().map(|ratio| ratio.0).collect();
         ratios.sort_unstable();

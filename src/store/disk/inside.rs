@@ -1,22 +1,23 @@
-//! What lies below an output directory, reached without following a link.
+//! Access to files below an output directory without following symbolic links.
 //!
-//! The user names an output directory, by a link if they like. What lies below it should be this program's,
-//! but the directory may come from someone else, and a link in it can lead anywhere. So the directory
-//! that a command works in is claimed ([`claim`]). Below a claimed directory each subdirectory is opened in
-//! the one above it, operations are done relative to that handle, and no link is followed, neither on the
-//! way nor at the end. A file that is opened there must be a regular file: opening a FIFO could wait for
-//! ever. Every other path is the user's and means what it means to the system.
+//! The user names an output directory, and the name may be a link. The files below it should be
+//! this program's own, but the directory may come from someone else, and a link in it can lead
+//! anywhere. Therefore a command claims the directory that it works in ([`claim`]). Below a claimed
+//! directory, each subdirectory is opened in the one above it, operations are relative to that
+//! handle, and no link is followed, neither on the way nor at the end. A file that is opened there
+//! must be a regular file, because opening a FIFO could wait for ever. Every other path is the
+//! user's, and links in it are followed as usual.
 //!
 //! # Invariants
-//! - Where one claimed directory lies in another, the outer one decides: the directory of a trial or of a
-//!   method may be no link, unless it is the directory that the user named.
-//! - A file is created exclusively, wherever it is.
-//! - What is removed with all that it holds is entered by handles, wherever it is.
+//! - If one claimed directory lies in another, the outer one decides: the directory of a trial or
+//!   of a method must not be a link, unless the user named it.
+//! - A file is always created exclusively.
+//! - A directory tree is always removed through handles.
 //!
 //! # What is not guaranteed
-//! A claim is a path, and only paths that begin with it are guarded: a command builds its paths from the
-//! name that it claimed. A claim lasts as long as the process; it makes operations stricter and changes
-//! nothing else.
+//! A claim is a path, and only paths that begin with it are guarded. So a command must build its
+//! paths from the name that it claimed. A claim lasts as long as the process. It makes operations
+//! stricter and changes nothing else.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -32,18 +33,19 @@ use rustix::io::retry_on_intr;
 
 use crate::error::WrongFileType;
 
-/// What is expected where a file is opened.
+/// Expected type of an opened file, for messages.
 const FILE: &str = "a regular file";
-/// What is expected where a directory is entered.
+/// Expected type of an entered directory, for messages.
 const DIRECTORY: &str = "a directory";
 
-/// How a directory is opened to reach what is in it: where the system can, without the right to list it.
+/// Flags to open a directory in order to reach the files in it. If the system allows it, this does
+/// not need the right to list the directory.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const ENTER: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const ENTER: OFlags = OFlags::RDONLY;
 
-/// How a file of ours is opened: no link is followed, and a FIFO is not waited for.
+/// Flags to open one of our files: do not follow a link, and do not wait for a FIFO.
 const PLAIN: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY);
@@ -56,14 +58,14 @@ pub fn claim(directory: &Path) {
     claimed.insert(directory.to_path_buf());
 }
 
-/// The outermost claimed directory that a path lies below, and the way from there. A path that goes up again is
-/// the user's: names in a manifest do not.
+/// The outermost claimed directory that contains a path, and the path relative to it. If the
+/// relative path contains `..`, the whole path counts as the user's; names in a manifest never do.
 fn claimed(path: &Path) -> Option<(&Path, &Path)> {
     let up = |component| component == Component::ParentDir;
     let claimed = CLAIMED.read().unwrap_or_else(PoisonError::into_inner);
     let mut outermost = None;
     for above in path.ancestors().skip(1) {
-        // The last of a relative path is empty: where we are.
+        // The last ancestor of a relative path is empty: the working directory.
         if !above.as_os_str().is_empty() && claimed.contains(above) {
             outermost = Some(above);
         }
@@ -72,11 +74,12 @@ fn claimed(path: &Path) -> Option<(&Path, &Path)> {
     (!rest.components().any(up)).then_some((outermost?, rest))
 }
 
-/// A name, and the directory that it is looked up in; that of the process if there is none.
+/// A name and the directory in which it is looked up: the working directory of the process if there
+/// is none.
 struct Spot {
     directory: Option<OwnedFd>,
     name: PathBuf,
-    /// Below a claimed directory: a link is not followed.
+    /// Whether it is below a claimed directory, so that a link is not followed.
     ours: bool,
 }
 
@@ -98,7 +101,7 @@ impl Spot {
         let mut reached = root.to_path_buf();
         for name in rest {
             if reached == root {
-                // By its path: the claimed directory itself may be a link.
+                // By its path, because the claimed directory itself may be a link.
                 spot.name.push(name);
             } else {
                 spot.directory = Some(spot.directory(&reached, ENTER)?);
@@ -117,7 +120,7 @@ impl Spot {
         open_at(self.at(), &self.name, flags)
     }
 
-    /// Opens the directory of this name, which is called `path` in messages.
+    /// Opens the directory of this name. Messages call it `path`.
     fn directory(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let follow = if self.ours {
             OFlags::NOFOLLOW
@@ -128,7 +131,8 @@ impl Spot {
         opened.map_err(|error| self.misplaced(path, DIRECTORY).unwrap_or(error))
     }
 
-    /// Opens the regular file of this name; no link is followed, whosever it is.
+    /// Opens the regular file of this name without following a link, below a claimed directory or
+    /// not.
     fn file(&self, path: &Path, flags: OFlags) -> io::Result<(OwnedFd, Stat)> {
         let opened = self.open(flags | PLAIN);
         let file = opened.map_err(|error| self.misplaced(path, FILE).unwrap_or(error))?;
@@ -139,7 +143,7 @@ impl Spot {
         }
     }
 
-    /// What is there instead of what is expected, if that is the case.
+    /// The error if there is something else than expected under this name.
     fn misplaced(&self, path: &Path, expected: &'static str) -> Option<io::Error> {
         let found = sys::statat(self.at(), &self.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         let found = called(FileType::from_raw_mode(found.st_mode));
@@ -161,7 +165,7 @@ fn wrong(path: &Path, expected: &'static str, found: &'static str) -> io::Error 
     })
 }
 
-/// As it is called in messages.
+/// The name of a file type in messages.
 fn called(kind: FileType) -> &'static str {
     match kind {
         FileType::RegularFile => FILE,
@@ -174,7 +178,7 @@ fn called(kind: FileType) -> &'static str {
     }
 }
 
-/// Opens a file for reading. One of ours must be a regular file.
+/// Opens a file for reading. Below a claimed directory it must be a regular file.
 pub(super) fn open(path: &Path) -> io::Result<fs::File> {
     let spot = Spot::of(path)?;
     if spot.ours {
@@ -184,13 +188,13 @@ pub(super) fn open(path: &Path) -> io::Result<fs::File> {
     }
 }
 
-/// Creates a file for writing; that there is something of this name is an error.
+/// Creates a file for writing. Fails if the name exists.
 pub(super) fn create(path: &Path) -> io::Result<fs::File> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
     Ok(Spot::of(path)?.open(flags)?.into())
 }
 
-/// Opens a lock file, or makes it. It is written to in place, so it must have no other name.
+/// Opens a lock file, or creates it. It is written in place, so it must have no other name.
 pub(super) fn open_lock(path: &Path) -> io::Result<fs::File> {
     let spot = Spot::of(path)?;
     let (file, stat) = spot.file(path, OFlags::RDWR | OFlags::CREATE)?;
@@ -200,7 +204,7 @@ pub(super) fn open_lock(path: &Path) -> io::Result<fs::File> {
     Ok(file.into())
 }
 
-/// Opens a lock file to see who has it.
+/// Opens a lock file to read who holds the lock.
 pub(super) fn look_at_lock(path: &Path) -> io::Result<fs::File> {
     Ok(Spot::of(path)?.file(path, OFlags::RDONLY)?.0.into())
 }
@@ -210,7 +214,7 @@ pub(super) fn open_directory(path: &Path) -> io::Result<fs::File> {
     Ok(Spot::of(path)?.directory(path, OFlags::RDONLY)?.into())
 }
 
-/// What the kernel says of a name; a link of the user's is followed.
+/// The metadata of a file. Outside claimed directories a link is followed.
 pub(super) fn inspect(path: &Path) -> io::Result<Stat> {
     let spot = Spot::of(path)?;
     let flags = if spot.ours {
@@ -221,7 +225,7 @@ pub(super) fn inspect(path: &Path) -> io::Result<Stat> {
     Ok(sys::statat(spot.at(), &spot.name, flags)?)
 }
 
-/// What the kernel says of a name; no link is followed.
+/// The metadata of a name. No link is followed.
 pub(super) fn inspect_name(path: &Path) -> io::Result<Stat> {
     let spot = Spot::of(path)?;
     Ok(sys::statat(
@@ -236,7 +240,7 @@ pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     Ok(sys::renameat(from.at(), &from.name, to.at(), &to.name)?)
 }
 
-/// Removes a name that is no directory's; of a link, the link.
+/// Removes a name that is not a directory. Of a link, it removes the link itself.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     let spot = Spot::of(path)?;
     Ok(sys::unlinkat(spot.at(), &spot.name, AtFlags::empty())?)
@@ -247,7 +251,7 @@ pub(super) fn remove_directory(path: &Path) -> io::Result<()> {
     Ok(sys::unlinkat(spot.at(), &spot.name, AtFlags::REMOVEDIR)?)
 }
 
-/// Makes a directory and those above it.
+/// Creates a directory and its missing parents.
 pub(super) fn create_directory(path: &Path) -> io::Result<()> {
     let Some((root, rest)) = claimed(path) else {
         return fs::create_dir_all(path);
@@ -265,7 +269,7 @@ pub(super) fn create_directory(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What is in a directory, by name and type.
+/// The entries of a directory, by name and type.
 pub(super) fn list(path: &Path) -> io::Result<Vec<(OsString, FileType)>> {
     names(&Spot::of(path)?.directory(path, OFlags::RDONLY)?)
 }
@@ -279,7 +283,7 @@ fn names(directory: &OwnedFd) -> io::Result<Vec<(OsString, FileType)>> {
             continue;
         }
         let kind = match entry.file_type() {
-            // Some file systems do not tell.
+            // Some file systems do not report the type.
             FileType::Unknown => {
                 let stat = sys::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 FileType::from_raw_mode(stat.st_mode)
@@ -291,7 +295,7 @@ fn names(directory: &OwnedFd) -> io::Result<Vec<(OsString, FileType)>> {
     Ok(names)
 }
 
-/// Removes a directory with all that is in it; a link in it is removed and not followed.
+/// Removes a directory tree. A link in it is removed and not followed.
 pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
     struct Level {
         directory: OwnedFd,
@@ -308,7 +312,7 @@ pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
             name: name.to_os_string(),
         })
     };
-    // Not by recursion: how deep it goes is not ours to say.
+    // Not recursive, because someone else may have made the tree deeper than the stack allows.
     let mut levels = vec![enter(spot.at(), spot.name.as_os_str())?];
     while let Some(level) = levels.last_mut() {
         match level.left.pop() {

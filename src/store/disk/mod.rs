@@ -1,8 +1,8 @@
 //! The one layer that creates, writes, syncs, renames and removes files.
 //!
 //! A result is written to `NAME.tmp`, synced, and renamed to its final name. The code that commits
-//! it syncs the directory ([`sync_directory`]). A failed sync is an error and is never retried as
-//! if it could succeed, because the kernel may have dropped the pages.
+//! it syncs the directory ([`sync_directory`]). A failed sync is an error and is never retried: the
+//! kernel may have dropped the pages, and a second sync would wrongly succeed.
 //!
 //! Below a claimed directory ([`claim`]), no link is followed and only regular files are opened
 //! (`inside`).
