@@ -30,7 +30,8 @@ pub const STAGE: &str = "study";
 pub const DIRECTORY: &str = "study";
 /// Memory of the readers of pair lists and the writers of small files.
 const FIXED_BYTES: u64 = 32 << 20;
-/// Beyond rank 100, the figure of document sizes keeps ranks in steps of one part in this number.
+/// Beyond this rank, the figure of document sizes skips ranks: its steps are the rank divided by
+/// this number.
 const RANKS: u64 = 100;
 
 impl Default for StudyConfig {
