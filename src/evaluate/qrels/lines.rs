@@ -16,8 +16,8 @@ use crate::{Error, Result};
 const MOST_LINE_BYTES: usize = 1 << 20;
 
 /// Memory of a line besides its text: the judgement (48, twice while the table grows), its place
-/// during the sort (24), its relevance and whether it is kept (9), its key and the document's place
-/// (57).
+/// during the sort (24), its relevance and whether it is kept (9), its key and the data about its
+/// document (57).
 pub(super) const JUDGEMENT_BYTES: u64 = 200;
 
 /// A file of lines with a fixed number of fields, compressed or not.

@@ -15,9 +15,9 @@ use crate::read::lines::shorten;
 use crate::store::disk::AtomicFile;
 use crate::{Error, Result};
 
-/// Memory of a line: its key (16, twice while the table grows), the document's place (41), and an
-/// entry in each of two tables, of documents by topic and of clusters by topic (9 each if the table
-/// is full, up to 27 while it grows).
+/// Memory of a line: its key (16, twice while the table grows), the data about its document (41),
+/// and an entry in each of two tables, of documents by topic and of clusters by topic (9 each if
+/// the table is full, up to 27 while it grows).
 const LINE_BYTES: u64 = 128;
 
 const FIELDS: [&str; 6] = ["topic", "Q0", "docno", "rank", "score", "tag"];
