@@ -116,8 +116,8 @@ pub fn expected_trials(q: f64) -> Option<f64> {
 }
 
 /// The probability that exactly `selected` chunks are selected from a passage of `chunks` chunks
-/// that two documents share, if one chunk in `every` is selected: e^-λ λ^c / c! with λ = chunks /
-/// every.
+/// that two documents share, if one chunk in `every` is selected: e^-λ λ^c / c! with
+/// λ = chunks / every.
 ///
 /// Bernstein & Zobel 2006, section 4.3: for a shared passage of 1,024 bytes and k = 256, the
 /// probability that no chunk is selected is 1.8 %, and that one is selected is 7.3 %. The same

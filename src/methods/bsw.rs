@@ -1,14 +1,14 @@
 //! `bsw`: the smallest fingerprint of each content-defined chunk.
 //!
 //! # Source
-//! BSW_n of Cherkasova et al. 2009, section 2: the Basic Sliding Window algorithm ends a chunk at each place
-//! whose window has a fingerprint of 0 modulo n. The paper keeps the numerically smallest fingerprint of the
-//! windows of each chunk; the algorithm as it was (`keep=chunk`) keeps a hash of the chunk. Windows of 20
-//! bytes, n = 100.
+//! BSW_n of Cherkasova et al. 2009, section 2. The Basic Sliding Window algorithm ends a chunk at
+//! each window whose fingerprint is 0 modulo n. The paper keeps the numerically smallest
+//! fingerprint of the windows of each chunk. The original algorithm (`keep=chunk`) keeps a hash of
+//! the chunk. Windows of 20 bytes, n = 100.
 //!
 //! # Where we depart from the paper
-//! As `windows.rs` says. The window whose fingerprint ends a chunk is the last of that chunk; the last chunk
-//! ends with the text.
+//! See `windows.rs`. The window whose fingerprint ends a chunk is the last window of that chunk.
+//! The last chunk ends with the text.
 
 use super::document::fingerprint;
 use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
@@ -64,7 +64,7 @@ impl Plain for Bsw {
         for chunk in fingerprints.split_inclusive(|f| f.is_multiple_of(self.n)) {
             let to = from + chunk.len();
             if self.chunk {
-                // Up to the end of the last window that begins in it.
+                // A chunk ends where the last window that begins in it ends.
                 let end = to + self.window - 1;
                 let start = if from == 0 { 0 } else { from + self.window - 1 };
                 keys.push(fingerprint(&text[start..end], 0));

@@ -1,16 +1,18 @@
-//! `cosine`: all pairs whose sets of unique terms have a cosine of at least 0.9, exactly.
+//! `cosine`: finds exactly the pairs whose sets of unique terms have a cosine of at least 0.9.
 //!
 //! # Source
-//! Kolcz & Chowdhury 2008, section 6.4, equation 2: shared / sqrt(d(i) d(j)), how often a term occurs in a
-//! document being left aside. It is what they judge I-Match by. Terms: section 6.3 (`terms.rs`).
+//! Kolcz & Chowdhury 2008, section 6.4, equation 2: shared / sqrt(d(i) d(j)), which ignores how
+//! often a term occurs in a document. The paper evaluates I-Match against this measure. Terms:
+//! section 6.3 (`terms.rs`).
 //!
 //! # Algorithm
-//! Keys are the fingerprints of the unique terms; the prefix join bounds the pairs that can reach the threshold,
-//! in exact arithmetic ([`crate::measure`]).
+//! The features are the fingerprints of the unique terms. The prefix join limits the candidates to
+//! pairs that can reach the threshold, in exact arithmetic ([`crate::measure`]).
 //!
 //! # Where we depart from the paper
-//! - Its text says greater than 0.9, its equation 3 at least; here it is at least.
-//! - It asks for the neighbours of a sample of documents; here all pairs are found.
+//! - The text requires a cosine greater than 0.9, but equation 3 requires at least 0.9; we follow
+//!   the equation.
+//! - The paper finds the neighbours of a sample of documents; here all pairs are found.
 
 use super::terms::{FILTERS_HELP, Filters, LEAST_TERMS, Preprocessing, TermKeys, least_terms};
 use super::{Entry, Keys, Method, Parameter, join_by};

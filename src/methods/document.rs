@@ -1,16 +1,16 @@
-//! A document as a method sees it: its text, and what that is cut into.
+//! The document as the methods see it: its text, and the lines, words and shingles of the text.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
 
-/// Buffers that are used again for one document after the other.
+/// Buffers that are reused from one document to the next.
 #[derive(Debug)]
 pub(super) struct Scratch {
     words: Parser,
     whitespace: Parser,
     held: Held,
-    /// Fingerprints on the way to keys.
+    /// Fingerprints from which a method selects its features.
     fingerprints: Vec<u64>,
 }
 
@@ -31,7 +31,7 @@ impl Default for Scratch {
     }
 }
 
-/// A document's tokens, all of them.
+/// All tokens of a document.
 #[derive(Debug, Default)]
 struct Held {
     bytes: Vec<u8>,
@@ -43,7 +43,8 @@ impl TokenConsumer for Held {
         let Some((&end, starts)) = tokens.starts.split_last() else {
             return 0;
         };
-        // Whole tokens, each with the space behind it; what may go on comes again.
+        // Takes whole tokens, each with the space after it. The last token may continue, so the
+        // parser passes it again.
         let done = if last { tokens.bytes.len() } else { end };
         let offset = self.bytes.len();
         self.starts
@@ -57,8 +58,8 @@ impl TokenConsumer for Held {
     }
 }
 
-/// A document: the text that the collection keeps of it, with each stretch of white space as one space,
-/// or one line feed where it had one.
+/// A document: the text that the collection keeps of it. In this text, each run of white space is
+/// one line feed if it contained a line feed, and one space otherwise.
 #[derive(Debug)]
 pub struct Document<'a> {
     text: &'a str,
@@ -66,36 +67,36 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// One of this text.
+    /// A document with this text.
     pub(super) fn new(text: &'a str, scratch: &'a mut Scratch) -> Self {
-        // Where the text begins with one, the collection keeps a byte order mark before it.
+        // The collection stores an extra byte order mark before a text that begins with one.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Document { text, scratch }
     }
 
-    /// Its text.
+    /// The text.
     #[must_use]
     pub fn text(&self) -> &'a str {
         self.text
     }
 
-    /// Its text, and a buffer that is empty.
+    /// The text, and an empty buffer.
     pub(super) fn text_and_buffer(&mut self) -> (&'a str, &mut Vec<u64>) {
         self.scratch.fingerprints.clear();
         (self.text, &mut self.scratch.fingerprints)
     }
 
-    /// Its lines.
+    /// The lines of the text.
     pub fn lines(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.text.split('\n')
     }
 
-    /// Its words (tokens as [`TokenKind::Words`] has them).
+    /// The words of the text: its tokens by [`TokenKind::Words`].
     pub fn words(&mut self) -> Tokens<'_> {
         self.tokens(&TokenKind::Words)
     }
 
-    /// Its stretches between white space ([`TokenKind::Whitespace`]).
+    /// The parts of the text between white space: its tokens by [`TokenKind::Whitespace`].
     pub fn whitespace(&mut self) -> Tokens<'_> {
         self.tokens(&TokenKind::Whitespace)
     }
@@ -123,7 +124,7 @@ impl<'a> Document<'a> {
         held.starts.push(held.bytes.len());
     }
 
-    /// Fingerprints of every `size` consecutive words joined by one space, in their order.
+    /// The fingerprints of every `size` consecutive words, joined by one space, in text order.
     pub fn shingles(&mut self, size: usize, seed: u64) -> &mut Vec<u64> {
         self.tokenise(&TokenKind::Words);
         let Scratch {
@@ -146,7 +147,7 @@ impl Held {
     }
 }
 
-/// 64 bits of xxh3. Another seed is another function.
+/// The 64-bit xxh3 hash. Each seed gives a different hash function.
 #[inline]
 pub(super) fn fingerprint(bytes: &[u8], seed: u64) -> u64 {
     if seed == 0 {
@@ -161,7 +162,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         let mut scratch = Scratch::default();
-        // The buffers held something else before.
+        // Fill the buffers with another document first.
         Document::new("something else", &mut scratch).words();
         let mut document = Document::new(text, &mut scratch);
         let tokens = document.words();
@@ -178,7 +179,7 @@ mod tests {
         assert_eq!(words(""), [""; 0]);
         assert_eq!(words("One"), ["one"]);
         assert_eq!(words("One, two\nthree."), ["one", "two", "three"]);
-        // More than a portion of the parser's.
+        // Longer than one portion of the parser.
         let long: Vec<String> = (0..200_000).map(|i| format!("w{i}")).collect();
         assert_eq!(words(&long.join(" ")), long);
     }
@@ -199,7 +200,7 @@ mod tests {
         ];
         let expected: Vec<u64> = expected.iter().map(|s| xxh3_64(s.as_bytes())).collect();
         assert_eq!(found, expected);
-        // "we don't know" stands there twice, and is one shingle.
+        // "we don't know" occurs twice and is one shingle.
         found.sort_unstable();
         found.dedup();
         assert_eq!(found.len(), 5);

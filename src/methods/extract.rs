@@ -1,8 +1,8 @@
-//! The texts of a collection to a method's keys.
+//! Turns the texts of a collection into the features of a method.
 //!
 //! # Algorithm
-//! Segment by segment, as `texts.rs` has the texts. A segment that is written is committed, and not made
-//! again.
+//! Segment by segment, as `texts.rs` reads the texts. Each finished segment is committed, and a
+//! later run does not repeat it.
 
 use super::texts::Texts;
 use super::{Document, Keys};
@@ -17,11 +17,12 @@ use crate::{Error, Result};
 
 const STAGE: &str = "keys";
 const DIRECTORY: &str = "collection";
-/// Memory for each byte of text: itself, and where every byte begins a window its fingerprint, before and
-/// after it is chosen, and as it is written.
+/// Memory for each byte of text: the byte and, if a window begins at every byte, three copies of
+/// its fingerprint: before the method selects features, after that, and during the write.
 pub(crate) const COST: u64 = 1 + 3 * 8;
 
-/// Makes the keys of all documents of `base` in `workspace`; goes on after the segments that are there.
+/// Writes the features of all documents of `base` to `workspace`, and resumes after the segments
+/// that `workspace` already has.
 pub(super) fn run(
     base: &Workspace,
     workspace: &mut Workspace,
@@ -79,7 +80,7 @@ fn write_segment(
     })
 }
 
-/// What is written of a segment.
+/// The files of the segment that is being written.
 struct Out {
     documents: DocumentWriter,
     sets: SetWriter,
@@ -88,7 +89,7 @@ struct Out {
 }
 
 impl Out {
-    /// Writes a document and its keys; one without takes no part.
+    /// Writes a document and its features. Documents that are not representatives have `None`.
     fn push(&mut self, mut document: DocumentRecord, keys: Option<Vec<u64>>) -> Result<()> {
         let stats = &mut self.stats;
         stats.documents += 1;

@@ -1,36 +1,42 @@
-//! How many documents of a collection each term is in: what I-Match chooses terms by.
+//! The lexicon of I-Match: in how many documents of a collection each term occurs.
 //!
 //! # Source
-//! Chowdhury, Frieder, Grossman & McCabe 2002, section 3 (idf, from the collection itself or from another one) and 4.1 (its
-//! normalisation); Kolcz & Chowdhury 2008, section 6.5 (the lexicon of another collection).
+//! Chowdhury, Frieder, Grossman & McCabe 2002, section 3 (idf, from the collection itself or from
+//! another one) and section 4.1 (its normalisation). Kolcz & Chowdhury 2008, section 6.5 (the
+//! lexicon of another collection).
 //!
 //! # In and out
-//! In: a collection that keeps its texts. Out: `methods/terms_.../lexicon.tsv` in its directory, the terms of two
-//! documents and more by their fingerprints, which is read by every method with these terms, and by
-//! `lexicon=FILE` of another collection.
+//! In: a collection that keeps its texts. Out: `methods/terms_.../lexicon.tsv` in its directory.
+//! The file lists the fingerprint of each term that occurs in at least two documents. Every method
+//! that uses the same terms reads this file; a method in another collection reads it with
+//! `lexicon=FILE`.
 //!
 //! # Algorithm
-//! 1. The terms of all representatives become a collection of keys, as for a method; sort and merge make
-//!    posting lists of them. The length of a list is the term's document frequency.
-//! 2. The lists are written as text, fingerprints rising, with the number of documents and a checksum.
-//! 3. The file is read to memory; a term is found by the first bits of its fingerprint.
+//! 1. Extract the terms of all representatives as features, as for any method, then sort and merge
+//!    them into posting lists. The length of a list is the document frequency of its term.
+//! 2. Write the lists as text in ascending order of fingerprint, with the number of documents and a
+//!    checksum.
+//! 3. To use the file, read it into memory. An index over the first bits of the fingerprints finds
+//!    a term.
 //!
 //! # Invariants
-//! - Normalised idf is log(N/df) / log N, from 0 for a term that all N documents have to 1 for a term
-//!   of one. It is compared with a threshold a/b as df^b with N^(b-a), in integers of any length, so
-//!   that no rounding decides.
-//! - A file for other terms, or a damaged one, is refused by its line.
+//! - The normalised idf of a term is log(N/df) / log N. It ranges from 0 for a term that all N
+//!   documents contain to 1 for a term of one document. To compare it with a threshold a/b, the
+//!   code compares df^b with N^(b-a) in integers of arbitrary length, so rounding never decides.
+//! - A file for other terms and a damaged file are errors that name the line.
 //!
 //! # Cost
-//! Text, a file of 20 bytes or so for each term of two documents or more; memory, 13 bytes for each.
+//! The file has about 20 bytes for each term of two or more documents. In memory, each takes 13
+//! bytes.
 //!
 //! # Where we depart from the papers
-//! - Section 4.1 says that idf is normalised to between 0 and 1 "across the collection", and not how. Here the
-//!   largest idf that there can be is 1; to stretch the smallest to 0 as well would make no
-//!   difference where some term is in nearly all documents.
+//! - Section 4.1 says that idf is normalised to between 0 and 1 "across the collection", but not
+//!   how. Here the largest possible idf becomes 1. The smallest is not stretched to 0, which would
+//!   make no difference where some term is in nearly all documents.
 //! - N is the number of representatives: exact duplicates count once.
-//! - Terms of one document are left out of the file. In their own collection they are known to have 1; in
-//!   another they are unknown, as are those that the file's collection does not have.
+//! - The file omits terms that occur in one document. In the file's own collection, a term that is
+//!   not in the file has frequency 1. In another collection its frequency is unknown, because the
+//!   file's collection may not contain it at all.
 
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
@@ -47,18 +53,18 @@ use xxhash_rust::xxh3::Xxh3;
 use super::extract;
 use super::terms::{Preprocessing, TermKeys};
 
-/// Name of the file.
+/// The name of the file.
 pub const LEXICON_FILE: &str = "lexicon.tsv";
 
 const MAGIC: &str = "# lookalike lexicon 1";
 const COLUMNS: &str = "# fingerprint\tdocuments";
-/// No line is longer.
+/// The longest line that a reader accepts.
 const LONGEST_LINE: u64 = 256;
-/// A fingerprint, its frequency, and a place in the index for every four of them.
+/// The memory of one term: its fingerprint, its frequency, and its share of an index entry.
 const TERM_BYTES: u64 = 8 + 4 + 1;
-/// Reading the file.
+/// The memory for reading the file.
 const FIXED_BYTES: u64 = 1 << 20;
-/// Terms of one place in the index, on average.
+/// The average number of terms per index entry.
 const TERMS_OF_PLACE: usize = 4;
 
 /// Document frequencies, in memory.
@@ -67,16 +73,17 @@ pub(super) struct Lexicon {
     documents: u64,
     fingerprints: Vec<u64>,
     frequencies: Vec<u32>,
-    /// Where the fingerprints of each value of their first bits begin, and where the last end.
+    /// The index: the position of the first fingerprint for each value of the leading bits, then
+    /// the position after the last one.
     places: Vec<u32>,
-    /// How far a fingerprint is shifted for them; 64 means that there is one place.
+    /// How far to shift a fingerprint to get its leading bits; 64 if the index has one entry.
     shift: u32,
-    /// Is it the collection's own, which has every term?
+    /// True for the lexicon of the collection itself, which knows every term.
     own: bool,
 }
 
 impl Lexicon {
-    /// That of the collection, made if it is not there.
+    /// Reads the lexicon of the collection, and makes it first if it does not exist.
     pub(super) fn own(
         base: &Workspace,
         preprocessing: Preprocessing,
@@ -86,7 +93,7 @@ impl Lexicon {
         Lexicon::read(&path, preprocessing, true, context)
     }
 
-    /// That of a file.
+    /// Reads the lexicon from a file.
     pub(super) fn of_file(
         path: &Path,
         preprocessing: Preprocessing,
@@ -95,7 +102,7 @@ impl Lexicon {
         Lexicon::read(path, preprocessing, false, context)
     }
 
-    /// In how many documents a term is; 0 if that is not known.
+    /// The number of documents that contain the term; 0 if it is unknown.
     pub(super) fn frequency(&self, fingerprint: u64) -> u32 {
         let place = fingerprint.checked_shr(self.shift).unwrap_or(0) as usize;
         let bound = |at: usize| self.places.get(at).map_or(0, |&at| at as usize);
@@ -108,12 +115,12 @@ impl Lexicon {
         frequency.copied().unwrap_or(u32::from(self.own))
     }
 
-    /// How many documents it was made of.
+    /// The number of documents of the lexicon's collection.
     pub(super) fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// Memory that it takes.
+    /// The memory that the lexicon takes.
     pub(super) fn bytes(&self) -> u64 {
         self.fingerprints.len() as u64 * TERM_BYTES
     }
@@ -179,7 +186,7 @@ impl Lexicon {
     }
 }
 
-/// A digest of a lexicon's file.
+/// A digest of the file of a lexicon.
 pub(super) fn digest(path: &Path) -> Result<String> {
     let mut file = disk::open(path)?;
     let mut hash = Xxh3::new();
@@ -197,7 +204,7 @@ fn terms_line(preprocessing: Preprocessing) -> String {
     format!("# terms: {preprocessing}")
 }
 
-/// Makes the file, what of it is not there; returns where it is.
+/// Makes the file, reusing committed stages, and returns its path.
 fn make(base: &Workspace, preprocessing: Preprocessing, context: &Context<'_>) -> Result<PathBuf> {
     let name = format!("terms:{preprocessing}");
     let directory = base
@@ -261,7 +268,7 @@ fn write(
     })
 }
 
-/// The lines of a lexicon's file.
+/// Reads the file of a lexicon line by line.
 struct Lines {
     path: PathBuf,
     file: BufReader<disk::File>,
@@ -299,9 +306,9 @@ impl Lines {
         )
     }
 
-    /// The next line, without its end; empty where there is none.
+    /// The next line without its line feed; empty at the end of the file.
     fn next(&mut self) -> Result<&str> {
-        // What came before this line.
+        // The hash covers the lines before this one.
         self.hash.update(&self.line);
         self.line.clear();
         self.number += 1;
@@ -359,7 +366,7 @@ impl Lines {
     }
 }
 
-/// A share from 0 to 1, reduced; with three decimals at most.
+/// A fraction from 0 to 1 in lowest terms, read from at most three decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) numerator: u32,
@@ -379,7 +386,7 @@ impl Share {
         }
     }
 
-    /// Reads `0`, `0.25` or `1`.
+    /// Reads a share such as `0`, `0.25` or `1`.
     pub(super) fn read(text: &str) -> Option<Share> {
         let (whole, part) = text.split_once('.').unwrap_or((text, ""));
         let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
@@ -397,21 +404,22 @@ impl Share {
         (numerator <= denominator).then(|| Share::new(numerator, denominator))
     }
 
-    /// Of so many, the least number that is at least this share.
+    /// This share of `of`, rounded up.
     pub(super) fn up(self, of: usize) -> usize {
         (of as u128 * u128::from(self.numerator)).div_ceil(u128::from(self.denominator)) as usize
     }
 
-    /// The greatest number that is at most this share.
+    /// This share of `of`, rounded down.
     pub(super) fn down(self, of: usize) -> usize {
         (of as u128 * u128::from(self.numerator) / u128::from(self.denominator)) as usize
     }
 }
 
-/// The greatest document frequency, of `documents`, whose normalised idf is at least `share`.
+/// The greatest document frequency, in `documents` documents, whose normalised idf is at least
+/// `share`.
 pub(super) fn most_with_idf_from(documents: u64, share: Share) -> u32 {
     let bound = power(documents, share.denominator - share.numerator);
-    // One document always does; what all have does only for a share of 0.
+    // A frequency of 1 always qualifies; the frequency `documents` does so only for a share of 0.
     let (mut yes, mut no) = (1, documents + 1);
     while no - yes > 1 {
         let middle = yes + (no - yes) / 2;
@@ -439,7 +447,8 @@ pub(super) fn least_with_idf_to(documents: u64, share: Share) -> u32 {
     u32::try_from(yes).unwrap_or(u32::MAX)
 }
 
-/// A number to a power: its digits of 64 bits, the lowest first, none of them 0 at the end.
+/// `base` to the power of `exponent`, as 64-bit digits from the lowest to the highest. The highest
+/// digit is not 0.
 fn power(base: u64, exponent: u32) -> Vec<u64> {
     let mut digits = vec![1u64];
     for _ in 0..exponent {
@@ -456,7 +465,7 @@ fn power(base: u64, exponent: u32) -> Vec<u64> {
     digits
 }
 
-/// Is the one at most the other?
+/// Whether `a` is at most `b`, both as [`power`] returns them.
 fn at_most(a: &[u64], b: &[u64]) -> bool {
     let longer = a.len().cmp(&b.len());
     longer
@@ -485,11 +494,11 @@ mod tests {
                 assert!(idf(most) >= wanted - 1e-12 && idf(most + 1) < wanted + 1e-12);
                 assert!(idf(least) <= wanted + 1e-12);
                 assert!(least == 1 || idf(least - 1) > wanted - 1e-12);
-                // They meet where a frequency is exactly there, and lie beside each other elsewhere.
+                // They are equal if a frequency has exactly this idf, and adjacent otherwise.
                 assert!(least == most || least == most + 1, "{documents} {a}/{b}");
             }
         }
-        // 10^10 to the tenth part: 10^9 exactly.
+        // 10^10 to the power of 0.9 is exactly 10^9.
         let tenth = Share::new(1, 10);
         assert_eq!(most_with_idf_from(10_000_000_000, tenth), 1_000_000_000);
         assert_eq!(least_with_idf_to(10_000_000_000, tenth), 1_000_000_000);

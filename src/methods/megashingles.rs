@@ -1,15 +1,19 @@
-//! `megashingles` (Fetterly): six hashes of fourteen min-hashes each; two in common.
+//! `megashingles` (Fetterly): six hashes of fourteen min-hashes each. Two of the six in common make
+//! a pair.
 //!
 //! # Source
-//! Fetterly, Manasse & Najork 2003, as in Ye, Wen & Ma 2008, section 2.1 and Table 1, and Kolcz & Chowdhury
-//! 2008, section 2: shingles of 5 words, the least of them under each of 84 hash functions, in order 14 to a
-//! super-shingle, six super-shingles a document; documents with two of them in common are near-duplicates. Two
-//! documents of resemblance r share a super-shingle with probability r^14 each
+//! Fetterly, Manasse & Najork 2003, as described in Ye, Wen & Ma 2008, section 2.1 and Table 1, and
+//! in Kolcz & Chowdhury 2008, section 2. They use shingles of 5 words and take the minimum of a
+//! document under each of 84 hash functions. Each 14 consecutive minima make a super-shingle, so a
+//! document has six. Documents with two super-shingles in common are near-duplicates. Each
+//! super-shingle of two documents of resemblance r is equal with probability r^14
 //! ([`crate::experiments::formulas`]).
 //!
 //! # Where we depart from the papers
-//! The 84 functions are a mixer with 84 seeds over one 64-bit fingerprint, not 84 Rabin polynomials. "Two in
-//! common" is counted, where the original compares all 15 pairs of them (megashingles): the same pairs.
+//! - The 84 functions are a mixer with 84 seeds over one 64-bit fingerprint, not 84 Rabin
+//!   polynomials.
+//! - The original compares all 15 pairs of super-shingles (megashingles). Here the join counts the
+//!   super-shingles in common, which finds the same pairs.
 
 use super::sketch::{family, functions, minima};
 use super::super_shingles::together;
@@ -79,7 +83,7 @@ impl Plain for Megashingles {
         let mut least = Vec::with_capacity(self.family.len());
         minima(&self.family, fingerprints, |_, minimum| least.push(minimum));
         let groups = least.chunks_exact(self.minima).enumerate();
-        // A super-shingle is its place and its hash.
+        // The position is part of the hash: only super-shingles of equal position may match.
         keys.extend(groups.map(|(i, minima)| mix(together(minima).wrapping_add(mix(i as u64)))));
     }
 }

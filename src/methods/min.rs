@@ -1,13 +1,13 @@
 //! `min`: the n smallest fingerprints.
 //!
 //! # Source
-//! Min_n of Cherkasova et al. 2009, section 2, after Broder 1997: of the n smallest fingerprints of both
-//! documents together, the share that is in both is an unbiased estimate of their resemblance. Windows of
-//! 20 bytes, n = 100 (section 4.3).
+//! Min_n of Cherkasova et al. 2009, section 2, after Broder 1997. Take the n smallest fingerprints
+//! of both documents together: the share of them that both documents have is an unbiased estimate
+//! of their resemblance. Windows of 20 bytes, n = 100 (section 4.3).
 //!
 //! # Where we depart from the paper
-//! As `windows.rs` says. A document of fewer than n fingerprints has them all, and the estimate of two such is
-//! their resemblance.
+//! See `windows.rs`. A document with fewer than n fingerprints keeps them all. For two such
+//! documents the estimate is their resemblance.
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
 use super::{Document, Entry, Parameter, Plain, join_by};

@@ -1,11 +1,11 @@
 //! `minhash`: bands of min-hashes; documents with one common band match. The most widely used
 //! method.
 //!
+//! # Source
 //! Min-wise independent permutations: Broder 1997. Bands of rows: locality sensitive hashing (Indyk
 //! & Motwani 1998; Gionis, Indyk & Motwani 1999, in Kolcz & Chowdhury 2008, section 4). The method
 //! finds two documents of resemblance r with probability 1 - (1 - r^rows)^bands
 //! ([`crate::experiments::formulas`]). One permutation: Li, Owen & Zhang 2012.
-//! Zhang 2012.
 //!
 //! # Algorithm
 //! Each of bands x rows hash functions takes the minimum over the document's shingles; the `rows`

@@ -1,11 +1,11 @@
 //! `mod`: the fingerprints that are 0 modulo n.
 //!
 //! # Source
-//! Mod_n of Cherkasova et al. 2009, section 2 (Broder 1997 with words), parameters of section 4: windows of
-//! 20 bytes, n = 100.
+//! Mod_n of Cherkasova et al. 2009, section 2 (Broder 1997 with words). The parameters are from
+//! section 4: windows of 20 bytes, n = 100.
 //!
 //! # Where we depart from the paper
-//! As `windows.rs` says.
+//! See `windows.rs`.
 
 use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
 use super::{Document, Entry, Parameter, Plain};

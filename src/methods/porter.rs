@@ -1,23 +1,24 @@
-//! Porter's stemmer: a word without its English endings.
+//! Porter's stemmer: removes the endings of English words.
 //!
 //! # Source
-//! Porter 1980, *An algorithm for suffix stripping*, Program 14(3), pages 130 to 137, whose rules stand here in
-//! his order. The letters of conditions (`*o`, `*d`, m) are his.
+//! Porter 1980, *An algorithm for suffix stripping*, Program 14(3), pages 130 to 137. The rules are
+//! in his order, and the names of the conditions (`*o`, `*d`, m) are his.
 //!
 //! # Algorithm
-//! Five steps, each a list of endings. In a list, the first ending that the word has decides, whether its
-//! condition holds or not; endings are listed so that of two that fit the longer is first.
+//! Five steps, each with a list of endings. In each list, only the first ending that matches the
+//! word applies, and it changes the word if its condition is true. The lists are ordered so that of
+//! two endings that match, the longer one comes first.
 //!
 //! # Where we depart from the source
-//! - Words of one or two letters are left alone, as Porter's own program does and his paper does not say:
-//!   nothing would be left of `s`.
-//! - The rest of what that program changed later (`bli`, `logi`) is not done: the paper that asks for
-//!   stemming cites the paper.
-//! - The paper is about words of the letters A to Z. Any other byte counts as a consonant, and two of them as no
-//!   double consonant, so that what is UTF-8 stays so.
+//! - Words of one or two letters are left alone; otherwise nothing would remain of `s`. Porter's
+//!   own program does this too, though his paper does not say so.
+//! - Porter's other later changes to his program (`bli`, `logi`) are not made, because the paper
+//!   that uses stemming cites Porter's paper.
+//! - The paper covers words of the letters A to Z. Any other byte counts as a consonant, and two
+//!   equal bytes of this kind do not count as a double consonant, so that UTF-8 stays valid.
 //!
-//! Why not a package: those that were looked at have Porter's later algorithm (`rust-stemmers`: English) or
-//! his changed program, or nobody keeps them.
+//! No package fits: those considered implement Porter's later algorithm (`rust-stemmers`: English)
+//! or his changed program, or are unmaintained.
 
 /// Stems a word of lower-case letters in place.
 pub(super) fn stem(word: &mut Vec<u8>) {
@@ -37,7 +38,7 @@ pub(super) fn stem(word: &mut Vec<u8>) {
         }
     } else if let Some(length) = ["ed", "ing"].iter().find_map(|ending| {
         let before = word.strip_suffix(ending.as_bytes())?;
-        // Only one of the two can fit.
+        // At most one of the two matches.
         has_vowel(before).then_some(before.len())
     }) {
         word.truncate(length);
@@ -105,7 +106,7 @@ const STEP_3: &[(&str, &str)] = &[
     ("ness", ""),
 ];
 
-/// The endings of step 4, all removed where more than one vowel-consonant sequence stands before them.
+/// The endings of step 4. Each is removed if at least two vowel-consonant sequences precede it.
 const STEP_4: &[&str] = &[
     "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou",
     "ism", "ate", "iti", "ous", "ive", "ize",
@@ -123,7 +124,8 @@ fn step_4(word: &mut Vec<u8>) {
     }
 }
 
-/// Exchanges the first ending that the word has, if what stands before it satisfies the condition.
+/// Finds the first ending that matches the word, and replaces it if the part before it satisfies
+/// the condition.
 fn first(word: &mut Vec<u8>, endings: &[(&str, &str)], condition: impl Fn(&[u8]) -> bool) {
     let found = endings
         .iter()
@@ -140,7 +142,7 @@ fn first(word: &mut Vec<u8>, endings: &[(&str, &str)], condition: impl Fn(&[u8])
 /// Whether each byte is a vowel: A, E, I, O, U, and Y after a consonant.
 fn vowels(word: &[u8]) -> impl Iterator<Item = bool> {
     word.iter().scan(true, |after_vowel, &letter| {
-        // At the beginning Y is a consonant.
+        // At the beginning of a word Y is a consonant.
         let vowel = match letter {
             b'a' | b'e' | b'i' | b'o' | b'u' => true,
             b'y' => !*after_vowel,
@@ -151,7 +153,7 @@ fn vowels(word: &[u8]) -> impl Iterator<Item = bool> {
     })
 }
 
-/// m: how often a consonant follows a vowel.
+/// m: the number of vowel-consonant sequences in the word.
 fn measure(word: &[u8]) -> usize {
     let mut before = false;
     let mut count = 0;
@@ -162,21 +164,21 @@ fn measure(word: &[u8]) -> usize {
     count
 }
 
-/// `*v*`.
+/// `*v*`: whether the word contains a vowel.
 fn has_vowel(word: &[u8]) -> bool {
     vowels(word).any(|vowel| vowel)
 }
 
-/// `*d`: the double consonant at the end, if there is one.
+/// `*d`: the letter of the double consonant at the end, if there is one.
 fn double_consonant(word: &[u8]) -> Option<u8> {
     let [.., a, b] = *word else { return None };
     (a == b && a.is_ascii_lowercase() && vowels(word).last() == Some(false)).then_some(a)
 }
 
-/// `*o`: ends consonant, vowel, consonant, of which the last is not W, X or Y.
+/// `*o`: whether the word ends consonant, vowel, consonant, and the last is not W, X or Y.
 fn consonant_vowel_consonant(word: &[u8]) -> bool {
     let [.., last] = *word else { return false };
-    // The three last, the last of them lowest; all ones are vowels before the word.
+    // The last three bytes as bits, the last byte lowest. Bytes before the word count as vowels.
     let shape = vowels(word).fold(0b111u8, |shape, vowel| {
         (shape << 1 | u8::from(vowel)) & 0b111
     });
@@ -195,7 +197,7 @@ mod tests {
 
     #[test]
     fn the_examples_of_the_paper() {
-        // m, from its page 131.
+        // Values of m from page 131 of the paper.
         for (m, words) in [
             (0, "tr ee tree y by"),
             (1, "trouble oats trees ivy"),
@@ -205,7 +207,7 @@ mod tests {
                 assert_eq!(measure(word.as_bytes()), m, "{word}");
             }
         }
-        // Whole words of its examples, whose stems no later step changes.
+        // Whole words from its examples, whose stems no later step changes.
         for (word, stem) in [
             ("caresses", "caress"),
             ("ponies", "poni"),
@@ -240,7 +242,7 @@ mod tests {
         }
     }
 
-    /// What another implementation of the paper makes of real words (`stems.txt` says which).
+    /// Stems of real words by another implementation of the paper, which `stems.txt` names.
     #[test]
     fn the_stems_of_many_words() {
         let mut words = 0;

@@ -1,4 +1,4 @@
-//! From a collection and a specification to pairs and clusters.
+//! Runs a method on a collection, from the specification to pairs and clusters.
 
 use crate::collection::{self, Catalogue, CatalogueEntry, CollectionConfig};
 use crate::ids::{FingerprintKind, Key};
@@ -12,25 +12,27 @@ use std::path::{Path, PathBuf};
 
 use super::{Spec, extract};
 
-/// Name of the file with the documents of each key, for methods whose keys stand for sets of duplicates.
+/// The name of the file that lists the documents of each feature, for methods in which one feature
+/// stands for a set of duplicates.
 pub const SETS_FILE: &str = "sets.jsonl";
 
-/// The directory of a method's results, in that of the collection.
+/// The directory of a method's results, inside the directory of the collection.
 #[must_use]
 pub fn directory(base: &Workspace, spec: &Spec) -> PathBuf {
     base.directory().join("methods").join(spec.file_name())
 }
 
-/// Opens or makes the directory of a method; what it holds of the same method on the same collection is
-/// kept.
+/// Opens or creates the directory of a method. Keeps results of the same method on the same
+/// collection.
 pub fn open(base: &Workspace, spec: &Spec) -> Result<Workspace> {
     let mut which = spec.whole();
     which.push_str(&spec.method().identity()?);
     workspace(base, &directory(base, spec), &spec.to_string(), &which)
 }
 
-/// Opens or makes a directory for a method's features of the documents of `base`. `method` is its name for
-/// people; `which` says all that its features depend on.
+/// Opens or creates a directory for the features that a method extracts from the documents of
+/// `base`. `method` is the name to display. `which` identifies everything that the features depend
+/// on.
 pub(super) fn workspace(
     base: &Workspace,
     directory: &Path,
@@ -48,7 +50,7 @@ pub(super) fn workspace(
     Ok(workspace)
 }
 
-/// Makes the keys of a method, unless they are there.
+/// Extracts the features of a method, unless they exist.
 pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Workspace> {
     let segments = collection::segments(&base.manifest);
     if !collection::ingested(&base.manifest) || !base.manifest.has::<CatalogueEntry>() {
@@ -76,7 +78,8 @@ pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Work
     Ok(workspace)
 }
 
-/// Makes keys, pairs and clusters of a method, what of them is not there; returns what was counted.
+/// Finds the features, pairs and clusters of a method, reusing committed stages, and returns the
+/// counts.
 pub fn run(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<(Workspace, Summary)> {
     let mut workspace = keys(base, spec, context)?;
     let parameters = JoinParameters {
@@ -94,7 +97,7 @@ pub fn run(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<(Work
     Ok((workspace, summary))
 }
 
-/// Writes the documents of each shared key: one line a key, keys rising.
+/// Writes the documents of each shared feature, one feature per line in ascending order.
 fn write_sets(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     if workspace.is_whole(SETS_FILE) {
         return Ok(());

@@ -1,37 +1,40 @@
-//! Which chunks of a document are its keys: the selections of document fingerprinting.
+//! Which chunks of a document become its features: the selections of document fingerprinting.
 //!
 //! # Source
-//! Bernstein & Zobel 2006, section 4.2 (names) and 6.1 (one after the other), and what is cited there:
+//! Bernstein & Zobel 2006, section 4.2 (names) and 6.1 (combinations), and the papers cited there:
 //! - `full`: every chunk.
-//! - `spex`: those that occur more than once in the collection (section 5; `spex.rs`).
-//! - `modulo-K`: those whose hash is 0 modulo K.
-//! - `random-N`: one of N at random, in each document for itself.
+//! - `spex`: chunks that occur more than once in the collection (section 5; `spex.rs`).
+//! - `modulo-K`: chunks whose hash is 0 modulo K.
+//! - `random-N`: one chunk in N, drawn at random in each document independently.
 //! - `every-N`: every Nth chunk.
-//! - `rare-N`: those in at most N documents (Heintze 1996).
-//! - `anchor-A.B.C`: those that begin with one of these combinations of letters (Manber 1994).
-//! - `winnowing-W`: of every W consecutive chunks the one with the smallest hash, the last of equals
-//!   (Schleimer, Wilkerson & Aiken 2003).
-//! - `min-N`: the N smallest of the document.
+//! - `rare-N`: chunks that occur in at most N documents (Heintze 1996).
+//! - `anchor-A.B.C`: chunks that begin with one of these letter sequences (Manber 1994).
+//! - `winnowing-W`: of every W consecutive chunks the one with the smallest hash, and the last one
+//!   of equals (Schleimer, Wilkerson & Aiken 2003).
+//! - `min-N`: the chunks with the N smallest hashes of the document.
 //!
-//! `spex+modulo-16` is what both select, of any number of selections.
+//! A `+` combines selections: `spex+modulo-16` selects the chunks that both select.
 //!
 //! # Invariants
-//! - Full, SPEX, modulo, anchor and rare select a chunk in all documents or in none; the others do not.
-//! - Winnowing: of any W consecutive chunks that two documents share one is selected in both, so a shared run
-//!   of W + l - 1 words is never missed. A document of fewer than W chunks is one window.
+//! - Full, SPEX, modulo, anchor and rare select a chunk either in all documents or in none. The
+//!   others do not.
+//! - Of any W consecutive chunks that two documents share, winnowing selects one in both documents.
+//!   So it never misses a shared run of W + l - 1 words, where l is the words in a chunk. A
+//!   document of fewer than W chunks is one window.
 //!
 //! # Where we depart from the papers
-//! - A proportion of N is drawn by a hash of the text and the place, so that a run can be repeated.
-//! - Rare chunks are those that the join does not drop (`--max-postings`): of one document they are no use.
-//! - Letters are those of words as they are compared, in lower case; Manber's combinations are in the
-//!   middle of bytes.
+//! - `random-N` draws chunks by a hash of the text and the position, so that a run can be repeated.
+//! - For `rare-N` the join drops the chunks that occur in more than N documents (`--max-postings`).
+//!   N is at least 2, because a chunk of one document forms no pair.
+//! - Anchors match the lower-case words that are compared, and only at the beginning of a chunk.
+//!   Manber's anchors match anywhere in the bytes.
 
 use super::Document;
 use super::document::fingerprint;
 use super::mix;
 use super::spex::Spex;
 
-/// One of the selections.
+/// One of the combined selections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Full,
@@ -45,16 +48,16 @@ enum Part {
     Min(usize),
 }
 
-/// Selections, of which all must select a chunk.
+/// Selections; a chunk is selected if all of them select it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Selection(Vec<Part>);
 
-/// What is wrong with a selection.
+/// The valid forms, for error messages.
 const FORM: &str = "full, spex, modulo-K, random-N, every-N, rare-N, anchor-A.B, winnowing-W or min-N, or \
                     several with + between them";
 
 impl Selection {
-    /// Reads one.
+    /// Reads a selection such as `spex+modulo-16`.
     pub(super) fn read(text: &str) -> Result<Selection, String> {
         let parts = text.split('+').map(|part| {
             let (name, value) = match part.split_once('-') {
@@ -87,12 +90,12 @@ impl Selection {
         parts.collect::<Result<_, _>>().map(Selection)
     }
 
-    /// Must the collection be asked which chunks occur more than once?
+    /// Whether the selection needs to know which chunks occur more than once in the collection.
     pub(super) fn spex(&self) -> bool {
         self.0.contains(&Part::Spex)
     }
 
-    /// One of how many chunks `modulo` leaves.
+    /// The K of `modulo-K`: it keeps one chunk in K. 1 if `modulo` is not selected.
     pub(super) fn modulo(&self) -> u64 {
         let modulo = self.0.iter().map(|part| match part {
             Part::Modulo(k) => *k,
@@ -101,7 +104,7 @@ impl Selection {
         modulo.max().unwrap_or(1)
     }
 
-    /// The most documents of a chunk.
+    /// The N of `rare-N`: the most documents in which a chunk may occur.
     pub(super) fn rare(&self) -> Option<u32> {
         let most = self.0.iter().filter_map(|part| match part {
             Part::Rare(most) => Some(*most),
@@ -110,7 +113,7 @@ impl Selection {
         most.min()
     }
 
-    /// Appends the hashes of the chunks of `size` words that are selected.
+    /// Appends the hashes of the selected chunks of `size` words.
     pub(super) fn select(
         &self,
         document: &mut Document<'_>,
@@ -153,7 +156,8 @@ impl Selection {
 }
 
 impl Part {
-    /// Takes back those chunks that it does not select, by hashes and places alone.
+    /// Clears `keep` for the chunks that this selection does not select. Handles only selections
+    /// that need no more than hashes and positions.
     fn keep(&self, chunks: &[u64], keep: &mut [bool]) {
         match self {
             Part::Modulo(k) => {
@@ -192,10 +196,10 @@ impl Part {
     }
 }
 
-/// Calls `each` with the place of the smallest of every `window` consecutive hashes, the last of equals.
-/// Places may come several times.
+/// Calls `each` with the position of the smallest of every `window` consecutive hashes, and with
+/// the last position of equal ones. A position may come several times.
 fn winnow(hashes: &[u64], window: usize, mut each: impl FnMut(usize)) {
-    // Places whose hashes rise, each smaller than all behind it in the window.
+    // Candidates in the window by position; each hash is smaller than all hashes after it.
     let mut rising: std::collections::VecDeque<(usize, u64)> = std::collections::VecDeque::new();
     let first_end = window.min(hashes.len());
     for (at, &hash) in hashes.iter().enumerate() {
@@ -287,12 +291,12 @@ mod tests {
         let mut sorted = all.clone();
         sorted.sort_unstable();
         assert_eq!(smallest, sorted[..10]);
-        // Those that begin with w1: 1, 10 to 19, 100 to 199.
+        // Chunks that begin with w1: 1, 10 to 19, 100 to 199.
         assert_eq!(selected(&text, 4, "anchor-x.w1").len(), 111);
         let random = selected(&text, 4, "random-3");
         assert!((60..140).contains(&random.len()), "{}", random.len());
         assert_eq!(random, selected(&text, 4, "random-3"));
-        // What two select is what one leaves of the other.
+        // Combined selections keep the intersection.
         let both: Vec<u64> = modulo
             .iter()
             .copied()
@@ -324,7 +328,7 @@ mod tests {
         assert_eq!(places(&[5, 5, 5, 5], 2), [1, 2, 3]);
         assert_eq!(places(&[3, 1, 2], 9), [1]);
         assert_eq!(places(&[], 3), [0; 0]);
-        // By definition.
+        // Compare with the definition.
         for seed in 0..200 {
             let hashes: Vec<u64> = (0..seed % 23).map(|n| mix(seed * 100 + n) % 9).collect();
             for window in 1..6 {
@@ -340,7 +344,7 @@ mod tests {
         }
     }
 
-    /// A run of W + l - 1 shared words is W shared chunks, one of which both select.
+    /// A run of W + l - 1 shared words is W shared chunks, and both documents select one of them.
     #[test]
     fn winnowing_misses_no_long_shared_run() {
         for seed in 0..100u64 {

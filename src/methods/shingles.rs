@@ -1,20 +1,24 @@
-//! `shingles` (DSC): shared shingles, with the selections of the papers before.
+//! `shingles` (DSC): shared shingles, all of them or with the selection of an earlier paper.
 //!
 //! # Source
 //! Ye, Wen & Ma 2008, section 2.1 and Table 1:
-//! - `preset=broder97`: Broder, Glassman, Manasse & Zweig 1997. Shingles of 10 words, those that are 0 modulo
-//!   25, at most 400 a document, those of more than 1,000 documents dropped; resemblance of 0.5 or more.
-//! - `preset=heintze`: Heintze 1996. The N smallest of each document; frequent ones dropped.
-//! - `preset=shivakumar2`, `preset=shivakumar4`: Shivakumar & Garcia-Molina 1998. Every two lines are a
-//!   shingle and 25 must be in common; or every four, and 15.
+//! - `preset=broder97`: Broder, Glassman, Manasse & Zweig 1997. Shingles of 10 words whose
+//!   fingerprint is 0 modulo 25, at most 400 per document, without shingles of more than 1,000
+//!   documents. A pair has a resemblance of 0.5 or more.
+//! - `preset=heintze`: Heintze 1996. The N smallest shingles of each document, without frequent
+//!   ones.
+//! - `preset=shivakumar2`, `preset=shivakumar4`: Shivakumar & Garcia-Molina 1998. Every two lines
+//!   are a shingle, and a pair shares 25; or every four lines are one, and a pair shares 15.
 //!
-//! `preset=full` is the main job once more: all shingles of 10 words, 0.85.
+//! `preset=full` repeats the main join: all shingles of 10 words, at a resemblance of 0.85.
 //!
 //! # Where we depart from the papers
-//! - Of more than 400 shingles the smallest are kept.
-//! - Ye et al. give neither N nor the frequency nor the threshold of Heintze: 100, 1,000 and 0.5 are ours.
-//! - Which of `25 or 15` goes with two lines and which with four follows from their order in Table 1.
-//! - A line ends where the text has a line feed or the markup a break; empty lines are none.
+//! - If a document has more than 400 shingles, the smallest are kept.
+//! - Ye et al. do not give Heintze's N, limit on frequency or threshold: 100, 1,000 and 0.5 are
+//!   ours.
+//! - Which of `25 or 15` goes with two lines and which with four follows from their order in Table
+//!   1.
+//! - A line ends at a line feed of the text or a line break of the markup. Empty lines are ignored.
 
 use super::document::fingerprint;
 use super::{Document, Entry, Parameter, Plain, join_by, join_by_shared};
@@ -101,7 +105,8 @@ struct Preset {
     every: u64,
     most: u64,
     max_postings: Option<u32>,
-    /// A fraction, or shingles in common and 1.
+    /// The least resemblance as a fraction; with `lines`, the least number of shared shingles, over
+    /// 1.
     threshold: (u64, u64),
 }
 

@@ -1,13 +1,13 @@
-//! `sketch`: the least fingerprint under each of n hash functions.
+//! `sketch`: the smallest fingerprint under each of n hash functions.
 //!
 //! # Source
-//! Sketch_n of Cherkasova et al. 2009, section 2 (min-wise independent permutations, Broder 1997): a vector
-//! of n minima; the share of places in which two vectors agree estimates resemblance. Windows of 20 bytes,
-//! n = 100 (section 4.3).
+//! Sketch_n of Cherkasova et al. 2009, section 2 (min-wise independent permutations, Broder 1997).
+//! A document is a vector of n minima. The share of positions in which two vectors agree estimates
+//! the resemblance. Windows of 20 bytes, n = 100 (section 4.3).
 //!
 //! # Where we depart from the paper
-//! As `windows.rs` says. The n functions are a 64-bit mixer with n seeds over one fingerprint of the window,
-//! where the paper hashes every window n times (Bob Jenkins' family).
+//! See `windows.rs`. The n functions are a 64-bit mixer with n seeds over one fingerprint of the
+//! window. The paper hashes every window n times (Bob Jenkins' family).
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
 use super::{Document, Entry, Parameter, Plain, join_by, mix};
@@ -43,11 +43,12 @@ pub(super) const METHOD: Entry = Entry {
     },
 };
 
-/// The most hash functions of a method: each is one more pass over all fingerprints of a document. The standard
-/// error of an estimate by 4,096 is 0.008 at most; the method `shingles` is exact and costs less.
+/// The most hash functions of a method, because each is one more pass over all fingerprints of a
+/// document. The standard error of an estimate from 4,096 functions is at most 0.008. The method
+/// `shingles` is exact and costs less.
 pub(super) const MOST_FUNCTIONS: u32 = 4096;
 
-/// So many hash functions, if they are not too many.
+/// Checks the number of hash functions.
 pub(super) fn functions(n: u64) -> Result<u32, String> {
     let within = u32::try_from(n).ok().filter(|&n| n <= MOST_FUNCTIONS);
     within.ok_or_else(|| {
@@ -58,18 +59,19 @@ pub(super) fn functions(n: u64) -> Result<u32, String> {
     })
 }
 
-/// What tells the functions of a family apart.
+/// One random number for each hash function of a family.
 pub(super) fn family(n: u32, seed: u64) -> Vec<u64> {
     (0..u64::from(n)).map(|i| mix(seed ^ mix(i))).collect()
 }
 
-/// The least of all fingerprints under each function; nothing of nothing.
+/// Calls `take` with the number of each function and its minimum over the fingerprints. Without
+/// fingerprints there is no call.
 pub(super) fn minima(
     family: &[u64],
     fingerprints: &mut Vec<u64>,
     mut take: impl FnMut(usize, u64),
 ) {
-    // A fingerprint that stands there twice costs as much as another.
+    // Repeated fingerprints would cost time and change nothing.
     fingerprints.sort_unstable();
     fingerprints.dedup();
     for (i, function) in family.iter().enumerate() {
@@ -91,7 +93,7 @@ impl Plain for Sketch {
     }
 
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        // A key is a place and what stands there.
+        // A feature is the hash of a position and the minimum there.
         let fingerprints = windows(document, self.window);
         minima(&self.family, fingerprints, |i, least| {
             keys.push(mix(least.wrapping_add(self.family[i])));
@@ -103,7 +105,7 @@ impl Plain for Sketch {
 mod tests {
     use crate::methods::Spec;
 
-    /// `sketch:n=65536` ran for minutes, `minhash:bands=1000,rows=1000` for hours.
+    /// Without a limit, `sketch:n=65536` takes minutes and `minhash:bands=1000,rows=1000` hours.
     #[test]
     fn more_hash_functions_than_help_are_refused() {
         for (spec, good) in [

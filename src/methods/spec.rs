@@ -1,4 +1,4 @@
-//! A method's name with its parameters, as text: `super-shingles:k=4`.
+//! The specification of a method: its name and parameters as text, such as `super-shingles:k=4`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,20 +12,20 @@ use crate::{Error, Result, store};
 /// A parameter of a method.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// The paper's value, or ours where the paper has none.
+    /// The value in the paper, or our own if the paper gives none.
     pub default: &'static str,
-    /// What it is, and which values it can have.
+    /// The meaning, and the values it accepts.
     pub help: &'static str,
 }
 
-/// Values of a method's parameters, those that were not given by default.
+/// The values of all parameters of a method: the given ones, and defaults for the others.
 #[derive(Clone, Debug)]
 pub struct Values(BTreeMap<&'static str, String>);
 
 impl Values {
-    /// The value of a parameter, as it was written.
+    /// The text of a value.
     #[must_use]
     pub fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
@@ -34,7 +34,7 @@ impl Values {
     /// A whole number in a range.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Says what is wrong with the value.
     pub fn number(&self, name: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
         let text = self.text(name);
         let number = text.parse().ok().filter(|n| range.contains(n));
@@ -47,7 +47,7 @@ impl Values {
     /// A threshold.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Says what is wrong with the value.
     pub fn threshold(&self, name: &str) -> Result<Threshold, String> {
         self.text(name).parse().map_err(|e| format!("{name}: {e}"))
     }
@@ -55,7 +55,7 @@ impl Values {
     /// One of several words.
     ///
     /// # Errors
-    /// Which there are.
+    /// Lists the words.
     pub fn one_of<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<T, String> {
         let text = self.text(name);
         let found = words.iter().find(|(word, _)| *word == text);
@@ -68,14 +68,14 @@ impl Values {
     /// `true` or `false`.
     ///
     /// # Errors
-    /// That it is neither.
+    /// Lists the two words.
     pub fn flag(&self, name: &str) -> Result<bool, String> {
         self.one_of(name, &[("true", true), ("false", false)])
     }
 }
 
-/// A method and values of its parameters, checked. Prints as `NAME:PARAMETER=VALUE,...` in the order of
-/// the method's parameters, without those that have their default.
+/// A method with checked values for its parameters. Prints as `NAME:PARAMETER=VALUE,...`, in the
+/// order of the method's parameters and without values that equal the default.
 pub struct Spec {
     entry: &'static Entry,
     values: Values,
@@ -83,7 +83,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The method's entry in the table.
+    /// The entry of the method in the table of methods.
     #[must_use]
     pub fn entry(&self) -> &'static Entry {
         self.entry
@@ -95,7 +95,7 @@ impl Spec {
         &*self.method
     }
 
-    /// Every parameter with its value: what a method's results depend on.
+    /// The specification with the values of all parameters, which determine the method's results.
     #[must_use]
     pub fn whole(&self) -> String {
         let all = self.entry.parameters.iter();
@@ -103,7 +103,7 @@ impl Spec {
         format!("{}:{}", self.entry.name, all.collect::<Vec<_>>().join(","))
     }
 
-    /// A name for its directory.
+    /// The name of the method's directory.
     #[must_use]
     pub fn file_name(&self) -> String {
         file_name(&self.to_string())
@@ -112,7 +112,7 @@ impl Spec {
     /// Reads a specification.
     ///
     /// # Errors
-    /// [`Error::BadParameter`]: an unknown method or parameter, or a value that cannot be.
+    /// [`Error::BadParameter`] for an unknown method, an unknown parameter or an invalid value.
     pub fn read(text: &str) -> Result<Spec> {
         let (name, given) = text.split_once(':').unwrap_or((text, ""));
         let entry = find(name)?;
@@ -149,11 +149,11 @@ impl Spec {
     }
 }
 
-/// A specification longer than this is cut in the name of its directory, and told apart by its digest.
+/// The name of a directory is cut at this length, and a digest follows to keep it unique.
 const LONGEST_NAME: usize = 160;
 
-/// A specification as a name in a directory: what is no letter, digit, dot, hyphen or equals sign becomes
-/// `_`.
+/// A specification as a file name: `_` replaces characters other than letters, digits, dot, hyphen
+/// and equals sign.
 pub(super) fn file_name(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '=');
     let name: String = text
@@ -202,7 +202,7 @@ impl FromStr for Spec {
 
 impl Clone for Spec {
     fn clone(&self) -> Spec {
-        // It was built of these values before.
+        // Cannot fail: the same values built this specification.
         let method = (self.entry.build)(&self.values);
         Spec {
             entry: self.entry,
@@ -224,7 +224,7 @@ mod tests {
             assert_eq!(spec.to_string(), entry.name);
             assert_eq!(Spec::read(&spec.whole()).unwrap().to_string(), entry.name);
             assert!(!entry.paper.is_empty() && !entry.about.is_empty());
-            // A method's parameters each refuse what they cannot be.
+            // Every parameter refuses an invalid value.
             for parameter in entry.parameters {
                 let text = format!("{}:{}=\u{1}", entry.name, parameter.name);
                 assert!(Spec::read(&text).is_err(), "{text}");

@@ -1,21 +1,24 @@
-//! `super-shingles` (DSC-SS): hashes of several sampled shingles; one in common is enough.
+//! `super-shingles` (DSC-SS): hashes of several sampled shingles. One super-shingle in common makes
+//! a pair.
 //!
 //! # Source
-//! Broder, Glassman, Manasse & Zweig 1997 as Chowdhury, Frieder, Grossman & McCabe 2002 ran it (sections 2 and
-//! 4, Tables V, VI and XI): shingles of 10 words, every 25th kept, k of them to a super-shingle, k from 2 to
-//! 100. A document with fewer than k shingles left is ignored (Table V: 2.64 % of the documents with k = 2,
-//! 88.92 % with k = 100).
+//! Broder, Glassman, Manasse & Zweig 1997, as run by Chowdhury, Frieder, Grossman & McCabe 2002
+//! (sections 2 and 4, Tables V, VI and XI). They use shingles of 10 words, keep one in 25 of them,
+//! and combine k of the kept shingles into a super-shingle, with k from 2 to 100. They ignore a
+//! document that has fewer than k shingles left (Table V: 2.64 % of the documents with k = 2, 88.92
+//! % with k = 100).
 //!
 //! # Algorithm
-//! The shingles whose fingerprint is 0 modulo 25, sorted by it, are shingled once more: a super-shingle is
-//! k that follow each other in that order. Every super-shingle of two documents or more is a set of
-//! duplicates (`sets.jsonl`), in which a document may stand several times (section 4.3); the clusters are
-//! these sets, merged.
+//! 1. Keep the shingles whose fingerprint is 0 modulo 25, and sort them by fingerprint.
+//! 2. Hash every k consecutive shingles of this order into a super-shingle.
+//! 3. The documents of every super-shingle that occurs in at least two documents are a set of
+//!    duplicates (`sets.jsonl`). A document may be in several sets (section 4.3). Sets that overlap
+//!    merge into clusters.
 //!
 //! # Where we depart from the papers
-//! Chowdhury et al. do not say how shingles were put together; it is done as in Broder et al. 1997, where
-//! super-shingles are the shingling of the sorted sketch. `groups=adjacent` takes them k by k without
-//! overlap instead.
+//! Chowdhury et al. do not say how they combine shingles. The default follows Broder et al. 1997,
+//! where super-shingles are the shingles of the sorted sketch. `groups=adjacent` combines them into
+//! groups of k without overlap instead.
 
 use super::document::fingerprint;
 use super::{Document, Entry, Parameter, Plain, join_by_shared};
@@ -86,7 +89,7 @@ impl Plain for SuperShingles {
     }
 }
 
-/// The hash of several keys, one after the other.
+/// The hash of a sequence of features.
 pub(super) fn together(keys: &[u64]) -> u64 {
     let bytes: Vec<u8> = keys.iter().flat_map(|key| key.to_le_bytes()).collect();
     fingerprint(&bytes, 0)
@@ -113,7 +116,7 @@ mod tests {
         assert_eq!(keys("a b c").len(), 0);
         assert_eq!(keys("a b c d").len(), 1);
         assert_eq!(keys("a b c d e f").len(), 3);
-        // What stands there twice is one shingle.
+        // A repeated shingle counts once.
         assert_eq!(keys("a b a b a b a b").len(), 0);
     }
 }

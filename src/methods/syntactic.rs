@@ -1,18 +1,19 @@
-//! `syntactic`: one hash over the unique tokens that pass filters which need no collection.
+//! `syntactic`: one hash over the unique tokens that pass filters. The filters need no statistics
+//! of the collection.
 //!
 //! # Source
-//! Chowdhury, Frieder, Grossman & McCabe 2002, section 4.2 and Table II: every combination of five filters, 32 in
-//! all. What they filter, and how, is in `terms.rs`.
+//! Chowdhury, Frieder, Grossman & McCabe 2002, section 4.2 and Table II: all 32 combinations of
+//! five filters. `terms.rs` describes the filters.
 //!
 //! # Algorithm
-//! SHA-1 over the unique terms in ascending order of Unicode, each with a line feed behind it; the first 64 bits
-//! are the document's one key. Documents of one key are a set of duplicates. A document without terms has no
-//! key, and is ignored.
+//! The only feature of a document is the first 64 bits of the SHA-1 of its unique terms, in
+//! ascending Unicode order and with a line feed after each. Documents with the same feature are a
+//! set of duplicates. A document without terms has no feature and is ignored.
 //!
 //! # Where we depart from the paper
-//! - It prefers no combination; `filters` is all of them by default, which found most in Table II.
-//!   `filters=nosc+stem` is the baseline of its Table X.
-//! - That terms are kept apart in the hash is ours.
+//! - The paper recommends no combination. By default `filters` selects all five, which found most
+//!   in Table II. `filters=nosc+stem` is the baseline of its Table X.
+//! - Separating the terms in the hash is our addition.
 
 use sha1::{Digest, Sha1};
 
@@ -63,7 +64,7 @@ impl Plain for Syntactic {
     }
 }
 
-/// The first 64 bits of the SHA-1 of terms.
+/// The first 64 bits of the SHA-1 of the terms.
 pub(super) fn signature<'t>(lines: impl Iterator<Item = &'t [u8]>) -> u64 {
     let mut hash = Sha1::new();
     for line in lines {

@@ -1,27 +1,36 @@
-//! The unique terms of a document, as the papers that work with them cut, filter and stem them.
+//! The unique terms of a document, with the tokenisation, filters and stemming of the papers on
+//! I-Match.
 //!
 //! # Source
-//! `chowdhury`: Chowdhury, Frieder, Grossman & McCabe 2002, section 4.2 (five filters, any of which together) and
-//! section 3 (unique tokens in ascending order of Unicode). `kolcz`: Kolcz & Chowdhury 2008, section 6.3.
+//! `chowdhury`: Chowdhury, Frieder, Grossman & McCabe 2002, section 4.2 (five filters, in any
+//! combination) and section 3 (unique tokens in ascending Unicode order). `kolcz`: Kolcz &
+//! Chowdhury 2008, section 6.3.
 //!
 //! # Algorithm
-//! A token is what stands between white space, in lower case. `chowdhury` removes, by its filters:
-//! `sw` one of SMART's stop words (`stop-words.txt`), `tg5` one of fewer than 5 characters, `tl25` one of more than 25,
-//! `nosc` one with a special character, and `stem` then exchanges what is left for its stem
-//! (`porter.rs`). `kolcz` removes what is not alphanumeric throughout, what has more than one
-//! digit, and what has fewer than 4 characters.
+//! A token is a sequence of characters without white space, in lower case.
+//!
+//! `chowdhury` applies the selected filters. `sw` removes SMART's stop words (`stop-words.txt`),
+//! `tg5` removes tokens of fewer than 5 characters, `tl25` removes tokens of more than 25, and
+//! `nosc` removes tokens with a special character. `stem` then replaces each remaining token by its
+//! stem (`porter.rs`).
+//!
+//! `kolcz` removes tokens with a character that is not alphanumeric, tokens with more than one
+//! digit, and tokens of fewer than 4 characters.
 //!
 //! # Invariants
-//! - A term holds no white space, so that a line feed behind each keeps them apart.
-//! - Terms are told apart by 64 bits of xxh3.
+//! - A term contains no white space, so a line feed after each term separates them.
+//! - Terms are equal if their 64-bit xxh3 hashes are equal.
 //!
 //! # Where we depart from the papers
-//! - Neither says what a special character is: here any that is no letter, digit or number of Unicode, nor a
-//!   mark on one. A token with a comma behind it has one, as the share of terms that `nosc` leaves in
-//!   Table II (9.5 %) says too.
-//! - The order of the filters is not told: lengths and stop words are looked at before stemming.
-//! - "The numbers are removed in parsing" (2002, section 4.3) is the authors' parser; here they stay.
-//! - Of email, section 6.3 of 2008 takes subject and body; here the document is what was ingested.
+//! - Neither paper defines a special character. Here it is any character that Unicode counts
+//!   neither as a letter, digit or number nor as a combining mark. So a token that ends in a comma
+//!   has one. The share of terms that `nosc` leaves in Table II (9.5 %) agrees with this.
+//! - The papers do not give the order of the filters. Here lengths and stop words are checked
+//!   before stemming.
+//! - "The numbers are removed in parsing" (2002, section 4.3) describes the authors' parser; here
+//!   numbers stay.
+//! - Section 6.3 of 2008 uses the subject and body of an email; here the document is the ingested
+//!   text.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -41,7 +50,7 @@ fn stop_words() -> impl Iterator<Item = &'static str> {
     lines.filter(|line| !line.starts_with('#'))
 }
 
-/// Which terms: chosen by the parameters `terms` and `filters`.
+/// Which terms to extract, as the parameters `terms` and `filters` choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Preprocessing {
     Chowdhury(Filters),
@@ -58,19 +67,19 @@ pub(super) struct Filters {
     stem: bool,
 }
 
-/// A token of more characters is removed by `tl25`.
+/// `tl25` removes tokens of more characters.
 const LONG: usize = 25;
-/// A token of fewer characters is removed by `tg5`.
+/// `tg5` removes tokens of fewer characters.
 const SHORT: usize = 5;
-/// A word of fewer characters is none of Kolcz & Chowdhury's.
+/// `kolcz` removes tokens of fewer characters.
 const KOLCZ_SHORT: usize = 4;
-/// The separator behind each term.
+/// The separator after each term.
 pub(super) const END: u8 = b'\n';
 
 pub(super) const FILTERS_HELP: &str = "any of sw (stop words), tg5 (below 5 characters), tl25 (above 25), nosc (with special characters) \
      and stem (Porter), joined by +; or none";
 
-/// `least-terms`, of every method here.
+/// The parameter `least-terms`, which all methods of terms share.
 pub(super) const LEAST_TERMS: Parameter = Parameter {
     name: "least-terms",
     default: "0",
@@ -130,21 +139,21 @@ impl fmt::Display for Preprocessing {
 /// The unique terms of a document.
 #[derive(Debug, Default)]
 pub(super) struct Terms {
-    /// Terms, each with [`END`] behind it.
+    /// The terms, each followed by [`END`].
     text: Vec<u8>,
-    /// Fingerprint of each, and where it begins.
+    /// For each term its fingerprint and where it begins in `text`.
     found: Vec<(u64, usize)>,
 }
 
 impl Preprocessing {
-    /// A document's unique terms, in no order that means anything.
+    /// The unique terms of a document, in no particular order.
     pub(super) fn terms(&self, document: &mut Document<'_>) -> Terms {
         let mut terms = Terms::default();
         let mut word = String::new();
         let mut stemmed = Vec::new();
         let tokens = document.whitespace();
         for token in tokens.windows(1) {
-            // The text was UTF-8, and tokens are cut between characters.
+            // Always UTF-8: the text is, and tokens are cut between characters.
             let Ok(token) = std::str::from_utf8(token) else {
                 continue;
             };
@@ -197,23 +206,23 @@ impl Terms {
         self.text.push(END);
     }
 
-    /// How many there are.
+    /// The number of terms.
     pub(super) fn len(&self) -> usize {
         self.found.len()
     }
 
-    /// Puts them in ascending order of Unicode.
+    /// Sorts the terms in ascending Unicode order.
     pub(super) fn sort(&mut self) {
         let Terms { text, found } = self;
         found.sort_unstable_by(|a, b| term_at(text, a.1).cmp(term_at(text, b.1)));
     }
 
-    /// Their fingerprints.
+    /// The fingerprints of the terms.
     pub(super) fn fingerprints(&self) -> impl Iterator<Item = u64> {
         self.found.iter().map(|(fingerprint, _)| *fingerprint)
     }
 
-    /// Each with the line feed behind it.
+    /// The terms, each with the line feed after it.
     pub(super) fn lines(&self) -> impl Iterator<Item = &[u8]> {
         let found = self.found.iter();
         found.map(|(_, at)| {
@@ -223,14 +232,14 @@ impl Terms {
     }
 }
 
-/// The term that begins there.
+/// The term that begins at `at`.
 fn term_at(text: &[u8], at: usize) -> &[u8] {
     let rest = text.get(at..).unwrap_or_default();
     let end = memchr::memchr(END, rest).unwrap_or(rest.len());
     rest.get(..end).unwrap_or_default()
 }
 
-/// Terms as keys.
+/// Terms as features of a document.
 pub(super) struct TermKeys {
     pub(super) preprocessing: Preprocessing,
     pub(super) least_terms: usize,
@@ -267,7 +276,7 @@ mod tests {
     #[test]
     fn stop_words_are_smarts() {
         assert_eq!(stop_words().count(), 571);
-        // Its one word that stands there twice.
+        // One word of the list occurs twice.
         assert_eq!(STOP_WORDS.len(), 570);
         assert!(
             ["a", "a's", "would", "zero"]
@@ -290,18 +299,18 @@ mod tests {
             ("nosc+tl25", "1998|dog|running|the|ünïcode|"),
             ("nosc+tl25+sw", "1998|dog|running|ünïcode|"),
             ("nosc+tl25+tg5", "running|ünïcode|"),
-            // What is no letter of A to Z is a consonant: `cod` ends consonant, vowel, consonant.
+            // Characters other than a to z are consonants: `cod` ends consonant, vowel, consonant.
             ("nosc+tl25+stem+tg5", "run|ünïcode|"),
         ] {
             assert_eq!(terms(filters, text), kept, "{filters}");
         }
-        // Exactly five, and exactly 25, are kept.
+        // Tokens of exactly 5 and exactly 25 characters are kept.
         assert_eq!(
             terms("tg5+tl25", "four fives 1234567890123456789012345"),
             "1234567890123456789012345|fives|"
         );
         assert_eq!(terms("tl25", "12345678901234567890123456"), "");
-        // A mark on a letter is nothing special.
+        // A combining mark is not a special character.
         assert_eq!(terms("nosc", "cafe\u{301} a-b"), "cafe\u{301}|");
     }
 

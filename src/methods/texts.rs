@@ -1,11 +1,12 @@
-//! The texts that a collection keeps of its representatives, window by window, on all threads.
+//! Reads the texts that a collection keeps of its representatives, window by window, and processes
+//! them on all threads.
 //!
 //! # Algorithm
-//! Segment by segment: a window of texts is read, its documents are shared out among the threads, and what
-//! comes of them is handed on in their order.
+//! For each segment, read a window of texts, share its documents among the threads, and pass the
+//! results on in document order.
 //!
 //! # Cost
-//! A window, at what the caller says that each byte of text becomes.
+//! Memory: one window, in which each byte of text costs the number of bytes that the caller gives.
 
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::{
@@ -23,22 +24,22 @@ use super::document::{Document, Scratch};
 use super::extract::no_text;
 
 const DIRECTORY: &str = "collection";
-/// Texts of a window, if memory allows: enough that all threads have something to do.
+/// The bytes of text in a window if the budget allows: enough to keep all threads busy.
 const WINDOW_BYTES: u64 = 16 << 20;
-/// Progress is told after so many documents.
+/// The number of documents between two reports of progress.
 const LOOK_AFTER: usize = 64;
-/// Documents of a window at most.
+/// The most documents in a window.
 const WINDOW_DOCUMENTS: usize = 16 << 10;
-/// Readers, writers, and what a thread holds to cut a text into tokens.
+/// Memory of the readers, the writers, and the tokenizer of each thread.
 const FIXED_BYTES: u64 = 24 << 20;
 
-/// A document of a window, with where its text is, unless it takes no part.
+/// A document of a window, and where its text is if the document is a representative.
 struct Waiting {
     document: DocumentRecord,
     text: Option<std::ops::Range<usize>>,
 }
 
-/// The texts of a collection, and what may be used for a pass over them.
+/// The texts of a collection, and the resources for one pass over them.
 pub(super) struct Texts<'a> {
     base: &'a Workspace,
     context: &'a Context<'a>,
@@ -51,7 +52,8 @@ pub(super) struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    /// Those of `base`, for a stage that holds `held` bytes and needs `cost` for each byte of text.
+    /// The texts of `base`, for a stage that already uses `held` bytes and needs `cost` bytes for
+    /// each byte of text.
     pub(super) fn new(
         base: &'a Workspace,
         stage: &'static str,
@@ -86,8 +88,8 @@ impl<'a> Texts<'a> {
         })
     }
 
-    /// Makes something of each text of a segment, on all threads; `each` is called with every document in
-    /// order, and with what was made of it if it is a representative.
+    /// Calls `make` for each text of a segment, on all threads. Then calls `each` with every
+    /// document in order, and with the result of `make` if the document is a representative.
     pub(super) fn segment<T: Send>(
         &self,
         segment: &SegmentEntry,
@@ -157,7 +159,7 @@ impl<'a> Texts<'a> {
         records.finish()
     }
 
-    /// Deals with the texts of a window, which are of the part `path`; its documents are those before
+    /// Processes a window of texts from the part `path`. Its documents are the ones just before
     /// `end`.
     fn window<T: Send>(
         &self,

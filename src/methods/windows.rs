@@ -1,13 +1,14 @@
-//! What the four algorithms of Cherkasova et al. have in common: fingerprints of every window of bytes.
+//! Fingerprints of all windows of bytes, which the four algorithms of Cherkasova et al. share.
 //!
 //! # Source
-//! Cherkasova, Eshghi, Morrey, Tucek & Veitch 2009, section 2: a sliding window of w bytes in place of a
-//! shingle of words, w = 20 by section 4.1. Containment is asked of Mod and BSW alone (Table 1: the n
-//! smallest of a part may have nothing in common with those of the whole).
+//! Cherkasova, Eshghi, Morrey, Tucek & Veitch 2009, section 2: a sliding window of w bytes replaces
+//! the shingle of words; w = 20 (section 4.1). Only Mod and BSW offer containment, because the n
+//! smallest fingerprints of a part may have nothing in common with those of the whole (Table 1).
 //!
 //! # Where we depart from the paper
-//! Windows are of the text with its white space folded, which the collection keeps; a Rabin fingerprint is
-//! xxh3 of the window. A text shorter than a window has no keys.
+//! Windows slide over the text that the collection keeps, in which each run of white space is one
+//! character. The fingerprint of a window is its xxh3 hash, not a Rabin fingerprint. A text shorter
+//! than a window has no features.
 
 use super::document::fingerprint;
 use super::{Document, Parameter, Values, join_by};
@@ -43,7 +44,7 @@ pub(super) fn join(values: &Values) -> Result<JoinConfig, String> {
     Ok(join_by(measure, values.threshold("threshold")?))
 }
 
-/// Fingerprints of all windows, in their order.
+/// The fingerprints of all windows, in text order.
 pub(super) fn windows<'d>(document: &'d mut Document<'_>, size: usize) -> &'d mut Vec<u64> {
     let (text, fingerprints) = document.text_and_buffer();
     let windows = text.as_bytes().windows(size);

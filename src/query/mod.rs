@@ -2,8 +2,9 @@
 //!
 //! # Source
 //! The search problem (1 x n) of Bernstein & Zobel 2006, sections 1 and 4.2.1: look up the keys of
-//! a query document, and count for each document the keys that it shares with the query. Kolcz &
-//! Chowdhury 2008, section 5.2, treat spam filtering as such a lookup.
+//! a query document, and count for each document the keys that it shares with the query. A key is
+//! the fingerprint of a shingle, or a feature of a method. Kolcz & Chowdhury 2008, section 5.2,
+//! treat spam filtering as such a lookup.
 //!
 //! # In and out
 //! In: documents in any format that `ingest` reads, and a collection, represented by its shingles

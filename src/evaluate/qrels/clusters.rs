@@ -1,4 +1,4 @@
-//! What `clusters.jsonl` and the tables beside it say of the documents named.
+//! Finds the documents of the qrels and the run in `clusters.jsonl` and the tables next to it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::read::lines::shorten;
 use crate::store::disk::READ_BUFFER;
 use crate::{Error, Result};
 
-/// What a member of a cluster is.
+/// The role of a document in its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum MemberKind {
@@ -37,26 +37,27 @@ impl MemberKind {
     }
 }
 
-/// A document in a cluster.
+/// The place of a document in its cluster.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MemberPlace {
     pub cluster: u32,
-    /// Which member it is, in the order of the collection.
+    /// Its position among the members, which are in the order of the collection.
     pub place: u64,
     pub kind: MemberKind,
 }
 
-/// The documents named, in their clusters.
+/// The documents of the qrels and the run, and their clusters. All lists are in the order of
+/// `names`.
 pub(super) struct Clusters {
     names: Names,
     members: Vec<Option<MemberPlace>>,
-    /// Exact duplicates of each other have the same.
+    /// Equal for exact duplicates of each other.
     classes: Vec<u128>,
-    /// Which documents the collection has, where that is known.
+    /// Whether the collection contains each document; `None` if its docnos are not known.
     known: Option<Vec<bool>>,
-    /// By cluster, the docnos that stand for all of it, if they are to.
+    /// The docno of each cluster's representative; `None` unless docnos are replaced.
     representatives: Option<BTreeMap<u32, String>>,
-    /// Where a representative with white space in its docno was found.
+    /// The file of the clusters, for the error about a docno with white space.
     path: PathBuf,
 }
 
@@ -99,7 +100,7 @@ impl Clusters {
         Ok(clusters)
     }
 
-    /// Reads the clusters, member by member.
+    /// Reads the clusters without holding one in memory.
     fn stream(&mut self, path: &Path, held: &mut Held<'_>) -> Result<()> {
         let input = BufReader::with_capacity(READ_BUFFER, Decompressed::open(path)?);
         let mut json = serde_json::Deserializer::from_reader(input);
@@ -112,7 +113,7 @@ impl Clusters {
                 held: &mut *held,
             };
             let read = match json.end() {
-                // Nothing but white space follows.
+                // Only white space follows.
                 Ok(()) => return Ok(()),
                 Err(error) if error.is_io() => Err(error),
                 Err(_) => wanted.deserialize(&mut json),
@@ -132,22 +133,23 @@ impl Clusters {
         }
     }
 
-    /// The cluster of a document, if it is in one.
+    /// The place of a document, if it is in a cluster.
     pub fn member(&self, key: u128) -> Option<MemberPlace> {
         self.members[self.names.find(key)?]
     }
 
-    /// The number of a document that is named.
+    /// The number of a document, if the qrels or the run name it.
     pub fn number(&self, key: u128) -> Option<u32> {
         self.names.find(key).map(|at| at as u32)
     }
 
-    /// What all exact duplicates of a document have in common.
+    /// A value that exact duplicates of each other share.
     pub fn class(&self, key: u128) -> u128 {
         self.names.find(key).map_or(key, |at| self.classes[at])
     }
 
-    /// The docno that stands for that of a document, if it is in a cluster and docnos are to be replaced.
+    /// The docno that replaces the docno of a document, if docnos are replaced and it is in a
+    /// cluster.
     pub fn renamed(&self, key: u128) -> Result<Option<&str>> {
         let (Some(representatives), Some(member)) = (&self.representatives, self.member(key))
         else {
@@ -168,21 +170,21 @@ impl Clusters {
         Ok(Some(docno))
     }
 
-    /// How many of these the collection does not have, where its documents are known.
+    /// The number of these documents that the collection does not contain, if its docnos are known.
     pub fn tell_unknown(&self, keys: impl Iterator<Item = u128>) -> Option<u64> {
         let known = self.known.as_ref()?;
         let unknown = keys.filter(|&key| !self.names.find(key).is_some_and(|at| known[at]));
         Some(unknown.count() as u64)
     }
 
-    /// Is it a document that the collection does not have, as far as these are known?
+    /// Whether the collection does not contain a document, if its docnos are known.
     pub fn unknown(&self, key: u128) -> Option<bool> {
         self.known.as_ref()?;
         self.tell_unknown([key].into_iter()).map(|n| n > 0)
     }
 }
 
-/// One cluster, to be read.
+/// Deserializes one cluster.
 struct Line<'c, 'h, 'x> {
     clusters: &'c mut Clusters,
     held: &'h mut Held<'x>,
@@ -243,10 +245,10 @@ impl<'de> Visitor<'de> for Line<'_, '_, '_> {
     }
 }
 
-/// Held of a representative beside its docno.
+/// Memory of a representative besides its docno.
 const REPRESENTATIVE_BYTES: u64 = 64;
 
-/// The members of one cluster, to be read. Gives whether any of them is named.
+/// Deserializes the members of one cluster; returns whether the qrels or the run name any of them.
 struct Members<'c, 'h, 'x> {
     clusters: &'c mut Clusters,
     held: &'h Held<'x>,
@@ -282,14 +284,14 @@ impl<'de> Visitor<'de> for Members<'_, '_, '_> {
         let mut named = false;
         let (mut first, mut place, mut near) = (None, 0u64, false);
         while let Some(member) = members.next_element::<Member>()? {
-            // The caller looks again and tells.
+            // The caller repeats this check and returns the real error.
             held.stop(place + 1).map_err(A::Error::custom)?;
             let key = key_of(&member.docno);
             let first = *first.get_or_insert(key);
             near |= member.kind == MemberKind::Near;
             if let Some(at) = clusters.names.find(key) {
                 named = true;
-                // Of documents of one docno, the first counts.
+                // If several documents have the same docno, the first one counts.
                 if clusters.members[at].is_none() {
                     clusters.members[at] = Some(MemberPlace {
                         cluster,

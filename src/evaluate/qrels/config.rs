@@ -1,4 +1,4 @@
-//! What is compared, and what is kept.
+//! Which files are compared, and which judgements are kept.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,16 +6,16 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-/// Which of the judged documents of one topic and cluster is kept.
+/// Which judged document of a topic and cluster is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keep {
-    /// The first in the collection.
+    /// The first document in the collection.
     #[default]
     First,
-    /// That of highest relevance; of several, the first in the collection.
+    /// The document of highest relevance, and the first in the collection of several.
     Best,
-    /// The cluster's representative in place of all, with the highest relevance of them.
+    /// The representative of the cluster, with the highest relevance of the judged documents.
     Map,
 }
 
@@ -39,16 +39,16 @@ impl FromStr for Keep {
     }
 }
 
-/// What is read, and where what is kept goes.
+/// The input files and the output directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QrelsConfig {
-    /// The judgements.
+    /// The qrels.
     pub qrels: PathBuf,
     /// An output directory, or a `clusters.jsonl`.
     pub clusters: PathBuf,
-    /// A ranking.
+    /// A ranking to deduplicate.
     pub run: Option<PathBuf>,
-    /// The directory for what is kept; nothing is written without.
+    /// The directory for the deduplicated files. `None` writes nothing.
     pub output: Option<PathBuf>,
     /// Which judgement of a group is kept.
     pub keep: Keep,

@@ -1,4 +1,5 @@
-//! Lines of fields told apart by white space, the judgements in them, and the documents that they name.
+//! Reads lines of white-space separated fields, the judgements among them, and the set of documents
+//! that they name.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,17 +12,18 @@ use crate::read;
 use crate::read::lines::shorten;
 use crate::{Error, Result};
 
-/// A longer line is an error: it would have to be held whole, and a docno has at most 64 KiB.
+/// A longer line is an error, because a line has to fit in memory. A docno has at most 64 KiB.
 const MOST_LINE_BYTES: usize = 1 << 20;
 
-/// Held of a line beside its bytes: the judgement (48, twice as the table grows), its place while sorted (24), what is
-/// kept of it and its relevance (9), its key and what is known of the document (57).
+/// Memory of a line besides its text: the judgement (48, twice while the table grows), its place
+/// during the sort (24), its relevance and whether it is kept (9), its key and the data about its
+/// document (57).
 pub(super) const JUDGEMENT_BYTES: u64 = 200;
 
-/// A file of lines with so many fields, compressed or not.
+/// A file of lines with a fixed number of fields, compressed or not.
 pub(super) struct Lines {
     lines: read::lines::Lines,
-    /// The fields, as they are called.
+    /// The names of the fields, for errors.
     names: &'static [&'static str],
 }
 
@@ -33,7 +35,8 @@ impl Lines {
         })
     }
 
-    /// Where the fields of the next line that is not empty are in [`Lines::text`]; `false` at the end.
+    /// Advances to the next line that is not empty and sets `fields` to the ranges for
+    /// [`Lines::text`]. Returns `false` at the end of the file.
     pub fn next(&mut self, fields: &mut Vec<Range<usize>>) -> Result<bool> {
         loop {
             if !self.lines.advance()? {
@@ -68,28 +71,28 @@ impl Lines {
         Ok(true)
     }
 
-    /// A field of the line read last.
+    /// A field of the current line.
     pub fn text(&self, field: &Range<usize>) -> &str {
         std::str::from_utf8(&self.lines.line()[field.clone()]).unwrap_or_default()
     }
 
-    /// An error in the line read last.
+    /// An error in the current line.
     pub fn bad(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
         self.lines.bad(expected, found)
     }
 }
 
-/// The hash that stands for a docno, as the catalogue has it.
+/// The hash that identifies a docno, as in the catalogue.
 pub(super) fn key_of(docno: &str) -> u128 {
     xxh3_128(docno.as_bytes())
 }
 
-/// Topics by number, in the order in which they come.
+/// Numbers topics in the order in which they appear.
 #[derive(Default)]
 pub(super) struct Topics(HashMap<String, u32>);
 
 impl Topics {
-    /// The number of a topic, and whether it is new.
+    /// The number of a topic, and whether the topic is new.
     pub fn number(&mut self, topic: &str) -> (u32, bool) {
         if let Some(&number) = self.0.get(topic) {
             return (number, false);
@@ -105,13 +108,14 @@ pub(super) struct Judgement {
     pub topic: u32,
     pub key: u128,
     pub grade: i64,
-    /// Where iteration and docno are in the text.
+    /// Where the iteration starts in the text of [`Judgements`]; the docno follows. Then their
+    /// lengths.
     start: u64,
     iteration: u32,
     docno: u32,
 }
 
-/// The qrels.
+/// All lines of the qrels.
 #[derive(Default)]
 pub(super) struct Judgements {
     pub all: Vec<Judgement>,
@@ -172,7 +176,8 @@ impl Judgements {
         Ok(judgements)
     }
 
-    /// Two judgements of one document and topic would make it a duplicate of itself.
+    /// Refuses two judgements of one document for one topic, which would make it a duplicate of
+    /// itself.
     fn check_unique(&self, path: &Path) -> Result<()> {
         let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
         let of = |number: u32| {
@@ -184,7 +189,7 @@ impl Judgements {
         let Some(second) = repeated.map(|pair| pair[1]).min() else {
             return Ok(());
         };
-        // Which line it was is not held of every line.
+        // Line numbers are not kept in memory, so read the file again up to this line.
         let mut lines = Lines::open(path, &["topic", "iteration", "docno", "relevance"])?;
         let mut fields = Vec::new();
         for _ in 0..=second {
@@ -210,10 +215,10 @@ impl Judgements {
     }
 }
 
-/// The distinct documents of the qrels and the run, by their keys.
+/// The keys of the distinct documents of the qrels and the run.
 pub(super) struct Names {
     keys: Vec<u128>,
-    /// So many keys may come before repeated ones are taken out.
+    /// The number of keys at which repeated keys are removed.
     most: usize,
 }
 
@@ -240,7 +245,7 @@ impl Names {
         self.keys.push(key);
     }
 
-    /// Sorts, and takes repeated keys out.
+    /// Sorts the keys and removes repeated ones.
     pub fn close(&mut self) {
         self.keys.sort_unstable();
         self.keys.dedup();

@@ -82,7 +82,6 @@
 //! `Corrupt` or `Truncated` if the clusters differ from the manifest; `BudgetTooSmall`;
 //! `BadParameter` if the output would replace an input or lie in the output directory of a run;
 //! `Io`.
-//! directory of a run; `Io`.
 
 mod clusters;
 mod config;

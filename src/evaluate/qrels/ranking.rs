@@ -1,4 +1,5 @@
-//! Rankings: one line for each document that a system gave for a topic.
+//! Reads rankings, which have one line for each document that a system returned for a topic, and
+//! deduplicates them.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -14,13 +15,14 @@ use crate::read::lines::shorten;
 use crate::store::disk::AtomicFile;
 use crate::{Error, Result};
 
-/// Held of a line: its key (16, twice as the table grows) and what is known of the document (41), and an entry in each of two
-/// tables, of topics with documents and with clusters (9 each where they are full, up to 27 as they grow).
+/// Memory of a line: its key (16, twice while the table grows), the data about its document (41),
+/// and an entry in each of two tables, of documents by topic and of clusters by topic (9 each if
+/// the table is full, up to 27 while it grows).
 const LINE_BYTES: u64 = 128;
 
 const FIELDS: [&str; 6] = ["topic", "Q0", "docno", "rank", "score", "tag"];
 
-/// Collects the documents of a ranking; counts its lines.
+/// Collects the documents of a ranking and returns the number of its lines.
 pub(super) fn look(path: &Path, names: &mut Names, held: &mut Held<'_>) -> Result<u64> {
     let mut lines = Lines::open(path, &FIELDS)?;
     let mut fields = Vec::new();
@@ -36,7 +38,7 @@ pub(super) fn look(path: &Path, names: &mut Names, held: &mut Held<'_>) -> Resul
     Ok(count)
 }
 
-/// What is known of a topic while its lines come.
+/// The state of a topic while its lines are read.
 struct Ranks {
     next: i64,
     score: f64,
@@ -98,7 +100,7 @@ pub(super) fn thin(
             *unknown += u64::from(clusters.unknown(key) == Some(true));
         }
         let member = clusters.member(key);
-        // `number` is below the number of topics.
+        // Always found: `number` is below the number of topics.
         let Some(state) = ranks.get_mut(number as usize) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! What was counted.
+//! The counts of judgements, groups and lines that a report contains.
 
 use std::path::PathBuf;
 
@@ -6,16 +6,16 @@ use serde::Serialize;
 
 use super::{Group, Keep, QrelsConfig};
 
-/// Groups that are judged differently, by how alike the documents are that are.
+/// Groups whose documents are judged differently, by the kind of duplicates that disagree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Differing {
-    /// Groups.
+    /// All such groups.
     pub groups: u64,
-    /// Of these, where exact duplicates of each other differ,
+    /// Groups in which exact duplicates of each other are judged differently.
     pub exact: u64,
-    /// and where only near-duplicates do.
+    /// Groups in which only near-duplicates are judged differently.
     pub near: u64,
-    /// Judged documents in the groups.
+    /// Judged documents in all these groups.
     pub documents: u64,
 }
 
@@ -30,20 +30,20 @@ impl Differing {
     }
 }
 
-/// Counts of a topic, or of all.
+/// Counts of one topic, or of all topics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TopicCounts {
-    /// Judged documents: lines of the qrels.
+    /// Judged documents, which are the lines of the qrels.
     pub judged: u64,
-    /// Of these, documents in a cluster.
+    /// Judged documents that are in a cluster.
     pub clustered: u64,
-    /// Clusters of which two documents or more are judged.
+    /// Groups: clusters with at least two judged documents.
     pub groups: u64,
-    /// Of these, groups of exact duplicates of each other.
+    /// Groups whose documents are all exact duplicates of each other.
     pub exact_groups: u64,
     /// Judged documents in groups.
     pub documents: u64,
-    /// Groups with relevant documents and others.
+    /// Groups in which some documents are relevant and some are not.
     pub inconsistent: Differing,
     /// Groups with more than one grade.
     pub grades_differ: Differing,
@@ -64,7 +64,7 @@ impl TopicCounts {
     }
 }
 
-/// Lines of a file.
+/// Counts of the lines of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FileCounts {
     /// The file.
@@ -73,13 +73,14 @@ pub struct FileCounts {
     pub lines: u64,
     /// Lines kept.
     pub kept: u64,
-    /// Lines removed, as their topic has another of the cluster.
+    /// Lines removed because the file keeps another line for their topic and cluster.
     pub removed: u64,
-    /// Of those kept, lines with the docno of a representative in place of their own.
+    /// Kept lines in which the docno of a representative replaces the document's own.
     pub renamed: u64,
-    /// Lines with a docno that the collection does not have; nothing where its documents are not known.
+    /// Lines whose docno the collection does not contain. `None` if the docnos of the collection
+    /// are not known.
     pub unknown: Option<u64>,
-    /// Of a ranking, lines whose score is above that of the line before of the same topic.
+    /// Lines with a higher score than the line before of the same topic; for rankings only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scores_rise: Option<u64>,
 }
@@ -87,15 +88,15 @@ pub struct FileCounts {
 /// The whole report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct QrelsReport {
-    /// What was kept of a group.
+    /// Which judgement of a group was kept.
     pub keep: Keep,
-    /// The judgements.
+    /// The lines of the judgements.
     pub qrels: FileCounts,
-    /// The ranking.
+    /// The lines of the ranking.
     pub run: Option<FileCounts>,
-    /// The sum of all topics.
+    /// The sum over all topics.
     pub all: TopicCounts,
-    /// By topic, in the order of the qrels.
+    /// Each topic with its counts, in the order of the qrels.
     pub topics: Vec<(String, TopicCounts)>,
 }
 

@@ -1,33 +1,34 @@
-//! Pairs of a collection by ratio, size groups, and document.
+//! Counts the pairs of a collection by ratio, by size groups, and by document.
 
 use std::collections::BTreeMap;
 
 use super::Estimate;
 use super::estimate::{Sums, estimate};
 
-/// The pairs of one document at one ratio, of two size groups.
+/// The pairs of one document, at one ratio and with one combination of two size groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cell {
-    /// Number of the ratio; size group of the smaller document; of the larger; document.
+    /// The number of the ratio, the size groups of the smaller and of the larger document, and the
+    /// document.
     key: (u8, u8, u8, u32),
-    /// Pairs that were found; that are true; that are both.
+    /// The number of pairs found, of true pairs, and of true pairs found.
     found: u32,
     truth: u32,
     correct: u32,
 }
 
-/// All of them, each pair once for either document. Memory: 20 bytes for each document and two size groups at
-/// each ratio, and twice as much again while they are gathered.
+/// All cells. Each pair counts once for each of its two documents. Memory: 20 bytes for each ratio,
+/// document and combination of size groups, and twice that in addition while pairs are counted.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     cells: Vec<Cell>,
-    /// Cells that are sums already.
+    /// The number of cells at the front that have distinct keys.
     summed: usize,
-    /// Where the cells of a ratio and two groups begin and end; after [`Cells::settle`].
+    /// The range of cells of a ratio and two size groups; filled by [`Cells::settle`].
     starts: BTreeMap<(u8, u8, u8), (usize, usize)>,
 }
 
-/// Fewer new cells are not worth a sort.
+/// The cells are not sorted for fewer new ones than this.
 const LEAST_NEW: usize = 1 << 16;
 
 impl Cells {
@@ -44,12 +45,12 @@ impl Cells {
         }
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         (self.cells.capacity() * size_of::<Cell>()) as u64
     }
 
-    /// Adds cells of equal keys.
+    /// Adds up the cells of equal keys.
     fn sum(&mut self) {
         self.cells.sort_unstable_by_key(|cell| cell.key);
         self.cells.dedup_by(|cell, into| {
@@ -64,7 +65,7 @@ impl Cells {
         self.summed = self.cells.len();
     }
 
-    /// All pairs are counted.
+    /// Prepares the cells for queries, after all pairs are counted.
     pub(crate) fn settle(&mut self) {
         self.sum();
         for (at, cell) in self.cells.iter().enumerate() {
@@ -77,7 +78,8 @@ impl Cells {
         }
     }
 
-    /// Pairs found wrongly, and pairs missed, in a cell of all documents; each is counted twice.
+    /// The numbers of wrong and of missed pairs of two size groups over all documents. Each pair
+    /// counts twice, once for each document.
     pub(crate) fn errors(&self, ratio: u8, smaller: u8, larger: u8) -> (u64, u64) {
         let cells = self.of(ratio, smaller, larger).iter();
         cells.fold((0, 0), |(wrong, missed), cell| {
@@ -95,7 +97,8 @@ impl Cells {
         &self.cells[start..end]
     }
 
-    /// Precision and recall over the pairs of some (ratio, smaller group, larger group).
+    /// Precision and recall over the pairs of the given ratios and size groups (ratio, smaller,
+    /// larger).
     pub(crate) fn estimates(&self, of: &[(u8, u8, u8)]) -> (Option<Estimate>, Option<Estimate>) {
         let mut documents: BTreeMap<u32, (Sums, Sums)> = BTreeMap::new();
         for &(ratio, smaller, larger) in of {
@@ -121,7 +124,7 @@ mod tests {
 
     #[test]
     fn cells_are_sums_whenever_they_are_summed() {
-        // More new cells than are kept without a sort, of few keys.
+        // More new cells than the limit for a sort, with few distinct keys.
         let mut cells = Cells::default();
         for i in 0..3 * LEAST_NEW as u32 {
             let (found, truth) = (!i.is_multiple_of(3), i.is_multiple_of(2));
@@ -131,7 +134,8 @@ mod tests {
         cells.settle();
         assert_eq!(cells.cells.len(), 10);
         let n = LEAST_NEW as u64;
-        // Even: all are true, two in three found. Odd: none is true, two in three found.
+        // Even numbers: all pairs are true, two in three found. Odd: no pair is true, two in three
+        // found.
         let (precision, recall) = cells.estimates(&[(1, 0, 0), (1, 0, 1)]);
         let (precision, recall) = (precision.unwrap(), recall.unwrap());
         assert_eq!(precision.pairs, n);

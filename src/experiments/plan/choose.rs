@@ -164,8 +164,8 @@ mod tests {
     use super::*;
     use crate::ids::Threshold;
 
-    /// Pairs of size groups, each of a unit of its own: ratio, smaller group, larger group, and how many
-    /// are found and true, found and not, true and not found.
+    /// Pairs of two size groups at a ratio: ratio, smaller group, larger group, and the numbers of
+    /// correct, wrong and missed pairs. No two pairs share a document.
     type Pairs = (u8, u8, u8, [u32; 3]);
 
     fn cells(pairs: &[Pairs]) -> Cells {
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_coarsest_ratio_with_a_low_end_at_the_target() {
-        // 80 of 100 are right at ratio 2, low end 0.726; 90 of 100 at ratio 1, low end 0.8396.
+        // At ratio 2, 80 of 100 are correct (lower end 0.726); at ratio 1, 90 of 100 (0.8396).
         let cells = cells(&[
             (0, 0, 0, [95, 0, 0]),
             (1, 0, 0, [90, 10, 5]),
@@ -219,20 +219,20 @@ mod tests {
         assert_eq!((choice.evidence, found.pairs), (Evidence::Own, 100));
         assert!((found.value - 0.9).abs() < 1e-12 && (found.low - 0.8396).abs() < 1e-4);
         assert_eq!(choice.recall.unwrap().pairs, 95);
-        // Recall 90 / 95 at ratio 1 has the low end 0.8962; 80 / 95 at ratio 2, 0.7709.
+        // Recall at ratio 1 is 90 / 95 (lower end 0.8962); at ratio 2 it is 80 / 95 (0.7709).
         for (recall, ratio) in [(77, 2), (78, 1), (89, 1), (90, 0)] {
             let choice = &choose(&cells, 1, 3, &target(70, Some(recall)))[0];
             assert_eq!(choice.ratio, ratio, "{recall}");
         }
-        // No share of finitely many pairs has a low end of 1.
+        // The lower end is below 1 for any finite number of pairs.
         let all = &choose(&cells, 1, 3, &target(100, None))[0];
         assert_eq!((all.ratio, all.evidence), (0, Evidence::TooLittle));
     }
 
     #[test]
     fn pairs_across_are_taken_on_the_coarser_ratio() {
-        // The larger group has ratio 2; the smaller, fine by itself, meets no target with its pairs across at
-        // 2, so the larger is refined.
+        // If the larger group has ratio 2, the pairs across groups keep the smaller group below the
+        // target at every ratio of its own. So the larger group gets a finer ratio.
         let cells = cells(&[
             (0, 0, 0, [30, 0, 0]),
             (1, 0, 0, [30, 0, 0]),
@@ -249,9 +249,10 @@ mod tests {
         let found = choices[0].precision.unwrap();
         assert!((found.value - 125.0 / 130.0).abs() < 1e-12 && found.pairs == 130);
         assert_eq!(choices[1].precision.unwrap().pairs, 50);
-        // 70 of 130 is enough for a half, and not for more.
+        // 70 of 130 correct pairs suffice for a target of 0.45.
         assert_eq!(ratios(&choose(&cells, 2, 3, &target(45, None))), [2, 2]);
-        // One ratio for all: with 2 the smaller group falls short, and so do all pairs, 120 of 180.
+        // One ratio for all groups: at 2 the smaller group is below the target, and so are all
+        // pairs together (120 of 180).
         assert_eq!(uniform(&cells, 2, 3, &target(80, None)), 1);
         let (ratio, found) = uniform_overall(&cells, 2, 3, &target(80, None));
         assert!(ratio == 1 && (found.unwrap().value - 175.0 / 180.0).abs() < 1e-12);
@@ -272,7 +273,7 @@ mod tests {
 
     #[test]
     fn the_group_with_most_missed_pairs_is_refined_for_recall() {
-        // Nothing is wrong at all, but of the pairs with the middle group two thirds are missed.
+        // No pair is wrong, but two thirds of the pairs with the middle group are missed.
         let mut pairs = vec![(0, 0, 1, [60, 0, 0]), (1, 0, 1, [20, 0, 40])];
         for ratio in 0..2 {
             let groups = (0..3).map(|group| (ratio, group, group, [40, 0, 0]));
@@ -286,7 +287,8 @@ mod tests {
 
     #[test]
     fn few_pairs_are_pooled_with_those_of_smaller_documents() {
-        // 0.8 takes 11 pairs, all right: the larger group has 5, and 45 with the smaller.
+        // A target of 0.8 needs 11 correct pairs. The larger group has 5, and 45 with the smaller
+        // group.
         let mut pairs = Vec::new();
         for ratio in 0..3 {
             let wrong = if ratio == 2 { 40 } else { 0 };
@@ -298,16 +300,16 @@ mod tests {
         assert_eq!(choices[0].evidence, Evidence::Own);
         assert_eq!(choices[1].evidence, Evidence::Pooled { first: 0 });
         assert_eq!(choices[1].precision.unwrap().pairs, 45);
-        // A group without documents borrows everything.
+        // A group without documents borrows the pairs of all smaller groups.
         let choices = choose(&cells(&pairs), 3, 3, &target(80, None));
         assert_eq!(choices[2].evidence, Evidence::Pooled { first: 0 });
-        // Ten pairs in all show nothing.
+        // Ten pairs in total show nothing.
         let few = cells(&[(1, 0, 0, [5, 0, 0]), (1, 1, 1, [5, 0, 0])]);
         for choice in choose(&few, 2, 2, &target(80, None)) {
             assert_eq!((choice.ratio, choice.evidence), (0, Evidence::TooLittle));
         }
         assert_eq!(uniform(&few, 2, 2, &target(80, None)), 0);
-        // Nor does nothing.
+        // Without any pairs, every group uses every fingerprint.
         let nothing = choose(&cells(&[]), 2, 2, &target(80, None));
         assert_eq!(ratios(&nothing), [0, 0]);
     }

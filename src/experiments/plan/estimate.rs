@@ -117,9 +117,9 @@ mod tests {
         assert!((apart.value - 0.8).abs() < 1e-12 && apart.pairs == 100);
         assert!((apart.worth - 100.0).abs() < 1e-9, "{apart:?}");
         assert!((apart.low - wilson(0.8, 100.0).0).abs() < 1e-12);
-        // Ten documents with ten pairs each, either all correct or all false. By hand, such a star
-        // has (10 r)² and ten ends r², minus 10 r² counted twice, so it is worth one pair; all ten
-        // are worth ten.
+        // Ten documents with ten pairs each, either all correct or all false. By hand: such a star
+        // has (10 r)² and ten ends r², minus 10 r² counted twice. So it is worth one pair, and
+        // all ten stars are worth ten.
         let stars: Vec<_> = (0..10)
             .flat_map(|star| (1..=10).map(move |end| (star * 11, star * 11 + end, star % 5 > 0)))
             .collect();

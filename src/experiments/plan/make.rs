@@ -1,4 +1,5 @@
-//! Makes plans for collections, keeps them in their directories, and runs with them.
+//! Makes plans for collections, stores them in their output directories, and runs the pipeline with
+//! them.
 
 use std::path::Path;
 
@@ -27,8 +28,9 @@ pub fn make(
     Ok(planned)
 }
 
-/// The plan that the program made for a collection with these parameters; made now, unless it is the last
-/// one that was made. It is in [`PLAN_FILE`] then.
+/// The program's own plan for a collection with these parameters. Reuses the plan that was made
+/// last if its parameters are the same, and makes a new one otherwise. Leaves the plan in
+/// [`PLAN_FILE`].
 pub fn for_collection(
     workspace: &mut Workspace,
     config: &PlanConfig,
@@ -53,7 +55,7 @@ pub fn for_collection(
     if let Some(line) = saves_nothing(&plan) {
         context.progress.note(&line);
     }
-    // Somebody may have written another one there since, or it may be damaged.
+    // The file may be damaged or contain another plan.
     let text = write(&plan);
     let file = workspace.directory().join(PLAN_FILE);
     let same = workspace.is_whole(PLAN_FILE) && disk::read_all(&file)? == text.as_bytes();
@@ -68,10 +70,10 @@ pub fn for_collection(
     Ok(AppliedPlan { plan, given: false })
 }
 
-/// With more of the shingles taken, what a plan saves is not worth what it may get wrong.
+/// Above this share of the shingles, a plan saves too little to justify its errors.
 const NEARLY_ALL: f64 = 0.9;
 
-/// A warning of a plan that takes nearly all shingles.
+/// The warning for a plan that takes nearly all shingles.
 fn saves_nothing(plan: &Plan) -> Option<String> {
     let filled = plan.groups.iter().filter(|group| group.documents > 0);
     let blind = |group: &&PlannedGroup| group.evidence == Evidence::TooLittle;
@@ -93,7 +95,7 @@ fn saves_nothing(plan: &Plan) -> Option<String> {
     })
 }
 
-/// The whole job ([`pipeline::run`]) with a plan made for the collection.
+/// Runs the whole pipeline ([`pipeline::run`]) with a plan made for the collection.
 pub fn run_with_plan(
     (inputs, out): (&Inputs, &Path),
     config: &CollectionConfig,
@@ -120,7 +122,7 @@ pub fn write_file(path: &Path, plan: &Plan) -> Result<()> {
     disk::sync_parent(path)
 }
 
-/// Writes the file of a plan that was made for a directory; one that lies in it is named in its manifest.
+/// Writes a plan to a file. If the file lies in the output directory, the manifest records it.
 pub fn keep(workspace: &mut Workspace, path: &Path, plan: &Plan) -> Result<()> {
     outputs::check(path, Some((workspace, &[PLAN_FILE])), &[])?;
     match workspace.other_name(path) {

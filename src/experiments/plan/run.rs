@@ -1,4 +1,4 @@
-//! From a collection and a target to a plan.
+//! Makes a plan for a collection and a target.
 
 use std::collections::BTreeMap;
 
@@ -19,30 +19,30 @@ use crate::store::disk;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
-/// Subdirectory of an output directory for what a plan is made with; gone when it is made.
+/// The subdirectory of the output directory for temporary data; removed when the plan is made.
 pub const DIRECTORY: &str = "plan";
-/// Readers of pair lists.
+/// Memory of the readers of pair lists.
 const FIXED_BYTES: u64 = 32 << 20;
 
-/// What the trials took, beside the plan; not the same from one time to the next.
+/// What the trials cost. It differs from run to run, so it is not part of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanCost {
-    /// The exact run on what was measured.
+    /// The exact run on the measured documents.
     pub exact: Cost,
-    /// Each ratio 1/n, by n.
+    /// The trial of each ratio 1/n, by n.
     pub trials: BTreeMap<u32, Cost>,
-    /// Wall seconds of everything.
+    /// Wall seconds in total.
     pub wall_seconds: f64,
-    /// CPU seconds of everything.
+    /// CPU seconds in total.
     pub cpu_seconds: f64,
 }
 
-/// A plan and what it took.
+/// A plan and its cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
-    /// What it took.
+    /// What it cost to make the plan.
     pub cost: PlanCost,
 }
 
@@ -82,7 +82,7 @@ fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) ->
     Ok(Planned { plan, cost })
 }
 
-/// Removes what plans were made with, this one and those that were stopped.
+/// Removes temporary data, including that of earlier runs that were stopped.
 fn clear(base: &Workspace) -> Result<()> {
     let directory = base.directory().join(DIRECTORY);
     for path in ["subset", "truth", "trial"].map(|name| directory.join(name)) {
@@ -93,7 +93,7 @@ fn clear(base: &Workspace) -> Result<()> {
     disk::remove_directory(&directory)
 }
 
-/// Measures on `part` (a subset of `base`, or `base` itself) and chooses.
+/// Measures on `part`, which is a subset of `base` or `base` itself, and chooses the plan.
 fn measure(
     base: &Workspace,
     part: &Workspace,
@@ -105,7 +105,8 @@ fn measure(
     measured.plan(base, config)
 }
 
-/// Makes plans for several targets of one threshold and one list of ratios, on the whole collection.
+/// Makes plans for several targets from measurements on the whole collection. All targets have the
+/// same threshold and the same ratios.
 pub(crate) fn run_all(
     base: &Workspace,
     configs: &[PlanConfig],
@@ -125,13 +126,13 @@ pub(crate) fn run_all(
         .collect()
 }
 
-/// The pairs of a collection, or of a subset, at every ratio.
+/// The pairs of a collection or a subset at every ratio.
 struct Measured {
     cells: Cells,
     documents: u64,
 }
 
-/// Finds the pairs.
+/// Runs the trials and counts their pairs.
 fn gather(
     base: &Workspace,
     part: &Workspace,
@@ -174,12 +175,13 @@ fn gather(
             let (found, truth) = (pair.found.is_some(), pair.truth.is_some());
             for document in [a, b] {
                 cells.count((ratio, smaller, larger, document), found, truth);
-                // With all fingerprints, what is true is found. Once is enough.
+                // Ratio 0 stands for all fingerprints, which find every true pair. Count these
+                // pairs once.
                 if truth && ratio == 1 {
                     cells.count((0, smaller, larger, document), true, true);
                 }
             }
-            // Choosing takes as much again, for a table by document.
+            // Choosing needs as much memory again, for a table by document.
             let held = ByteSize(least.0 + 2 * cells.bytes());
             context.budget.require(held, || {
                 format!(
@@ -202,7 +204,7 @@ fn gather(
 }
 
 impl Measured {
-    /// Chooses.
+    /// Chooses a plan.
     fn plan(&self, base: &Workspace, config: &PlanConfig) -> Result<Plan> {
         let count = collection::config(&base.manifest).size_groups.count();
         let ratios = config.ratios.len() as u8 + 1;

@@ -1,4 +1,4 @@
-//! A random part of a collection.
+//! Draws a random subset of a collection, on which a plan is measured.
 
 use crate::Result;
 use crate::budget::ByteSize;
@@ -14,12 +14,12 @@ use crate::workspace::Workspace;
 
 use super::{STAGE, Subset};
 
-/// Readers and writers.
+/// Memory of the readers and writers.
 const FIXED_BYTES: u64 = 24 << 20;
-/// Documents of a segment of the subset, at most.
+/// The most documents in a segment of the subset.
 const SEGMENT_DOCUMENTS: u64 = 1 << 20;
 
-/// Which documents are in a subset.
+/// Decides which documents belong to a subset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Selection {
     seed: u64,
@@ -34,7 +34,8 @@ impl Selection {
         }
     }
 
-    /// Is a document taken? Its MD5 tells, whatever else there is and in which order.
+    /// Whether the subset contains a document. Only the seed and the MD5 of the document decide, so
+    /// other documents and their order have no influence.
     pub(crate) fn takes(self, md5: [u8; 16]) -> bool {
         let bits = u128::from_le_bytes(md5);
         let drawn = mix((bits >> 64) as u64 ^ bits as u64, self.seed);
@@ -43,7 +44,7 @@ impl Selection {
     }
 }
 
-/// Makes the subset of a collection in a workspace of its own, unless it is there.
+/// Makes the subset of a collection in its own workspace, unless the workspace already contains it.
 pub(crate) fn make<K: Key>(
     base: &Workspace,
     workspace: &mut Workspace,
@@ -63,7 +64,7 @@ pub(crate) fn make<K: Key>(
     collection::catalogue(workspace, &silent)
 }
 
-/// Copies the representatives that are taken: their records, and their sets.
+/// Copies the records and sets of the selected representatives.
 fn copy<K: Key>(
     base: &Workspace,
     workspace: &Workspace,
@@ -116,7 +117,7 @@ fn copy<K: Key>(
             if !taken {
                 continue;
             }
-            // Every set of the subset is there.
+            // The subset stores the sets of all its documents.
             document.stored = true;
             open.stats.documents += 1;
             open.stats.records += 1;
@@ -139,7 +140,7 @@ fn copy<K: Key>(
     Ok(made)
 }
 
-/// A segment that is being written.
+/// The segment that is being written.
 struct Open {
     documents: DocumentWriter,
     sets: SetWriter,
@@ -155,7 +156,7 @@ impl Open {
             documents: self.documents.finish()?,
             fingerprints: self.sets.finish(self.stats.stored)?,
             rejects: self.rejects.finish()?,
-            // No text is asked of a plan.
+            // Planning does not read texts.
             text: None,
             next: Default::default(),
             stats: self.stats,
@@ -183,7 +184,7 @@ mod tests {
         Selection::new(&Subset { share, seed })
     }
 
-    /// Beyond so many standard deviations lies one of a hundred thousand.
+    /// A random value is this many standard deviations away less than once in 100,000 times.
     const DEVIATIONS: f64 = 4.5;
 
     #[test]
@@ -213,7 +214,7 @@ mod tests {
         }
     }
 
-    /// Representatives, with their sets.
+    /// The representatives, each with its set.
     fn content<K: Key>(workspace: &Workspace) -> Vec<(DocumentRecord, Vec<K>)> {
         let representatives = Catalogue::representatives(workspace).unwrap();
         let stored = Catalogue::stored(workspace).unwrap();
@@ -244,8 +245,8 @@ mod tests {
     }
 
     fn input(directory: &Path) {
-        // Empty documents, exact duplicates, near-duplicates; and lines that are no documents, enough for whole
-        // segments of them.
+        // Empty documents, exact duplicates and near-duplicates, and enough invalid lines to fill
+        // whole segments.
         let mut lines = String::new();
         for i in 0..400u64 {
             let text: Vec<String> = match i % 8 {
@@ -329,14 +330,14 @@ mod tests {
             );
             assert_eq!(stats.representatives, stats.documents);
             whole.extend(found.into_iter().map(|(document, _)| document.docno));
-            // What is there is used again.
+            // A finished subset is reused.
             drop(part);
             let mut part = collection::beside(&base, &place, "a third").unwrap();
             assert!(collection::ingested(&part.manifest));
             make::<K>(&base, &mut part, selection, &context).unwrap();
             assert_eq!(content::<K>(&part), expected);
             drop(part);
-            // What was drawn otherwise is not.
+            // A subset that was drawn differently is not reused.
             let other = collection::beside(&base, &place, "another third").unwrap();
             assert!(!collection::ingested(&other.manifest));
             other.discard().unwrap();

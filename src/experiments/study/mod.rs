@@ -28,8 +28,8 @@
 //!
 //! # Cost
 //! One exact join at the lowest threshold, and for each ratio 1/n, n joins of 1/n of the records.
-//! Memory: 17 bytes per document and the tables, 16 (thresholds + 1)² bytes for each trial and size
-//! group, in addition to the memory of a join.
+//! Memory: 17 bytes per document and the tables, in addition to the memory of a join. The tables
+//! take 16 (thresholds + 1)² bytes for each trial and size group.
 //!
 //! # Where we depart from the source
 //! The paper compares only documents of the same size group. Here pairs across groups count too,

@@ -50,8 +50,8 @@ pub struct Study {
     pub config: StudyConfig,
     /// The size groups' bounds in words, as `0-499`.
     pub groups: Vec<String>,
-    /// Number of words of the documents (representatives) of some ranks, the largest first: (rank
-    /// from 1, words). All ranks up to 100, then about a hundred for each power of ten.
+    /// Sizes of documents (representatives) in words, largest first: (rank from 1, words). Contains
+    /// all ranks up to 100, further ranks in steps of at most 1 %, and the last rank.
     pub sizes: Vec<(u64, u64)>,
     /// Ratio by ratio, class by class.
     pub trials: Vec<Trial>,

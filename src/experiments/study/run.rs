@@ -1,4 +1,4 @@
-//! The trials, one after the other.
+//! Runs the trials of a study one after the other.
 
 use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue, each_document};
@@ -24,13 +24,14 @@ use serde::{Deserialize, Serialize};
 use super::comparison::comparison;
 use super::results::{Study, StudyConfig, StudyFile, Trial, TrialGroup};
 
-/// What the stage is called in progress and messages.
+/// The name of the stage in progress and messages.
 pub const STAGE: &str = "study";
-/// Subdirectory of an output directory that a study writes to.
+/// The subdirectory of the output directory for the results of a study.
 pub const DIRECTORY: &str = "study";
-/// Readers of pair lists and writers of small files.
+/// Memory of the readers of pair lists and the writers of small files.
 const FIXED_BYTES: u64 = 32 << 20;
-/// Ranks for each power of ten that are kept of the sizes of documents, beyond the first hundred.
+/// Beyond this rank, the figure of document sizes skips ranks: its steps are the rank divided by
+/// this number.
 const RANKS: u64 = 100;
 
 impl Default for StudyConfig {
@@ -43,11 +44,11 @@ impl Default for StudyConfig {
     }
 }
 
-/// The threshold of which the paper speaks in numbers.
+/// The threshold for which the paper gives numbers.
 pub(crate) const USUAL: f64 = 0.85;
 
 impl StudyConfig {
-    /// Refuses what is not in order.
+    /// Returns an error if the ratios or thresholds are out of range or not in ascending order.
     pub fn check(&self) -> Result<()> {
         let refuse = |name, given: String, limit: &str| {
             let limit = limit.into();
@@ -75,7 +76,7 @@ impl StudyConfig {
         Ok(())
     }
 
-    /// The number of the threshold nearest to a value, the lower of two.
+    /// The number of the threshold nearest to a value, and the lower one of two.
     #[must_use]
     pub fn nearest(&self, wanted: f64) -> Option<usize> {
         let away = |threshold: &Threshold| (threshold.to_f64() - wanted).abs();
@@ -84,40 +85,40 @@ impl StudyConfig {
             .map(|(place, _)| place)
     }
 
-    /// Bytes of the tables of all trials.
+    /// Memory in bytes of the tables of all trials.
     fn bytes(&self, base: &Workspace) -> u64 {
         let groups = collection::config(&base.manifest).size_groups.count() as u64;
         let side = self.thresholds.len() as u64 + 1;
         (self.trials() + 1) * groups * 2 * side * side * size_of::<u64>() as u64
     }
 
-    /// Classes of all ratios.
+    /// The number of trials: one for each class of each ratio.
     #[must_use]
     pub fn trials(&self) -> u64 {
         self.ratios.iter().map(|&n| u64::from(n)).sum()
     }
 }
 
-/// What a study took, beside what it found; not the same from one time to the next.
+/// What a study cost. It differs from run to run, so it is not part of the results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StudyCost {
-    /// Reading the inputs, as the run counted it.
+    /// Reading the inputs, as recorded by the run that read them.
     pub reading: Cost,
-    /// The exact run at the lowest threshold, from the collection to its pairs,
+    /// The exact run at the lowest threshold, from the collection to its pairs.
     pub exact: Cost,
-    /// and of the postings that it looked at, the share in prefixes; `None` where it counted.
+    /// The share of postings in prefixes that the exact run read; `None` for the counting join.
     pub prefix_share: Option<f64>,
-    /// The mean trial of each ratio 1/n, by n.
+    /// The mean cost of a trial of each ratio 1/n, by n.
     pub trials: BTreeMap<u32, Cost>,
-    /// Runs with plans, made on the whole collection for the threshold nearest 0.85.
+    /// Runs with plans, which are made on the whole collection for the threshold nearest 0.85.
     pub planned: Vec<PlannedTrial>,
     /// Wall seconds of the exact run and all trials.
     pub wall_seconds: f64,
-    /// CPU seconds of them.
+    /// CPU seconds of the exact run and all trials.
     pub cpu_seconds: f64,
-    /// Trials.
+    /// The number of trials, including the exact run.
     pub count: u64,
-    /// Peak resident bytes of the process.
+    /// Peak resident memory of the process in bytes.
     pub peak_bytes: u64,
 }
 
@@ -126,17 +127,17 @@ pub struct StudyCost {
 pub struct PlannedTrial {
     /// The plan.
     pub plan: Plan,
-    /// What it found at the plan's threshold,
+    /// The counts of pairs at the plan's threshold.
     pub counts: Counts,
-    /// by size group of the smaller document,
+    /// The same counts by size group of the smaller document.
     pub groups: Vec<Counts>,
-    /// Documents of which nothing is sampled.
+    /// Documents without any sampled shingle.
     pub nothing_sampled: u64,
-    /// What it took, at the lowest threshold as the trials.
+    /// The cost of the run at the lowest threshold, as for the trials.
     pub cost: Cost,
 }
 
-/// Precisions that plans are made for.
+/// The precisions for which plans are made.
 const PLANNED: [(u64, u64); 3] = [(4, 5), (9, 10), (19, 20)];
 
 /// Makes plans and runs them.
@@ -151,7 +152,7 @@ fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> 
         .windows(2)
         .all(|pair| pair[1].is_multiple_of(pair[0]));
     if !nest {
-        // Documents of two ratios could not be compared.
+        // Documents sampled at two different ratios would not be comparable.
         return Ok(Vec::new());
     }
     let mut all = Vec::new();
@@ -203,7 +204,8 @@ fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> 
     Ok(all)
 }
 
-/// Writes tables, figures, and what the study took; removes those of an earlier study that this one has not.
+/// Writes the tables, the figures and the cost. Removes files of an earlier study that this study
+/// does not write.
 pub fn write(
     base: &mut Workspace,
     study: &Study,
@@ -239,9 +241,9 @@ pub fn write(
     base.name_others(files)
 }
 
-/// Subdirectory of a study's for finished trials.
+/// The subdirectory of a study's directory for finished trials.
 const TRIALS: &str = "trials";
-/// The file with what a study took, and the plans it tried.
+/// The file with the cost of a study and the plans it tried.
 pub const COST_FILE: &str = "study.json";
 
 /// The version of `study.json` and of the files of trials.
@@ -250,18 +252,18 @@ pub const FORMAT: u32 = 1;
 /// A finished trial on disk.
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// Of [`FORMAT`]; a trial of another one is run again.
+    /// The [`FORMAT`] of the file. A trial with another format is run again.
     format: u32,
-    /// Of everything that it depends on.
+    /// A digest of everything the trial depends on.
     digest: String,
     trial: Trial,
     cost: Cost,
-    /// Of the exact run: share of the postings in prefixes.
+    /// For the exact run, the share of postings in prefixes.
     #[serde(default)]
     prefix_share: Option<f64>,
 }
 
-/// Runs the trials of a study that are still to be run; returns what all of them counted.
+/// Runs the trials of a study that are not finished, and returns the results and costs of all.
 pub fn run(
     base: &mut Workspace,
     config: &StudyConfig,
@@ -354,7 +356,7 @@ pub fn run(
     Ok((study, cost))
 }
 
-/// Words of representatives by rank, for the figure of document sizes.
+/// Sizes of representatives in words by rank, for the figure of document sizes.
 fn sizes(base: &Workspace) -> Result<Vec<(u64, u64)>> {
     let representatives = Catalogue::representatives(base)?;
     let mut words = Vec::new();
@@ -371,7 +373,7 @@ fn sizes(base: &Workspace) -> Result<Vec<(u64, u64)>> {
         kept.push((rank, words));
         rank += (rank / RANKS).max(1);
     }
-    // The smallest is always there.
+    // The smallest document is always included.
     if let Some(&least) = words.last()
         && kept
             .last()
@@ -392,7 +394,7 @@ struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// A trial, from the disk if it is there.
+    /// Runs a trial, or reads its result if it is finished.
     fn trial(&mut self, n: u32, class: u32) -> Result<Kept> {
         self.context.stop.check(STAGE)?;
         let thresholds: Vec<String> = self
@@ -412,7 +414,7 @@ impl Trials<'_> {
         let collection = store::digest_of(&stands_on, &path)?;
         let digest = format!("{collection}\n{n}\n{class}\n{}", thresholds.join(","));
         let digest = store::digest(digest.as_bytes());
-        // One that is damaged is made again.
+        // A damaged file is made again.
         if self.base.is_whole(&name)
             && let Ok(kept) = serde_json::from_slice::<Kept>(&disk::read_all(&path)?)
             && kept.format == FORMAT
@@ -438,7 +440,7 @@ impl Trials<'_> {
         Ok(kept)
     }
 
-    /// Makes the true pairs, if they are not there.
+    /// Finds the true pairs, unless they exist.
     fn truth(&mut self) -> Result<Cost> {
         if self.truth.is_some() {
             return Ok(Cost::default());
@@ -450,12 +452,12 @@ impl Trials<'_> {
         Ok(cost)
     }
 
-    /// Bytes held while a trial runs.
+    /// The memory in bytes that a study uses while a trial runs.
     fn held(&self) -> Result<u64> {
         Ok(Documents::bytes(Catalogue::stats(self.base)?.documents) + self.config.bytes(self.base))
     }
 
-    /// What must be known of documents, read once.
+    /// The sizes and size groups of the documents, read once.
     fn documents(&self) -> Result<Option<Rc<Documents>>> {
         if self.documents.get().is_none() {
             let _ = self.documents.set(Rc::new(Documents::load(self.base)?));
@@ -493,7 +495,7 @@ impl Trials<'_> {
         Ok((trial, cost))
     }
 
-    /// Counts pairs and sizes of a trial.
+    /// Counts the pairs and sizes of a trial.
     fn compare(
         &self,
         rate: Rate,
@@ -546,7 +548,7 @@ impl Trials<'_> {
         })
     }
 
-    /// Share of the postings that the exact join looked at.
+    /// The share of postings in prefixes in the exact join.
     fn prefix_share(&self) -> Option<f64> {
         let pairs = self.truth.as_ref()?.manifest.get::<PairsEntry>()?;
         let prefix = pairs
@@ -557,7 +559,7 @@ impl Trials<'_> {
         Some(prefix.prefix_postings as f64 / prefix.entries as f64)
     }
 
-    /// Removes what the trials needed, now or before a stop.
+    /// Removes temporary data, including that of earlier runs that were stopped.
     fn discard(mut self) -> Result<()> {
         if let Some(truth) = self.truth.take() {
             truth.discard()?;
