@@ -58,6 +58,7 @@ pub mod budget;
 pub mod byte_size;
 pub mod cluster;
 pub mod collection;
+pub mod dedup;
 pub mod error;
 pub mod evaluate;
 pub mod experiments;

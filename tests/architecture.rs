@@ -46,14 +46,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("pipeline", &["pipeline"]),
     ("methods", &["methods"]),
     (
-        "experiments, evaluation, look-ups",
-        &["experiments", "evaluate", "query"],
+        "experiments, evaluation, look-ups, deduplication",
+        &["experiments", "evaluate", "query", "dedup"],
     ),
     ("presentation", &["report", "inspect"]),
 ];
 
 /// Layers whose modules do not use each other, either way.
-const INDEPENDENT: &[&str] = &["experiments, evaluation, look-ups", "presentation"];
+const INDEPENDENT: &[&str] = &[
+    "experiments, evaluation, look-ups, deduplication",
+    "presentation",
+];
 
 /// Imports that go up the list and are known: each is to go away, none may come.
 const KNOWN: &[(&str, &str)] = &[];

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{
-    compare, evaluate, graph, inspect, method, perturb, plan, qrels, query, report, run, shell,
-    status, study, verify,
+    compare, dedup, evaluate, graph, inspect, method, perturb, plan, qrels, query, report, run,
+    shell, status, study, verify,
 };
 
 /// Find near-duplicate documents exactly, in bounded memory
@@ -37,7 +37,9 @@ const STATUS: &str = "Exit status:
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Find",
-        &["run", "ingest", "join", "cluster", "method", "query"],
+        &[
+            "run", "dedup", "ingest", "join", "cluster", "method", "query",
+        ],
     ),
     ("Look", &["report", "graph", "status", "inspect"]),
     (
@@ -63,6 +65,17 @@ Examples:
   lookalike run sample-corpora/files/a sample-corpora/warc -o pages --memory 512MiB
   lookalike run sample-corpora/jsonl -o rows --text-field text --id-field id")]
     Run(Box<run::RunOptions>),
+    /// Copy the inputs without their duplicates
+    ///
+    /// Finds pairs as `lookalike run` does, and writes every INPUT again without the redundant
+    /// records. What is kept has its own bytes, and every removal can be explained.
+    #[command(after_long_help = "\
+Examples:
+  lookalike dedup sample-corpora/jsonl -o kept --removed removed
+  lookalike dedup sample-corpora/trec-web -o kept --threshold 0.7 --keep longest
+  lookalike run sample-corpora/warc -o pages
+  lookalike dedup --from pages -o kept --keep newest")]
+    Dedup(Box<dedup::Options>),
     /// Read documents into a collection, without finding pairs
     ///
     /// The collection in DIR is the input of the other commands.

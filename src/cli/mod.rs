@@ -10,6 +10,7 @@
 mod commands;
 mod compare;
 mod context;
+mod dedup;
 mod evaluate;
 mod flags;
 mod graph;
@@ -91,6 +92,7 @@ pub fn main() -> ExitCode {
 fn command(command: Command) -> Result<ExitCode, Error> {
     match command {
         Command::Run(options) => run::run(&options),
+        Command::Dedup(options) => dedup::run(&options),
         Command::Ingest(options) => run::ingest(&options),
         Command::Join(options) => run::join(&options),
         Command::Plan(options) => plan::run(&options),

@@ -280,6 +280,36 @@ impl<'a> WarcHead<'a> {
     }
 }
 
+/// The value of a field of a record: of a JSON object by its path, of a WARC header by its name.
+pub(crate) fn field_of(kind: &RecordKind, bytes: &[u8], name: &str) -> Option<String> {
+    match kind {
+        RecordKind::Json => json::field(bytes, name),
+        RecordKind::Warc => {
+            let mut fields = Fields::after_line(&bytes[..bytes.len().min(HEAD)]);
+            let found = fields.find(|(field, _)| field.eq_ignore_ascii_case(name.as_bytes()));
+            found.map(|(_, value)| text_of(value).into_owned())
+        }
+        _ => None,
+    }
+}
+
+/// The type of a WARC record, and the identities of itself and of the records that it is linked to:
+/// `WARC-Record-ID`, `WARC-Concurrent-To` and `WARC-Refers-To` (ISO 28500, section 5).
+pub(crate) fn warc_links(bytes: &[u8]) -> (&[u8], impl Iterator<Item = &[u8]>) {
+    let kind = WarcHead::parse(bytes).kind.unwrap_or_default();
+    let links = Fields::after_line(bytes).filter(|(name, _)| {
+        [
+            &b"warc-record-id"[..],
+            b"warc-concurrent-to",
+            b"warc-refers-to",
+        ]
+        .iter()
+        .any(|link| name.eq_ignore_ascii_case(link))
+    });
+    let links = links.map(|(_, value)| unbracket(value));
+    (kind, links.filter(|link| !link.is_empty()))
+}
+
 fn unbracket(value: &[u8]) -> &[u8] {
     let value = value.strip_prefix(b"<").unwrap_or(value);
     value.strip_suffix(b">").unwrap_or(value).trim_ascii()

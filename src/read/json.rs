@@ -415,6 +415,16 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
     })
 }
 
+/// The value of a field of an object, a string or a number; `None` if it has none, or is no JSON.
+pub(super) fn field(bytes: &[u8], path: &str) -> Option<String> {
+    let config = ReadConfig {
+        id_field: Some(path.into()),
+        ..ReadConfig::default()
+    };
+    let text = String::from_utf8_lossy(bytes);
+    name_in(find(&mut parse(&text, &config).ok()?, path)?)
+}
+
 /// Whether the text begins like an HTML page.
 fn is_page(text: &str) -> bool {
     let start = text.trim_start().as_bytes();

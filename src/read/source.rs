@@ -181,24 +181,55 @@ impl BufRead for Input {
     }
 }
 
+/// The compression of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Codec {
+    None,
+    Gzip,
+    Bzip2,
+    Xz,
+    Zstd,
+    /// compress(1), `.Z`.
+    Lzw,
+}
+
+impl Codec {
+    fn name(self) -> &'static str {
+        match self {
+            Codec::None => "file",
+            Codec::Gzip => "gzip",
+            Codec::Bzip2 => "bzip2",
+            Codec::Xz => "xz",
+            Codec::Zstd => "zstd",
+            Codec::Lzw => "compress (.Z)",
+        }
+    }
+}
+
+impl std::fmt::Display for Codec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// The compression whose magic number these first bytes are.
-pub(super) fn compression_of(head: &[u8]) -> Option<&'static str> {
+pub(super) fn compression_of(head: &[u8]) -> Option<Codec> {
     if head.starts_with(&[0x1f, 0x8b]) {
-        Some("gzip")
+        Some(Codec::Gzip)
     } else if head.starts_with(&[0x1f, 0x9d]) {
-        Some("compress (.Z)")
+        Some(Codec::Lzw)
     } else if head.len() >= 10
         && head.starts_with(b"BZh")
         && head[3].is_ascii_digit()
         && (head[4..10] == *b"1AY&SY" || head[4..10] == [0x17, 0x72, 0x45, 0x38, 0x50, 0x90])
     {
-        Some("bzip2")
+        Some(Codec::Bzip2)
     } else if head.starts_with(b"\xfd7zXZ\0") {
-        Some("xz")
+        Some(Codec::Xz)
     } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
         || (head.len() >= 4 && head[0] & 0xf0 == 0x50 && head[1..4] == [0x2a, 0x4d, 0x18])
     {
-        Some("zstd")
+        Some(Codec::Zstd)
     } else {
         None
     }
@@ -216,7 +247,7 @@ enum Decoder {
 /// The decompressed bytes of one input.
 pub(super) struct Source {
     decoder: Decoder,
-    compression: Option<&'static str>,
+    compression: Option<Codec>,
     produced: u64,
 }
 
@@ -228,12 +259,12 @@ impl Source {
             Fault::new(Reason::DecompressorMemory, format!("{what}: {error}"))
         };
         let decoder = match compression {
-            None => Decoder::Plain(input),
-            Some("gzip") => Decoder::Gzip(Box::new(Gzip::new(input))),
-            Some("bzip2") => Decoder::Bzip2(Box::new(Bzip2::Inside(
+            None | Some(Codec::None) => Decoder::Plain(input),
+            Some(Codec::Gzip) => Decoder::Gzip(Box::new(Gzip::new(input))),
+            Some(Codec::Bzip2) => Decoder::Bzip2(Box::new(Bzip2::Inside(
                 bzip2::bufread::BzDecoder::new(input),
             ))),
-            Some("xz") => {
+            Some(Codec::Xz) => {
                 let stream = liblzma::stream::Stream::new_stream_decoder(
                     DECODER_MEMORY,
                     liblzma::stream::CONCATENATED,
@@ -243,7 +274,7 @@ impl Source {
                     input, stream,
                 )))
             }
-            Some("zstd") => {
+            Some(Codec::Zstd) => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(input)
                     .map_err(|error| failed("zstd", &error))?;
                 decoder
@@ -251,7 +282,7 @@ impl Source {
                     .map_err(|error| failed("zstd", &error))?;
                 Decoder::Zstd(Box::new(decoder))
             }
-            Some(_) => Decoder::Lzw(Box::new(Lzw::new(input))),
+            Some(Codec::Lzw) => Decoder::Lzw(Box::new(Lzw::new(input))),
         };
         Ok(Source {
             decoder,
@@ -261,7 +292,7 @@ impl Source {
     }
 
     /// The detected compression, if any.
-    pub fn compression(&self) -> Option<&'static str> {
+    pub fn compression(&self) -> Option<Codec> {
         self.compression
     }
 
@@ -320,7 +351,7 @@ impl Source {
         if let Some(failure) = self.input().and_then(|input| input.failure.clone()) {
             return failure;
         }
-        let compression = self.compression.unwrap_or("file");
+        let compression = self.compression.unwrap_or(Codec::None);
         match failure {
             Failure::Fault(fault) => fault,
             Failure::Io(error) => {
@@ -353,6 +384,20 @@ impl Decompressed {
         let file = crate::store::disk::open(path)?;
         let source = Source::new(Input::new(Box::new(file))).map_err(io_error);
         Ok(Decompressed(source.map_err(Error::io("read", path))?))
+    }
+
+    /// The compression that the first bytes show.
+    pub(crate) fn codec(&self) -> Codec {
+        self.0.compression.unwrap_or(Codec::None)
+    }
+
+    /// The number of members that have begun. Only gzip is known to have several; a call of `read`
+    /// gives bytes of one.
+    pub(crate) fn members(&self) -> u64 {
+        match &self.0.decoder {
+            Decoder::Gzip(gzip) => gzip.members,
+            _ => 1,
+        }
     }
 }
 
@@ -433,6 +478,8 @@ struct Gzip {
     magic_begun: bool,
     /// A fault found together with bytes that must be delivered first.
     fault: Option<Failure>,
+    /// The number of members that have begun.
+    members: u64,
 }
 
 impl Gzip {
@@ -444,6 +491,7 @@ impl Gzip {
             state: GzipState::Header,
             magic_begun: false,
             fault: None,
+            members: 0,
         }
     }
 
@@ -495,6 +543,7 @@ impl Gzip {
                 GzipState::End => return Ok(0),
                 GzipState::Header => {
                     self.header()?;
+                    self.members += 1;
                     self.inflate.reset(false);
                     self.crc.reset();
                     self.state = GzipState::Body;

@@ -60,7 +60,7 @@ impl Stream {
             .map_or(self.position, |source| source.position().max(self.position))
     }
 
-    pub fn compression(&self) -> Option<&'static str> {
+    pub fn compression(&self) -> Option<super::source::Codec> {
         self.source.as_ref().and_then(Source::compression)
     }
 

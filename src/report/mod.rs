@@ -8,6 +8,7 @@
 
 pub(crate) mod charts;
 mod comparison;
+mod dedup;
 pub mod figures;
 mod graph;
 mod ledger;
@@ -16,6 +17,7 @@ mod plan;
 mod wording;
 mod write;
 
+pub use dedup::dedup_ledger;
 pub use graph::{GraphFormat, graph, write_graph};
 pub use ledger::{cost_rows, ledger, ledger_rows};
 pub use plan::{plan, study};

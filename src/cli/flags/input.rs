@@ -1,6 +1,6 @@
 //! Flags that select the inputs and define how documents become fingerprint sets.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use globset::Glob;
@@ -279,7 +279,12 @@ pub struct CollectionFlags {
 impl CollectionFlags {
     /// Lists the inputs.
     pub fn list(&self) -> Result<Inputs> {
-        pipeline::selected_inputs(&self.inputs, &self.walk.selection(), &self.output)
+        self.list_for(&self.output)
+    }
+
+    /// Lists the inputs of a collection in another directory.
+    pub fn list_for(&self, out: &Path) -> Result<Inputs> {
+        pipeline::selected_inputs(&self.inputs, &self.walk.selection(), out)
     }
 
     /// The parameters in the form that the library takes.

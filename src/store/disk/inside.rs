@@ -240,6 +240,18 @@ pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     Ok(sys::renameat(from.at(), &from.name, to.at(), &to.name)?)
 }
 
+/// Makes a hard link. If `from` is a symbolic link, the file it leads to is linked.
+pub(super) fn link(from: &Path, to: &Path) -> io::Result<()> {
+    let to = Spot::of(to)?;
+    Ok(sys::linkat(
+        sys::CWD,
+        from,
+        to.at(),
+        &to.name,
+        AtFlags::SYMLINK_FOLLOW,
+    )?)
+}
+
 /// Removes a name that is not a directory. Of a link, it removes the link itself.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     let spot = Spot::of(path)?;

@@ -508,6 +508,23 @@ pub fn list(path: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
+/// The names in a directory, sorted; bytes that are not UTF-8 are replaced.
+pub fn list_all(path: &Path) -> Result<Vec<String>> {
+    let all = faults::doing(Op::List, path, None, || inside::list(path));
+    let all = all.map_err(Error::io("list", path))?;
+    let names = all
+        .into_iter()
+        .map(|(name, _)| name.to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Gives a file another name, which must be free. The errors are the caller's to interpret.
+pub fn link(from: &Path, to: &Path) -> io::Result<()> {
+    faults::doing(Op::Create, to, None, || inside::link(from, to))
+}
+
 /// Reads a whole small file.
 pub fn read_all(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();

@@ -1,0 +1,231 @@
+//! `dedup`: write the inputs again without their duplicates.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use lookalike::dedup::{self, DedupConfig, Empty, Form, Policy, Rejects, Rule};
+use lookalike::join::JoinConfig;
+use lookalike::measure::Measure;
+use lookalike::pipeline::{JoinParameters, Spill};
+use lookalike::report::dedup_ledger;
+use lookalike::sample::Sampling;
+use lookalike::workspace::Workspace;
+use lookalike::{Error, Result, pipeline};
+
+use super::context::with_context;
+use super::flags::{CollectionFlags, Comparison, Limits, Output};
+
+/// Options of `dedup`.
+#[derive(Debug, Args)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "inputs" => arg.required(false).required_unless_present("from"),
+    "output" => arg
+        .value_name("KEPT")
+        .help("Directory for the kept records, which must be new or empty")
+        .long_help(
+            "Directory for the kept records, which must be new or empty\n\n\
+             It gets one file for each input file, under the same relative path, in the same \
+             format, compression and order. The same command continues a directory that it began.",
+        ),
+    "keep_text" => arg.hide(true),
+    _ => arg,
+}))]
+pub struct Options {
+    #[command(flatten)]
+    collection: CollectionFlags,
+    #[command(flatten)]
+    comparison: Comparison,
+    /// Also write the removed records, and why each was removed, to this directory
+    ///
+    /// The directory mirrors the inputs, like KEPT. removed.jsonl in it has a line for each removed
+    /// document: its file, record number, docno and byte offset, the reason, the document that was
+    /// kept in its place, their resemblance, and the cluster.
+    ///
+    /// Example: --removed removed
+    #[arg(long, value_name = "DIR")]
+    removed: Option<PathBuf>,
+    /// Working directory [default: KEPT.work]
+    ///
+    /// It has what `lookalike run` writes: pairs, clusters and the report. A directory that an
+    /// earlier run made from the same inputs with the same parameters is reused.
+    ///
+    /// Example: --work run
+    #[arg(long, value_name = "DIR", conflicts_with = "from")]
+    work: Option<PathBuf>,
+    /// Use the pairs of a finished directory, in place of INPUT
+    ///
+    /// DIR is the output directory of `lookalike run`. Its inputs are read again.
+    ///
+    /// Example: --from run
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "threshold", "score"])]
+    from: Option<PathBuf>,
+    /// Prefer this document among duplicates (repeatable)
+    ///
+    /// first and last: in the order of the input. longest, shortest: by words. newest:FIELD,
+    /// oldest:FIELD: by a date (RFC 3339, or a number) in the record; WARC-Date without FIELD.
+    /// max:FIELD, min:FIELD: by a number. prefer:FIELD=A,B: A before B before all other values.
+    /// prefer-input:GLOB,GLOB: by the name of the input file. The first --keep decides, the next
+    /// ones break its ties, and the order of the input breaks the rest. A document without the
+    /// field comes last.
+    ///
+    /// Example: --keep prefer:source=wiki,books --keep longest
+    #[arg(long, value_name = "POLICY", help_heading = "Choice")]
+    keep: Vec<Policy>,
+    /// Which documents stay: star, cluster or none
+    ///
+    /// star goes through the documents in the order of --keep and removes each one that reaches the
+    /// threshold with a document kept before. No two kept documents reach it, and each removed one
+    /// reaches it with the kept document that removed.jsonl names. cluster keeps one document of
+    /// each cluster, also where a chain of similar documents connects dissimilar ones. none keeps no
+    /// document of a cluster.
+    ///
+    /// Example: --rule cluster
+    #[arg(long, value_name = "RULE", default_value_t = Rule::Star, help_heading = "Choice")]
+    rule: Rule,
+    /// Keep or drop documents without words
+    ///
+    /// Example: --empty drop
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "keep",
+        help_heading = "Choice"
+    )]
+    empty: KeepOrDrop,
+    /// Keep or drop records that could not be read as documents
+    ///
+    /// Example: --rejects drop
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "keep",
+        help_heading = "Choice"
+    )]
+    rejects: KeepOrDrop,
+    /// Write all records, and add to each what becomes of it (JSON)
+    ///
+    /// Each object gets a member lookalike with cluster, cluster_size, survivor, resemblance and
+    /// kept.
+    ///
+    /// Example: --annotate
+    #[arg(long, conflicts_with_all = ["removed", "ids_only"])]
+    annotate: bool,
+    /// Write lists of the kept and removed documents, not the records
+    ///
+    /// KEPT gets kept.tsv and removed.tsv: file, record number, byte offset and docno of each
+    /// document, and for removed ones the reason and the kept document.
+    ///
+    /// Example: --ids-only
+    #[arg(long, conflicts_with = "removed")]
+    ids_only: bool,
+    /// Make hard links of files that lose nothing, not copies
+    ///
+    /// A change of such an input then changes the kept file, too. Files are copied if the file
+    /// system has no links.
+    ///
+    /// Example: --link
+    #[arg(long, hide_short_help = true)]
+    link: bool,
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    printed: Output,
+}
+
+/// A choice between two.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum KeepOrDrop {
+    /// They stay.
+    Keep,
+    /// They are removed.
+    Drop,
+}
+
+pub fn run(options: &Options) -> Result<ExitCode> {
+    let flags = &options.collection;
+    let config = DedupConfig {
+        keep: options.keep.clone(),
+        rule: options.rule,
+        empty: match options.empty {
+            KeepOrDrop::Keep => Empty::Keep,
+            KeepOrDrop::Drop => Empty::Drop,
+        },
+        rejects: match options.rejects {
+            KeepOrDrop::Keep => Rejects::Keep,
+            KeepOrDrop::Drop => Rejects::Drop,
+        },
+        form: match (options.annotate, options.ids_only) {
+            (true, _) => Form::Annotated,
+            (_, true) => Form::Lists,
+            _ => Form::Records,
+        },
+        link: options.link,
+    };
+    let criterion = options.comparison.criterion();
+    if !matches!(
+        criterion.measure,
+        Measure::Resemblance | Measure::Containment
+    ) {
+        return Err(Error::BadParameter {
+            name: "score",
+            given: criterion.measure.to_string(),
+            limit: "dedup uses resemblance or containment".into(),
+        });
+    }
+    let outputs = (flags.output.as_path(), options.removed.as_deref());
+    let work = match (&options.from, &options.work) {
+        (Some(directory), _) | (None, Some(directory)) => directory.clone(),
+        (None, None) => dedup::work_directory(&flags.output),
+    };
+    with_context(
+        &options.limits.resources(options.printed.quiet()),
+        |context| {
+            let workspace = match &options.from {
+                Some(directory) => pipeline::open(directory)?,
+                None => {
+                    let collection = flags.config()?;
+                    let join = JoinConfig {
+                        threshold: criterion.threshold,
+                        measure: criterion.measure,
+                        ..JoinConfig::default()
+                    };
+                    let parameters = JoinParameters {
+                        sampling: Sampling::Full,
+                        plan: None,
+                        join,
+                        spill: Spill::Auto,
+                        fan_in: None,
+                    };
+                    Workspace::look_whether_free(&work)?;
+                    let inputs = flags.list_for(&work)?;
+                    let strict = flags.strict;
+                    pipeline::run(&inputs, &work, &collection, &parameters, strict, context)?;
+                    pipeline::open(&work)?
+                }
+            };
+            let summary = dedup::run(&workspace, &config, outputs, context)?;
+            if options.printed.json() {
+                super::say(&super::json(&summary)?)?;
+            } else if !options.printed.quiet() {
+                let places = places(outputs, &work);
+                super::say(&format!(
+                    "{}\n{places}",
+                    dedup_ledger(&summary, options.rule)
+                ))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        },
+    )
+}
+
+fn places((kept, removed): (&Path, Option<&Path>), work: &Path) -> String {
+    let removed = removed.map_or_else(String::new, |removed| {
+        format!("removed records in {}\n", removed.display())
+    });
+    format!(
+        "kept records in {}\n{removed}pairs and clusters in {}\n",
+        kept.display(),
+        work.display()
+    )
+}

@@ -1,0 +1,426 @@
+//! Which documents stay, which go, and because of which.
+
+use std::path::Path;
+
+use super::order::Ranks;
+use super::policy::Rule;
+use super::{Empty, STAGE};
+use crate::budget::ByteSize;
+use crate::collection::{Catalogue, MappedSets, each_document};
+use crate::ids::Key;
+use crate::join::{each_pair, sizes_of_pairs};
+use crate::measure::{Criterion, Measure};
+use crate::progress::Context;
+use crate::store::{Tagged, sort_tagged};
+use crate::union_find::UnionFind;
+use crate::workspace::Workspace;
+use crate::{Error, Result};
+
+/// Marks a document without a survivor or a cluster.
+const NONE: u32 = u32::MAX;
+/// Marks a class of exact duplicates that goes without a survivor.
+const GONE: u32 = u32::MAX - 1;
+
+/// Why a document is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// It equals the survivor.
+    Exact,
+    /// It reaches the threshold with the survivor.
+    Near,
+    /// Its cluster contains the survivor, but the two do not reach the threshold.
+    Chain,
+    /// The survivor contains it.
+    Contained,
+    /// It belongs to a cluster, and `--rule none` keeps no document of a cluster.
+    Clustered,
+    /// It has no words.
+    Empty,
+}
+
+impl Reason {
+    /// All reasons, in the order of the ledger.
+    pub const ALL: [Reason; 6] = [
+        Reason::Exact,
+        Reason::Near,
+        Reason::Chain,
+        Reason::Contained,
+        Reason::Clustered,
+        Reason::Empty,
+    ];
+
+    /// The word in `removed.jsonl`.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Reason::Exact => "exact",
+            Reason::Near => "near",
+            Reason::Chain => "chain",
+            Reason::Contained => "contained",
+            Reason::Clustered => "cluster",
+            Reason::Empty => "empty",
+        }
+    }
+}
+
+/// Whether a document stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Kept,
+    Removed {
+        reason: Reason,
+        survivor: Option<u32>,
+        /// Fingerprints that it shares with the survivor.
+        shared: u32,
+    },
+}
+
+/// The fate of every document, in columns over all documents.
+pub(super) struct Choice {
+    rule: Rule,
+    criterion: Criterion,
+    drop_empty: bool,
+    /// The first document with the same words.
+    representatives: Vec<u32>,
+    /// By representative: the preferred document with these words, unless that is the
+    /// representative.
+    preferred: Option<Vec<u32>>,
+    /// By representative: the representative of the survivor; [`NONE`] if the class stays.
+    survivors: Vec<u32>,
+    /// By representative: what the class shares with its survivor.
+    shared: Vec<u32>,
+    /// The first document of the cluster of each document.
+    clusters: Vec<u32>,
+    /// By first document of a cluster: the documents in it.
+    members: Vec<u32>,
+    /// By first document of a cluster: its number.
+    numbers: Vec<u32>,
+    /// One bit for each document: it has no words.
+    empty: Vec<u64>,
+}
+
+impl Choice {
+    /// Bytes of memory for this number of documents, without the order of preference.
+    pub fn bytes(documents: u64) -> u64 {
+        documents * 4 * 7 + documents / 8
+    }
+
+    /// Decides over all documents of a collection whose pairs are listed.
+    pub fn make(
+        workspace: &Workspace,
+        criterion: Criterion,
+        (rule, empty): (Rule, Empty),
+        ranks: &Ranks,
+        (scratch, memory): (&Path, ByteSize),
+        context: &Context<'_>,
+    ) -> Result<Choice> {
+        let representatives = Catalogue::representatives(workspace)?.0;
+        let documents = representatives.len();
+        let mut without_words = vec![0u64; documents.div_ceil(64)];
+        each_document(workspace, |number, document| {
+            if number.is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+            }
+            let empty = u64::from(document.words == 0);
+            without_words[number as usize / 64] |= empty << (number % 64);
+            Ok(())
+        })?;
+        let mut choice = Choice {
+            rule,
+            criterion,
+            drop_empty: empty == Empty::Drop,
+            preferred: None,
+            survivors: vec![NONE; documents],
+            shared: vec![0; documents],
+            clusters: Vec::new(),
+            members: vec![0; documents],
+            numbers: vec![NONE; documents],
+            empty: without_words,
+            representatives,
+        };
+        // Directories of version 0.1 take documents without words for duplicates of each other.
+        for document in 0..documents {
+            if choice.is_empty(document as u32) {
+                choice.representatives[document] = document as u32;
+            }
+        }
+        if let Ranks::Given(_) = ranks {
+            choice.preferred = Some(preferred(&choice.representatives, ranks));
+        }
+        choice.find_clusters(workspace, context)?;
+        match rule {
+            Rule::Star => choice.star(workspace, ranks, (scratch, memory), context)?,
+            Rule::Cluster => choice.one_of_each(workspace, ranks, context)?,
+            Rule::None => choice.none(),
+        }
+        Ok(choice)
+    }
+
+    pub fn documents(&self) -> u32 {
+        self.representatives.len() as u32
+    }
+
+    fn is_empty(&self, document: u32) -> bool {
+        self.empty[document as usize / 64] >> (document % 64) & 1 == 1
+    }
+
+    /// The preferred document with the words of a representative.
+    fn preferred(&self, representative: u32) -> u32 {
+        match &self.preferred {
+            None => representative,
+            Some(preferred) => preferred[representative as usize],
+        }
+    }
+
+    /// The first document with the same words, which has the stored set.
+    pub fn representative(&self, document: u32) -> u32 {
+        self.representatives[document as usize]
+    }
+
+    /// What becomes of a document.
+    pub fn fate(&self, document: u32) -> Fate {
+        let removed = |reason, survivor, shared| Fate::Removed {
+            reason,
+            survivor,
+            shared,
+        };
+        if self.is_empty(document) {
+            return match self.drop_empty {
+                true => removed(Reason::Empty, None, 0),
+                false => Fate::Kept,
+            };
+        }
+        let class = self.representatives[document as usize];
+        let preferred = self.preferred(class);
+        match self.survivors[class as usize] {
+            NONE if document == preferred => Fate::Kept,
+            // What equal sets share follows from their size.
+            NONE => removed(Reason::Exact, Some(preferred), NONE),
+            GONE => removed(Reason::Clustered, None, 0),
+            survivor => {
+                let shared = self.shared[class as usize];
+                let reason = match (self.rule, self.criterion.measure) {
+                    _ if shared & CHAIN != 0 => Reason::Chain,
+                    (_, Measure::Containment) => Reason::Contained,
+                    _ => Reason::Near,
+                };
+                removed(reason, Some(self.preferred(survivor)), shared & !CHAIN)
+            }
+        }
+    }
+
+    /// Number and size of the cluster of a document, if it is in one.
+    pub fn cluster(&self, document: u32) -> Option<(u32, u32)> {
+        let root = self.clusters[document as usize] as usize;
+        (self.members[root] >= 2).then(|| (self.numbers[root], self.members[root]))
+    }
+
+    /// Finds the clusters of two documents or more, and numbers them as the result files do.
+    fn find_clusters(&mut self, workspace: &Workspace, context: &Context<'_>) -> Result<()> {
+        let mut sets = UnionFind::new(self.documents());
+        let mut pairs = 0u64;
+        each_pair(workspace, |pair| {
+            if pairs.is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+            }
+            pairs += 1;
+            sets.union(pair.a, pair.b);
+            Ok(())
+        })?;
+        for (document, &first) in self.representatives.iter().enumerate() {
+            sets.union(first, document as u32);
+        }
+        self.clusters = (0..self.documents())
+            .map(|document| sets.find(document))
+            .collect();
+        for &root in &self.clusters {
+            self.members[root as usize] += 1;
+        }
+        let clusters = self
+            .members
+            .iter()
+            .enumerate()
+            .filter(|(_, size)| **size >= 2);
+        for (number, (root, _)) in clusters.enumerate() {
+            self.numbers[root] = number as u32;
+        }
+        Ok(())
+    }
+
+    /// Goes through the classes of equal documents in the order of preference, and removes each one
+    /// that reaches the threshold with one that stays. The survivor is the first such class.
+    ///
+    /// Only the pairs are needed, sorted by the later class of each.
+    fn star(
+        &mut self,
+        workspace: &Workspace,
+        ranks: &Ranks,
+        (scratch, memory): (&Path, ByteSize),
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let (survivors, shared) = (&mut self.survivors, &mut self.shared);
+        let preferred = &self.preferred;
+        let rank = |class: u32| match preferred {
+            None => class,
+            Some(preferred) => ranks.of(preferred[class as usize]),
+        };
+        sort_tagged(
+            scratch,
+            "star",
+            memory,
+            |push| {
+                each_pair(workspace, |pair| {
+                    let (a, b) = (rank(pair.a), rank(pair.b));
+                    let (later, earlier) = if a < b {
+                        (pair.b, pair.a)
+                    } else {
+                        (pair.a, pair.b)
+                    };
+                    let ranks = u128::from(a.max(b)) << 32 | u128::from(a.min(b));
+                    push(Tagged {
+                        key: ranks << 32 | u128::from(pair.shared),
+                        document: later,
+                        extra: earlier,
+                    })
+                })
+            },
+            |pair| {
+                let later = pair.document as usize;
+                if survivors[later] == NONE && survivors[pair.extra as usize] == NONE {
+                    survivors[later] = pair.extra;
+                    shared[later] = pair.key as u32;
+                }
+                Ok(())
+            },
+        )?;
+        context.stop.check(STAGE)
+    }
+
+    /// Keeps the preferred document of each cluster.
+    fn one_of_each(
+        &mut self,
+        workspace: &Workspace,
+        ranks: &Ranks,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        // By root of a cluster: the class of its preferred document.
+        let mut first = vec![NONE; self.representatives.len()];
+        for class in 0..self.documents() {
+            if self.representatives[class as usize] != class || self.is_empty(class) {
+                continue;
+            }
+            let root = self.clusters[class as usize] as usize;
+            let rank = |class: u32| ranks.of(self.preferred(class));
+            if first[root] == NONE || rank(class) < rank(first[root]) {
+                first[root] = class;
+            }
+        }
+        for class in 0..self.documents() {
+            let kept = first[self.clusters[class as usize] as usize];
+            if self.representatives[class as usize] == class && kept != class && kept != NONE {
+                self.survivors[class as usize] = kept;
+                self.shared[class as usize] = CHAIN;
+            }
+        }
+        each_pair(workspace, |pair| {
+            for (one, other) in [(pair.a, pair.b), (pair.b, pair.a)] {
+                if self.survivors[one as usize] == other {
+                    self.shared[one as usize] = pair.shared;
+                }
+            }
+            Ok(())
+        })?;
+        context.stop.check(STAGE)
+    }
+
+    /// Removes every document that is in a cluster.
+    fn none(&mut self) {
+        for class in 0..self.documents() {
+            let root = self.clusters[class as usize] as usize;
+            if self.members[root] >= 2 {
+                self.survivors[class as usize] = GONE;
+            }
+        }
+    }
+
+    /// Counts what the classes of chains share with their survivors.
+    pub fn count_chains<K: Key>(
+        &mut self,
+        workspace: &Workspace,
+        most_resident: u64,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        if self.rule != Rule::Cluster || !self.shared.contains(&CHAIN) {
+            return Ok(());
+        }
+        let sets = MappedSets::open::<K>(workspace, most_resident)?;
+        for class in 0..self.documents() {
+            if self.shared[class as usize] != CHAIN {
+                continue;
+            }
+            context.stop.check(STAGE)?;
+            let looking = sets.look();
+            let (a, b) = (
+                looking.get(class)?,
+                looking.get(self.survivors[class as usize])?,
+            );
+            let shared = K::shared_le(a, b, 0).unwrap_or_default();
+            self.shared[class as usize] = CHAIN | shared as u32;
+        }
+        Ok(())
+    }
+}
+
+/// Set in what a class shares with its survivor if the two do not reach the threshold. A set has
+/// fewer than 2^31 fingerprints, because a document has at most 4 GiB.
+const CHAIN: u32 = 1 << 31;
+
+/// By representative, the document of its class that comes first in the order of preference.
+fn preferred(representatives: &[u32], ranks: &Ranks) -> Vec<u32> {
+    let mut preferred: Vec<u32> = (0..representatives.len() as u32).collect();
+    for (document, &class) in representatives.iter().enumerate() {
+        let best = &mut preferred[class as usize];
+        if ranks.of(document as u32) < ranks.of(*best) {
+            *best = document as u32;
+        }
+    }
+    preferred
+}
+
+/// Sizes of sets, for the resemblance of a document and its survivor.
+pub(super) fn sizes(workspace: &Workspace) -> Result<crate::sample::Sampled> {
+    sizes_of_pairs(workspace)
+}
+
+/// Refuses pairs from which it does not follow what may go.
+pub(super) fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
+    use crate::join::{Pairs, PairsEntry};
+    let refuse = |given: String, limit: &str| {
+        Err(Error::BadParameter {
+            name: "from",
+            given,
+            limit: limit.into(),
+        })
+    };
+    let Some(entry) = workspace.manifest.get::<PairsEntry>() else {
+        return Err(Error::StageMissing {
+            path: workspace.directory().into(),
+            stage: "join",
+        });
+    };
+    let directory = workspace.directory().display();
+    if entry.config.pairs != Pairs::All {
+        let limit = "its pairs are not listed (--pairs none); list them with `lookalike join`";
+        return refuse(directory.to_string(), limit);
+    }
+    let criterion = entry.config.criterion();
+    if !matches!(
+        criterion.measure,
+        Measure::Resemblance | Measure::Containment
+    ) {
+        let limit = "its score is neither resemblance nor containment; find the pairs again with \
+                     `lookalike join`";
+        return refuse(directory.to_string(), limit);
+    }
+    Ok(criterion)
+}

@@ -1,0 +1,531 @@
+//! Copies a file without the bytes of removed records.
+//!
+//! # Algorithm
+//! What lies between records is *separators* (white space, and commas in a JSON array) and content
+//! (brackets, comments, records that are no documents, rejected bytes). Content is copied. A
+//! separator goes with the record before it. At the end of a file or of an array, what follows the
+//! last record takes the place of the separator after the last kept record, so that no comma and no
+//! empty line is left over.
+
+use std::io::{self, Read, Write};
+
+/// The number of bytes that are read at once.
+const PIECE: usize = 256 << 10;
+/// A longer separator counts as content.
+const MOST_SEPARATOR: usize = 64 << 10;
+
+/// A record whose fate is known, by its place in the decompressed bytes of its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub offset: u64,
+    pub length: u64,
+    pub kept: bool,
+    /// A JSON member to put at the end of the record's object.
+    pub member: Option<String>,
+}
+
+/// The bytes of a file, decompressed.
+pub(super) trait Members: Read {
+    /// The number of members of the compressed file that have begun. A call of `read` gives bytes
+    /// of one member only.
+    fn members(&self) -> u64;
+}
+
+/// A sink that can end a member of a compressed file and begin another.
+pub(super) trait Sink: Write {
+    /// Ends the current member, unless it is empty.
+    fn end_member(&mut self) -> io::Result<()>;
+}
+
+/// Why a copy failed.
+#[derive(Debug)]
+pub(super) enum Failed<E> {
+    /// The input cannot be read.
+    Reading(io::Error),
+    /// The kept file cannot be written.
+    Keeping(io::Error),
+    /// The removed records cannot be written.
+    Removing(io::Error),
+    /// The record that should be at this offset is not.
+    Place(u64),
+    /// A member cannot be added to the record at this offset, which is no JSON object.
+    NotAnObject(u64),
+    /// The next span is not known.
+    Span(E),
+}
+
+/// Copies `input` to `kept` without the removed records, and those to `removed`. `spans` has every
+/// document of the file, in order. Returns whether the file is one removed record and nothing else.
+pub(super) fn copy<E>(
+    input: &mut impl Members,
+    spans: impl Iterator<Item = Result<Span, E>>,
+    kept: &mut impl Sink,
+    mut removed: Option<&mut dyn Sink>,
+) -> Result<bool, Failed<E>> {
+    let mut window = Window::new(input);
+    let mut out = Kept {
+        out: kept,
+        held: Vec::new(),
+        dropped: Vec::new(),
+        member_ended: false,
+        array: false,
+        state: State::Content,
+        any: false,
+        ends_with_record: false,
+    };
+    let mut at = 0;
+    let mut whole = false;
+    for span in spans {
+        let span = span.map_err(Failed::Span)?;
+        let misplaced = || Failed::Place(span.offset);
+        if span.offset < at {
+            return Err(misplaced());
+        }
+        while at < span.offset {
+            let piece = window.next(span.offset - at).map_err(Failed::Reading)?;
+            let piece = piece.ok_or_else(misplaced)?;
+            at += piece.bytes.len() as u64;
+            out.between(piece).map_err(Failed::Keeping)?;
+        }
+        let end = span.offset + span.length;
+        let first = window.peek().map_err(Failed::Reading)?;
+        out.array |= first == Some(b'{');
+        if span.member.is_some() && first != Some(b'{') {
+            return Err(Failed::NotAnObject(span.offset));
+        }
+        if span.kept {
+            out.begin_record().map_err(Failed::Keeping)?;
+            at = record(&mut window, at, end, &span, |bytes, new_member| {
+                out.record(bytes, new_member).map_err(Failed::Keeping)
+            })?;
+            out.state = State::AfterKept;
+        } else {
+            let mut ending = Ending::default();
+            at = record(&mut window, at, end, &span, |bytes, _| {
+                ending.see(bytes);
+                match &mut removed {
+                    Some(removed) => removed.write_all(bytes).map_err(Failed::Removing),
+                    None => Ok(()),
+                }
+            })?;
+            if let Some(removed) = &mut removed {
+                ending.write(*removed).map_err(Failed::Removing)?;
+            }
+            out.after_removed();
+        }
+        whole = !span.kept && span.offset == 0;
+    }
+    let last = at;
+    while let Some(piece) = window.next(u64::MAX).map_err(Failed::Reading)? {
+        at += piece.bytes.len() as u64;
+        out.between(piece).map_err(Failed::Keeping)?;
+    }
+    out.finish().map_err(Failed::Keeping)?;
+    Ok(whole && at == last)
+}
+
+/// Passes on the bytes of a record, up to `end`.
+fn record<E>(
+    window: &mut Window<'_, impl Members>,
+    mut at: u64,
+    end: u64,
+    span: &Span,
+    mut pass: impl FnMut(&[u8], bool) -> Result<(), Failed<E>>,
+) -> Result<u64, Failed<E>> {
+    let member = span.member.as_ref().filter(|_| span.kept);
+    while at < end {
+        // The closing brace is passed on by itself if a member goes before it.
+        let most = match member {
+            Some(_) if end - at > 1 => end - at - 1,
+            _ => end - at,
+        };
+        let piece = window.next(most).map_err(Failed::Reading)?;
+        let piece = piece.ok_or(Failed::Place(span.offset))?;
+        at += piece.bytes.len() as u64;
+        if let Some(member) = member
+            && at == end
+        {
+            pass(b",", false)?;
+            pass(member.as_bytes(), false)?;
+        }
+        pass(piece.bytes, piece.new_member)?;
+    }
+    Ok(at)
+}
+
+/// Bytes of the input, and whether they begin a member.
+struct Piece<'w> {
+    bytes: &'w [u8],
+    new_member: bool,
+}
+
+struct Window<'i, I> {
+    input: &'i mut I,
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
+    members: u64,
+    new_member: bool,
+}
+
+impl<'i, I: Members> Window<'i, I> {
+    fn new(input: &'i mut I) -> Self {
+        Window {
+            input,
+            buffer: vec![0; PIECE].into_boxed_slice(),
+            start: 0,
+            end: 0,
+            members: 0,
+            new_member: false,
+        }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        if self.start < self.end {
+            return Ok(());
+        }
+        (self.start, self.end) = (0, 0);
+        loop {
+            match self.input.read(&mut self.buffer) {
+                Ok(n) => {
+                    self.end = n;
+                    let before = std::mem::replace(&mut self.members, self.input.members());
+                    self.new_member = before != self.members;
+                    return Ok(());
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The next bytes, at most `most` of them; `None` at the end.
+    fn next(&mut self, most: u64) -> io::Result<Option<Piece<'_>>> {
+        self.fill()?;
+        if self.start == self.end {
+            return Ok(None);
+        }
+        let left = self.end - self.start;
+        let taken = usize::try_from(most).unwrap_or(left).min(left);
+        let bytes = &self.buffer[self.start..self.start + taken];
+        self.start += taken;
+        let new_member = std::mem::take(&mut self.new_member);
+        Ok(Some(Piece { bytes, new_member }))
+    }
+
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        self.fill()?;
+        Ok(self.buffer[self.start..self.end].first().copied())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// After content, or at the start.
+    Content,
+    /// After a kept record.
+    AfterKept,
+    /// After a removed record.
+    AfterRemoved,
+}
+
+/// The kept file. Nothing but separators is held back.
+struct Kept<'o, O> {
+    out: &'o mut O,
+    /// The separator after the last kept record.
+    held: Vec<u8>,
+    /// The separator after the removed record before this place.
+    dropped: Vec<u8>,
+    /// A member of the input ended since the last byte was written.
+    member_ended: bool,
+    /// Whether commas are separators.
+    array: bool,
+    state: State,
+    /// Whether anything was written.
+    any: bool,
+    /// Whether the last bytes written, but for what is held, are a record.
+    ends_with_record: bool,
+}
+
+impl<O: Sink> Kept<'_, O> {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.any |= !bytes.is_empty();
+        self.out.write_all(bytes)
+    }
+
+    fn put_held(&mut self) -> io::Result<()> {
+        let held = std::mem::take(&mut self.held);
+        self.put(&held)?;
+        self.end_member()
+    }
+
+    fn end_member(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.member_ended) {
+            self.out.end_member()?;
+        }
+        Ok(())
+    }
+
+    fn between(&mut self, piece: Piece<'_>) -> io::Result<()> {
+        let mut bytes = piece.bytes;
+        self.member_ended |= piece.new_member;
+        if self.state != State::Content {
+            let is_separator =
+                |byte: &u8| byte.is_ascii_whitespace() || self.array && *byte == b',';
+            let length = bytes.iter().take_while(|byte| is_separator(byte)).count();
+            let pending = match self.state {
+                State::AfterKept => &mut self.held,
+                _ => &mut self.dropped,
+            };
+            pending.extend_from_slice(&bytes[..length]);
+            bytes = &bytes[length..];
+            if bytes.is_empty() && pending.len() <= MOST_SEPARATOR {
+                return Ok(());
+            }
+            let closes = self.array && bytes.first() == Some(&b']');
+            self.put_separator(closes)?;
+            self.state = State::Content;
+        }
+        self.end_member()?;
+        self.ends_with_record &= bytes.is_empty();
+        self.put(bytes)
+    }
+
+    /// Writes the separator before content or the end. If the content ends the list of records, the
+    /// separator after the last record takes the place of the one after the last kept record.
+    fn put_separator(&mut self, ends: bool) -> io::Result<()> {
+        if ends && self.state == State::AfterRemoved && self.ends_with_record {
+            self.dropped.retain(|byte| *byte != b',');
+            std::mem::swap(&mut self.held, &mut self.dropped);
+        }
+        self.dropped.clear();
+        self.put_held()
+    }
+
+    fn begin_record(&mut self) -> io::Result<()> {
+        self.dropped.clear();
+        self.put_held()
+    }
+
+    fn record(&mut self, bytes: &[u8], new_member: bool) -> io::Result<()> {
+        self.member_ended |= new_member;
+        self.end_member()?;
+        self.ends_with_record = true;
+        self.put(bytes)
+    }
+
+    fn after_removed(&mut self) {
+        // The separator of an earlier removed record goes, too.
+        self.dropped.clear();
+        self.state = State::AfterRemoved;
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if !self.any {
+            self.held.clear();
+            self.dropped.clear();
+        }
+        self.put_separator(true)
+    }
+}
+
+/// The end of a removed record, which decides how it is separated from the next one.
+#[derive(Default)]
+struct Ending {
+    first: Option<bool>,
+    last: u8,
+}
+
+impl Ending {
+    fn see(&mut self, bytes: &[u8]) {
+        self.first.get_or_insert(bytes.starts_with(b"WARC/"));
+        self.last = bytes.last().copied().unwrap_or(self.last);
+    }
+
+    fn write(&self, out: &mut dyn Sink) -> io::Result<()> {
+        if self.first == Some(true) {
+            out.write_all(b"\r\n\r\n")?;
+            return out.end_member();
+        }
+        if self.last == b'\n' {
+            return Ok(());
+        }
+        out.write_all(b"\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads the pieces that it was made of, each a member.
+    struct Parts(Vec<Vec<u8>>, u64);
+
+    impl Read for Parts {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            while self.0.first().is_some_and(Vec::is_empty) {
+                self.0.remove(0);
+                self.1 += 1;
+            }
+            let Some(part) = self.0.first_mut() else {
+                return Ok(0);
+            };
+            self.1 = self.1.max(1);
+            let n = part.len().min(out.len()).min(7);
+            out[..n].copy_from_slice(&part[..n]);
+            part.drain(..n);
+            Ok(n)
+        }
+    }
+
+    impl Members for Parts {
+        fn members(&self) -> u64 {
+            self.1
+        }
+    }
+
+    #[derive(Default)]
+    struct Out(Vec<Vec<u8>>, Vec<u8>);
+
+    impl Write for Out {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.1.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Sink for Out {
+        fn end_member(&mut self) -> io::Result<()> {
+            if !self.1.is_empty() {
+                self.0.push(std::mem::take(&mut self.1));
+            }
+            Ok(())
+        }
+    }
+
+    /// Copies a text in which `<...>` are records that stay and `(...)` records that go.
+    fn copied(text: &str) -> (String, String, bool) {
+        let mut spans = Vec::new();
+        let (mut bytes, mut start, mut kept) = (Vec::new(), 0, true);
+        for byte in text.bytes() {
+            match byte {
+                b'<' | b'(' => (start, kept) = (bytes.len(), byte == b'<'),
+                b'>' | b')' => spans.push(Ok::<_, ()>(Span {
+                    offset: start as u64,
+                    length: (bytes.len() - start) as u64,
+                    kept,
+                    member: None,
+                })),
+                _ => bytes.push(byte),
+            }
+        }
+        let (mut out, mut removed) = (Out::default(), Out::default());
+        let mut input = Parts(vec![bytes], 0);
+        let whole = copy(&mut input, spans.into_iter(), &mut out, Some(&mut removed)).unwrap();
+        let text = |out: Out| String::from_utf8([out.0.concat(), out.1].concat()).unwrap();
+        (text(out), text(removed), whole)
+    }
+
+    #[test]
+    fn separators_go_with_their_records() {
+        for (text, expected) in [
+            ("<{a}>\n({b})\n<{c}>\n", "{a}\n{c}\n"),
+            ("({a})\n<{b}>\n<{c}>", "{b}\n{c}"),
+            ("<{a}>\n<{b}>\n({c})\n", "{a}\n{b}\n"),
+            ("<{a}>\n<{b}>\n({c})", "{a}\n{b}"),
+            ("({a})\n({b})\n", ""),
+            ("<{a}>\r\n\r\n({b})\n({c})\r\n<{d}>", "{a}\r\n\r\n{d}"),
+            ("[<{a}>, ({b}), <{c}>]\n", "[{a}, {c}]\n"),
+            ("[<{a}>, ({b})]\n", "[{a}]\n"),
+            ("[\n  ({a}),\n  <{b}>\n]", "[\n  {b}\n]"),
+            ("[\n  <{a}>,\n  ({b}),\n  ({c})\n]\n", "[\n  {a}\n]\n"),
+            ("[({a}),({b})]", "[]"),
+            ("<{a}>\n({b})\n{bad\n<{c}>\n", "{a}\n{bad\n{c}\n"),
+            ("head <a> , (b) , <c>", "head a , , c"),
+            ("# x\n<a>\n(b)\n# y\n(c)\n", "# x\na\n# y\n"),
+        ] {
+            assert_eq!(copied(text).0, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn removed_records_are_separated_and_a_lone_one_is_noticed() {
+        assert_eq!(copied("[({a}), ({b}), <{c}>]").1, "{a}\n{b}\n");
+        assert_eq!(
+            copied("(WARC/a)\r\n\r\n<WARC/b>\r\n\r\n").1,
+            "WARC/a\r\n\r\n"
+        );
+        assert_eq!(
+            copied("(all of it)"),
+            (String::new(), "all of it\n".into(), true)
+        );
+        assert!(!copied("(all)\n").2);
+        assert!(!copied("<all>").2);
+    }
+
+    #[test]
+    fn members_of_the_input_are_members_of_the_output() {
+        let parts = [
+            "WARC/1 one\r\n\r\n",
+            "WARC/1 two\r\n\r\n",
+            "WARC/1 three\r\n\r\n",
+        ];
+        let mut at = 0;
+        let spans = parts.iter().zip([true, false, true]).map(|(part, kept)| {
+            let offset = at;
+            at += part.len() as u64;
+            Ok::<_, ()>(Span {
+                offset,
+                length: part.len() as u64 - 4,
+                kept,
+                member: None,
+            })
+        });
+        let mut input = Parts(parts.map(|part| part.as_bytes().to_vec()).to_vec(), 0);
+        let mut out = Out::default();
+        copy(&mut input, spans, &mut out, None).unwrap();
+        out.end_member().unwrap();
+        assert_eq!(out.0, [parts[0].as_bytes(), parts[2].as_bytes()]);
+    }
+
+    #[test]
+    fn a_member_goes_before_the_closing_brace() {
+        let text = b"{\"a\":1}\n{\"b\":2}\n";
+        let span = |offset, kept| {
+            Ok::<_, ()>(Span {
+                offset,
+                length: 7,
+                kept,
+                member: Some("\"x\":0".into()),
+            })
+        };
+        let mut out = Out::default();
+        let spans = [span(0, true), span(8, true)].into_iter();
+        copy(&mut Parts(vec![text.to_vec()], 0), spans, &mut out, None).unwrap();
+        assert_eq!(out.1, b"{\"a\":1,\"x\":0}\n{\"b\":2,\"x\":0}\n");
+    }
+
+    #[test]
+    fn places_that_do_not_fit_are_errors() {
+        let span = |offset, length| {
+            Ok::<_, ()>(Span {
+                offset,
+                length,
+                kept: true,
+                member: None,
+            })
+        };
+        for spans in [
+            vec![span(0, 9)],
+            vec![span(9, 1)],
+            vec![span(0, 3), span(2, 1)],
+        ] {
+            let mut input = Parts(vec![b"12345678".to_vec()], 0);
+            let copied = copy(&mut input, spans.into_iter(), &mut Out::default(), None);
+            assert!(matches!(copied, Err(Failed::Place(_))));
+        }
+    }
+}

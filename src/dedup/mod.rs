@@ -1,0 +1,426 @@
+//! Deduplicated copies of the inputs, after stage 9.
+//!
+//! # In and out
+//! In: a collection with the list of its pairs, and the inputs that it was read from. Out: each
+//! input file again, in its format and compression, without the redundant records; if wanted, the
+//! removed records in the same layout, and `removed.jsonl`, which names for each of them the
+//! document because of which it went.
+//!
+//! # Algorithm
+//! 1. The policies give an order of preference over all documents: one external sort for each.
+//! 2. *Star rule* ([`Rule::Star`]): go through the documents in that order, and keep each one that
+//!    does not reach the threshold with a document kept before. This is the greedy maximal
+//!    independent set of the pair graph. It needs the pairs only, sorted by the later document of
+//!    each, and whether a document is kept. *Cluster rule*: keep the first document of each
+//!    connected component. With containment, a document goes if a kept one with at least as many
+//!    shingles contains it, so documents with more shingles come first, and the policies order those
+//!    with equal numbers.
+//! 3. Each input file is decompressed, and everything except the removed records is compressed
+//!    again. A file that loses nothing is copied as it is.
+//!
+//! # Invariants
+//! - Star rule: no two kept documents reach the threshold, and each removed document reaches it
+//!   with its survivor, which is kept.
+//! - Every record of the inputs is in the kept or in the removed files, with its own bytes.
+//! - What is written depends on inputs and parameters alone.
+//! - A file is in its place when it is complete, and nothing is ever overwritten.
+//! - Nothing is read or written outside of the inputs, the work directory and the two outputs.
+//!
+//! # Cost
+//! Memory: 44 bytes a document, and per thread what the compressor takes (xz: 96 MiB, others below
+//! 10 MiB). Policies that read a field read the inputs once more; a WARC file that loses a record is
+//! framed once more, to find the request and the metadata of the removed capture.
+
+mod choose;
+mod copy;
+mod encode;
+mod evidence;
+mod lzw;
+mod order;
+mod output;
+mod places;
+mod policy;
+mod values;
+mod warc;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use serde::Serialize;
+
+use crate::budget::ByteSize;
+use crate::collection::{self, Catalogue};
+use crate::ids::FingerprintKind;
+use crate::join::PairsEntry;
+use crate::measure::Measure;
+use crate::numbers::counted;
+use crate::progress::{Context, Unit};
+use crate::read::InputFile;
+use crate::sample::Sampled;
+use crate::workspace::{INPUTS_FILE, InputList, Workspace};
+use crate::{Error, Result};
+
+pub use choose::Reason;
+pub use evidence::{KEPT_LIST, REMOVED_FILE, REMOVED_LIST};
+pub use output::PRIVATE;
+pub use policy::{Policy, Rule};
+
+use choose::Choice;
+use evidence::Knowledge;
+use output::Output;
+use places::Places;
+
+const STAGE: &str = "dedup";
+/// Memory for the buffers of readers and writers.
+const FIXED_BYTES: u64 = 24 << 20;
+
+/// What becomes of documents without words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Empty {
+    /// They stay. A document without words duplicates nothing.
+    #[default]
+    Keep,
+    /// They are removed.
+    Drop,
+}
+
+/// What becomes of records that could not be read as documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rejects {
+    /// They stay.
+    #[default]
+    Keep,
+    /// They are removed.
+    Drop,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// The kept records, and the removed ones if there is a directory for them.
+    #[default]
+    Records,
+    /// All records, each with a member `lookalike` that says what becomes of it (JSON only).
+    Annotated,
+    /// Lists of the documents ([`KEPT_LIST`], [`REMOVED_LIST`]).
+    Lists,
+}
+
+/// Parameters of a deduplication.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DedupConfig {
+    /// The order of preference.
+    pub keep: Vec<Policy>,
+    /// Which documents of a group stay.
+    pub rule: Rule,
+    /// Documents without words.
+    pub empty: Empty,
+    /// Rejected records.
+    pub rejects: Rejects,
+    /// What is written.
+    pub form: Form,
+    /// Link files that lose nothing to the inputs, in place of copies.
+    pub link: bool,
+}
+
+/// Counts of a deduplication.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DedupSummary {
+    /// Documents read.
+    pub documents: u64,
+    /// Documents kept.
+    pub kept: u64,
+    /// Documents removed, in the order of [`Reason::ALL`].
+    pub removed: [u64; 6],
+    /// Rejected records.
+    pub rejected: u64,
+    /// Rejected records that were removed.
+    pub rejected_dropped: u64,
+    /// Records that are not documents (`warcinfo`, `request` ...).
+    pub skipped: u64,
+    /// Of these, the requests and metadata of removed WARC records, which went with them.
+    pub companions: u64,
+    /// Input files.
+    pub files: u64,
+    /// Input files that lose nothing.
+    pub whole_files: u64,
+}
+
+impl DedupSummary {
+    /// Documents removed, for whatever reason.
+    #[must_use]
+    pub fn removed_documents(&self) -> u64 {
+        self.removed.iter().sum()
+    }
+
+    /// Records of all kinds in the inputs.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.documents + self.rejected + self.skipped
+    }
+
+    /// Records of all kinds that are kept.
+    #[must_use]
+    pub fn records_kept(&self) -> u64 {
+        self.records() - self.records_removed()
+    }
+
+    /// Records of all kinds that are removed.
+    #[must_use]
+    pub fn records_removed(&self) -> u64 {
+        self.removed_documents() + self.rejected_dropped + self.companions
+    }
+}
+
+/// Refuses parameters that contradict each other or the pairs of a directory.
+fn check(workspace: &Workspace, config: &DedupConfig, removed: Option<&Path>) -> Result<()> {
+    let refuse = |name, given: &str, limit: &str| {
+        Err(Error::BadParameter {
+            name,
+            given: given.into(),
+            limit: limit.into(),
+        })
+    };
+    if removed.is_some() && config.form == Form::Annotated {
+        return refuse("removed", "--annotate", "annotated files have every record");
+    }
+    if config.form != Form::Records && config.rejects == Rejects::Drop {
+        return refuse(
+            "rejects",
+            "drop",
+            "only copies of the records leave them out",
+        );
+    }
+    let contained = workspace
+        .manifest
+        .get::<PairsEntry>()
+        .is_some_and(|pairs| pairs.config.measure == Measure::Containment);
+    if contained && config.rule != Rule::Star {
+        return refuse(
+            "rule",
+            &config.rule.to_string(),
+            "with --score containment only the star rule is defined",
+        );
+    }
+    Ok(())
+}
+
+/// The inputs of a collection, from its list.
+fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
+    let list = workspace.directory().join(INPUTS_FILE);
+    let mut inputs = Vec::new();
+    let mut entries = InputList::open(workspace.directory())?;
+    let mut names = std::collections::HashSet::new();
+    while let Some(entry) = entries.next()? {
+        if entry.path == "-" {
+            return Err(Error::BadParameter {
+                name: "INPUT",
+                given: "-".into(),
+                limit: "standard input cannot be read again; store it in a file first".into(),
+            });
+        }
+        output::plain_name(&entry.name, &list)?;
+        if !names.insert(entry.name.clone()) {
+            return Err(Error::BadParameter {
+                name: "INPUT",
+                given: entry.path.clone(),
+                limit: format!(
+                    "another input has the name {}, too, and so would its output; give the \
+                     directory that contains both",
+                    entry.name
+                ),
+            });
+        }
+        let problem = match output::is_regular(entry.path.as_ref()) || entry.identity.is_some() {
+            true => None,
+            false => Some((crate::read::Reason::Unreadable, String::new())),
+        };
+        inputs.push(InputFile {
+            path: entry.path.clone().into(),
+            docno: entry.name.clone(),
+            odd_path: false,
+            identity: entry.identity.clone(),
+            problem,
+        });
+    }
+    Ok(inputs)
+}
+
+/// Writes the inputs of a finished directory again to `kept`, without the redundant records, which
+/// go to `removed`.
+///
+/// # Errors
+/// `StageMissing` if the pairs have not been found; `BadParameter` if they do not say what may go,
+/// or if an output directory is not empty; `InputChanged` if an input is not what was read.
+pub fn run(
+    workspace: &Workspace,
+    config: &DedupConfig,
+    (kept, removed): (&Path, Option<&Path>),
+    context: &Context<'_>,
+) -> Result<DedupSummary> {
+    let criterion = choose::check_pairs(workspace)?;
+    check(workspace, config, removed)?;
+    let inputs = inputs_of(workspace)?;
+    check_places(workspace, &inputs, (kept, removed))?;
+    let documents = Catalogue::stats(workspace)?.documents;
+    let read = &collection::config(&workspace.manifest).read;
+
+    let ranks_bytes = if config.keep.iter().all(|policy| *policy == Policy::First) {
+        0
+    } else {
+        documents * 8
+    };
+    let sizes = Sampled::bytes_for(criterion.measure, 1, documents);
+    let columns = Choice::bytes(documents)
+        + Places::bytes(documents, inputs.len() as u64)
+        + ranks_bytes
+        + sizes;
+    let least = ByteSize(FIXED_BYTES + columns + write::memory_of_thread());
+    context.budget.require(least, || {
+        format!("choosing among {}", counted(documents, "document"))
+    })?;
+    let spare = context.budget.memory.0 - FIXED_BYTES - columns;
+    let memory = ByteSize((spare / 2).min(1 << 30));
+
+    context
+        .progress
+        .start(STAGE, Unit::Count("documents"), Some(documents));
+    let scratch = workspace.scratch(context)?;
+    let values = values::read(
+        workspace,
+        &config.keep,
+        &inputs,
+        read,
+        scratch.path(),
+        context,
+    )?;
+    let largest_first = criterion.measure == Measure::Containment;
+    let sorting = (scratch.path(), memory);
+    let ranks = order::ranks(
+        workspace,
+        &config.keep,
+        largest_first,
+        &values,
+        sorting,
+        context,
+    )?;
+    let how = (config.rule, config.empty);
+    let mut choice = Choice::make(workspace, criterion, how, &ranks, sorting, context)?;
+    drop(ranks);
+    match collection::config(&workspace.manifest).shingle.fingerprint {
+        FingerprintKind::Xxh3 => choice.count_chains::<u64>(workspace, spare / 4, context)?,
+        FingerprintKind::Md5 => choice.count_chains::<u128>(workspace, spare / 4, context)?,
+    }
+    let knowledge = Knowledge {
+        workspace,
+        inputs: &inputs,
+        choice: &choice,
+        places: &Places::read(workspace, inputs.len() as u32, context)?,
+        names: evidence::names(workspace)?,
+        sizes: choose::sizes(workspace)?,
+        measure: criterion.measure,
+    };
+
+    let digest = digest(workspace, config, removed.is_some())?;
+    let kept = Output::open(kept, "output", &digest)?;
+    let removed = removed.map(|removed| Output::open(removed, "removed", &digest));
+    let removed = removed.transpose()?;
+    let lists = (config.form == Form::Lists).then_some(&kept);
+    let mut summary = knowledge.write(removed.as_ref(), lists, config.rejects, context)?;
+    summary.files = inputs.len() as u64;
+    summary.skipped = collection::segments(&workspace.manifest)
+        .iter()
+        .flat_map(|segment| segment.stats.skipped.values())
+        .sum();
+    if config.form != Form::Lists {
+        let bytes = inputs.iter().filter_map(|input| input.identity.as_ref());
+        let bytes = bytes.map(|identity| identity.size).sum();
+        context.progress.start("write", Unit::Bytes, Some(bytes));
+        let annotate = |document| knowledge.member(document);
+        let plan = write::Plan {
+            workspace,
+            inputs: &inputs,
+            choice: &choice,
+            places: knowledge.places,
+            read,
+            rejects: config.rejects,
+            annotate: (config.form == Form::Annotated).then_some(&annotate),
+            link: config.link,
+            kept: &kept,
+            removed: removed.as_ref(),
+        };
+        let threads = (spare / write::memory_of_thread()).clamp(1, context.budget.threads as u64);
+        let written = write::write(&plan, threads as usize, context)?;
+        summary.companions = written.companions.load(Ordering::Relaxed);
+        summary.whole_files = written.whole.load(Ordering::Relaxed);
+    }
+    kept.complete()?;
+    if let Some(removed) = &removed {
+        removed.complete()?;
+    }
+    Ok(summary)
+}
+
+/// Refuses output directories that overlap with each other, the work directory or the inputs.
+fn check_places(
+    workspace: &Workspace,
+    inputs: &[InputFile],
+    (kept, removed): (&Path, Option<&Path>),
+) -> Result<()> {
+    let work = ("the work directory", workspace.directory());
+    output::check_place("output", kept, &[work])?;
+    if let Some(removed) = removed {
+        output::check_place("removed", removed, &[work, ("the kept files", kept)])?;
+    }
+    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
+        let Some(output) = output else { continue };
+        let here = crate::store::disk::canonical(output).ok();
+        let inside = |input: &&InputFile| {
+            let real = crate::store::disk::canonical(&input.path).ok();
+            real.zip(here.as_ref())
+                .is_some_and(|(file, here)| file.starts_with(here))
+        };
+        if let Some(input) = inputs.iter().find(inside) {
+            return Err(Error::BadParameter {
+                name: parameter,
+                given: output.display().to_string(),
+                limit: format!(
+                    "it contains the input {}; give a new directory",
+                    input.path.display()
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Digest of everything that decides what is written.
+fn digest(workspace: &Workspace, config: &DedupConfig, removed: bool) -> Result<String> {
+    let pairs = workspace
+        .manifest
+        .get::<PairsEntry>()
+        .map(|pairs| &pairs.digest);
+    let inputs = &workspace.manifest.inputs.list.checksum;
+    let all = (
+        pairs,
+        inputs,
+        &workspace.manifest.collection_digest,
+        config,
+        removed,
+    );
+    let path = workspace.directory().join(crate::workspace::MANIFEST_FILE);
+    let bytes = crate::store::json(&all, &path)?;
+    Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)))
+}
+
+/// Where a command works if no directory is given for it.
+#[must_use]
+pub fn work_directory(kept: &Path) -> PathBuf {
+    let mut name = kept.as_os_str().to_owned();
+    name.push(".work");
+    name.into()
+}

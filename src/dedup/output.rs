@@ -1,0 +1,270 @@
+//! The directories of kept and removed records.
+//!
+//! A directory is new or empty when a command begins. The command leaves `.lookalike/dedup.json` in
+//! it, which says from what the directory is made, so that the same command can continue and no
+//! other can. A file is written below `.lookalike` and renamed to its place when it is complete.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::store::disk;
+use crate::{Error, Result};
+
+/// What belongs to the program in an output directory. Walks of directories skip hidden names.
+pub const PRIVATE: &str = ".lookalike";
+/// Says from what the directory is made.
+const STATE_FILE: &str = "dedup.json";
+
+/// From what a directory is made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    program: String,
+    /// Digest of the pairs, the inputs and the parameters.
+    digest: String,
+    /// Whether every file is in its place.
+    complete: bool,
+}
+
+/// A directory that mirrors the inputs.
+pub(super) struct Output {
+    directory: PathBuf,
+    digest: String,
+}
+
+impl Output {
+    /// Begins or continues a directory.
+    pub fn open(directory: &Path, parameter: &'static str, digest: &str) -> Result<Output> {
+        let refuse = |limit: String| {
+            Err(Error::BadParameter {
+                name: parameter,
+                given: directory.display().to_string(),
+                limit,
+            })
+        };
+        let entries = match disk::exists(directory)? {
+            true if !disk::is_directory(directory)? => {
+                return refuse("it is a file; give a new directory".into());
+            }
+            true => disk::list_all(directory)?,
+            false => Vec::new(),
+        };
+        disk::create_lasting_directory(directory)?;
+        disk::claim(directory);
+        let output = Output {
+            directory: directory.into(),
+            digest: digest.into(),
+        };
+        if entries.iter().any(|name| name == PRIVATE) {
+            let state = output.state()?;
+            if state.digest != digest {
+                return refuse(
+                    "it was made from other inputs or with other parameters; give a new directory"
+                        .into(),
+                );
+            }
+        } else if !entries.is_empty() {
+            return refuse("it is not empty; give a new directory".into());
+        }
+        disk::create_lasting_directory(&output.directory.join(PRIVATE))?;
+        for name in disk::list(&output.directory.join(PRIVATE))? {
+            if name != STATE_FILE {
+                disk::remove(&output.directory.join(PRIVATE).join(name))?;
+            }
+        }
+        output.put_state(false)?;
+        Ok(output)
+    }
+
+    fn state(&self) -> Result<State> {
+        let path = self.directory.join(PRIVATE).join(STATE_FILE);
+        let bytes = disk::read_all(&path)?;
+        serde_json::from_slice(&bytes).map_err(|error| Error::Corrupt {
+            path,
+            offset_bytes: None,
+            what: "state of the output".into(),
+            expected: "what `lookalike dedup` writes".into(),
+            found: error.to_string(),
+        })
+    }
+
+    fn put_state(&self, complete: bool) -> Result<()> {
+        let state = State {
+            program: concat!("lookalike ", env!("CARGO_PKG_VERSION")).into(),
+            digest: self.digest.clone(),
+            complete,
+        };
+        let path = self.directory.join(PRIVATE).join(STATE_FILE);
+        let mut out = disk::AtomicFile::create(&path)?;
+        out.put(&crate::store::json(&state, &path)?)?;
+        out.put(b"\n")?;
+        out.finish().map(|_| ())
+    }
+
+    /// Says that every file is in its place.
+    pub fn complete(&self) -> Result<()> {
+        self.put_state(true)
+    }
+
+    /// The place of a file.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Whether a file is in its place, complete.
+    pub fn has(&self, name: &str) -> Result<bool> {
+        disk::exists(&self.path(name))
+    }
+
+    /// Begins a file; `number` tells apart what is written at the same time.
+    pub fn create(&self, name: &str, number: u32) -> Result<OutputFile> {
+        let temporary = self.directory.join(PRIVATE).join(format!("{number}.tmp"));
+        let file = disk::create(&temporary)?;
+        Ok(OutputFile {
+            out: BufWriter::with_capacity(disk::WRITE_BUFFER, file),
+            temporary,
+            path: self.path(name),
+        })
+    }
+
+    /// Makes the names of files durable that were linked and not written.
+    pub fn link(&self, from: &Path, name: &str) -> Result<bool> {
+        let to = self.path(name);
+        if let Some(parent) = to.parent() {
+            disk::create_lasting_directory(parent)?;
+        }
+        match disk::link(from, &to) {
+            Ok(()) => disk::sync_parent(&to).map(|()| true),
+            // Another file system, or one without links: the file is copied.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::CrossesDevices | io::ErrorKind::Unsupported
+                ) =>
+            {
+                Ok(false)
+            }
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::PERM.raw_os_error()) => {
+                Ok(false)
+            }
+            Err(error) => Err(error).map_err(Error::io("link", &to)),
+        }
+    }
+}
+
+/// A file that is being written.
+pub(super) struct OutputFile {
+    out: BufWriter<disk::File>,
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl OutputFile {
+    /// Where the file will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts the complete file in its place.
+    pub fn finish(self) -> Result<()> {
+        let file = self.out.into_inner().map_err(|error| error.into_error());
+        let file = file.map_err(Error::io("write", &self.path))?;
+        disk::sync(&file, &self.temporary)?;
+        drop(file);
+        if let Some(parent) = self.path.parent() {
+            disk::create_lasting_directory(parent)?;
+        }
+        disk::rename(&self.temporary, &self.path)?;
+        disk::sync_parent(&self.path)
+    }
+
+    /// Removes the file.
+    pub fn discard(self) -> Result<()> {
+        drop(self.out.into_parts());
+        disk::remove(&self.temporary)
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The name of an input file as a path below an output directory. A list of inputs that somebody
+/// else made could hold any name.
+pub(super) fn plain_name(name: &str, list: &Path) -> Result<()> {
+    let path = Path::new(name);
+    let plain = !name.is_empty()
+        && !name.contains('\0')
+        && path
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
+        && !name.split('/').any(|part| part.is_empty() || part == ".");
+    let private = path.components().next() == Some(Component::Normal(PRIVATE.as_ref()));
+    if plain && !private {
+        return Ok(());
+    }
+    Err(Error::Corrupt {
+        path: list.into(),
+        offset_bytes: None,
+        what: "name of an input".into(),
+        expected: "a relative path of plain names".into(),
+        found: format!("{name:?}"),
+    })
+}
+
+/// Refuses an output directory in a place where it would change what the command reads.
+pub(super) fn check_place(
+    parameter: &'static str,
+    directory: &Path,
+    taken: &[(&str, &Path)],
+) -> Result<()> {
+    let mine = resolved(directory)?;
+    for (what, other) in taken {
+        let other = resolved(other)?;
+        if mine.starts_with(&other) || other.starts_with(&mine) {
+            return Err(Error::BadParameter {
+                name: parameter,
+                given: directory.display().to_string(),
+                limit: format!(
+                    "it overlaps with {what}, {}; give another directory",
+                    other.display()
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The real path of what exists of a path, and the rest of it.
+fn resolved(path: &Path) -> Result<PathBuf> {
+    let mut rest = Vec::new();
+    let mut at = match path.is_absolute() {
+        true => path.to_path_buf(),
+        false => Path::new(".").join(path),
+    };
+    loop {
+        match disk::canonical(&at) {
+            Ok(real) => return Ok(rest.iter().rev().fold(real, |real, name| real.join(name))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).map_err(Error::io("inspect", path)),
+        }
+        let (Some(name), Some(parent)) = (at.file_name(), at.parent()) else {
+            return Ok(path.to_path_buf());
+        };
+        rest.push(name.to_os_string());
+        at = parent.to_path_buf();
+    }
+}
+
+/// Metadata of an input that can be copied.
+pub(super) fn is_regular(path: &Path) -> bool {
+    disk::metadata(path).is_ok_and(|metadata: fs::Metadata| metadata.is_file())
+}

@@ -1,0 +1,396 @@
+//! What makes one document preferable to another.
+
+use std::fmt;
+use std::str::FromStr;
+
+use globset::Glob;
+use serde::{Deserialize, Serialize};
+
+/// One criterion of preference. The first of a list decides, the next ones break its ties, and the
+/// order of the input breaks the rest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Policy {
+    /// The document that comes first in the input.
+    First,
+    /// The document that comes last in the input.
+    Last,
+    /// The document with the most words.
+    Longest,
+    /// The document with the fewest words.
+    Shortest,
+    /// The greatest date in a field (RFC 3339, or a number); without a name, WARC-Date.
+    Newest(Option<String>),
+    /// The least date in a field; without a name, WARC-Date.
+    Oldest(Option<String>),
+    /// The greatest number in a field.
+    Max(String),
+    /// The least number in a field.
+    Min(String),
+    /// The first of these values that a field has.
+    Prefer {
+        /// The field.
+        field: String,
+        /// Its values, the preferred one first.
+        values: Vec<String>,
+    },
+    /// The first of these globs that matches the name of the input file.
+    PreferInput(Vec<Glob>),
+}
+
+impl Policy {
+    /// The field that the policy reads from each record, if it reads one.
+    #[must_use]
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Policy::Newest(field) | Policy::Oldest(field) => {
+                Some(field.as_deref().unwrap_or(WARC_DATE))
+            }
+            Policy::Max(field) | Policy::Min(field) | Policy::Prefer { field, .. } => Some(field),
+            _ => None,
+        }
+    }
+}
+
+/// The field of dates of a WARC record.
+const WARC_DATE: &str = "WARC-Date";
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dated = |f: &mut fmt::Formatter<'_>, name, field: &Option<String>| match field {
+            None => f.write_str(name),
+            Some(field) => write!(f, "{name}:{field}"),
+        };
+        match self {
+            Policy::First => f.write_str("first"),
+            Policy::Last => f.write_str("last"),
+            Policy::Longest => f.write_str("longest"),
+            Policy::Shortest => f.write_str("shortest"),
+            Policy::Newest(field) => dated(f, "newest", field),
+            Policy::Oldest(field) => dated(f, "oldest", field),
+            Policy::Max(field) => write!(f, "max:{field}"),
+            Policy::Min(field) => write!(f, "min:{field}"),
+            Policy::Prefer { field, values } => write!(f, "prefer:{field}={}", values.join(",")),
+            Policy::PreferInput(globs) => {
+                let globs: Vec<&str> = globs.iter().map(Glob::glob).collect();
+                write!(f, "prefer-input:{}", globs.join(","))
+            }
+        }
+    }
+}
+
+impl FromStr for Policy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, rest) = match text.split_once(':') {
+            Some((name, rest)) => (name, Some(rest)),
+            None => (text, None),
+        };
+        let field = |rest: Option<&str>| match rest {
+            Some(field) if !field.is_empty() => Ok(field.to_string()),
+            _ => Err(format!("`{text}` names no field; use {name}:FIELD")),
+        };
+        let optional = |rest: Option<&str>| rest.map(|_| field(rest)).transpose();
+        match (name, rest) {
+            ("first", None) => Ok(Policy::First),
+            ("last", None) => Ok(Policy::Last),
+            ("longest", None) => Ok(Policy::Longest),
+            ("shortest", None) => Ok(Policy::Shortest),
+            ("newest", rest) => Ok(Policy::Newest(optional(rest)?)),
+            ("oldest", rest) => Ok(Policy::Oldest(optional(rest)?)),
+            ("max", rest) => Ok(Policy::Max(field(rest)?)),
+            ("min", rest) => Ok(Policy::Min(field(rest)?)),
+            ("prefer", Some(rest)) => match rest.split_once('=') {
+                Some((name, values)) if !name.is_empty() && !values.is_empty() => {
+                    Ok(Policy::Prefer {
+                        field: name.into(),
+                        values: values.split(',').map(Into::into).collect(),
+                    })
+                }
+                _ => Err(format!(
+                    "`{text}` is not a preference; use prefer:FIELD=VALUE,VALUE..."
+                )),
+            },
+            ("prefer-input", Some(globs)) => globs
+                .split(',')
+                .map(|glob| Glob::new(glob).map_err(|error| error.to_string()))
+                .collect::<Result<_, _>>()
+                .map(Policy::PreferInput),
+            _ => Err(format!(
+                "`{text}` is not a policy; use first, last, longest, shortest, newest[:FIELD], \
+                 oldest[:FIELD], max:FIELD, min:FIELD, prefer:FIELD=A,B or prefer-input:GLOB,GLOB"
+            )),
+        }
+    }
+}
+
+impl From<Policy> for String {
+    fn from(policy: Policy) -> String {
+        policy.to_string()
+    }
+}
+
+impl TryFrom<String> for Policy {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+/// Which documents of a group of duplicates stay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rule {
+    /// Each document that does not reach the threshold with one that stays.
+    #[default]
+    Star,
+    /// The preferred document of each cluster.
+    Cluster,
+    /// None of a cluster.
+    None,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Rule::Star => "star",
+            Rule::Cluster => "cluster",
+            Rule::None => "none",
+        })
+    }
+}
+
+impl FromStr for Rule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "star" => Ok(Rule::Star),
+            "cluster" => Ok(Rule::Cluster),
+            "none" => Ok(Rule::None),
+            _ => Err(format!("`{text}` is not a rule; use star, cluster or none")),
+        }
+    }
+}
+
+/// The order of a value of a field, the preferred value least; a document without a value comes
+/// last.
+pub(super) fn preference(policy: &Policy, value: Option<&str>) -> u64 {
+    let Some(value) = value else {
+        return u64::MAX;
+    };
+    let ascending = match policy {
+        Policy::Newest(_) | Policy::Oldest(_) => number(value).or_else(|| date(value)),
+        Policy::Max(_) | Policy::Min(_) => number(value),
+        Policy::Prefer { values, .. } => {
+            let at = values.iter().position(|wanted| wanted == value);
+            return at.map_or(u64::MAX, |at| at as u64);
+        }
+        _ => None,
+    };
+    match (ascending, policy) {
+        (None, _) => u64::MAX,
+        (Some(value), Policy::Newest(_) | Policy::Max(_)) => descending(value),
+        (Some(value), _) => value.min(u64::MAX - 1),
+    }
+}
+
+/// The reverse order, below the place of documents without a value.
+fn descending(value: u64) -> u64 {
+    (u64::MAX - value).min(u64::MAX - 1)
+}
+
+/// A finite number as an integer of the same order.
+fn number(text: &str) -> Option<u64> {
+    let value: f64 = text.trim().parse().ok()?;
+    value.is_finite().then(|| {
+        // Zero has one sign here.
+        let bits = (value + 0.0).to_bits();
+        if bits >> 63 == 1 {
+            !bits
+        } else {
+            bits | 1 << 63
+        }
+    })
+}
+
+/// A date of RFC 3339, or of WARC 1.0 and 1.1 (with fewer or more digits), in units of 100 ns
+/// since the year -400. A date without a zone is in UTC.
+fn date(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = |range: std::ops::Range<usize>| -> Option<i64> {
+        let part = text.get(range)?;
+        part.bytes()
+            .all(|b| b.is_ascii_digit())
+            .then(|| part.parse().ok())?
+    };
+    let at = |place: usize| text.as_bytes().get(place).copied();
+    let (year, month, day) = match (at(4), at(7)) {
+        (Some(b'-'), Some(b'-')) => (digits(0..4)?, digits(5..7)?, digits(8..10)?),
+        (Some(b'-'), None) => (digits(0..4)?, digits(5..7)?, 1),
+        (None, _) => (digits(0..4)?, 1, 1),
+        _ => return None,
+    };
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    let mut seconds = days(year, month, day) * 86_400;
+    let mut fraction = 0;
+    if let Some(rest) = text.get(10..).filter(|rest| !rest.is_empty()) {
+        let mut rest = rest.strip_prefix(['T', 't', ' '])?;
+        let mut clock = [0; 3];
+        for (place, part) in clock.iter_mut().enumerate() {
+            if place > 0 {
+                match rest.strip_prefix(':') {
+                    Some(after) => rest = after,
+                    None => break,
+                }
+            }
+            *part = rest.get(..2)?.parse::<u32>().ok()?.into();
+            rest = &rest[2..];
+        }
+        let [hour, minute, second] = clock;
+        // A second may be the 61st of its minute.
+        if hour > 23 || minute > 59 || second > 60 {
+            return None;
+        }
+        seconds += hour * 3600 + minute * 60 + second;
+        if let Some(after) = rest.strip_prefix('.') {
+            let length = after.bytes().take_while(u8::is_ascii_digit).count();
+            let digits = format!("{:0<7}", &after[..length.min(7)]);
+            fraction = digits.parse::<i64>().ok()?;
+            rest = &after[length..];
+        }
+        seconds -= zone(rest)?;
+    }
+    u64::try_from(seconds * 10_000_000 + fraction).ok()
+}
+
+/// The offset of a zone in seconds.
+fn zone(text: &str) -> Option<i64> {
+    let (sign, rest) = match text.as_bytes() {
+        [] | [b'Z' | b'z'] => return Some(0),
+        [b'+', ..] => (1, &text[1..]),
+        [b'-', ..] => (-1, &text[1..]),
+        _ => return None,
+    };
+    let (hours, minutes) = match rest.split_once(':') {
+        Some(parts) => parts,
+        None => rest.split_at_checked(2)?,
+    };
+    let (hours, minutes): (u32, u32) = (hours.parse().ok()?, minutes.parse().ok()?);
+    (hours < 24 && minutes < 60).then(|| sign * i64::from(hours * 3600 + minutes * 60))
+}
+
+/// Days since 1 March of the year -400, in the proleptic Gregorian calendar.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month < 3 {
+        (year + 399, month + 9)
+    } else {
+        (year + 400, month - 3)
+    };
+    year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policies_read_what_they_print() {
+        for text in [
+            "first",
+            "last",
+            "longest",
+            "shortest",
+            "newest",
+            "oldest:date",
+            "newest:meta.date",
+            "max:score",
+            "min:n",
+            "prefer:source=wiki,books",
+            "prefer-input:*.jsonl,b/*",
+        ] {
+            assert_eq!(text.parse::<Policy>().unwrap().to_string(), text);
+        }
+        for text in [
+            "",
+            "best",
+            "max",
+            "max:",
+            "prefer:a",
+            "prefer:=x",
+            "first:a",
+            "newest:",
+        ] {
+            assert!(text.parse::<Policy>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_have_the_order_of_time() {
+        let rising = [
+            "0000-01-01",
+            "0000-03-01T00:00:00Z",
+            "1969-12-31T23:59:59Z",
+            "1970-01-01",
+            "1970-01-01T00:00:00.0000001Z",
+            "1970-01-01T00:00:01+00:00",
+            "1999-12-31T23:59:60Z",
+            "2000-02-29T12:00:00+13:00",
+            "2000-02-29T00:00:00Z",
+            "2000-02-29T12:00:00-01:30",
+            "2000-03-01 00:00:00",
+            "2012",
+            "2012-02",
+            "2012-02-03T10:11",
+            "9999-12-31T23:59:59.999Z",
+        ];
+        let dates: Vec<u64> = rising.iter().map(|text| date(text).expect(text)).collect();
+        assert!(dates.is_sorted_by(|a, b| a < b), "{dates:?}");
+        let day = 86_400 * 10_000_000;
+        assert_eq!(
+            date("2001-01-01").unwrap() - date("2000-01-01").unwrap(),
+            366 * day
+        );
+        assert_eq!(
+            date("1901-01-01").unwrap() - date("1900-01-01").unwrap(),
+            365 * day
+        );
+        for text in [
+            "",
+            "soon",
+            "2012-13-01",
+            "2012-01-01T25:00",
+            "2012-01-01X",
+            "20120101é",
+        ] {
+            assert_eq!(date(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_keep_their_order_and_missing_values_come_last() {
+        let rising = ["-1e300", "-2", "-0.5", "0", "1e-300", "3", "3.5", "1e300"];
+        let numbers: Vec<u64> = rising.iter().map(|text| number(text).unwrap()).collect();
+        assert!(numbers.is_sorted_by(|a, b| a < b));
+        assert_eq!(number("-0"), number("0"));
+        let (max, min): (Policy, Policy) = ("max:a".parse().unwrap(), "min:a".parse().unwrap());
+        for policy in [&max, &min] {
+            let missing = preference(policy, None);
+            assert_eq!(preference(policy, Some("nan")), missing);
+            assert!(
+                rising
+                    .iter()
+                    .all(|text| preference(policy, Some(text)) < missing)
+            );
+        }
+        assert!(preference(&max, Some("2")) < preference(&max, Some("1")));
+        assert!(preference(&min, Some("1")) < preference(&min, Some("2")));
+        let prefer: Policy = "prefer:a=x,y".parse().unwrap();
+        assert!(preference(&prefer, Some("x")) < preference(&prefer, Some("y")));
+        assert_eq!(preference(&prefer, Some("z")), u64::MAX);
+    }
+}

@@ -1,0 +1,353 @@
+//! Writes the inputs again, without the removed records.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::choose::{Choice, Fate};
+use super::copy::{self, Failed, Members, Sink, Span};
+use super::encode::Encoder;
+use super::output::{Output, OutputFile};
+use super::places::{Entries, Entry, Places};
+use super::{Rejects, STAGE, warc};
+use crate::progress::{Context, joined_all};
+use crate::read::{Codec, Decompressed, InputFile, ReadConfig};
+use crate::workspace::Workspace;
+use crate::{Error, Result};
+
+/// The number of bytes that are copied at once.
+const PIECE: usize = 1 << 20;
+/// Memory of one copy, without its compressor and decompressor.
+const COPY_BYTES: u64 = 4 << 20;
+
+/// What the writing pass needs to know.
+pub(super) struct Plan<'p> {
+    pub workspace: &'p Workspace,
+    pub inputs: &'p [InputFile],
+    pub choice: &'p Choice,
+    pub places: &'p Places,
+    pub read: &'p ReadConfig,
+    pub rejects: Rejects,
+    /// Add a member to each record, in place of removing records.
+    pub annotate: Option<&'p (dyn Fn(u32) -> Result<String> + Sync)>,
+    pub link: bool,
+    pub kept: &'p Output,
+    pub removed: Option<&'p Output>,
+}
+
+/// What the writing pass did.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// Input files of which nothing is removed, copied as they are.
+    pub whole: AtomicU64,
+    /// Requests and metadata that went with a removed WARC record.
+    pub companions: AtomicU64,
+}
+
+/// The least memory that one thread of the pass takes.
+pub(super) fn memory_of_thread() -> u64 {
+    COPY_BYTES + Encoder::<io::Sink>::memory(Codec::Xz)
+}
+
+/// Writes every file that is not in its place yet. Each thread writes one file at a time.
+pub(super) fn write(plan: &Plan<'_>, threads: usize, context: &Context<'_>) -> Result<Written> {
+    let written = Written::default();
+    let next = AtomicU32::new(0);
+    let done = AtomicU64::new(0);
+    let work = |_: usize| -> Result<()> {
+        loop {
+            let file = next.fetch_add(1, Ordering::Relaxed);
+            let Some(input) = plan.inputs.get(file as usize) else {
+                return Ok(());
+            };
+            context.stop.check(STAGE)?;
+            if let Err(error) = plan.write_file(file, input, &written, context) {
+                // The other threads end after the files that they are writing.
+                next.store(u32::MAX / 2, Ordering::Relaxed);
+                return Err(error);
+            }
+            let bytes = input.identity.as_ref().map_or(0, |identity| identity.size);
+            context
+                .progress
+                .at(done.fetch_add(bytes, Ordering::Relaxed) + bytes);
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = 0..threads.clamp(1, plan.inputs.len().max(1));
+        let handles: Vec<_> = threads
+            .map(|number| scope.spawn(move || work(number)))
+            .collect();
+        joined_all("writing", handles).map(|_| ())
+    })?;
+    Ok(written)
+}
+
+impl Plan<'_> {
+    /// Whether a record of the file goes to another place than the kept file.
+    fn changes(&self, file: u32) -> Result<bool> {
+        let mut documents = self.places.documents(file);
+        if self.annotate.is_some() {
+            return Ok(!documents.is_empty());
+        }
+        Ok(
+            documents.any(|document| self.choice.fate(document) != Fate::Kept)
+                || self.rejects == Rejects::Drop,
+        )
+    }
+
+    fn write_file(
+        &self,
+        file: u32,
+        input: &InputFile,
+        written: &Written,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        // An input that could not be opened is a reject without bytes.
+        if input.problem.is_some() {
+            return Ok(());
+        }
+        input.check_path()?;
+        let name = &input.docno;
+        if !self.changes(file)? {
+            written.whole.fetch_add(1, Ordering::Relaxed);
+            if self.kept.has(name)? {
+                return Ok(());
+            }
+            if !(self.link && self.kept.link(&input.path, name)?) {
+                let mut out = self.kept.create(name, file)?;
+                copy_whole(&input.path, &mut out, context)?;
+                out.finish()?;
+            }
+            return input.check_path();
+        }
+        // The removed records are written first: if the kept file is in its place, both are.
+        if self.kept.has(name)? {
+            return Ok(());
+        }
+        let companions = self.companions(file, input, context)?;
+        written
+            .companions
+            .fetch_add(companions.len() as u64, Ordering::Relaxed);
+        let mut source = Source::open(&input.path)?;
+        let codec = source.decompressed.codec();
+        let encoder = |output: &Output| -> Result<(Encoder<OutputFile>, std::path::PathBuf)> {
+            let out = output.create(name, file)?;
+            let path = out.path().to_path_buf();
+            let encoder = Encoder::new(out, codec);
+            Ok((encoder.map_err(Error::io("write", &path))?, path))
+        };
+        let (mut kept, kept_path) = encoder(self.kept)?;
+        let mut removed = self.removed.map(encoder).transpose()?;
+        let spans = Spans {
+            plan: self,
+            file,
+            entries: Entries::from(self.workspace, self.places.documents(file).start),
+            companions: companions.into_iter().peekable(),
+            next: None,
+        };
+        let removed_sink = removed
+            .as_mut()
+            .map(|(encoder, _)| encoder as &mut dyn Sink);
+        let copied = copy::copy(&mut source, spans, &mut kept, removed_sink);
+        let removed_path = removed.as_ref().map(|(_, path)| path.clone());
+        let lone = copied.map_err(|failed| match failed {
+            Failed::Reading(error) => Error::io("read", &input.path)(error),
+            Failed::Keeping(error) => Error::io("write", &kept_path)(error),
+            Failed::Removing(error) => {
+                Error::io("write", removed_path.as_deref().unwrap_or(&kept_path))(error)
+            }
+            Failed::Place(offset) => Error::InputChanged {
+                path: input.path.clone(),
+                expected: format!("a record at byte {offset} of its content"),
+                found: "the end of the file, or other records".into(),
+            },
+            Failed::NotAnObject(offset) => Error::BadParameter {
+                name: "annotate",
+                given: input.path.display().to_string(),
+                limit: format!("its record at byte {offset} is no JSON object"),
+            },
+            Failed::Span(error) => error,
+        })?;
+        input.check_path()?;
+        if let Some(damage) = &source.damage {
+            let line = format!(
+                "{}: what follows the damage cannot be copied ({damage})",
+                input.path.display()
+            );
+            context.progress.note(&line);
+        }
+        if let Some((encoder, path)) = removed {
+            let out = encoder.finish().map_err(Error::io("write", &path))?;
+            out.finish()?;
+        }
+        let out = kept.finish().map_err(Error::io("write", &kept_path))?;
+        // A file that is one document, which is removed, has no kept file.
+        if lone { out.discard() } else { out.finish() }
+    }
+
+    fn companions(
+        &self,
+        file: u32,
+        input: &InputFile,
+        context: &Context<'_>,
+    ) -> Result<Vec<(u64, u64)>> {
+        let mut head = [0; 5];
+        let mut source = Source::open(&input.path)?;
+        let found = source.read_exact(&mut head);
+        if self.annotate.is_some() || found.is_err() || &head != b"WARC/" {
+            return Ok(Vec::new());
+        }
+        let mut entries = Entries::from(self.workspace, self.places.documents(file).start);
+        let mut current: Option<(u64, bool)> = None;
+        warc::companions(
+            input,
+            self.read,
+            |offset| {
+                while current.is_none_or(|(at, _)| at < offset) {
+                    match entries.next()? {
+                        None => return Ok(false),
+                        Some(Entry::Document(number, document)) if document.file == file => {
+                            let removed = self.choice.fate(number) != Fate::Kept;
+                            current = Some((document.offset, removed));
+                        }
+                        Some(Entry::Document(_, document)) if document.file > file => {
+                            return Ok(false);
+                        }
+                        Some(_) => {}
+                    }
+                }
+                Ok(current.is_some_and(|(at, removed)| at == offset && removed))
+            },
+            context,
+        )
+    }
+}
+
+/// The records of one file whose fate is known, in order.
+struct Spans<'p> {
+    plan: &'p Plan<'p>,
+    file: u32,
+    entries: Entries<'p>,
+    companions: std::iter::Peekable<std::vec::IntoIter<(u64, u64)>>,
+    /// An entry that comes after a companion.
+    next: Option<Span>,
+}
+
+impl Spans<'_> {
+    /// The next document or reject of the file.
+    fn entry(&mut self) -> Result<Option<Span>> {
+        while let Some(entry) = self.entries.next()? {
+            let span = match entry {
+                Entry::Document(number, document) if document.file == self.file => {
+                    let member = self.plan.annotate.map(|annotate| annotate(number));
+                    Span {
+                        offset: document.offset,
+                        length: document.length,
+                        kept: member.is_some() || self.plan.choice.fate(number) == Fate::Kept,
+                        member: member.transpose()?,
+                    }
+                }
+                Entry::Document(_, document) if document.file > self.file => return Ok(None),
+                Entry::Rejected(reject) if reject.source.file > self.file => return Ok(None),
+                Entry::Rejected(reject)
+                    if reject.source.file == self.file
+                        && reject.source.length > 0
+                        && self.plan.rejects == Rejects::Drop =>
+                {
+                    Span {
+                        offset: reject.source.offset,
+                        length: reject.source.length,
+                        kept: false,
+                        member: None,
+                    }
+                }
+                _ => continue,
+            };
+            return Ok(Some(span));
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for Spans<'_> {
+    type Item = Result<Span>;
+
+    fn next(&mut self) -> Option<Result<Span>> {
+        let entry = match self.next.take() {
+            Some(entry) => Some(entry),
+            None => match self.entry() {
+                Ok(entry) => entry,
+                Err(error) => return Some(Err(error)),
+            },
+        };
+        let companion = self
+            .companions
+            .next_if(|(offset, _)| entry.as_ref().is_none_or(|entry| *offset < entry.offset));
+        match companion {
+            Some((offset, length)) => {
+                self.next = entry;
+                Some(Ok(Span {
+                    offset,
+                    length,
+                    kept: false,
+                    member: None,
+                }))
+            }
+            None => entry.map(Ok),
+        }
+    }
+}
+
+/// The content of an input, up to where it can be decompressed.
+struct Source {
+    decompressed: Decompressed,
+    /// Why the rest cannot be decompressed.
+    damage: Option<io::Error>,
+}
+
+impl Source {
+    fn open(path: &Path) -> Result<Source> {
+        Ok(Source {
+            decompressed: Decompressed::open(path)?,
+            damage: None,
+        })
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.damage.is_some() {
+            return Ok(0);
+        }
+        match self.decompressed.read(out) {
+            // The disk failed, and not the stream.
+            Err(error) if error.raw_os_error().is_some() => Err(error),
+            Err(error) => {
+                self.damage = Some(error);
+                Ok(0)
+            }
+            read => read,
+        }
+    }
+}
+
+impl Members for Source {
+    fn members(&self) -> u64 {
+        self.decompressed.members()
+    }
+}
+
+/// Copies a file byte by byte.
+fn copy_whole(path: &Path, out: &mut OutputFile, context: &Context<'_>) -> Result<()> {
+    let mut input = crate::store::disk::open(path)?;
+    let mut buffer = vec![0; PIECE];
+    loop {
+        context.stop.check(STAGE)?;
+        let read = crate::store::disk::read_some(&mut input, &mut buffer, path)?;
+        if read == 0 {
+            return Ok(());
+        }
+        let put = out.write_all(&buffer[..read]);
+        put.map_err(Error::io("write", out.path()))?;
+    }
+}

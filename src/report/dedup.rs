@@ -1,0 +1,65 @@
+//! The summary of a deduplication as text.
+
+use std::fmt::Write;
+
+use super::ledger::share;
+use crate::dedup::{DedupSummary, Reason, Rule};
+use crate::numbers::{count, counted};
+
+/// The table at the end of `dedup`.
+#[must_use]
+pub fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
+    let mut rows = Vec::new();
+    let mut row = |name: &str, value: String| rows.push((name.to_string(), value));
+    row("records", count(summary.records()));
+    row("  documents", count(summary.documents));
+    if summary.rejected > 0 {
+        row("  rejected, no documents", count(summary.rejected));
+    }
+    if summary.skipped > 0 {
+        row("  skipped, no documents", count(summary.skipped));
+    }
+    let removed = summary.records_removed();
+    let part = share(removed, summary.records());
+    row("records removed", format!("{}{part}", count(removed)));
+    for (reason, &number) in Reason::ALL.iter().zip(&summary.removed) {
+        let name = match reason {
+            Reason::Exact => "  exact duplicates",
+            Reason::Near => "  near-duplicates",
+            Reason::Chain => "  connected by a chain",
+            Reason::Contained => "  contained in a kept document",
+            Reason::Clustered => "  members of clusters",
+            Reason::Empty => "  documents without words",
+        };
+        if number > 0 {
+            row(name, count(number));
+        }
+    }
+    for (name, number) in [
+        ("  rejected records", summary.rejected_dropped),
+        (
+            "  requests and metadata of removed records",
+            summary.companions,
+        ),
+    ] {
+        if number > 0 {
+            row(name, count(number));
+        }
+    }
+    row("records kept", count(summary.records_kept()));
+    row("rule", rule.to_string());
+    if summary.whole_files > 0 {
+        let value = format!(
+            "{} of {}",
+            count(summary.whole_files),
+            counted(summary.files, "file")
+        );
+        row("files that lose nothing", value);
+    }
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (name, value) in rows {
+        let _ = writeln!(out, "{name:<width$}  {value}");
+    }
+    out
+}
