@@ -6,8 +6,6 @@
 
 use std::collections::HashSet;
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::STAGE;
 use crate::progress::Context;
 use crate::read::{Batch, InputFile, ReadConfig, RecordKind, RecordReader, warc_links};
@@ -51,15 +49,14 @@ pub(super) fn companions(
             }
             let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
             let (kind, links) = warc_links(bytes);
-            let hashes = links.map(xxh3_64);
             if kind.eq_ignore_ascii_case(b"request") || kind.eq_ignore_ascii_case(b"metadata") {
                 companions.push(Companion {
                     offset: record.source.offset,
                     length: record.source.length,
-                    links: hashes.collect(),
+                    links,
                 });
             } else if is_removed(record.source.offset)? {
-                removed.extend(hashes);
+                removed.extend(links);
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use memchr::memmem;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::archive::{ArcLine, Fields, first_line, text_of};
 use super::config::{Format, ReadConfig};
@@ -293,21 +294,29 @@ pub(crate) fn field_of(kind: &RecordKind, bytes: &[u8], name: &str) -> Option<St
     }
 }
 
-/// The type of a WARC record, and the identities of itself and of the records that it is linked to:
-/// `WARC-Record-ID`, `WARC-Concurrent-To` and `WARC-Refers-To` (ISO 28500, section 5).
-pub(crate) fn warc_links(bytes: &[u8]) -> (&[u8], impl Iterator<Item = &[u8]>) {
-    let kind = WarcHead::parse(bytes).kind.unwrap_or_default();
-    let links = Fields::after_line(bytes).filter(|(name, _)| {
-        [
-            &b"warc-record-id"[..],
-            b"warc-concurrent-to",
-            b"warc-refers-to",
-        ]
-        .iter()
-        .any(|link| name.eq_ignore_ascii_case(link))
-    });
-    let links = links.map(|(_, value)| unbracket(value));
-    (kind, links.filter(|link| !link.is_empty()))
+/// The type of a WARC record, and hashes of what links it to the other records of its capture: the
+/// values of `WARC-Record-ID`, `WARC-Concurrent-To` and `WARC-Refers-To` (ISO 28500, section 5), and
+/// its URL with its date, because some crawlers write no links.
+pub(crate) fn warc_links(bytes: &[u8]) -> (&[u8], Vec<u64>) {
+    const LINKS: [&str; 3] = ["warc-record-id", "warc-concurrent-to", "warc-refers-to"];
+    let head = WarcHead::parse(bytes);
+    let mut links = Vec::new();
+    let mut date = None;
+    for (name, value) in Fields::after_line(bytes) {
+        let value = unbracket(value);
+        if value.is_empty() {
+            continue;
+        }
+        if LINKS.iter().any(|link| name.eq_ignore_ascii_case(link.as_bytes())) {
+            links.push(xxh3_64(value));
+        } else if name.eq_ignore_ascii_case(b"warc-date") {
+            date = Some(value);
+        }
+    }
+    if let (Some(url), Some(date)) = (head.target.map(unbracket), date) {
+        links.push(xxh3_64(&[url, b" ", date].concat()));
+    }
+    (head.kind.unwrap_or_default(), links)
 }
 
 fn unbracket(value: &[u8]) -> &[u8] {
