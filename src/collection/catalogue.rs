@@ -79,8 +79,9 @@ pub(crate) fn each_document(
     Ok(())
 }
 
-/// The value of a document that is sorted to find documents with the same value.
-type Key = fn(&DocumentRecord) -> u128;
+/// The value of a document that is sorted to find documents with the same value; `None` for a
+/// document that is compared with no other.
+type Key = fn(&DocumentRecord) -> Option<u128>;
 
 /// Creates the columns, unless they exist.
 pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
@@ -129,11 +130,12 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
                     context.stop.check(STAGE)?;
                     context.progress.at(before + u64::from(document));
                 }
-                let (key, extra) = (key(&record), 0);
-                push(Tagged {
-                    key,
-                    document,
-                    extra,
+                key(&record).map_or(Ok(()), |key| {
+                    push(Tagged {
+                        key,
+                        document,
+                        extra: 0,
+                    })
                 })
             })
         };
@@ -147,13 +149,14 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         sort_tagged(scratch.path(), name, memory, offer, take)
     };
     let mut representatives: Vec<u32> = (0..documents as u32).collect();
-    let md5: Key = |record| u128::from_be_bytes(record.md5);
+    // A document without words duplicates nothing.
+    let md5: Key = |record| (record.words > 0).then(|| u128::from_be_bytes(record.md5));
     each_repeat("md5", 0, md5, &mut |document, first| {
         representatives[document as usize] = first;
     })?;
     let mut repeated = vec![0u64; documents.div_ceil(64) as usize];
     let mut docnos_repeated = 0;
-    let docno: Key = |record| xxhash_rust::xxh3::xxh3_128(record.docno.as_bytes());
+    let docno: Key = |record| Some(xxhash_rust::xxh3::xxh3_128(record.docno.as_bytes()));
     each_repeat("docno", documents, docno, &mut |document, _| {
         repeated[document as usize / 64] |= 1 << (document % 64);
         docnos_repeated += 1;

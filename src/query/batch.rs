@@ -194,7 +194,10 @@ impl<'a, K: Key> Batch<'a, K> {
             key.put_le(&mut self.sets);
         }
         self.ends.push(self.sets.len());
-        self.md5s.entry(asked.md5).or_default().push(query);
+        // A document without words equals no other.
+        if asked.words > 0 {
+            self.md5s.entry(asked.md5).or_default().push(query);
+        }
         self.queries.push(asked);
     }
 
@@ -455,7 +458,7 @@ impl<K: Key> Look<'_, '_, K> {
             for query in self.met.drain(..) {
                 let shared = std::mem::take(&mut self.counts[query as usize]);
                 let asked = &batch.queries[query as usize];
-                let exact = asked.md5 == document.md5;
+                let exact = asked.words > 0 && asked.md5 == document.md5;
                 let sides = Sides {
                     query: (batch.set(query), asked.keys, asked.words),
                     document: (&set, size.into(), document.words),
