@@ -137,7 +137,7 @@ impl CollectionConfig {
             seed,
         } = shingle;
         fn given<T: fmt::Display>(value: &Option<T>) -> String {
-            value.as_ref().map_or("by default".into(), T::to_string)
+            value.as_ref().map_or("(default)".into(), T::to_string)
         }
         vec![
             ("format", given(format)),
