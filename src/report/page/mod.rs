@@ -17,7 +17,7 @@
 //!    each document with the same settings as the run, and use it if its MD5 is still the same
 //!    (`texts.rs`).
 //! 3. Compare the words of each pair of texts; fold stretches without a difference (`changes.rs`).
-//! 4. Write the page section by section (`sections.rs`).
+//! 4. Write the page section by section. Each section has a file of its own.
 //!
 //! # Invariants
 //! - The contents of documents, file names and arguments are written as text, never as markup
@@ -44,9 +44,14 @@
 
 mod changes;
 mod choose;
+mod clusters;
 pub(crate) mod compare;
+mod found;
+mod frame;
 mod html;
-mod sections;
+mod ledger;
+mod pairs;
+mod sizes;
 mod study;
 mod texts;
 
@@ -65,7 +70,7 @@ use std::path::Path;
 
 use super::wording::Wording;
 use html::Html;
-use sections::Which;
+use pairs::Which;
 use texts::Text;
 
 const STAGE: &str = "report";
@@ -184,11 +189,11 @@ pub fn write(
 
     let mut out = AtomicFile::create(output)?;
     let mut html = Html::default();
-    sections::head(&mut html, "Near-duplicate documents");
-    sections::contents(&mut html, wording, !figures.is_empty(), listed);
-    sections::found(&mut html, &summary, wording, listed);
-    sections::ledger(&mut html, &summary);
-    sections::sizes(
+    frame::head(&mut html, "Near-duplicate documents");
+    frame::contents(&mut html, wording, !figures.is_empty(), listed);
+    found::found(&mut html, &summary, wording, listed);
+    ledger::ledger(&mut html, &summary);
+    sizes::sizes(
         &mut html,
         &summary,
         wording,
@@ -196,33 +201,33 @@ pub fn write(
     );
     flush(&mut html, &mut out)?;
     if !figures.is_empty() {
-        sections::study(&mut html, comparison.as_ref(), &figures);
+        study::section(&mut html, comparison.as_ref(), &figures);
         flush(&mut html, &mut out)?;
     }
-    sections::clusters_head(&mut html, &summary, wording, &chosen);
+    clusters::clusters_head(&mut html, &summary, wording, &chosen);
     for (at, cluster) in chosen.clusters.iter().enumerate() {
         let documents = &chosen.documents;
-        sections::one_cluster(&mut html, cluster, wording, listed, documents, at == 0);
+        clusters::one_cluster(&mut html, cluster, wording, listed, documents, at == 0);
         flush(&mut html, &mut out)?;
     }
-    sections::end(&mut html);
+    frame::end(&mut html);
     if listed {
         for (which, shown) in [
             (Which::Nearest, &chosen.nearest),
             (Which::Random, &chosen.random),
         ] {
-            sections::pairs_head(&mut html, which, shown.len(), &summary, wording, config);
+            pairs::pairs_head(&mut html, which, shown.len(), &summary, wording, config);
             for (at, pair) in shown.iter().enumerate() {
                 context.stop.check(STAGE)?;
                 let documents = &chosen.documents;
                 let open = at == 0;
-                sections::one_pair(&mut html, pair, documents, &texts, &summary, wording, open);
+                pairs::one_pair(&mut html, pair, documents, &texts, &summary, wording, open);
                 flush(&mut html, &mut out)?;
             }
-            sections::end(&mut html);
+            frame::end(&mut html);
         }
     }
-    sections::foot(&mut html, &summary);
+    frame::foot(&mut html, &summary);
     flush(&mut html, &mut out)?;
     let (bytes, checksum) = out.finish()?;
     disk::sync_parent(output)?;

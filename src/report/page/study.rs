@@ -1,10 +1,13 @@
-//! The figures of a sampling study, where there is one: `study/figures.json` and the SVGs that it names.
+//! The section of a sampling study, if there is one: `study/figures.json`, the SVGs that it names,
+//! and the comparison of runs in `study/study.json`.
 
 use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::experiments::study::{COST_FILE, Comparison, DIRECTORY, FORMAT};
+use super::html::Html;
+use crate::experiments::study::{COST_FILE, Comparison, DIRECTORY, FORMAT, Spread};
+use crate::numbers::{self, count, fraction};
 use crate::store::disk;
 use crate::{Error, Result};
 
@@ -130,4 +133,117 @@ fn bounded(path: &Path, most: u64) -> Result<Vec<u8>> {
         });
     }
     disk::read_all(path)
+}
+
+pub(super) fn section(html: &mut Html, compared: Option<&Comparison>, figures: &[Figure]) {
+    html.raw("<section id=\"study\" class=\"study\">\n<h2>Sampling study</h2>\n");
+    html.raw("<p>What a sample of the shingles would have cost in accuracy on this collection, beside what ");
+    html.raw("Ye, Wen &amp; Ma (2008) saw on theirs.</p>\n");
+    if let Some(compared) = compared {
+        comparison_table(html, compared);
+    }
+    for figure in figures {
+        let title = match figure.title.as_str() {
+            "" => &figure.file,
+            title => title,
+        };
+        html.raw("<h3>").text(title).raw("</h3>\n");
+        match &figure.svg {
+            Some(Ok(svg)) => {
+                html.raw("<figure class=\"scroll\">\n")
+                    .image(svg, title)
+                    .raw("\n</figure>\n");
+            }
+            Some(Err(problem)) => {
+                html.raw("<p class=\"note\">study/")
+                    .text(&figure.file)
+                    .raw(" is not shown: ")
+                    .text(problem)
+                    .raw(".</p>\n");
+            }
+            None => {
+                html.raw("<p class=\"soft\">study/")
+                    .text(&figure.file)
+                    .raw("</p>\n");
+            }
+        }
+        for (who, sentence) in [("In the paper: ", &figure.paper), ("Here: ", &figure.here)] {
+            if !sentence.is_empty() {
+                html.raw("<p><span class=\"soft\">")
+                    .text(who)
+                    .raw("</span>")
+                    .text(sentence)
+                    .raw("</p>\n");
+            }
+        }
+    }
+    html.raw("</section>\n");
+}
+
+/// Exact, sampled, verified and planned runs side by side.
+fn comparison_table(html: &mut Html, of: &Comparison) {
+    html.raw("<h3>What to choose</h3>\n<p><strong>")
+        .text(&of.verdict)
+        .raw("</strong></p>\n<p>Of the pairs that a run lists at ")
+        .show(of.threshold)
+        .raw(
+            " or above, <em>precision</em> is the share that is truly so alike; of the pairs that truly are, \
+             <em>recall</em> is the share that it lists. 1/16 sorts one of sixteen classes of shingles; shown are the mean \
+             over all classes and, smaller, the worst and the best. <em>Verified</em>: what the sample finds from \
+             the resemblance named on is checked in the full sets, so that no pair is false. A <em>plan</em> gives each \
+             size group the smallest ratio that keeps the precision named. <em>Not sampled at all</em> are documents of which no \
+             shingle is in the sample: they can be in no pair.</p>\n\
+             <div class=\"scroll\"><table>\n<thead><tr><th>Run</th><th class=\"n\">Shingles sorted</th>\
+             <th class=\"n\">Precision</th><th class=\"n\">Recall</th><th class=\"n\">Pairs</th>\
+             <th class=\"n\">Looked up</th><th class=\"n\">Not sampled at all</th>\
+             <th class=\"n\">CPU seconds</th></tr></thead>\n<tbody>\n",
+        );
+    for row in &of.rows {
+        html.raw("<tr><td>")
+            .text(&row.name)
+            .raw("</td><td class=\"n\">")
+            .text(&numbers::percent(row.share, 2))
+            .raw("</td>");
+        spread(html, row.precision);
+        spread(html, row.recall);
+        for n in [row.found, row.looked_up, row.nothing_sampled] {
+            html.raw("<td class=\"n\">");
+            if n == 0.0 {
+                html.raw("&ndash;");
+            } else {
+                html.text(&count(n.round() as u64));
+            }
+            html.raw("</td>");
+        }
+        html.raw("<td class=\"n\">");
+        match row.cpu_seconds {
+            None => html.raw("&ndash;"),
+            Some(seconds) => html.show(format_args!("{seconds:.2}")),
+        };
+        html.raw("</td></tr>\n");
+    }
+    html.raw("</tbody></table></div>\n<p class=\"soft\">CPU seconds from the collection to the pairs at ")
+        .show(of.lowest)
+        .raw(", the lowest threshold of the study; reading the collection took ")
+        .show(format_args!("{:.1}", of.reading_seconds))
+        .raw(" before that.</p>\n");
+}
+
+/// A share with its spread over classes.
+fn spread(html: &mut Html, spread: Option<Spread>) {
+    html.raw("<td class=\"n\">");
+    match spread {
+        None => html.raw("&ndash;"),
+        Some(s) if s.least == s.greatest => html.text(&fraction(s.mean, 3)),
+        Some(s) => html
+            .text(&fraction(s.mean, 3))
+            .raw(" <span class=\"soft\">")
+            .text(&format!(
+                "{} to {}",
+                fraction(s.least, 3),
+                fraction(s.greatest, 3)
+            ))
+            .raw("</span>"),
+    };
+    html.raw("</td>");
 }
