@@ -26,16 +26,16 @@ pub(super) fn clusters_head(
         if shown < all {
             html.text(&format!("{} of {}. ", count(shown), many(all, "cluster")));
         }
-        html.raw("A cluster is a chain: each member is like some other, but its ")
+        html.raw("A cluster is a chain: each member is similar to some other member, but its ")
             .raw(wording.noun());
         html.raw(
-            " to the first, the representative, may be below the threshold. Exact duplicates have the words of a member before \
-             them. All clusters are in <code>clusters.jsonl</code>.</p>\n",
+            " to the first member, the representative, may be below the threshold. An exact duplicate has \
+             the same words as an earlier member. All clusters are in <code>clusters.jsonl</code>.</p>\n",
         );
     }
 }
 
-/// Where pairs are listed, what is not in the list is below the threshold.
+/// If pairs are listed, a pair that is not in the list is below the threshold.
 pub(super) fn one_cluster(
     html: &mut Html,
     cluster: &ShownCluster,
@@ -116,7 +116,7 @@ fn one_member(
         "near"
     });
     html.raw("</td><td class=\"n\">");
-    match member.alike {
+    match member.similarity {
         _ if member.first == root => {
             html.raw("1.000000");
         }

@@ -2,7 +2,7 @@
 
 use super::frame::{is_sampled, many};
 use super::html::Html;
-use crate::numbers::count;
+use crate::numbers::{count, counted};
 use crate::parse::TokenKind;
 use crate::pipeline::Summary;
 use crate::report::ledger::{bytes, share};
@@ -42,13 +42,13 @@ pub(super) fn found(html: &mut Html, summary: &Summary, wording: &Wording<'_>, l
     let rejected: u64 = summary.ingest.rejected.values().sum();
     if rejected > 0 {
         html.text(&format!(
-            " {} could not be read as documents; rejects.jsonl names each, and why.",
+            " {} could not be read; rejects.jsonl lists each with the reason.",
             many(rejected, "record")
         ));
     }
     if exact > 0 {
         html.text(&format!(
-            " {}{} of them {} an earlier one word for word (exact duplicates).",
+            " {}{} of them {} an earlier document word for word (exact duplicates).",
             count(exact),
             share(exact, documents),
             if exact == 1 { "repeats" } else { "repeat" }
@@ -56,11 +56,14 @@ pub(super) fn found(html: &mut Html, summary: &Summary, wording: &Wording<'_>, l
     }
     if documents > 0 {
         let by = match wording.method {
-            None => format!("shingles, which are all runs of {}", shingle_words(summary)),
-            Some(method) => format!("the keys that the method {method} makes of each"),
+            None => format!(
+                "their shingles (every sequence of {})",
+                shingle_words(summary)
+            ),
+            Some(method) => format!("the features that the method {method} extracts"),
         };
         html.text(&format!(
-            " {} compared by {by}: {}.",
+            " {} compared by {by}. {}",
             match catalogue.representatives {
                 1 => "The 1 that remains was".to_string(),
                 n => format!("The {} that remain were", count(n)),
@@ -78,19 +81,21 @@ pub(super) fn found(html: &mut Html, summary: &Summary, wording: &Wording<'_>, l
         });
     } else {
         html.text(&format!(
-            "Pairs with {} were looked for as far as the clusters need them, and not listed (--pairs none).",
+            "The join searched for pairs with {} only as far as the clusters need them, and did not \
+             list them (--pairs none).",
             wording.listed()
         ));
     }
     if cluster.clusters == 0 {
-        html.text(" There are no clusters, and nothing is redundant.");
+        html.text(" There are no clusters and no redundant documents.");
     } else {
         html.text(&format!(
-            " Documents that are linked by such a pair, or are equal, form {}, of {} in all; the largest \
-             has {}. Keeping one document of each cluster, and all that are in none, would leave out {}{}.",
+            " Documents that are linked by such pairs, or that are equal, form {} with {} in total. The \
+             largest has {}. Keeping one document of each cluster, and every document that is in no \
+             cluster, would leave out {}{}.",
             many(cluster.clusters, "cluster"),
             many(cluster.documents, "document"),
-            count(cluster.largest),
+            many(cluster.largest, "document"),
             many(redundant, "document"),
             share(redundant, documents)
         ));
@@ -100,7 +105,7 @@ pub(super) fn found(html: &mut Html, summary: &Summary, wording: &Wording<'_>, l
     html.raw("</section>\n");
 }
 
-/// Whether the figures are exact, and if not, what is wrong with them.
+/// Whether the numbers are exact, and if not, how they may be wrong.
 fn exactness(html: &mut Html, summary: &Summary, wording: &Wording<'_>) {
     let most = summary.join_config.and_then(|config| config.max_postings);
     let sampled = is_sampled(summary);
@@ -110,18 +115,19 @@ fn exactness(html: &mut Html, summary: &Summary, wording: &Wording<'_>) {
             .is_some_and(|config| config.candidates.is_some());
         let (what, errors) = if verified {
             (
-                "Every pair is verified in the full sets, and its resemblance exact; but pairs may be missing",
-                "What a sample does not show is not looked up, of",
+                "Every listed pair was verified in the full sets, so its resemblance is exact, but pairs \
+                 may be missing",
+                "A pair that the sample does not show is not verified.",
             )
         } else {
             (
                 "These figures are estimates",
-                "Pairs near the threshold are missed, and others listed that are below it;",
+                "Pairs near the threshold may be missing, and some listed pairs may be below it.",
             )
         };
         html.raw("<p class=\"note\">").text(&format!(
-            "{what}: only a sample of the shingles took part ({sampling}: {} of {}{}). {errors} short \
-             documents, of which few shingles are sampled, most of all.",
+            "{what}. The run used only a sample of the shingles ({sampling}: {} of {}{}). {errors} \
+             Short documents are affected most, because few of their shingles are sampled.",
             count(sample.sampled),
             count(sample.shingles),
             share(sample.sampled, sample.shingles)
@@ -130,9 +136,9 @@ fn exactness(html: &mut Html, summary: &Summary, wording: &Wording<'_>) {
     }
     if let Some(most) = most {
         html.raw("<p class=\"note\">").text(&format!(
-            "The {}s of more than {} were left out (--max-postings), so documents may resemble each \
-             other more than is counted here, and pairs may be missing.",
-            wording.key(),
+            "The run left out {} that occur in more than {} (--max-postings). Documents may resemble \
+             each other more than these numbers show, and pairs may be missing.",
+            wording.features(),
             many(most.into(), "document")
         ));
         html.raw("</p>\n");
@@ -140,21 +146,22 @@ fn exactness(html: &mut Html, summary: &Summary, wording: &Wording<'_>) {
     if !sampled && most.is_none() {
         html.raw(match wording.method {
             None => {
-                "<p>The comparison is exact: every shingle of every document took part, and nothing is \
+                "<p>The comparison is exact: it used every shingle of every document, and nothing is \
                  estimated.</p>\n"
             }
             Some(_) => {
-                "<p>Every key of every document took part: these are all pairs that the method has.</p>\n"
+                "<p>The comparison used every feature of every document: these are all pairs that the \
+                 method finds.</p>\n"
             }
         });
     }
 }
 
-/// What a shingle is in this run.
+/// The length of a shingle in this run.
 fn shingle_words(summary: &Summary) -> String {
     let shingle = &summary.collection.shingle;
     match &shingle.parse.tokens {
-        TokenKind::Bytes(n) => format!("{n} bytes of text in a row"),
-        _ => format!("{} words in a row", shingle.shingle_size),
+        TokenKind::Bytes(n) => format!("{n} bytes of text"),
+        _ => counted(shingle.shingle_size.into(), "word"),
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn end(html: &mut Html) {
 pub(super) fn foot(html: &mut Html, summary: &Summary) {
     html.raw("</main>\n<footer>")
         .text(&summary.program)
-        .raw(". This page loads nothing and runs nothing.</footer>\n</body>\n</html>\n");
+        .raw(". This page loads no other file and runs no script.</footer>\n</body>\n</html>\n");
 }
 
 /// `1 document`, `2 documents`.

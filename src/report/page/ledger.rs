@@ -8,7 +8,7 @@ use crate::report::ledger::{bytes, cost_rows, ledger_rows};
 
 pub(super) fn ledger(html: &mut Html, summary: &Summary) {
     html.raw("<section id=\"ledger\">\n<h2>Ledger</h2>\n");
-    html.raw("<p>What came in, what was left out and why, and what each stage counted.</p>\n");
+    html.raw("<p>What the run read, what it left out and why, and what each stage counted.</p>\n");
     html.raw("<div class=\"side-by-side\">\n<div class=\"scroll\"><table>\n<tbody>\n");
     for (name, value) in ledger_rows(summary) {
         let trimmed = name.trim_start();
@@ -26,8 +26,8 @@ pub(super) fn ledger(html: &mut Html, summary: &Summary) {
     html.raw(
         "<caption>Time and memory of each stage</caption>\n<thead><tr><th scope=\"col\">stage</th>",
     );
-    html.raw("<th scope=\"col\" class=\"n\">wall s</th><th scope=\"col\" class=\"n\">CPU s</th>");
-    html.raw("<th scope=\"col\" class=\"n\">peak so far</th></tr></thead>\n<tbody>\n");
+    html.raw("<th scope=\"col\" class=\"n\">wall time (s)</th><th scope=\"col\" class=\"n\">CPU time (s)</th>");
+    html.raw("<th scope=\"col\" class=\"n\">peak memory so far</th></tr></thead>\n<tbody>\n");
     for (stage, cost) in cost_rows(summary) {
         html.raw("<tr><th scope=\"row\">")
             .text(stage)
@@ -71,7 +71,7 @@ pub(super) fn ledger(html: &mut Html, summary: &Summary) {
             row("threshold", config.threshold.to_string());
         }
         let most = config.max_postings.map(|most| most.to_string());
-        row("max. postings", most.unwrap_or_else(|| "none".into()));
+        row("posting limit", most.unwrap_or_else(|| "none".into()));
         row("pairs", config.pairs.to_string());
     }
     html.raw("</tbody></table></div></div>\n</div>\n</section>\n");

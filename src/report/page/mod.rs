@@ -71,7 +71,7 @@ use std::path::Path;
 use super::wording::Wording;
 use html::Html;
 use pairs::Which;
-use texts::Text;
+use texts::ShownText;
 
 const STAGE: &str = "report";
 
@@ -159,15 +159,15 @@ pub fn write(
             counted(documents, "document")
         )
     };
-    let mut held = Held {
+    let mut memory = PageMemory {
         budget: &context.budget,
         bytes: FIXED_BYTES + record + chosen,
     };
-    held.check(what)?;
+    memory.check(what)?;
     context.progress.start(STAGE, Unit::Count("steps"), Some(3));
 
-    let chosen = choose::choose(workspace, config, &mut held, context)?;
-    held.check(what)?;
+    let chosen = choose::choose(workspace, config, &mut memory, context)?;
+    memory.check(what)?;
     context.progress.at(1);
     let wanted: Vec<u32> = chosen
         .nearest
@@ -175,8 +175,8 @@ pub fn write(
         .chain(&chosen.random)
         .flat_map(|pair| [pair.a, pair.b])
         .collect();
-    let texts = texts::read(workspace, &chosen.documents, &wanted, &mut held, context)?;
-    held.check(what)?;
+    let texts = texts::read(workspace, &chosen.documents, &wanted, &mut memory, context)?;
+    memory.check(what)?;
     context.progress.at(2);
     context.stop.check(STAGE)?;
     // Modified figures would no longer show the study's results.
@@ -236,7 +236,7 @@ pub fn write(
         pairs: (chosen.nearest.len() + chosen.random.len()) as u64,
         missing: texts
             .values()
-            .filter(|text| matches!(text, Text::Missing(_)))
+            .filter(|text| matches!(text, ShownText::Missing(_)))
             .count() as u64,
         bytes,
         checksum,
@@ -252,12 +252,12 @@ pub fn write(
 
 /// The memory of a page. Names and texts are counted as they are read. Those that do not fit are
 /// counted but not kept, so that the error can state the smallest sufficient budget.
-struct Held<'a> {
+struct PageMemory<'a> {
     budget: &'a Budget,
     bytes: u64,
 }
 
-impl Held<'_> {
+impl PageMemory<'_> {
     /// Counts this number of bytes; returns whether there is room for them.
     fn take(&mut self, bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes as u64);

@@ -6,7 +6,7 @@ use super::changes::{Block, Stretch, changes};
 use super::choose::{ShownDocument, ShownPair};
 use super::frame::{is_sampled, many};
 use super::html::Html;
-use super::texts::{Text, Words};
+use super::texts::{ShownText, Words};
 use super::{PageConfig, WORDS_COMPARED};
 use crate::numbers::count;
 use crate::parse::TokenKind;
@@ -34,21 +34,22 @@ pub(super) fn pairs_head(
         Which::Nearest => {
             html.raw("<section id=\"nearest\">\n<h2>Pairs nearest the threshold</h2>\n<p>");
             html.text(&format!(
-                "Those of {} that are at or least above {threshold}: is this still alike enough? ",
+                "The pairs nearest to {threshold}, of {} in total. Use them to judge whether the \
+                 threshold is right. ",
                 many(all, "pair")
             ));
-            html.raw("<del>Words marked so</del> are in the first text only, <ins>words marked so</ins> in ");
-            html.raw("the second only; words are the same whatever their capitals and punctuation");
+            html.raw("<del>These words</del> are only in the first text, <ins>these words</ins> only in ");
+            html.raw("the second. Words that differ only in case and punctuation count as equal");
             html.text(match summary.collection.shingle.parse.tokens {
                 TokenKind::Words => ". ",
-                _ => " if those are the same, too. ",
+                _ => " only if the run's tokens are equal. ",
             });
-            html.raw("Stretches without a difference are folded.</p>\n");
+            html.raw("Long passages without a difference are folded.</p>\n");
         }
         Which::Random => {
             html.raw("<section id=\"random\">\n<h2>Pairs at random</h2>\n<p>");
             html.text(&format!(
-                "Drawn from the other pairs, with seed {}.",
+                "A random choice of the other pairs, with seed {}.",
                 config.seed
             ));
             html.raw(" All pairs are in <code>pairs.tsv</code>.</p>\n");
@@ -57,8 +58,8 @@ pub(super) fn pairs_head(
     if shown == 0 {
         html.raw(match (which, all) {
             (_, 0) => "<p>There are no pairs.</p>\n",
-            (Which::Nearest, _) => "<p>None was asked for.</p>\n",
-            (Which::Random, _) => "<p>There are no others.</p>\n",
+            (Which::Nearest, _) => "<p>The report was made with <code>--pairs 0</code>.</p>\n",
+            (Which::Random, _) => "<p>There are no other pairs.</p>\n",
         });
     }
 }
@@ -67,7 +68,7 @@ pub(super) fn one_pair(
     html: &mut Html,
     pair: &ShownPair,
     documents: &HashMap<u32, ShownDocument>,
-    texts: &HashMap<u32, Text>,
+    texts: &HashMap<u32, ShownText>,
     summary: &Summary,
     wording: &Wording<'_>,
     open: bool,
@@ -96,7 +97,10 @@ pub(super) fn one_pair(
     }
     html.raw("</summary><div class=\"in\">\n<p class=\"soft\">");
     let sampled = if is_sampled(summary) { "sampled " } else { "" };
-    let shared = many(pair.shared.into(), &format!("{sampled}{}", wording.key()));
+    let shared = many(
+        pair.shared.into(),
+        &format!("{sampled}{}", wording.feature()),
+    );
     html.text(&match wording.measure.of_words() {
         false => format!(
             "{shared} shared, of {} in the first and {} in the second",
@@ -126,12 +130,12 @@ pub(super) fn one_pair(
     }
     html.raw("</div>\n");
     match (texts.get(&pair.a), texts.get(&pair.b)) {
-        (Some(Text::Found(a)), Some(Text::Found(b))) => {
+        (Some(ShownText::Found(a)), Some(ShownText::Found(b))) => {
             two_texts(html, a, b, &summary.collection.shingle.parse.tokens);
         }
         (a, b) => {
             for (document, text) in [(pair.a, a), (pair.b, b)] {
-                if let (Some(document), Some(Text::Missing(problem))) =
+                if let (Some(document), Some(ShownText::Missing(problem))) =
                     (documents.get(&document), text)
                 {
                     html.raw("<p class=\"note\">The text of ")
@@ -152,7 +156,7 @@ fn two_texts(html: &mut Html, a: &Words, b: &Words, tokens: &TokenKind) {
             Block::Folded(words) => {
                 html.raw("<p class=\"fold\">… ")
                     .text(&many(words as u64, "word"))
-                    .raw(" alike …</p>\n");
+                    .raw(" in common …</p>\n");
             }
             Block::Shown(stretches) => {
                 html.raw("<div class=\"two-texts\">");
@@ -164,8 +168,8 @@ fn two_texts(html: &mut Html, a: &Words, b: &Words, tokens: &TokenKind) {
     }
     if a.cut || b.cut {
         html.raw("<p class=\"note\">").text(&format!(
-            "Only the beginnings of these texts are compared here: at most {} of each, less where words \
-             are very long. What is marked near the end may go on behind it.",
+            "Only the beginnings of these texts are compared here: at most {} of each, fewer if words are \
+             very long. Text that is marked near the end may continue after it.",
             many(WORDS_COMPARED as u64, "word")
         ));
         html.raw("</p>\n");
@@ -180,11 +184,11 @@ fn side(html: &mut Html, words: &Words, stretches: &[Stretch], first: bool) {
         let range = if first { &stretch.a } else { &stretch.b };
         let text = words.text.get(range.clone()).unwrap_or_default();
         any |= !text.is_empty();
-        if stretch.alike || text.is_empty() {
+        if stretch.equal || text.is_empty() {
             html.text(text);
             continue;
         }
-        // The space behind the last word is not marked.
+        // The space after the last word is not marked.
         let marked = text.trim_end();
         html.raw(if first { "<del>" } else { "<ins>" })
             .text(marked)
@@ -192,7 +196,7 @@ fn side(html: &mut Html, words: &Words, stretches: &[Stretch], first: bool) {
             .text(text.get(marked.len()..).unwrap_or_default());
     }
     if !any {
-        html.raw("<span class=\"nothing\">nothing here</span>");
+        html.raw("<span class=\"nothing\">no text here</span>");
     }
     html.raw("</div>");
 }

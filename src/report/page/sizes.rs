@@ -7,8 +7,8 @@ use crate::ids::Threshold;
 use crate::measure::Measure;
 use crate::numbers::{self, count};
 use crate::pipeline::Summary;
-use crate::report::charts::Row;
-use crate::report::wording::Wording;
+use crate::report::charts::BarRow;
+use crate::report::wording::{Wording, group_name};
 
 pub(super) fn sizes(
     html: &mut Html,
@@ -16,13 +16,13 @@ pub(super) fn sizes(
     wording: &Wording<'_>,
     histogram: Option<&[u64; HUNDREDTHS]>,
 ) {
-    let (noun, keys) = (wording.noun(), wording.keys());
+    let (noun, features) = (wording.noun(), wording.features());
     html.raw("<section id=\"sizes\">\n<h2>Sizes and ").raw(noun);
     html.raw("</h2>\n<div class=\"side-by-side\">\n<div>\n");
     html.raw("<h3>Documents by number of words</h3>\n");
-    html.raw("<p>Exact duplicates are counted once. A document's ")
-        .raw(keys)
-        .raw(" are the distinct ones.</p>\n");
+    html.raw("<p>Exact duplicates are counted once. Each document counts its distinct ")
+        .raw(features)
+        .raw(".</p>\n");
     let groups = summary
         .catalogue
         .as_ref()
@@ -31,10 +31,10 @@ pub(super) fn sizes(
     let documents: u64 = groups.iter().map(|group| group.documents).sum();
     let shingles: u64 = groups.iter().map(|group| group.shingles).sum();
     let part = |n: u64, all: u64| if all == 0 { 0.0 } else { n as f64 / all as f64 };
-    let rows: Vec<Row> = groups
+    let rows: Vec<BarRow> = groups
         .iter()
-        .map(|group| Row {
-            label: group_name(group),
+        .map(|group| BarRow {
+            label: group_name(&group.words),
             bars: [(group.documents, documents), (group.shingles, shingles)]
                 .into_iter()
                 .map(|(n, all)| {
@@ -49,25 +49,25 @@ pub(super) fn sizes(
     if documents > 0 {
         html.raw("<figure>\n<figcaption><span class=\"together\"><span class=\"key one\"></span>share of the documents</span> ");
         html.raw("<span class=\"together\"><span class=\"key two\"></span>share of the ")
-            .raw(keys)
+            .raw(features)
             .raw("</span></figcaption>\n");
-        let label = format!("Share of the documents and of the {keys} in each size group");
+        let label = format!("Share of the documents and of the {features} in each size group");
         html.bars(&label, &rows);
         html.raw("</figure>\n");
     }
-    group_table(html, groups, keys);
+    group_table(html, groups, features);
     html.raw("</div>\n<div>\n<h3>Pairs by ")
         .raw(noun)
         .raw("</h3>\n");
     match histogram {
-        // It has no upper end.
+        // The number of common features has no upper limit.
         Some(_) if matches!(wording.measure, Measure::Shared(_)) => {
-            html.raw("<p>What they have in common is in <code>pairs.tsv</code>.</p>\n");
+            html.raw("<p>The numbers in common are in <code>pairs.tsv</code>.</p>\n");
         }
         Some(histogram) if histogram.iter().any(|&n| n > 0) => {
-            html.raw("<p>Each row is the pairs from its ")
+            html.raw("<p>Each row counts the pairs from its ")
                 .raw(noun)
-                .raw(" up to the next.</p>\n<figure>\n");
+                .raw(" up to that of the next row.</p>\n<figure>\n");
             let rows = histogram_rows(histogram, wording.threshold);
             html.bars(&format!("Number of pairs by {noun}"), &rows);
             html.raw("</figure>\n");
@@ -80,24 +80,16 @@ pub(super) fn sizes(
     html.raw("</div>\n</div>\n</section>\n");
 }
 
-/// The bounds of a size group: `500–999`, `9000 or more`.
-fn group_name(group: &GroupStats) -> String {
-    match group.words.strip_suffix('-') {
-        Some(least) => format!("{least} or more"),
-        None => group.words.replace('-', "–"),
-    }
-}
-
-fn group_table(html: &mut Html, groups: &[GroupStats], keys: &'static str) {
+fn group_table(html: &mut Html, groups: &[GroupStats], features: &'static str) {
     html.raw(
         "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">words</th><th scope=\"col\" ",
     );
     html.raw("class=\"n\">documents</th><th scope=\"col\" class=\"n\">")
-        .raw(keys)
+        .raw(features)
         .raw("</th></tr></thead>\n<tbody>\n");
     for group in groups {
         html.raw("<tr><th scope=\"row\">")
-            .text(&group_name(group))
+            .text(&group_name(&group.words))
             .raw("</th><td class=\"n\">")
             .text(&count(group.documents))
             .raw("</td><td class=\"n\">")
@@ -107,19 +99,20 @@ fn group_table(html: &mut Html, groups: &[GroupStats], keys: &'static str) {
     html.raw("</tbody></table></div>\n");
 }
 
-/// Hundredths above the threshold, some together where it is low: some twenty rows at most.
-fn histogram_rows(histogram: &[u64; HUNDREDTHS], threshold: Threshold) -> Vec<Row> {
+/// Hundredths from the threshold on. If it is low, rows join 2 or 5 of them, so that there are at
+/// most 21.
+fn histogram_rows(histogram: &[u64; HUNDREDTHS], threshold: Threshold) -> Vec<BarRow> {
     let lowest = (threshold.numerator() * 100 / threshold.denominator()) as usize;
     let step = match lowest {
         80.. => 1,
         60.. => 2,
         _ => 5,
     };
-    let row = |label: String, n: u64| Row {
+    let row = |label: String, n: u64| BarRow {
         label,
         bars: vec![(n as f64, count(n))],
     };
-    let mut rows: Vec<Row> = (lowest / step * step..HUNDREDTHS - 1)
+    let mut rows: Vec<BarRow> = (lowest / step * step..HUNDREDTHS - 1)
         .step_by(step)
         .map(|from| {
             let n = histogram.iter().skip(from).take(step);

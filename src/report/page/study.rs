@@ -11,15 +11,16 @@ use crate::numbers::{self, count, fraction};
 use crate::store::disk;
 use crate::{Error, Result};
 
-/// Bytes of a figure at most; ours have some ten thousand.
+/// Size limit of a figure in bytes. Ours have some ten thousand.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Bytes of all figures together at most: they are in memory, and in the page by a third longer.
+/// Size limit of all figures together in bytes. They are in memory, and their text in the page is a
+/// third longer.
 const MOST_TOGETHER: u64 = 8 << 20;
 
 /// An entry of `figures.json`.
 #[derive(Debug, Deserialize)]
-struct Entry {
+struct FigureEntry {
     file: String,
     #[serde(default)]
     title: String,
@@ -34,21 +35,21 @@ struct Entry {
 pub(super) struct Figure {
     pub file: String,
     pub title: String,
-    /// What the paper saw.
+    /// The paper's claim.
     pub paper: String,
-    /// What is seen here.
+    /// The numbers of this study.
     pub here: String,
-    /// The file of the figure, or why it is not shown; `None` for a table.
+    /// The file of the figure, or the reason why it is not shown; `None` for a table.
     pub svg: Option<std::result::Result<Vec<u8>, String>>,
 }
 
-/// The figures of a directory, in the order of their list; none where there is no list.
+/// The figures of a directory, in the order of their list; none if there is no list.
 pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
     let list = directory.join(DIRECTORY).join("figures.json");
     if !disk::exists(&list)? {
         return Ok(Vec::new());
     }
-    let entries: Vec<Entry> =
+    let entries: Vec<FigureEntry> =
         serde_json::from_slice(&bounded(&list, MOST_BYTES)?).map_err(|e| Error::Corrupt {
             path: list.clone(),
             offset_bytes: None,
@@ -59,7 +60,7 @@ pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
     let mut left = MOST_TOGETHER;
     let mut figures = Vec::new();
     for entry in entries {
-        let Entry {
+        let FigureEntry {
             file,
             title,
             paper,
@@ -68,7 +69,9 @@ pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
         let svg = file.ends_with(".svg").then(|| {
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
             if !file.chars().all(plain) {
-                return Err("its name is not that of a file beside the list".into());
+                return Err(
+                    "its name is not that of a file in the same directory as the list".into(),
+                );
             }
             let bytes = bounded(&directory.join(DIRECTORY).join(&file), MOST_BYTES.min(left))
                 .map_err(|error| error.to_string())?;
@@ -86,7 +89,7 @@ pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Exact and sampled runs side by side; none where there is no study.
+/// Exact and sampled runs side by side; `None` if there is no study.
 pub(super) fn comparison(directory: &Path) -> Result<Option<Comparison>> {
     #[derive(Deserialize)]
     struct Versioned {
@@ -104,11 +107,11 @@ pub(super) fn comparison(directory: &Path) -> Result<Option<Comparison>> {
     let corrupt = |e: serde_json::Error| Error::Corrupt {
         path: path.clone(),
         offset_bytes: None,
-        what: "what a study took".into(),
+        what: "costs of a study".into(),
         expected: "JSON with a comparison".into(),
         found: e.to_string(),
     };
-    // Before the fields: another format may have others.
+    // Checked before the fields are read: another format may have other fields.
     let Versioned { format } = serde_json::from_slice(&json).map_err(corrupt)?;
     if format != FORMAT {
         return Err(Error::Version {
@@ -122,7 +125,7 @@ pub(super) fn comparison(directory: &Path) -> Result<Option<Comparison>> {
     Ok(Some(costs.comparison))
 }
 
-/// A file of at most so many bytes.
+/// Reads a file of at most `most` bytes.
 fn bounded(path: &Path, most: u64) -> Result<Vec<u8>> {
     let size = disk::size(path)?;
     if size > most {
@@ -137,8 +140,10 @@ fn bounded(path: &Path, most: u64) -> Result<Vec<u8>> {
 
 pub(super) fn section(html: &mut Html, compared: Option<&Comparison>, figures: &[Figure]) {
     html.raw("<section id=\"study\" class=\"study\">\n<h2>Sampling study</h2>\n");
-    html.raw("<p>What a sample of the shingles would have cost in accuracy on this collection, beside what ");
-    html.raw("Ye, Wen &amp; Ma (2008) saw on theirs.</p>\n");
+    html.raw(
+        "<p>The accuracy of runs that use a sample of the shingles, on this collection and as ",
+    );
+    html.raw("Ye, Wen &amp; Ma (2008) reported it for theirs.</p>\n");
     if let Some(compared) = compared {
         comparison_table(html, compared);
     }
@@ -187,15 +192,16 @@ fn comparison_table(html: &mut Html, of: &Comparison) {
         .raw("</strong></p>\n<p>Of the pairs that a run lists at ")
         .show(of.threshold)
         .raw(
-            " or above, <em>precision</em> is the share that is truly so alike; of the pairs that truly are, \
-             <em>recall</em> is the share that it lists. 1/16 sorts one of sixteen classes of shingles; shown are the mean \
-             over all classes and, smaller, the worst and the best. <em>Verified</em>: what the sample finds from \
-             the resemblance named on is checked in the full sets, so that no pair is false. A <em>plan</em> gives each \
-             size group the smallest ratio that keeps the precision named. <em>Not sampled at all</em> are documents of which no \
-             shingle is in the sample: they can be in no pair.</p>\n\
+            " or above, <em>precision</em> is the share that is true. Of the true pairs, <em>recall</em> is the \
+             share that the run lists. A run at 1/16 sorts one of sixteen classes of shingles. The table has \
+             the mean over all classes and, in grey, the worst and the best class. A <em>verified</em> run \
+             checks each pair in the full sets if the sample estimates at least the given resemblance, so \
+             that no listed pair is false. A <em>plan</em> gives each size group the smallest ratio that \
+             keeps the given precision. <em>Not sampled</em> are documents without a shingle in the \
+             sample: no pair contains them.</p>\n\
              <div class=\"scroll\"><table>\n<thead><tr><th>Run</th><th class=\"n\">Shingles sorted</th>\
              <th class=\"n\">Precision</th><th class=\"n\">Recall</th><th class=\"n\">Pairs</th>\
-             <th class=\"n\">Looked up</th><th class=\"n\">Not sampled at all</th>\
+             <th class=\"n\">Verified pairs</th><th class=\"n\">Not sampled</th>\
              <th class=\"n\">CPU seconds</th></tr></thead>\n<tbody>\n",
         );
     for row in &of.rows {
@@ -222,11 +228,11 @@ fn comparison_table(html: &mut Html, of: &Comparison) {
         };
         html.raw("</td></tr>\n");
     }
-    html.raw("</tbody></table></div>\n<p class=\"soft\">CPU seconds from the collection to the pairs at ")
+    html.raw("</tbody></table></div>\n<p class=\"soft\">CPU seconds count the way from the collection to the pairs at ")
         .show(of.lowest)
-        .raw(", the lowest threshold of the study; reading the collection took ")
+        .raw(", the lowest threshold of the study. Reading the collection took ")
         .show(format_args!("{:.1}", of.reading_seconds))
-        .raw(" before that.</p>\n");
+        .raw(" CPU seconds more.</p>\n");
 }
 
 /// A share with its spread over classes.
