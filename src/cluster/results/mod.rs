@@ -1,21 +1,29 @@
 //! The result files of a run.
 
+mod documents;
+mod lines;
+mod rejects;
+
 use crate::budget::ByteSize;
-use crate::collection::{self, Catalogue, CatalogueEntry, RejectReader, each_document};
+use crate::collection::Catalogue;
 use crate::join::{Pairs, PairsEntry, each_pair, sizes_of_pairs};
-use crate::measure::Measure;
 use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::sample::{SampleEntry, Sampled};
 use crate::store::disk::AtomicFile;
 use crate::store::{Tagged, sort_tagged};
 use crate::union_find::UnionFind;
-use crate::workspace::{InputList, Manifest, ResultFile, StageRecord, Workspace, check_file};
+use crate::workspace::{ResultFile, StageRecord, Workspace, check_file};
 use crate::{Error, Result};
-use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
+
+use documents::write_documents;
+use lines::{finished, header, json};
+
+pub use lines::cell;
+pub(crate) use rejects::{reject_line, write_rejects};
 
 const STAGE: &str = "cluster";
 /// Buffers of readers and writers.
@@ -303,196 +311,6 @@ struct Alike {
 /// sets, representatives and clusters of the documents, and those that are linked.
 fn bytes(documents: u64, linked: u64) -> u64 {
     documents * 3 * size_of::<u32>() as u64 + linked * size_of::<Alike>() as u64
-}
-
-/// `exact-duplicates.tsv` and `documents.tsv`; `place` gives representative and cluster.
-fn write_documents(
-    workspace: &Workspace,
-    context: &Context<'_>,
-    header: &str,
-    files: &mut Vec<ResultFile>,
-    mut place: impl FnMut(u32) -> (u32, u32),
-) -> Result<()> {
-    let directory = workspace.directory();
-    let names = Catalogue::names(workspace)?;
-    let mut exact = AtomicFile::create(&directory.join("exact-duplicates.tsv"))?;
-    exact.put(header.as_bytes())?;
-    exact.put(b"docno\trepresentative\tmd5\n")?;
-    let mut all = AtomicFile::create(&directory.join("documents.tsv"))?;
-    all.put(header.as_bytes())?;
-    let keys = match workspace.manifest.method {
-        Some(_) => "keys",
-        None => "shingles",
-    };
-    let columns = format!("docno\turl\twords\t{keys}\tsize_group\tcluster\n");
-    all.put(columns.as_bytes())?;
-    let mut line = String::new();
-    each_document(workspace, |number, document| {
-        if number.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-            context.progress.at(number.into());
-        }
-        let (first, cluster) = place(number);
-        let docno = cell(&document.docno);
-        if first != number {
-            line.clear();
-            let _ = write!(line, "{docno}\t{}\t", cell(names.get(first)?));
-            for byte in document.md5 {
-                let _ = write!(line, "{byte:02x}");
-            }
-            line.push('\n');
-            exact.put(line.as_bytes())?;
-        }
-        line.clear();
-        let url = document.url.as_deref().unwrap_or_default();
-        let cluster = if cluster == NO_CLUSTER {
-            String::new()
-        } else {
-            cluster.to_string()
-        };
-        let (words, shingles, group) = (document.words, document.shingles, document.group);
-        let _ = writeln!(
-            line,
-            "{docno}\t{}\t{words}\t{shingles}\t{group}\t{cluster}",
-            cell(url)
-        );
-        all.put(line.as_bytes())
-    })?;
-    files.push(finished("exact-duplicates.tsv", exact)?);
-    files.push(finished("documents.tsv", all)?);
-    Ok(())
-}
-
-/// `rejects.jsonl`: in input order, then docnos that are not unique.
-pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> Result<ResultFile> {
-    let manifest = &workspace.manifest;
-    let mut out = AtomicFile::create(&workspace.directory().join("rejects.jsonl"))?;
-    let mut inputs = InputList::open(workspace.directory())?;
-    let segments = collection::segments(manifest)
-        .iter()
-        .map(|s| ("collection", &s.rejects));
-    let catalogue = manifest
-        .get::<CatalogueEntry>()
-        .into_iter()
-        .map(|c| ("catalogue", &c.rejects));
-    for (place, info) in segments.chain(catalogue) {
-        let path = workspace.path(place).join(&info.name);
-        let parameters = Some(workspace.collection_parameters());
-        let mut rejects = RejectReader::open(&path, parameters, Some(info))?;
-        while let Some((reject, kept)) = rejects.next()? {
-            let file = inputs.path_of(reject.source.file)?;
-            out.put(reject_line(file, &reject, kept).as_bytes())?;
-            stats.rejects += 1;
-        }
-        rejects.finish()?;
-    }
-    finished("rejects.jsonl", out)
-}
-
-/// One line of `rejects.jsonl`.
-pub(crate) fn reject_line(file: &str, reject: &crate::read::Reject, kept: bool) -> String {
-    let mut line = String::new();
-    let _ = write!(
-        line,
-        "{{\"file\":{},\"offset\":{}",
-        json(file),
-        reject.source.offset
-    );
-    if let Some(docno) = &reject.docno {
-        let _ = write!(line, ",\"docno\":{}", json(docno));
-    }
-    let _ = write!(line, ",\"reason\":{}", json(reject.reason.text()));
-    if !reject.detail.is_empty() {
-        let _ = write!(line, ",\"detail\":{}", json(&reject.detail));
-    }
-    let _ = writeln!(
-        line,
-        ",\"document\":\"{}\"}}",
-        if kept { "used" } else { "rejected" }
-    );
-    line
-}
-
-fn finished(name: &str, out: AtomicFile) -> Result<ResultFile> {
-    let (bytes, checksum) = out.finish()?;
-    Ok(ResultFile {
-        name: name.into(),
-        bytes,
-        checksum: format!("{checksum:016x}"),
-    })
-}
-
-/// Is a result file still there, with the size it had?
-/// What one must know to compare two files, as comment lines.
-fn header(manifest: &Manifest) -> String {
-    let shingle = &collection::config(manifest).shingle;
-    let mut out = String::from("# format: lookalike 1\n");
-    let mut add = |name: &str, value: &dyn std::fmt::Display| {
-        let _ = writeln!(out, "# {name}: {value}");
-    };
-    if let Some(method) = &manifest.method {
-        // Words are counted as in the collection that the keys were made of.
-        add("method", method);
-        add("tokens", &shingle.parse.tokens);
-    } else {
-        add("tokens", &shingle.parse.tokens);
-        add("shingle-size", &shingle.shingle_size);
-        add("short", &shingle.short);
-        add("fingerprint", &shingle.fingerprint);
-        add("seed", &shingle.seed);
-    }
-    add("size-groups", &collection::config(manifest).size_groups);
-    if let Some(sample) = manifest.get::<SampleEntry>() {
-        add("sampling", &sample.sampling);
-    }
-    if let Some(pairs) = manifest.get::<PairsEntry>() {
-        if !pairs.config.measure.is_default() {
-            add("score", &pairs.config.measure);
-        }
-        if !matches!(pairs.config.measure, Measure::Shared(_)) {
-            add("threshold", &pairs.config.threshold);
-        }
-        let most = pairs
-            .config
-            .max_postings
-            .map_or("none".into(), |n| n.to_string());
-        add("max-postings", &most);
-        if pairs.config.pairs == Pairs::None {
-            add("pairs", &pairs.config.pairs);
-        }
-        if let Some(candidates) = pairs.config.candidates {
-            add("verified-candidates", &candidates);
-        }
-    }
-    out
-}
-
-/// A cell of a TSV file: a backslash and control characters are escaped. A terminal would obey some
-/// of them.
-pub fn cell(text: &str) -> Cow<'_, str> {
-    if !text.contains(|c: char| c == '\\' || c.is_control()) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 8);
-    for character in text.chars() {
-        match character {
-            '\\' => escaped.push_str("\\\\"),
-            '\t' => escaped.push_str("\\t"),
-            '\n' => escaped.push_str("\\n"),
-            '\r' => escaped.push_str("\\r"),
-            control if control.is_control() => {
-                for byte in control.encode_utf8(&mut [0; 4]).bytes() {
-                    let _ = write!(escaped, "\\x{byte:02x}");
-                }
-            }
-            plain => escaped.push(plain),
-        }
-    }
-    Cow::Owned(escaped)
-}
-
-fn json(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// The files for people.
