@@ -1,35 +1,33 @@
 //! `exact-duplicates.tsv` and `documents.tsv`.
 
 use crate::Result;
-use crate::collection::{Catalogue, each_document};
+use crate::collection::{Names, each_document};
 use crate::progress::Context;
 use crate::store::disk::AtomicFile;
 use crate::workspace::{ResultFile, Workspace};
 use std::fmt::Write;
 
-use super::lines::{cell, finished};
-use super::{NO_CLUSTER, STAGE};
+use super::STAGE;
+use super::components::NO_CLUSTER;
+use super::lines::{cell, finished, size_column};
 
-/// `exact-duplicates.tsv` and `documents.tsv`; `place` gives representative and cluster.
+/// Writes `exact-duplicates.tsv` and `documents.tsv`. `place` returns the first document with the
+/// same MD5 and the cluster of a document.
 pub(super) fn write_documents(
     workspace: &Workspace,
-    context: &Context<'_>,
     header: &str,
-    files: &mut Vec<ResultFile>,
+    names: &Names,
+    context: &Context<'_>,
     mut place: impl FnMut(u32) -> (u32, u32),
-) -> Result<()> {
+) -> Result<[ResultFile; 2]> {
     let directory = workspace.directory();
-    let names = Catalogue::names(workspace)?;
     let mut exact = AtomicFile::create(&directory.join("exact-duplicates.tsv"))?;
     exact.put(header.as_bytes())?;
     exact.put(b"docno\trepresentative\tmd5\n")?;
     let mut all = AtomicFile::create(&directory.join("documents.tsv"))?;
     all.put(header.as_bytes())?;
-    let keys = match workspace.manifest.method {
-        Some(_) => "keys",
-        None => "shingles",
-    };
-    let columns = format!("docno\turl\twords\t{keys}\tsize_group\tcluster\n");
+    let size = size_column(&workspace.manifest);
+    let columns = format!("docno\turl\twords\t{size}\tsize_group\tcluster\n");
     all.put(columns.as_bytes())?;
     let mut line = String::new();
     each_document(workspace, |number, document| {
@@ -63,7 +61,8 @@ pub(super) fn write_documents(
         );
         all.put(line.as_bytes())
     })?;
-    files.push(finished("exact-duplicates.tsv", exact)?);
-    files.push(finished("documents.tsv", all)?);
-    Ok(())
+    Ok([
+        finished("exact-duplicates.tsv", exact)?,
+        finished("documents.tsv", all)?,
+    ])
 }

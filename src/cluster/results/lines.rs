@@ -18,7 +18,7 @@ pub(super) fn header(manifest: &Manifest) -> String {
         let _ = writeln!(out, "# {name}: {value}");
     };
     if let Some(method) = &manifest.method {
-        // Words are counted as in the collection that the keys were made of.
+        // Words are counted as in the collection that the features were made from.
         add("method", method);
         add("tokens", &shingle.parse.tokens);
     } else {
@@ -52,6 +52,14 @@ pub(super) fn header(manifest: &Manifest) -> String {
         }
     }
     out
+}
+
+/// The name of the column with the size of a document: the number of its features.
+pub(super) fn size_column(manifest: &Manifest) -> &'static str {
+    match manifest.method {
+        Some(_) => "keys",
+        None => "shingles",
+    }
 }
 
 /// A cell of a TSV file: a backslash and control characters are escaped. A terminal would obey some
