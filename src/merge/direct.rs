@@ -17,12 +17,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crossbeam_channel::{Sender, bounded};
 
-use super::postings::PostingsWriter;
-use super::profile::Collector;
-use super::stage::{
-    Collected, MergeStats, PROFILE_SHARE, STAGE, WORKER_BYTES, ZSTD_LEVEL, commit_range, finish,
-    ranges_of,
-};
+use super::profile::{Collected, Collector, PROFILE_SHARE};
+use super::ranges::{WORKER_BYTES, ZSTD_LEVEL, commit_range, finish, ranges_of};
+use super::{MergeStats, PostingsWriter, STAGE};
 
 /// Passes over the sets at most: each reads all of them. So eight read 64 bytes for each 64-bit
 /// fingerprint, from the page cache as long as it holds the sets, where runs write and read some 15.

@@ -14,8 +14,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::PostingsReader;
-use super::stage::STAGE;
+use super::{PostingsReader, STAGE};
 
 /// Number of classes of document frequency: 1 (one document only), 2, 3, 4, 5-8, 9-16, ..., 8,193
 /// and more.
@@ -143,6 +142,46 @@ impl<'a, K: Key> Collector<'a, K> {
                 *sum += other;
             }
         }
+    }
+}
+
+/// Profiles may take this fraction (one in `PROFILE_SHARE`) of the memory.
+pub(super) const PROFILE_SHARE: u64 = 4;
+
+/// The profiles that the threads of a merge collect.
+pub(super) struct Collected<'a, K> {
+    sampled: &'a Sampled,
+    sum: Option<Mutex<Collector<'a, K>>>,
+}
+
+impl<'a, K: Key> Collected<'a, K> {
+    pub(super) fn new(sampled: &'a Sampled, collect: bool) -> Self {
+        // The first thread that ends provides its collector; until then the sum takes no memory.
+        let sum = collect.then(|| Mutex::new(Collector::nothing(sampled)));
+        Collected { sampled, sum }
+    }
+
+    /// A collector for one thread.
+    pub(super) fn begin(&self) -> Option<Collector<'a, K>> {
+        self.sum.as_ref().map(|_| Collector::new(self.sampled))
+    }
+
+    /// Adds the counts of a thread that has ended.
+    pub(super) fn end(&self, counted: Option<Collector<'a, K>>) {
+        if let (Some(sum), Some(counted)) = (&self.sum, counted) {
+            sum.lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .add(counted);
+        }
+    }
+
+    /// The sum of all counts; `None` if profiles were not counted.
+    pub(super) fn whole(self) -> Option<Collector<'a, K>> {
+        let sum = self.sum?;
+        Some(
+            sum.into_inner()
+                .unwrap_or_else(std::sync::PoisonError::into_inner),
+        )
     }
 }
 
