@@ -5,21 +5,20 @@ use crate::budget::{Budget, PROCESS_BYTES};
 use crate::collection::{self, Catalogue, Column, SegmentEntry, SetReader};
 use crate::ids::Key;
 use crate::merge::PostingsEntry;
-use crate::progress::{Context, Stop, Unit, caught, joined};
-use crate::sample::{Rate, SampleEntry, Sampled};
+use crate::progress::{Context, Stop, Unit};
+use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Buffer, FormStats, RunsEntry};
-use crate::store::{PartInfo, disk};
+use crate::store::disk;
+use crate::workers::{Tasks, work_and_commit};
 use crate::workspace::Workspace;
-use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crossbeam_channel::{Sender, bounded};
-
 use super::profile::{Collected, Collector, PROFILE_SHARE};
-use super::ranges::{WORKER_BYTES, ZSTD_LEVEL, commit_range, finish, ranges_of};
-use super::{MergeStats, PostingsWriter, STAGE};
+use super::ranges::{
+    MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish, ranges_of,
+};
+use super::{MergeStats, STAGE};
 
 /// Passes over the sets at most: each reads all of them. So eight read 64 bytes for each 64-bit
 /// fingerprint, from the page cache as long as it holds the sets, where runs write and read some 15.
@@ -137,68 +136,45 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
     let todo: Vec<u32> = (0..ranges)
         .filter(|r| !postings.parts.contains_key(r))
         .collect();
-    let done = postings.stats.records;
-    // Groups of ranges that follow each other.
+    let done = AtomicU64::new(postings.stats.records);
+    // Groups of adjacent ranges.
     let groups = todo
         .chunk_by(|a, b| a + 1 == *b)
-        .flat_map(|row| row.chunks(passes.ranges as usize));
-    let groups: VecDeque<(u32, u32)> = groups
-        .filter_map(|group| Some((*group.first()?, *group.last()?)))
-        .collect();
-    let stored = Catalogue::stored(workspace)?;
+        .flat_map(|adjacent| adjacent.chunks(passes.ranges as usize))
+        .filter_map(|group| Some((*group.first()?, *group.last()?)));
     let sampled = Sampled::load(workspace)?;
-    let segments = collection::segments(&workspace.manifest).to_vec();
-    let (directory, out) = (workspace.path("collection"), workspace.path("postings"));
-    let threads = context.budget.threads;
-    let (merged, arrive) = bounded::<(u32, PartInfo, MergeStats)>(threads);
     let collected = Collected::<K>::new(&sampled, collect);
     let shared = Shared {
-        collection: &directory,
-        out: &out,
+        collection: &workspace.path("collection"),
+        out: &workspace.path("postings"),
         parameters: workspace.collection_parameters(),
-        segments: &segments,
-        stored: &stored,
+        segments: &collection::segments(&workspace.manifest).to_vec(),
+        stored: &Catalogue::stored(workspace)?,
         sampled: &sampled,
         ranges,
-        capacity: passes.capacity as usize,
-        queue: Mutex::new(groups),
         crowded: AtomicBool::new(false),
-        done: AtomicU64::new(done),
+        done,
         stop: context.stop,
     };
-    std::thread::scope(|scope| -> Result<()> {
-        let workers: Vec<_> = (0..threads)
-            .map(|_| {
-                let (shared, merged, collected) = (&shared, merged.clone(), &collected);
-                scope.spawn(move || -> Result<()> {
-                    let mut worker = Worker {
-                        shared,
-                        merged,
-                        buffer: Buffer::<K>::new(shared.capacity, K::default(), K::MAX),
-                        profiles: collected.begin(),
-                    };
-                    worker.work()?;
-                    collected.end(worker.profiles);
-                    Ok(())
-                })
-            })
-            .collect();
-        drop(merged);
-        let committed = caught(STAGE, || {
-            for (range, info, stats) in &arrive {
-                disk::point("merge in memory: commit");
-                commit_range(workspace, range, info, &stats)?;
-                context.progress.at(shared.done.load(Ordering::Relaxed));
-            }
-            Ok(())
-        });
-        drop(arrive);
-        let results: Vec<_> = workers.into_iter().map(|w| joined(STAGE, w)).collect();
-        results
-            .into_iter()
-            .find(Result::is_err)
-            .unwrap_or(Ok(()))
-            .and(committed)
+    let work = |tasks: &Groups<'_>| {
+        let mut worker = Worker {
+            shared: &shared,
+            tasks,
+            buffer: Buffer::<K>::new(passes.capacity as usize, K::default(), K::MAX),
+            profiles: collected.begin(),
+        };
+        while let Some((first, last)) = tasks.next() {
+            disk::point("merge in memory: worker");
+            worker.group(first, last)?;
+        }
+        collected.end(worker.profiles);
+        Ok(())
+    };
+    work_and_commit(STAGE, context.budget.threads, groups, work, |merged| {
+        disk::point("merge in memory: commit");
+        commit_range(workspace, merged)?;
+        context.progress.at(shared.done.load(Ordering::Relaxed));
+        Ok(())
     })?;
     if shared.crowded.load(Ordering::SeqCst) {
         discard(workspace)?;
@@ -224,7 +200,10 @@ pub fn discard(workspace: &mut Workspace) -> Result<()> {
     workspace.remove_scrap()
 }
 
-/// What every worker reads.
+/// First and last range of each group.
+type Groups<'a> = Tasks<'a, (u32, u32), MergedRange>;
+
+/// The data that all workers share.
 struct Shared<'a> {
     collection: &'a Path,
     out: &'a Path,
@@ -233,53 +212,35 @@ struct Shared<'a> {
     stored: &'a Column,
     sampled: &'a Sampled,
     ranges: u32,
-    capacity: usize,
-    /// First and last range of each group.
-    queue: Mutex<VecDeque<(u32, u32)>>,
+    /// Whether the keys of a range did not fit in a buffer.
     crowded: AtomicBool,
+    /// Records written so far.
     done: AtomicU64,
     stop: &'a Stop,
 }
 
 impl Shared<'_> {
-    fn bounds<K: Key>(&self, range: u32) -> (K, K) {
-        Rate::new(self.ranges, range)
-            .unwrap_or(Rate::FULL)
-            .bounds::<K>()
+    fn finish<K: Key>(&self, writer: RangeWriter<K>, tasks: &Groups<'_>) -> Result<()> {
+        self.stop.check(STAGE)?;
+        self.done.fetch_add(writer.records(), Ordering::Relaxed);
+        tasks.finished(writer.finish()?);
+        Ok(())
     }
 }
 
-struct Worker<'a, K> {
+struct Worker<'a, 's, K> {
     shared: &'a Shared<'a>,
-    merged: Sender<(u32, PartInfo, MergeStats)>,
+    tasks: &'a Groups<'a>,
     buffer: Buffer<K>,
-    profiles: Option<Collector<'a, K>>,
+    profiles: Option<Collector<'s, K>>,
 }
 
-impl<K: Key> Worker<'_, K> {
-    fn work(&mut self) -> Result<()> {
-        loop {
-            let next = self
-                .shared
-                .queue
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .pop_front();
-            let Some((first, last)) = next else {
-                return Ok(());
-            };
-            if self.shared.crowded.load(Ordering::SeqCst) {
-                return Ok(());
-            }
-            disk::point("merge in memory: worker");
-            self.group(first, last)?;
-        }
-    }
-
-    /// Collects the records of some ranges, sorts them, and writes their postings.
+impl<K: Key> Worker<'_, '_, K> {
+    /// Collects the records of a group of ranges, sorts them, and writes their postings.
     fn group(&mut self, first: u32, last: u32) -> Result<()> {
         let shared = self.shared;
-        let (low, high) = (shared.bounds::<K>(first).0, shared.bounds::<K>(last).1);
+        let low = bounds::<K>(shared.ranges, first).0;
+        let high = bounds::<K>(shared.ranges, last).1;
         self.buffer.begin(low, high);
         for segment in shared.segments {
             shared.stop.check(STAGE)?;
@@ -288,40 +249,44 @@ impl<K: Key> Worker<'_, K> {
             }
             if first == last {
                 shared.crowded.store(true, Ordering::SeqCst);
+                self.tasks.cancel();
                 return Ok(());
             }
-            // Half the ranges at once.
+            // Half the ranges at a time.
             let middle = first + (last - first) / 2;
             self.group(first, middle)?;
             return self.group(middle + 1, last);
         }
-        let mut writing = Writing::<K>::new(shared, &self.merged, first)?;
-        let profiles = &mut self.profiles;
+        self.write(first, last)
+    }
+
+    /// Writes the records of the buffer, range by range.
+    fn write(&mut self, first: u32, last: u32) -> Result<()> {
+        let (shared, tasks, profiles) = (self.shared, self.tasks, &mut self.profiles);
+        let create = |range| RangeWriter::<K>::create(shared.out, shared.parameters, range);
+        let mut writer = create(first)?;
+        let next_range = |writer: &mut RangeWriter<K>| {
+            let next = create(writer.range() + 1)?;
+            shared.finish(std::mem::replace(writer, next), tasks)
+        };
         self.buffer.drain(|mut records| {
             while let Some(next) = records.first() {
-                while next.key > writing.high {
-                    writing.next_range()?;
+                let high = bounds::<K>(shared.ranges, writer.range()).1;
+                if next.key > high {
+                    next_range(&mut writer)?;
+                    continue;
                 }
-                let within = records.partition_point(|record| record.key <= writing.high);
+                let within = records.partition_point(|record| record.key <= high);
                 let (now, later) = records.split_at(within);
                 records = later;
-                writing.stats.records += now.len() as u64;
-                for list in now.chunk_by(|a, b| a.key == b.key) {
-                    if writing.stats.list(list.len() as u64) {
-                        let documents = list.iter().map(|record| record.value);
-                        if let Some(profiles) = profiles {
-                            profiles.list(list[0].key, documents.clone());
-                        }
-                        writing.writer.push(list[0].key, documents)?;
-                    }
-                }
+                writer.push_records(now, profiles)?;
             }
             Ok(())
         })?;
-        while writing.range < last {
-            writing.next_range()?;
+        while writer.range() < last {
+            next_range(&mut writer)?;
         }
-        writing.close()
+        shared.finish(writer, tasks)
     }
 
     /// Puts a segment's records from `low` to `high` into the buffer; `false` if it does not take them.
@@ -351,51 +316,5 @@ impl<K: Key> Worker<'_, K> {
         }
         sets.finish()?;
         Ok(true)
-    }
-}
-
-/// Postings on their way to disk, range by range.
-struct Writing<'a, K> {
-    shared: &'a Shared<'a>,
-    merged: &'a Sender<(u32, PartInfo, MergeStats)>,
-    range: u32,
-    high: K,
-    writer: PostingsWriter<K>,
-    stats: MergeStats,
-}
-
-impl<'a, K: Key> Writing<'a, K> {
-    fn new(
-        shared: &'a Shared<'a>,
-        merged: &'a Sender<(u32, PartInfo, MergeStats)>,
-        range: u32,
-    ) -> Result<Self> {
-        let parameters = shared.parameters;
-        let writer =
-            PostingsWriter::create(shared.out, parameters, range.into(), Some(ZSTD_LEVEL))?;
-        Ok(Writing {
-            shared,
-            merged,
-            range,
-            high: shared.bounds::<K>(range).1,
-            writer,
-            stats: MergeStats::default(),
-        })
-    }
-
-    fn next_range(&mut self) -> Result<()> {
-        let next = Writing::new(self.shared, self.merged, self.range + 1)?;
-        std::mem::replace(self, next).close()
-    }
-
-    fn close(self) -> Result<()> {
-        self.shared.stop.check(STAGE)?;
-        let mut stats = self.stats;
-        let info = self.writer.finish()?;
-        stats.bytes = info.bytes;
-        self.shared.done.fetch_add(stats.records, Ordering::Relaxed);
-        // A closed channel means that the other end failed and will say so.
-        let _ = self.merged.send((self.range, info, stats));
-        Ok(())
     }
 }

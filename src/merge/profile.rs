@@ -7,9 +7,9 @@ use crate::numbers::counted;
 use crate::progress::{Context, Unit, joined_all};
 use crate::sample::Sampled;
 use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION, disk};
+use crate::workers::Queue;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -328,21 +328,15 @@ fn count<K: Key>(
     let directory = workspace.path("postings");
     let parameters = Some(workspace.collection_parameters());
     let postings = workspace.manifest.get::<PostingsEntry>().into_iter();
-    let parts: VecDeque<PartInfo> = postings.flat_map(|p| p.parts.values().cloned()).collect();
-    let queue = Mutex::new(parts);
+    let queue = Queue::new(postings.flat_map(|p| p.parts.values()));
     let done = AtomicU64::new(0);
     let levels = bases.len();
     let bounds: Vec<(K, K)> = sampled.rates().iter().map(|rate| rate.bounds()).collect();
     let work = || -> Result<Vec<Profile>> {
         let mut counts = vec![[0; CLASSES]; range.len() * levels];
-        loop {
-            let next = queue
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .pop_front();
-            let Some(info) = next else { break };
+        while let Some(info) = queue.next() {
             let path = directory.join(&info.name);
-            let mut reader = PostingsReader::<K>::open(&path, parameters, Some(&info))?;
+            let mut reader = PostingsReader::<K>::open(&path, parameters, Some(info))?;
             while let Some(block) = reader.next_below(sampled.documents())? {
                 context.stop.check(stage)?;
                 let mut rest = &block.documents[..];

@@ -2,15 +2,17 @@
 
 use crate::ids::Key;
 use crate::progress::Context;
-use crate::sample::Sampled;
-use crate::sort::RunsEntry;
+use crate::sample::{Rate, Sampled};
+use crate::sort::{Record, RunsEntry};
 use crate::store::{Kind, PartInfo};
 use crate::workspace::{StageRecord, Workspace};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::PostingsWriter;
 use super::profile::{self, Collector};
 
 /// Approximate number of records in a range.
@@ -19,7 +21,7 @@ const RANGE_RECORDS: u64 = 4 << 20;
 const MOST_RANGES: u64 = 1024;
 /// Level of zstd for the packed columns of postings. Near-duplicate documents share hundreds of
 /// fingerprints, so the same list occurs many times (`docs/experiments.md`).
-pub(super) const ZSTD_LEVEL: i32 = 1;
+const ZSTD_LEVEL: i32 = 1;
 /// Memory of a thread's writer and compressor.
 pub(super) const WORKER_BYTES: u64 = 4 << 20;
 
@@ -63,7 +65,7 @@ impl MergeStats {
 
     /// Counts the documents of a fingerprint, and returns whether there are two or more.
     #[inline]
-    pub(super) fn list(&mut self, documents: u64) -> bool {
+    fn list(&mut self, documents: u64) -> bool {
         if documents < 2 {
             self.singles += documents;
             return false;
@@ -81,16 +83,91 @@ pub(super) fn ranges_of(records: u64) -> u32 {
     records.div_ceil(RANGE_RECORDS).clamp(1, MOST_RANGES) as u32
 }
 
-/// Commits the postings of a range.
-pub(super) fn commit_range(
-    workspace: &mut Workspace,
+/// The least and the greatest fingerprint of a range.
+pub(super) fn bounds<K: Key>(ranges: u32, range: u32) -> (K, K) {
+    Rate::new(ranges, range).unwrap_or(Rate::FULL).bounds::<K>()
+}
+
+/// Writes the postings of a range, and counts them.
+pub(super) struct RangeWriter<K> {
     range: u32,
-    info: PartInfo,
-    stats: &MergeStats,
-) -> Result<()> {
+    writer: PostingsWriter<K>,
+    stats: MergeStats,
+}
+
+/// The postings of a range, which are complete but not committed.
+pub(super) struct MergedRange {
+    range: u32,
+    part: PartInfo,
+    stats: MergeStats,
+}
+
+impl<K: Key> RangeWriter<K> {
+    pub(super) fn create(out: &Path, parameters: u128, range: u32) -> Result<Self> {
+        Ok(RangeWriter {
+            range,
+            writer: PostingsWriter::create(out, parameters, range.into(), Some(ZSTD_LEVEL))?,
+            stats: MergeStats::default(),
+        })
+    }
+
+    /// Takes all documents of a fingerprint.
+    #[inline]
+    pub(super) fn push(
+        &mut self,
+        key: K,
+        documents: impl ExactSizeIterator<Item = u32> + Clone,
+        profiles: &mut Option<Collector<'_, K>>,
+    ) -> Result<()> {
+        self.stats.records += documents.len() as u64;
+        if !self.stats.list(documents.len() as u64) {
+            return Ok(());
+        }
+        if let Some(profiles) = profiles {
+            profiles.list(key, documents.clone());
+        }
+        self.writer.push(key, documents)
+    }
+
+    /// Takes all records of some fingerprints, sorted.
+    pub(super) fn push_records(
+        &mut self,
+        records: &[Record<K>],
+        profiles: &mut Option<Collector<'_, K>>,
+    ) -> Result<()> {
+        for list in records.chunk_by(|a, b| a.key == b.key) {
+            let documents = list.iter().map(|record| record.value);
+            self.push(list[0].key, documents, profiles)?;
+        }
+        Ok(())
+    }
+
+    /// The number of the range.
+    pub(super) fn range(&self) -> u32 {
+        self.range
+    }
+
+    /// The number of records taken so far.
+    pub(super) fn records(&self) -> u64 {
+        self.stats.records
+    }
+
+    pub(super) fn finish(mut self) -> Result<MergedRange> {
+        let part = self.writer.finish()?;
+        self.stats.bytes = part.bytes;
+        Ok(MergedRange {
+            range: self.range,
+            part,
+            stats: self.stats,
+        })
+    }
+}
+
+/// Commits the postings of a range.
+pub(super) fn commit_range(workspace: &mut Workspace, merged: MergedRange) -> Result<()> {
     if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
-        postings.stats.add(stats);
-        postings.parts.insert(range, info);
+        postings.stats.add(&merged.stats);
+        postings.parts.insert(merged.range, merged.part);
     }
     workspace.commit(&["postings"])
 }

@@ -3,23 +3,22 @@
 use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::Catalogue;
 use crate::ids::Key;
-use crate::progress::{Context, Stop, Unit, caught, joined};
-use crate::sample::{Rate, SampleEntry, Sampled};
+use crate::progress::{Context, Stop, Unit};
+use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Compression, RunFile, RunsEntry};
-use crate::store::{PartInfo, disk};
+use crate::store::disk;
+use crate::workers::{Tasks, work_and_commit};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
-use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crossbeam_channel::bounded;
-
 use super::profile::{Collected, Collector, PROFILE_SHARE};
-use super::ranges::{WORKER_BYTES, ZSTD_LEVEL, commit_range, finish, ranges_of};
+use super::ranges::{
+    MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish, ranges_of,
+};
 use super::{
-    Batch, Batches, Combine, Generations, MergeStats, PostingsEntry, PostingsWriter, STAGE, fan_in,
+    Batch, Batches, Combine, Generations, MergeStats, PostingsEntry, STAGE, fan_in,
     merge_generations,
 };
 
@@ -127,63 +126,34 @@ pub fn run<K: Key>(
         direct: false,
         profiles: Vec::new(),
     });
-    let todo: VecDeque<u32> = (0..ranges)
+    let tasks: Vec<u32> = (0..ranges)
         .filter(|r| !postings.parts.contains_key(r))
         .collect();
-    let queue = Mutex::new(todo);
     let done = AtomicU64::new(postings.stats.records);
     let sampled = Sampled::load(workspace)?;
     let collected = Collected::<K>::new(&sampled, collect);
-    let (merged, arrive) = bounded::<(u32, PartInfo, MergeStats)>(threads as usize);
-    std::thread::scope(|scope| -> Result<()> {
-        let workers: Vec<_> = (0..threads)
-            .map(|_| {
-                let (merged, queue, files, out, done, collected) =
-                    (merged.clone(), &queue, &files, &out, &done, &collected);
-                scope.spawn(move || -> Result<()> {
-                    let mut profiles = collected.begin();
-                    loop {
-                        let next = queue
-                            .lock()
-                            .unwrap_or_else(std::sync::PoisonError::into_inner)
-                            .pop_front();
-                        let Some(range) = next else {
-                            collected.end(profiles);
-                            return Ok(());
-                        };
-                        disk::point("merge: worker");
-                        let (info, stats) = merge_range(
-                            files,
-                            out,
-                            parameters,
-                            (range, ranges),
-                            context.stop,
-                            done,
-                            &mut profiles,
-                        )?;
-                        if merged.send((range, info, stats)).is_err() {
-                            return Ok(());
-                        }
-                    }
-                })
-            })
-            .collect();
-        drop(merged);
-        let committed = caught(STAGE, || {
-            for (range, info, stats) in &arrive {
-                disk::point("merge: commit");
-                commit_range(workspace, range, info, &stats)?;
-                context.progress.at(done.load(Ordering::Relaxed));
-            }
-            Ok(())
-        });
-        drop(arrive);
-        let results: Vec<_> = workers.into_iter().map(|w| joined("merge", w)).collect();
-        results
-            .into_iter()
-            .find(Result::is_err)
-            .unwrap_or(Ok(()))
-            .and(committed)
+    let merge = RangeMerge {
+        files: &files,
+        out: &out,
+        parameters,
+        ranges,
+        stop: context.stop,
+        done: &done,
+    };
+    let work = |tasks: &Tasks<'_, u32, MergedRange>| {
+        let mut profiles = collected.begin();
+        while let Some(range) = tasks.next() {
+            disk::point("merge: worker");
+            tasks.finished(merge.range(range, &mut profiles)?);
+        }
+        collected.end(profiles);
+        Ok(())
+    };
+    work_and_commit(STAGE, context.budget.threads, tasks, work, |merged| {
+        disk::point("merge: commit");
+        commit_range(workspace, merged)?;
+        context.progress.at(done.load(Ordering::Relaxed));
+        Ok(())
     })?;
     drop(files);
     let memory = context.budget.memory.0.saturating_sub(PROCESS_BYTES);
@@ -198,56 +168,38 @@ pub fn run<K: Key>(
     )
 }
 
-fn merge_range<K: Key>(
-    files: &[RunFile<K>],
-    out: &Path,
+/// What the workers need to merge a range of all runs.
+struct RangeMerge<'a, K> {
+    files: &'a [RunFile<K>],
+    out: &'a Path,
     parameters: u128,
-    (range, ranges): (u32, u32),
-    stop: &Stop,
-    done: &AtomicU64,
-    profiles: &mut Option<Collector<'_, K>>,
-) -> Result<(PartInfo, MergeStats)> {
-    stop.check(STAGE)?;
-    let (low, high) = Rate::new(ranges, range).unwrap_or(Rate::FULL).bounds::<K>();
-    let cursors = files
-        .iter()
-        .map(|file| file.range(low, high))
-        .collect::<Result<_>>()?;
-    let mut batches = Batches::new(cursors);
-    let mut writer = PostingsWriter::create(out, parameters, range.into(), Some(ZSTD_LEVEL))?;
-    let mut stats = MergeStats::default();
-    let mut told = 0;
-    while let Some(batch) = batches.next()? {
-        match batch {
-            Batch::Records(records) => {
-                stats.records += records.len() as u64;
-                for list in records.chunk_by(|a, b| a.key == b.key) {
-                    if stats.list(list.len() as u64) {
-                        let documents = list.iter().map(|record| record.value);
-                        if let Some(profiles) = profiles {
-                            profiles.list(list[0].key, documents.clone());
-                        }
-                        writer.push(list[0].key, documents)?;
-                    }
-                }
+    ranges: u32,
+    stop: &'a Stop,
+    /// Records merged so far.
+    done: &'a AtomicU64,
+}
+
+impl<K: Key> RangeMerge<'_, K> {
+    fn range(&self, range: u32, profiles: &mut Option<Collector<'_, K>>) -> Result<MergedRange> {
+        self.stop.check(STAGE)?;
+        let (low, high) = bounds::<K>(self.ranges, range);
+        let files = self.files.iter();
+        let cursors = files.map(|file| file.range(low, high));
+        let mut batches = Batches::new(cursors.collect::<Result<_>>()?);
+        let mut writer = RangeWriter::create(self.out, self.parameters, range)?;
+        let mut reported = 0;
+        while let Some(batch) = batches.next()? {
+            match batch {
+                Batch::Records(records) => writer.push_records(records, profiles)?,
+                Batch::Key(key, list) => writer.push(key, list.iter().copied(), profiles)?,
             }
-            Batch::Key(key, list) => {
-                stats.records += list.len() as u64;
-                if stats.list(list.len() as u64) {
-                    if let Some(profiles) = profiles {
-                        profiles.list(key, list.iter().copied());
-                    }
-                    writer.push(key, list.iter().copied())?;
-                }
+            let records = writer.records();
+            if records - reported >= 1 << 16 {
+                self.stop.check(STAGE)?;
+                self.done.fetch_add(records - reported, Ordering::Relaxed);
+                reported = records;
             }
         }
-        if stats.records - told >= 1 << 16 {
-            stop.check(STAGE)?;
-            done.fetch_add(stats.records - told, Ordering::Relaxed);
-            told = stats.records;
-        }
+        writer.finish()
     }
-    let info = writer.finish()?;
-    stats.bytes = info.bytes;
-    Ok((info, stats))
 }
