@@ -1,4 +1,5 @@
-//! From sets to postings without runs, where memory takes all records in a few passes.
+//! Makes postings from the fingerprint sets without runs, if all records fit in memory in a few
+//! passes over the sets.
 
 use crate::Result;
 use crate::budget::{Budget, PROCESS_BYTES};
@@ -20,24 +21,26 @@ use super::ranges::{
 };
 use super::{MergeStats, STAGE};
 
-/// Passes over the sets at most: each reads all of them. So eight read 64 bytes for each 64-bit
-/// fingerprint, from the page cache as long as it holds the sets, where runs write and read some 15.
+/// The most passes over the sets. Each pass reads all sets, so eight passes read 64 bytes for each
+/// 64-bit fingerprint, from the page cache if the sets fit in it. With runs, about 15 bytes are
+/// written and read.
 const MOST_PASSES: u64 = 8;
-/// Ranges in a buffer at most, if that makes no more than [`MOST_PASSES`]: some 200 MiB. With 500 MiB in
-/// each of two buffers a merge of 61 million records took 6.4 CPU seconds, with these 3.0.
+/// The most ranges in a buffer (about 200 MiB), unless that would make more than [`MOST_PASSES`]. A
+/// merge of 61 million records took 6.4 CPU seconds with two buffers of 500 MiB each, and 3.0 with
+/// this limit.
 const FAST_RANGES: u64 = 3;
-/// A buffer takes this much more than is expected of its ranges, in 1/16: keys are random, but some
-/// stand in many documents.
+/// A buffer has room for this many sixteenths more records than its ranges are expected to have.
+/// Keys are random, but some keys occur in many documents.
 const SPARE: u64 = 1;
 
-/// How the ranges are shared out.
+/// How the ranges are divided into passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Passes {
-    /// Records that a thread's buffer takes.
+    /// Records that fit in a thread's buffer.
     capacity: u64,
-    /// Ranges that are expected to fit it.
+    /// Ranges that are expected to fit in the buffer.
     ranges: u32,
-    /// Whether there is room for profiles.
+    /// Whether profiles fit in memory too.
     collect: bool,
 }
 
@@ -58,7 +61,7 @@ fn passes<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) 
     if fit == 0 {
         return None;
     }
-    // As many groups as give every thread as much to do.
+    // The number of groups is a multiple of the threads, so that all threads have equal work.
     let groups = ranges.div_ceil(fit).next_multiple_of(threads).min(ranges);
     let ranges = ranges.div_ceil(groups);
     Some(Passes {
@@ -68,8 +71,9 @@ fn passes<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) 
     })
 }
 
-/// Do all records fit memory in a few passes over the sets? Not where the sets are cut off
-/// ([`crate::sample::Sampling::most_per_document`]), nor where runs have been made already.
+/// Whether to make postings without runs: all records fit in memory in a few passes over the sets,
+/// the sample does not cut the sets off ([`crate::sample::Sampling::most_per_document`]), and no
+/// runs have been made.
 #[must_use]
 pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
     let manifest = &workspace.manifest;
@@ -83,25 +87,26 @@ pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
         return false;
     }
     let (records, levels) = (sample.stats.sampled, sample.sizes.len());
-    // The keys of a sample lie in one range of several.
+    // All keys of a sample are in one of the ranges.
     let levels_of = sample
         .sampling
         .levels(collection::config(manifest).size_groups.count());
     if ranges_of(records) > 1 && levels_of.rates.first().is_some_and(|rate| rate.n() > 1) {
         return false;
     }
-    takes::<K>(budget, records, catalogue.documents, levels)
+    fits::<K>(budget, records, catalogue.documents, levels)
 }
 
-/// Does memory take so many records in a few passes?
-pub(crate) fn takes<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) -> bool {
+/// Whether this number of records fits in memory in a few passes.
+pub(crate) fn fits<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) -> bool {
     passes::<K>(budget, records, documents, levels).is_some_and(|passes| {
         u64::from(ranges_of(records)).div_ceil(passes.ranges.into()) <= MOST_PASSES
     })
 }
 
-/// Makes shared postings of all sampled records; goes on after the ranges committed. `false` if keys
-/// crowd into a range that no buffer takes: then there is nothing left of it, and runs have to be made.
+/// Makes shared postings of all sampled records, and resumes after the committed ranges. Returns
+/// `false`, after removing what was made, if the keys of a range do not fit in a buffer. Then runs
+/// must be made.
 pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<bool> {
     let Some(sample) = workspace.manifest.get::<SampleEntry>().cloned() else {
         return Ok(false);
@@ -192,7 +197,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
     Ok(true)
 }
 
-/// Drops what was made so far, so that runs can be made instead.
+/// Removes what was made so far, so that runs can be made instead.
 pub fn discard(workspace: &mut Workspace) -> Result<()> {
     workspace.manifest.remove::<PostingsEntry>();
     workspace.manifest.remove::<RunsEntry>();
@@ -289,7 +294,8 @@ impl<K: Key> Worker<'_, '_, K> {
         shared.finish(writer, tasks)
     }
 
-    /// Puts a segment's records from `low` to `high` into the buffer; `false` if it does not take them.
+    /// Puts the records of a segment from `low` to `high` into the buffer; `false` if they do not
+    /// fit.
     fn collect(&mut self, segment: &SegmentEntry, low: K, high: K) -> Result<bool> {
         let shared = self.shared;
         let first = segment.first_document;

@@ -58,7 +58,7 @@ pub(crate) mod profile;
 mod ranges;
 mod stage;
 
-pub use batches::{Batch, Batches};
+pub use batches::{Batches, Merged};
 pub use generations::{Combine, Generations, fan_in, merge_generations};
 pub use losers::LoserTree;
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};

@@ -43,7 +43,7 @@ pub fn class(df: u32) -> u8 {
     }
 }
 
-/// The document frequency that stands for a class in estimates of cost: the middle of its bounds.
+/// The document frequency that represents a class in estimates of cost: the middle of its bounds.
 pub(crate) fn typical(class: usize) -> u64 {
     match class {
         0..=3 => class as u64 + 1,
@@ -312,7 +312,7 @@ pub(crate) fn each_profile<K: Key>(
     Ok(())
 }
 
-/// Profiles of a range of documents: by document, then by level.
+/// Counts the profiles of a range of documents: by document, then by level.
 fn count<K: Key>(
     workspace: &Workspace,
     sampled: &Sampled,

@@ -18,7 +18,7 @@ use super::ranges::{
     MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish, ranges_of,
 };
 use super::{
-    Batch, Batches, Combine, Generations, MergeStats, PostingsEntry, STAGE, fan_in,
+    Batches, Combine, Generations, MergeStats, Merged, PostingsEntry, STAGE, fan_in,
     merge_generations,
 };
 
@@ -190,8 +190,8 @@ impl<K: Key> RangeMerge<'_, K> {
         let mut reported = 0;
         while let Some(batch) = batches.next()? {
             match batch {
-                Batch::Records(records) => writer.push_records(records, profiles)?,
-                Batch::Key(key, list) => writer.push(key, list.iter().copied(), profiles)?,
+                Merged::Records(records) => writer.push_records(records, profiles)?,
+                Merged::Key(key, list) => writer.push(key, list.iter().copied(), profiles)?,
             }
             let records = writer.records();
             if records - reported >= 1 << 16 {

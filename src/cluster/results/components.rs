@@ -67,8 +67,8 @@ impl Components {
         )
     }
 
-    /// The pairs of a document and the root of its cluster, sorted by document. `linked` is at least
-    /// their number, since a document is in at most one pair with its root.
+    /// The pairs of a document and the root of its cluster, sorted by document. There are at most
+    /// `linked` of them, because a document is in at most one pair with its root.
     pub(super) fn pairs_with_root(
         &mut self,
         workspace: &Workspace,

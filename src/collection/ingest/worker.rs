@@ -47,7 +47,7 @@ pub(super) struct Shingled {
 
 impl Shingled {
     /// Bytes of memory for sets and texts.
-    fn held(&self) -> u64 {
+    fn memory(&self) -> u64 {
         (self.sets.len() + self.texts.len()) as u64
     }
 }
@@ -101,10 +101,10 @@ impl<K: Key> Worker<K> {
     fn shingle(&mut self, batch: &Batch, cost: &mut u64, grants: &Grants<'_>) -> Vec<Content> {
         let mut contents = Vec::new();
         let mut out = Shingled::default();
-        let (mut digested, mut granted, mut held) = (0, 0, 0);
+        let (mut digested, mut granted, mut finished) = (0, 0, 0);
         for record in &batch.records {
             loop {
-                let left = (*cost).saturating_sub(held + out.held());
+                let left = (*cost).saturating_sub(finished + out.memory());
                 let most = self.config.read.max_document.0;
                 self.read.max_document = ByteSize(most.min(left / self.worst));
                 let (shingler, set) = (&mut self.shingler, &mut self.set);
@@ -142,7 +142,7 @@ impl<K: Key> Worker<K> {
                         }
                         self.digest(&mut out.documents, &mut digested);
                         digested = 0;
-                        held += out.held();
+                        finished += out.memory();
                         contents.push(Content::Shingled(std::mem::take(&mut out)));
                         contents.push(Content::Oversized(Batch {
                             bytes: batch.bytes[record.bytes.clone()].to_vec(),
