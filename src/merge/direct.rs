@@ -130,17 +130,9 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         },
         ..RunsEntry::default()
     });
-    let postings = workspace.manifest.get_or_insert_with(|| PostingsEntry {
-        ranges,
-        parts: Default::default(),
-        stats: MergeStats::default(),
-        complete: false,
-        direct: true,
-        profiles: Vec::new(),
-    });
-    let todo: Vec<u32> = (0..ranges)
-        .filter(|r| !postings.parts.contains_key(r))
-        .collect();
+    let begin = || PostingsEntry::begin(ranges, MergeStats::default(), true);
+    let postings = workspace.manifest.get_or_insert_with(begin);
+    let todo = postings.ranges_left(ranges);
     let done = AtomicU64::new(postings.stats.records);
     // Groups of adjacent ranges.
     let groups = todo

@@ -223,6 +223,25 @@ pub struct PostingsEntry {
     pub profiles: Vec<PartInfo>,
 }
 
+impl PostingsEntry {
+    pub(super) fn begin(ranges: u32, stats: MergeStats, direct: bool) -> PostingsEntry {
+        PostingsEntry {
+            ranges,
+            parts: BTreeMap::new(),
+            stats,
+            complete: false,
+            direct,
+            profiles: Vec::new(),
+        }
+    }
+
+    /// Those of the ranges that have no committed part.
+    pub(super) fn ranges_left(&self, ranges: u32) -> Vec<u32> {
+        let left = (0..ranges).filter(|range| !self.parts.contains_key(range));
+        left.collect()
+    }
+}
+
 impl StageRecord for PostingsEntry {
     const NAME: &'static str = "postings";
     const DIRECTORY: Option<&'static str> = Some("postings");

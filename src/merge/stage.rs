@@ -5,7 +5,7 @@ use crate::collection::Catalogue;
 use crate::ids::Key;
 use crate::progress::{Context, Stop, Unit};
 use crate::sample::{SampleEntry, Sampled};
-use crate::sort::{Compression, RunFile, RunsEntry};
+use crate::sort::{Compression, RunEntry, RunFile, RunsEntry};
 use crate::store::disk;
 use crate::workers::{Tasks, work_and_commit};
 use crate::workspace::Workspace;
@@ -60,48 +60,13 @@ pub fn run<K: Key>(
         .cloned()
         .filter(|r| r.complete)
         .ok_or_else(missing)?;
-    let threads = context.budget.threads as u64;
-    let documents = Catalogue::stats(workspace)?.documents;
-    let levels = workspace.manifest.get::<SampleEntry>();
-    let levels = levels.map_or(1, |sample| sample.sizes.len());
-    // Profiles are counted during the merge if they do not take memory from it.
-    let profiles =
-        Sampled::bytes(levels, documents) + threads * Collector::<K>::bytes(documents, levels);
-    let fresh = !workspace.manifest.has::<PostingsEntry>();
-    let collect = fresh && profiles <= context.budget.memory.0 / PROFILE_SHARE;
-    let budget = Budget {
-        memory: ByteSize(context.budget.memory.0 - if collect { profiles } else { 0 }),
-        ..context.budget
-    };
-    let (collect, fan_in) = match runs_at_once::<K>(&budget, documents, limit) {
-        Ok(fan_in) => (collect, fan_in),
-        Err(_) => (false, runs_at_once::<K>(&context.budget, documents, limit)?),
-    };
+    let (fan_in, collect) = fan_in_and_profiles::<K>(workspace, limit, context)?;
     context
         .progress
         .start(STAGE, Unit::Count("records"), Some(entry.stats.records));
     let (directory, out) = (workspace.path("runs"), workspace.path("postings"));
     let parameters = workspace.collection_parameters();
-    let how = Generations {
-        directory: &directory,
-        parameters,
-        compression: Compression::Packed,
-        combine: Combine::Keep,
-        stop: context.stop,
-        stage: STAGE,
-    };
-    let mut number = entry.next_number;
-    let mut runs = merge_generations::<K>(&how, entry.runs, fan_in, &mut number, |runs, next| {
-        if let Some(entry) = workspace.manifest.get_mut::<RunsEntry>() {
-            entry.runs = runs.to_vec();
-            entry.next_number = next;
-        }
-        workspace.commit(&["runs"])?;
-        context.progress.at(0);
-        Ok(())
-    })?;
-    // Order the runs by their documents, so that less is left to sort.
-    runs.sort_by(|a, b| a.covers.first().cmp(&b.covers.first()));
+    let runs = fewer_runs::<K>(workspace, entry.runs, entry.next_number, fan_in, context)?;
     let generations = runs.iter().map(|run| run.generation).max().unwrap_or(0) + 1;
     let files = runs
         .iter()
@@ -114,21 +79,15 @@ pub fn run<K: Key>(
         })
         .collect::<Result<Vec<_>>>()?;
     let ranges = ranges_of(entry.stats.records);
-    let postings = workspace.manifest.get_or_insert_with(|| PostingsEntry {
-        ranges,
-        parts: Default::default(),
-        stats: MergeStats {
+    let postings = workspace.manifest.get_or_insert_with(|| {
+        let stats = MergeStats {
             generations,
             fan_in: runs.len() as u64,
             ..MergeStats::default()
-        },
-        complete: false,
-        direct: false,
-        profiles: Vec::new(),
+        };
+        PostingsEntry::begin(ranges, stats, false)
     });
-    let tasks: Vec<u32> = (0..ranges)
-        .filter(|r| !postings.parts.contains_key(r))
-        .collect();
+    let tasks = postings.ranges_left(ranges);
     let done = AtomicU64::new(postings.stats.records);
     let sampled = Sampled::load(workspace)?;
     let collected = Collected::<K>::new(&sampled, collect);
@@ -166,6 +125,63 @@ pub fn run<K: Key>(
         memory,
         context,
     )
+}
+
+/// The number of runs to merge at once, and whether to count profiles during the merge.
+fn fan_in_and_profiles<K: Key>(
+    workspace: &Workspace,
+    limit: Option<usize>,
+    context: &Context<'_>,
+) -> Result<(usize, bool)> {
+    let documents = Catalogue::stats(workspace)?.documents;
+    let levels = workspace.manifest.get::<SampleEntry>();
+    let levels = levels.map_or(1, |sample| sample.sizes.len());
+    let (memory, threads) = (context.budget.memory.0, context.budget.threads as u64);
+    // Profiles are counted during the merge if they do not take memory from it.
+    let profiles =
+        Sampled::bytes(levels, documents) + threads * Collector::<K>::bytes(documents, levels);
+    let fresh = !workspace.manifest.has::<PostingsEntry>();
+    if fresh && profiles <= memory / PROFILE_SHARE {
+        let budget = Budget {
+            memory: ByteSize(memory - profiles),
+            ..context.budget
+        };
+        if let Ok(fan_in) = runs_at_once::<K>(&budget, documents, limit) {
+            return Ok((fan_in, true));
+        }
+    }
+    let fan_in = runs_at_once::<K>(&context.budget, documents, limit)?;
+    Ok((fan_in, false))
+}
+
+/// Merges runs until there are at most `fan_in`, and commits each merge.
+fn fewer_runs<K: Key>(
+    workspace: &mut Workspace,
+    runs: Vec<RunEntry>,
+    mut next_number: u64,
+    fan_in: usize,
+    context: &Context<'_>,
+) -> Result<Vec<RunEntry>> {
+    let how = Generations {
+        directory: &workspace.path("runs"),
+        parameters: workspace.collection_parameters(),
+        compression: Compression::Packed,
+        combine: Combine::Keep,
+        stop: context.stop,
+        stage: STAGE,
+    };
+    let mut runs = merge_generations::<K>(&how, runs, fan_in, &mut next_number, |runs, next| {
+        if let Some(entry) = workspace.manifest.get_mut::<RunsEntry>() {
+            entry.runs = runs.to_vec();
+            entry.next_number = next;
+        }
+        workspace.commit(&["runs"])?;
+        context.progress.at(0);
+        Ok(())
+    })?;
+    // Order the runs by their documents, so that less is left to sort.
+    runs.sort_by(|a, b| a.covers.first().cmp(&b.covers.first()));
+    Ok(runs)
 }
 
 /// What the workers need to merge a range of all runs.
