@@ -469,15 +469,15 @@ fn printed(commands: &[&str]) -> Vec<Vec<String>> {
     all.collect()
 }
 
-/// A line of the ledger by its name, without parameters; a method's keys count as shingles.
+/// A line of the ledger by its name, without parameters; a method's features count as shingles.
 fn ledger_line(line: &str) -> String {
     let name = line.trim_start().split("  ").next().unwrap();
     let name = name.split(" (").next().unwrap();
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
     let name = name.strip_suffix(" or above").unwrap_or(name);
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
-    name.replace("distinct keys", "distinct shingles")
-        .replace("keys", "fingerprints")
+    name.replace("distinct features", "distinct shingles")
+        .replace("features", "fingerprints")
 }
 
 #[test]
