@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use extsort::{ExternalSorter, Sortable};
-use lookalike::merge::{Batch, Batches};
+use lookalike::merge::{Batches, Merged};
 use lookalike::sort::{Buffer, Compression, Record, RunFile, RunWriter};
 
 const RECORDS: usize = 2_000_000;
@@ -110,8 +110,8 @@ fn ours(records: &[Record<u64>], place: &Path) -> (Sorted, u64) {
     let mut sorted = Sorted::default();
     while let Some(batch) = batches.next().unwrap() {
         match batch {
-            Batch::Records(records) => records.iter().for_each(|&record| sorted.take(record)),
-            Batch::Key(key, values) => {
+            Merged::Records(records) => records.iter().for_each(|&record| sorted.take(record)),
+            Merged::Key(key, values) => {
                 for &value in values {
                     sorted.take(Record { key, value });
                 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How much of edited copies methods find, by how much they are edited: Tables III and IV of Chowdhury et al. 2002 at several
-# rates of edits, which the paper does not state.
+# Measures the share of edited copies that each method finds, as Tables III and IV of Chowdhury et al. 2002 do. The paper
+# does not state its rate of edits, so the script tries several.
 #
 #   scripts/bench-edits.sh INPUT [WORK-DIRECTORY]
 #

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs I-Match with each of the 52 variants of Chowdhury et al. 2002 and prints what Table IX of the paper has of them.
+# Runs I-Match with each of the 52 variants of Chowdhury et al. 2002 and prints the columns of the paper's Table IX.
 #
 #   scripts/bench-imatch.sh INPUT [WORK-DIRECTORY]
 #
-# INPUT: what `lookalike ingest` reads. Needs /usr/bin/time (Debian package `time`) and python3. The first variant makes
-# the lexicon too, which the others use.
+# INPUT: what `lookalike ingest` reads. Needs /usr/bin/time (Debian package `time`) and python3. The first variant
+# also makes the lexicon, which the other variants use.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 input=${1:?usage: scripts/bench-imatch.sh INPUT [WORK-DIRECTORY]}

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Does every command stay within --memory and the constant of src/budget.rs (BEYOND_BUDGET)?
+# Checks that every command stays within --memory plus the constant BEYOND_BUDGET of src/budget.rs.
 #
 #   scripts/bench-memory.sh [INPUT...]
 #
-# INPUT: what `lookalike run` reads; by default the sample corpora. Each is run at budgets from 64MiB to 1GiB, and
-# at the least that a refusal names, with one and two threads, and every command after it. Prints a table and
-# ends with status 1 if a peak was above its budget and the constant. Peaks of the resident set are the
-# kernel's; where mapped pages take it above, what counts are the anonymous pages (scripts/peak-memory.py).
+# INPUT: anything that `lookalike run` reads; by default the sample corpora. The script runs every command with budgets
+# from 64MiB to 1GiB, and with the least memory that a refusal names, with one and two threads. It prints a table and
+# exits with status 1 if a peak was above its limit. The peak is the kernel's peak resident set; if mapped pages take it
+# above the limit, only anonymous pages count (scripts/peak-memory.py).
 # LOOKALIKE_BIN, WORK, BUDGETS and THREADS replace the program, the directory, the budgets and the threads.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs the methods of the papers side by side and prints what docs/methods.md has of them.
+# Runs the methods of the papers side by side and prints the tables of docs/methods.md.
 #
 #   scripts/bench-methods.sh NAME=INPUT...
 #
-# NAME is what the collection is called, INPUT what `lookalike ingest` reads. Of each collection also two controlled ones are
-# made (`lookalike perturb`) and compared where NAME ends in `+`: Chowdhury's copies among its documents, and
-# Cherkasova's of its first hundred. Work goes to BENCH_METHODS (target/bench-methods).
+# NAME is the name of the collection, INPUT anything that `lookalike ingest` reads. If NAME ends in `+`, the script also
+# makes and compares two corpora with known near-duplicates (`lookalike perturb`): Chowdhury's copies among the documents
+# of the collection, and Cherkasova's copies of its first hundred. It works in BENCH_METHODS (target/bench-methods).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,8p' >&2; exit 2; }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Are plans honest out of sample? Plans are made on random subsets of a collection, run on the whole of it, and
-# what they reach in each size group is held against what was promised.
+# Measures how often plans keep their promise. The script makes plans on random subsets of a collection, applies them to
+# the whole collection, and compares the precision and recall of each size group with those of the plan.
 #
 #   scripts/bench-plans.sh DIR [SHARE] [SEEDS]
 #
 # DIR: output directory of an exact `lookalike run` with the threshold 0.5 or less, or of `ingest`.
-# Writes a table in Markdown to standard output. Nothing in it depends on time.
+# Prints a table in Markdown. No value in it is a time.
 set -euo pipefail
 directory=${1:?output directory of a run}
 share=${2:-10%}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the main job on a collection and prints the tables of README.md and ARCHITECTURE.md.
+# Measures the main job on a collection and prints the tables of docs/measurements.md.
 #
 #   scripts/bench-run.sh INPUT [WORK-DIRECTORY]
 #

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What sampling saves and costs on a collection: exact, 1/16, verified, planned; each from the same collection.
+# Measures what sampling saves and costs: an exact, a sampled (1/16), a verified and a planned run over one collection.
 #
 #   scripts/bench-sampling.sh WORK INPUT [MEMORY] [COUNT]
 #
-# WORK: a directory for everything (kept). INPUT is read once. With a fourth argument `count` the exact pairs are
-# counted too, as in the papers: that takes long on collections full of templates.
-# Writes a table in Markdown to standard output. Precision and recall over pairs of representatives at 0.85.
+# WORK: a directory for all files, which are kept. INPUT is read once. With a fourth argument `count`, the script also
+# runs `--join count`, as in the papers; that takes long on collections with thousands of pages of one template.
+# Prints a table in Markdown. Precision and recall are over pairs of representatives at 0.85.
 set -euo pipefail
 work=${1:?directory to work in}
 input=${2:?input}

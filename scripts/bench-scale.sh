@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs one collection and prints what it took: time, memory and disk, stage by stage.
+# Runs one collection and prints its time, memory and disk by stage.
 #
 #   scripts/bench-scale.sh INPUT WORK-DIRECTORY [FLAGS...]
 #
 # FLAGS go to `lookalike run`; without any, --memory 2GiB. Needs /usr/bin/time (Debian package `time`)
-# and python3. Disk is the most that the output directory held, looked at every second.
+# and python3. Disk is the largest size of the output directory, sampled every second.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 input=${1:?usage: scripts/bench-scale.sh INPUT WORK-DIRECTORY [FLAGS...]}

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What a whole study takes beside one exact run of the same collection.
+# Compares the cost of a whole study with that of one exact run over the same collection.
 #
 #   scripts/bench-study.sh INPUT WORK [MEMORY]
 #
-# WORK/out is made anew. Writes what `lookalike study` prints, and the ratio, to standard output.
+# Replaces WORK/out. Prints the output of `lookalike study`, and the ratio of the two costs.
 set -euo pipefail
 input=${1:?input}
 work=${2:?directory to work in}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the joins where they are hardest, on collections that are made up, and prints a table.
+# Measures the joins in their worst cases, on generated collections, and prints a table.
 #
 #   scripts/bench-worst.sh [WORK-DIRECTORY]
 #

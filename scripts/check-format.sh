@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Does the program write what FORMAT.md says?
+# Checks that the program writes what FORMAT.md says.
 #
 #     check-format.sh          over the fixtures of every kind, and a run over a sample corpus
-#     check-format.sh DIR...   over output directories that are there
+#     check-format.sh DIR...   over existing output directories
 #
 # scripts/read-format.py, written from FORMAT.md alone, checks each directory as a whole; then every part
-# is printed by it and by `lookalike inspect`, and the two texts are compared. The program is that
-# of LOOKALIKE, or target/release/lookalike.
+# is printed by it and by `lookalike inspect`, and the two texts are compared. LOOKALIKE names the
+# program (default: target/release/lookalike).
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

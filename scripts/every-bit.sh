@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Flips each bit of every byte of every kind of file that lookalike leaves, and cuts it at every length.
+# Flips each bit of every byte of every kind of file that lookalike writes, and cuts the file at every length.
 #
 #     every-bit.sh             all of it, with how many damages were done to each kind
 #     every-bit.sh TEST...     the tests of these names
 #     LOOKALIKE_EVERY_BIT=one every-bit.sh …     one bit of every byte, in turn from the first to the eighth
 #
-# The tests are those of tests/reliability/corruption*.rs, which do a part of it each time; this takes long. Directories
-# are made below TMPDIR; by default in memory, where there is such a place, as no run has to outlive it.
+# Runs the tests of tests/reliability/corruption*.rs in full, which takes long; `cargo test` runs a part of them.
+# Directories are made below TMPDIR, by default in memory if the system has such a place.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

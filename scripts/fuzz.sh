@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Looks for inputs that break the program. Needs nothing but a compiler for the smoke; nightly Rust and
-# cargo-fuzz for the rest.
+# Looks for inputs that break the program. --smoke needs only the stable compiler; the rest needs nightly Rust and
+# cargo-fuzz.
 #
 #   scripts/fuzz.sh TARGET|all SECONDS   with AddressSanitizer, SECONDS for each target
 #   scripts/fuzz.sh --smoke [SECONDS]    every target with the stable compiler, SECONDS (60) in all
 #
-# What is found lies in fuzz/target/found/TARGET, what breaks something in fuzz/artifacts/TARGET.
+# New inputs go to fuzz/target/found/TARGET, inputs that break something to fuzz/artifacts/TARGET.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what is released, in target/package: a tarball and, where dpkg is, a Debian package, both with the stripped
+# Makes the release files in target/package: a tarball and, if dpkg is installed, a Debian package, both with the stripped
 # program, completions, manual pages and licences.
 #
 #     scripts/package.sh

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Input made to do harm, in full size: what tests/hostile.rs tries in small. Prints a table: what was
-# given, its bytes, how the program ended, its time and peak memory, documents and rejects.
+# Harmful input in full size; tests/processes/hostile.rs has small versions of it. Prints a table: the case, its bytes,
+# the exit status, time and peak memory, documents and rejects.
 #
 #     scripts/torture-inputs.sh [CASE...]
 #
-# Everything goes through a pipe and is made as it is read, so the disk holds results only; these are
-# removed after each case. LOOKALIKE names another program than the release build, TINY the number of
-# tiny documents, LIMIT the seconds a case may take. A case that panics, takes longer or takes more
+# The input is generated into a pipe, so only results are on disk; they are removed after each case. LOOKALIKE names the
+# program (default: the release build), TINY the number of tiny documents, LIMIT the seconds that a case may take. A case that panics, takes longer or takes more
 # memory than --memory and 64 MiB is marked with !, and the script fails.
 # No pipefail: what makes the input is cut off where the program ends first, or a case is not wanted.
 set -u

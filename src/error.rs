@@ -50,7 +50,7 @@ pub enum Error {
         found: Vec<u8>,
     },
     /// A text file in the place of one of our binary files. People can read it as it is.
-    #[error("{} is text as it is: {what}", path.display())]
+    #[error("{} is a text file: {what}", path.display())]
     Text {
         /// The file.
         path: PathBuf,
@@ -186,7 +186,7 @@ pub enum Error {
         found: String,
     },
     /// A file that is not a plan, or a damaged plan.
-    #[error("{} is no sampling plan: {what}", path.display())]
+    #[error("{} is not a valid sampling plan: {what}", path.display())]
     PlanFile {
         /// The file.
         path: PathBuf,
@@ -392,16 +392,15 @@ impl Error {
     pub fn help(&self) -> Option<String> {
         Some(match self {
             Error::Io { source, .. } => match source.kind() {
-                io::ErrorKind::NotFound => "check the path; an input that moved must be put back \
-                                            before a run over it can be resumed, and what is gone \
-                                            of an output directory is made again by `lookalike run \
-                                            INPUT... -o DIR`"
+                io::ErrorKind::NotFound => "check the path; to resume a run, put a moved input \
+                                            back; to restore a missing file of an output \
+                                            directory, repeat `lookalike run INPUT... -o DIR`"
                     .into(),
                 io::ErrorKind::PermissionDenied => {
-                    "check the permissions, or run as a user who may do this".into()
+                    "check the permissions, or run as another user".into()
                 }
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                    "free space on that disk and repeat the command: it goes on from the last \
+                    "free space on that disk and repeat the command: it continues from the last \
                      commit"
                         .into()
                 }
@@ -414,11 +413,11 @@ impl Error {
                         .into()
                 }
                 _ if too_many_files(source) => {
-                    "let the process open more files (`ulimit -n`) and repeat the command: it goes on \
-                     from the last commit"
+                    "let the process open more files (`ulimit -n`) and repeat the command: it \
+                     continues from the last commit"
                         .into()
                 }
-                _ => "repeat the command when the cause is gone: it goes on from the last commit"
+                _ => "remove the cause and repeat the command: it continues from the last commit"
                     .into(),
             },
             Error::WrongFileType { path, .. } => {
@@ -427,24 +426,24 @@ impl Error {
                     false => "",
                 };
                 format!(
-                    "remove it, of a link only the link, and repeat the command: lookalike follows no link \
-                     inside an output directory{elsewhere}"
+                    "remove it (of a link, only the link itself) and repeat the command: \
+                     lookalike follows no links inside an output directory{elsewhere}"
                 )
             }
             Error::NotOurs { .. } => {
-                "was the right file given? One of an output directory is damaged: delete it and \
-                 repeat the command that made it"
+                "check that this is the right file; if it belongs to an output directory, it is \
+                 damaged: delete it and repeat the command that made it"
                     .into()
             }
-            Error::Text { path, .. } => format!("look at it with `less {}`", path.display()),
+            Error::Text { path, .. } => format!("read it with `less {}`", path.display()),
             Error::NoInput { .. } => {
-                "give a file, or a directory with files in it or below it; what lies in the output \
-                 directory is no input"
+                "give a file, or a directory that contains files; files in the output directory \
+                 are not read, and hidden files only with --hidden"
                     .into()
             }
             Error::WrongKind { .. } => {
-                "do not exchange files of an output directory: delete the file named and repeat the \
-                 command that made it, or start in a new directory with -o"
+                "do not rename or swap files of an output directory: delete the file and repeat \
+                 the command that made it, or start in a new directory with -o"
                     .into()
             }
             Error::Version { found, most, .. } if found > most => {
@@ -460,14 +459,14 @@ impl Error {
                     .into()
             }
             Error::Truncated { .. } | Error::TooLong { .. } | Error::Corrupt { .. } => {
-                "run `lookalike verify` on the directory to see what else is damaged; delete the \
-                 file named and repeat the command that made it, which makes it again, or start in a \
-                 new directory with -o"
+                "run `lookalike verify` on the directory to see what else is damaged; then \
+                 delete the file and repeat the command that made it, or start in a new \
+                 directory with -o"
                     .into()
             }
             Error::BadLine { .. } => {
-                "correct the line; of a list of pairs, name the columns by their header or by number: \
-                 --truth-columns, --run-columns 2,3,5"
+                "correct the line; if the file is a list of pairs for `evaluate`, name its \
+                 columns by header or by number (--truth-columns, --run-columns 2,3,5)"
                     .into()
             }
             Error::BadComment { .. } => "correct or remove the comment".into(),
@@ -480,12 +479,12 @@ impl Error {
                 "give the same value, or start in a new directory with -o".into()
             }
             Error::OtherPlan { .. } => {
-                "make a plan for these parameters with `lookalike plan`: precision measured with others \
-                 says nothing about them"
+                "make a plan for these parameters with `lookalike plan`: its precision holds \
+                 only for the parameters that it was measured with"
                     .into()
             }
             Error::PlanFile { .. } => {
-                "write it with `lookalike plan`; only its ratios are meant to be changed by hand".into()
+                "write it with `lookalike plan`; change only its ratios by hand".into()
             }
             Error::StageMissing {
                 path,
@@ -511,8 +510,8 @@ impl Error {
                 let short = ByteSize(needed.0.saturating_sub(available.0)).round_up();
                 format!(
                     "free {short} there, or give a directory on another disk with -o; a smaller \
-                     sample (--sampling 1/16) takes less after reading; --ignore-disk-space tries \
-                     all the same"
+                     sample (--sampling 1/16) takes less after reading; --ignore-disk-space \
+                     starts anyway"
                 )
             }
             Error::BadParameter { .. } => return None,
@@ -520,14 +519,14 @@ impl Error {
             Error::Rejected { .. } => {
                 "see rejects.jsonl; without --strict they are only reported".into()
             }
-            Error::Interrupted { .. } => "repeat the same command to go on from here".into(),
+            Error::Interrupted { .. } => "repeat the same command to continue".into(),
             Error::BadStudy { .. } => {
-                "make the study again; its tables are not of one piece".into()
+                "make the study again: its tables contradict each other".into()
             }
             Error::BadEdit { .. } => {
                 "this is a defect of lookalike; please report it with the document and --seed".into()
             }
-            Error::Failed { .. } => "see what it said above; the same command goes on from here".into(),
+            Error::Failed { .. } => "see its message above; repeat the same command to continue".into(),
             Error::Panicked { .. } => {
                 "this is a defect of lookalike; please report it with the input, and repeat the \
                  command: what was committed is kept"

@@ -88,6 +88,7 @@ pub mod sort;
 pub mod store;
 pub mod union_find;
 mod utf8;
+mod workers;
 pub mod workspace;
 
 pub use error::{Error, Result};

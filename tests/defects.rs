@@ -518,7 +518,7 @@ fn a_truth_without_exact_duplicates_is_one_of_representatives() {
         let representatives = found.pairs[0].representatives.as_ref().unwrap();
         assert!(all(&found).found > representatives.all.found);
         assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
-        assert!(found.notes[0].contains("taken for a list of representatives"));
+        assert!(found.notes[0].contains("treated as a list of representatives"));
         assert!(whole.notes.is_empty());
     }
     // A truth that names pairs of identical documents is one of documents, and stands as it is.
@@ -534,7 +534,7 @@ fn a_truth_without_exact_duplicates_is_one_of_representatives() {
     let found = evaluated(&out, &list);
     assert!(found.pairs[0].documents.all.counts.missed > 0);
     assert!(
-        found.notes[0].contains("count them as missed"),
+        found.notes[0].contains("counts them as missed"),
         "{:?}",
         found.notes
     );
@@ -579,16 +579,16 @@ fn text_files_are_told_from_damaged_ones() {
         ("clusters.jsonl", "the clusters"),
         ("exact-duplicates.tsv", "the exact duplicates"),
         ("documents.tsv", "the documents"),
-        ("rejects.jsonl", "what could not be read"),
+        ("rejects.jsonl", "rejects and warnings"),
         ("summary.json", "the counts and costs"),
-        ("manifest.json", "what is committed"),
+        ("manifest.json", "the list of the committed files"),
         ("inputs.jsonl", "the list of the input files"),
     ] {
         let path = out.join(name);
         let told = told(&path);
-        let start = format!("error: {} is text as it is: {what}", path.display());
+        let start = format!("error: {} is a text file: {what}", path.display());
         assert!(told.starts_with(&start), "{told}");
-        assert!(told.contains(&format!("help: look at it with `less {}`", path.display())));
+        assert!(told.contains(&format!("help: read it with `less {}`", path.display())));
         assert!(
             !told.contains("delete") && !told.contains("damaged"),
             "{told}"
@@ -682,9 +682,7 @@ fn one_permutation_warns() {
         let output = lookalike(&["method", spec, out]);
         let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{told}");
-        let line = format!(
-            "warning: {spec}: with one permutation, documents of fewer shingles than bins (128)"
-        );
+        let line = format!("warning: {spec}: documents with fewer shingles than bins (128)");
         assert_eq!(told.contains(&line), warns, "{told}");
     }
     let page = lookalike(&["method", "minhash"]).stdout;

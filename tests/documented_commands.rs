@@ -16,7 +16,7 @@
 //! pages. It keeps the lines, with `...` or without, that still match.
 #![cfg(unix)]
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -435,6 +435,160 @@ fn pages_name_flags_that_there_are() {
     }
     assert!(wrong.is_empty(), "{wrong}");
     assert!(checked > 20, "only {checked} commands were found");
+}
+
+// Tables that are written by hand.
+
+/// The code spans in the first column of the tables of a page of the guide that have this header.
+fn listed(page: &str, header: &str) -> BTreeSet<String> {
+    let page = fs::read_to_string(root().join("docs/guide").join(page)).unwrap();
+    let (mut names, mut within) = (BTreeSet::new(), false);
+    for line in page.lines() {
+        let first = line
+            .strip_prefix("| ")
+            .and_then(|cells| cells.split(" | ").next());
+        within = first.is_some() && (within || first == Some(header));
+        if within {
+            let spans = first.unwrap().split('`').skip(1).step_by(2);
+            names.extend(spans.map(String::from));
+        }
+    }
+    names
+}
+
+/// Runs commands in a new directory: what each prints.
+fn printed(commands: &[&str]) -> Vec<Vec<String>> {
+    let place = tempfile::tempdir().unwrap();
+    let corpora = root().join("sample-corpora");
+    std::os::unix::fs::symlink(corpora, place.path().join("sample-corpora")).unwrap();
+    let all = commands.iter().map(|command| {
+        let (lines, status) = run(command, 0, place.path());
+        assert_eq!(status, 0, "{command}: {lines:?}");
+        lines
+    });
+    all.collect()
+}
+
+/// A line of the ledger by its name, without parameters; a method's features count as shingles.
+fn ledger_line(line: &str) -> String {
+    let name = line.trim_start().split("  ").next().unwrap();
+    let name = name.split(" (").next().unwrap();
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
+    let name = name.strip_suffix(" or above").unwrap_or(name);
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
+    name.replace("distinct features", "distinct shingles")
+        .replace("features", "fingerprints")
+}
+
+#[test]
+fn the_guide_lists_the_lines_of_the_ledger() {
+    let ledgers = printed(&[
+        "mkdir in && cp sample-corpora/trec-web/*.gz in && touch in/.hidden in/excluded",
+        "lookalike run in sample-corpora/jsonl -o kept --keep-text --exclude excluded",
+        "lookalike method super-shingles kept",
+        "lookalike run in -o sampled --sampling 1/32 --verified",
+        "lookalike run in -o counted --max-postings 2",
+        "lookalike run in -o planned --precision 0.9 --pairs none",
+    ]);
+    let lines = ledgers.iter().flat_map(|ledger| {
+        let lines = ledger.iter().take_while(|line| !line.is_empty());
+        // Reasons stand below the lines that they add up to.
+        lines.filter(|line| !line.starts_with("    "))
+    });
+    let lines: BTreeSet<String> = lines.map(|line| ledger_line(line)).collect();
+    let listed = listed("reading-results.md", "line");
+    let listed: BTreeSet<String> = listed.iter().map(|line| ledger_line(line)).collect();
+    assert_eq!(lines, listed);
+}
+
+#[test]
+fn the_guide_lists_the_columns_of_compare() {
+    let tables = printed(&[
+        "lookalike ingest sample-corpora/trec-web -o kept --keep-text --quiet",
+        "lookalike compare kept --methods i-match --truth i-match",
+    ]);
+    let table = &tables[1];
+    let head = table.iter().find(|line| line.starts_with("method"));
+    let columns = head.unwrap().split("  ").map(str::trim);
+    // Precision and recall name their ground truth.
+    let columns = columns.map(|column| column.strip_suffix(" i-match").unwrap_or(column));
+    let columns = columns.filter(|column| !column.is_empty());
+    let columns: BTreeSet<String> = columns.map(String::from).collect();
+    assert_eq!(columns, listed("methods.md", "column"));
+}
+
+#[test]
+fn the_guide_lists_the_reasons_of_rejects() {
+    let source = fs::read_to_string(root().join("src/read/record.rs")).unwrap();
+    let (_, text) = source.split_once("pub fn text(self)").unwrap();
+    let (text, _) = text.split_once("\n    }").unwrap();
+    let reasons = text.lines().filter_map(|line| line.split('"').nth(1));
+    let reasons: BTreeSet<String> = reasons.map(String::from).collect();
+    assert_eq!(reasons, listed("formats.md", "reason"));
+}
+
+/// All Rust sources below a directory, one after the other.
+fn sources(directory: &Path) -> String {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let text = paths.iter().map(|path| {
+        if path.is_dir() {
+            sources(path)
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            fs::read_to_string(path).unwrap()
+        } else {
+            String::new()
+        }
+    });
+    text.collect()
+}
+
+/// A path that a page names; `*` stands for the rest of a name.
+fn exists(path: &str) -> bool {
+    let Some((before, _)) = path.split_once('*') else {
+        return root().join(path).exists();
+    };
+    let (directory, start) = before.rsplit_once('/').unwrap();
+    let mut entries = fs::read_dir(root().join(directory)).into_iter().flatten();
+    entries.any(|entry| {
+        let name = entry.unwrap().file_name();
+        name.to_str().unwrap().starts_with(start)
+    })
+}
+
+#[test]
+fn tests_that_pages_name_exist() {
+    let tests = sources(&root().join("tests")) + &sources(&root().join("src"));
+    let (mut wrong, mut checked) = (String::new(), 0);
+    for path in markdown(&root().join("docs")) {
+        let page = fs::read_to_string(&path).unwrap();
+        for span in page.split('`').skip(1).step_by(2) {
+            if span.starts_with("tests/") {
+                checked += 1;
+                if !exists(span) {
+                    wrong += &format!("{}: there is no {span}\n", path.display());
+                }
+            }
+        }
+        let (_, defects) = page.split_once("## Defects found").unwrap_or_default();
+        for row in defects.lines().filter(|line| line.starts_with("| ")) {
+            let cell = row.rsplit(" | ").next().unwrap();
+            for name in cell.split('`').skip(1).step_by(2) {
+                checked += 1;
+                let found = match name.split_once('/') {
+                    Some(("tests", _)) => true,
+                    Some(_) => exists(&format!("fuzz/regressions/{name}*")),
+                    None => tests.contains(&format!("fn {name}(")),
+                };
+                if !found {
+                    wrong += &format!("{}: there is no test {name}\n", path.display());
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(checked > 50, "only {checked} tests were found");
 }
 
 // The rules above, on pages small enough to read.

@@ -118,9 +118,9 @@ Examples:
     /// Find documents of a collection that resemble new ones
     ///
     /// Prints one line for each document found, the most similar first; with --json, one line for
-    /// each query. Exact duplicates in the collection are found as their representative. Pairs need
-    /// not have been found before. JSON fields are those of the collection, unless flags name
-    /// others.
+    /// each query. A document that has exact duplicates in the collection is listed once, by the
+    /// docno of its representative. `ingest` is enough: the command does not need the pairs. It
+    /// reads the JSON fields that the collection was made with, unless flags name other fields.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o out
@@ -158,7 +158,7 @@ Examples:
   lookalike status out
   lookalike status out --json")]
     Status(status::Options),
-    /// Print any file of an output directory as text
+    /// Print a binary file of an output directory as text
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o out
@@ -171,12 +171,12 @@ Examples:
     /// exact duplicates in place of each representative, and the pairs of exact duplicates. A pair
     /// belongs to the size group of its document with fewer words. Precision is undefined if
     /// nothing was found, recall if nothing is true, and F1 if both; undefined values are printed
-    /// as `-`, and as null in JSON. Pairs with docnos that the directory of the truth does not have
-    /// are left out and counted as unknown.
+    /// as `-`, and as null in JSON. If the ground truth is a directory, pairs with docnos that it
+    /// does not have are ignored and counted as unknown.
     ///
-    /// A truth that is a list without any pair of the exact duplicates in the run's directory
-    /// counts as a list of representatives, with a warning: each of its pairs then stands for the
-    /// exact duplicates of its documents, too.
+    /// A ground truth that is a list may lack the pairs of exact duplicates. If it has none of
+    /// those in the run's directory, the command warns and treats it as a list of representatives:
+    /// each of its pairs then also stands for the exact duplicates of its documents.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o exact
@@ -232,8 +232,8 @@ Examples:
     ///
     /// Counts, for each topic, the judged documents that are duplicates of each other, and how many
     /// of these groups were judged inconsistently: some documents relevant (above 0) and some not.
-    /// Groups of exact duplicates and of near duplicates are counted apart. With -o, writes the
-    /// judgements and the ranking without duplicates, and lists the groups with different
+    /// Groups of exact duplicates and of near duplicates are counted separately. With -o, writes
+    /// the judgements and the ranking without duplicates, and lists the groups with different
     /// judgements in inconsistent.jsonl.
     #[command(after_long_help = "\
 Examples:

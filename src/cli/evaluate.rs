@@ -39,7 +39,7 @@ pub struct Options {
     /// Example: --thresholds 0.9,19/20
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     thresholds: Vec<Threshold>,
-    /// File documents.tsv with the size groups, if the truth is a list
+    /// File documents.tsv with size groups, if the ground truth is a list
     #[arg(long, value_name = "FILE", help_heading = "Lists")]
     documents: Option<PathBuf>,
     /// Columns of both lists: DOCNO,DOCNO or DOCNO,DOCNO,RESEMBLANCE
@@ -48,10 +48,10 @@ pub struct Options {
     /// numbers from 1 if the first line has no names.
     #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
     columns: Option<Columns>,
-    /// Columns of the truth, if they differ
+    /// Columns of the ground truth, if they differ from --columns
     #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
     truth_columns: Option<Columns>,
-    /// Columns of the run, if they differ
+    /// Columns of the run, if they differ from --columns
     #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
     run_columns: Option<Columns>,
     /// Pairs that people judged: lines of DOCNO DOCNO and 0 or 1

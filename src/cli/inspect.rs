@@ -11,7 +11,7 @@ use lookalike::{Error, Result};
 /// Options of `inspect`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// A .docs, .fps, .rejects, .col, .names, .run, .post or .pairs file
+    /// A .docs, .fps, .rejects, .col, .names, .run, .post, .pairs or .text file
     file: PathBuf,
     /// Print at most this number of records
     ///

@@ -26,9 +26,9 @@ pub struct Options {
     qrels: PathBuf,
     /// Clusters: an output directory, or its clusters.jsonl
     ///
-    /// A directory also tells which documents the collection has, and which documents after the
-    /// first near member of a cluster are exact duplicates of each other. With clusters.jsonl
-    /// alone, only the members before it are known to be exact duplicates.
+    /// Give the directory if you have it. It also says which documents the collection has, and
+    /// which near members of a cluster are exact duplicates of each other. A clusters.jsonl only
+    /// says which members are exact duplicates of the representative.
     #[arg(long, value_name = "PATH")]
     clusters: PathBuf,
     /// Ranking to deduplicate: lines of TOPIC Q0 DOCNO RANK SCORE TAG
@@ -74,8 +74,9 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         }) = &report.run
         {
             context.progress.note(&format!(
-                "warning: {}: {} with a higher score than the line before; this command keeps the order \
-                 of the file, and a program that ranks by score (trec_eval) sees another one",
+                "warning: {}: {} with a higher score than the line before; this command keeps \
+                 the order of the file, but programs that rank by score (such as trec_eval) use \
+                 another order",
                 path.display(),
                 counted(*rise, "line")
             ));

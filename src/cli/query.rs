@@ -31,8 +31,8 @@ pub struct Options {
     comparison: Comparison,
     /// Also list documents that contain this share of the query's shingles
     ///
-    /// For queries that are a part of a document. Without it, a short passage resembles no whole
-    /// document.
+    /// For queries that are a part of a document, such as an excerpt. The resemblance of an excerpt
+    /// to the whole document is low, so without this flag nothing is found.
     ///
     /// Example: --containing 0.9
     #[arg(long, value_name = "SHARE", help_heading = "Pairs")]
@@ -49,7 +49,8 @@ pub struct Options {
     top: usize,
     /// Use the features of METHOD instead of shingles (see `lookalike method`)
     ///
-    /// The method decides which documents are alike. The collection must keep its texts.
+    /// The method also decides when two documents match. The collection must keep its texts
+    /// (`ingest --keep-text`).
     ///
     /// Example: --method i-match
     #[arg(

@@ -26,7 +26,7 @@ pub struct Options {
     /// Example: --clusters 50
     #[arg(long, value_name = "N", default_value_t = PageConfig::default().clusters)]
     clusters: usize,
-    /// Number of pairs to show nearest the threshold, and as many at random
+    /// Pairs to show nearest the threshold, and the same number at random
     ///
     /// Both texts of a pair are shown side by side. The command reads them from the inputs again.
     ///

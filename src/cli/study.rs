@@ -20,7 +20,7 @@ pub struct Options {
     directory: PathBuf,
     /// Sampling ratios to try, each with all of its classes
     ///
-    /// 1/16 alone takes 16 trials.
+    /// Every class is one trial: 1/16 takes 16 of them.
     ///
     /// Example: --ratios 1/2,1/4
     #[arg(long, value_name = "LIST", default_value_t = List::of(&StudyConfig::default().ratios))]

@@ -209,7 +209,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
                 length: document.length,
             };
             let (docno, reason) = (Some(document.docno), Reason::DuplicateDocno);
-            let detail = "an earlier document has the same; both are kept".to_string();
+            let detail = "an earlier document has the same docno; both are kept".to_string();
             rejects.push(
                 &Reject {
                     source,

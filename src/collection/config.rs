@@ -137,7 +137,7 @@ impl CollectionConfig {
             seed,
         } = shingle;
         fn given<T: fmt::Display>(value: &Option<T>) -> String {
-            value.as_ref().map_or("by default".into(), T::to_string)
+            value.as_ref().map_or("(default)".into(), T::to_string)
         }
         vec![
             ("format", given(format)),
@@ -209,7 +209,8 @@ impl FromStr for SizeGroups {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}` are no size groups; write rising bounds in words, such as 500,1000,2000 (at most 254)"
+                "`{text}` are no size groups; write rising bounds in words, such as \
+                 500,1000,2000 (at most 254)"
             )
         };
         if text.is_empty() {

@@ -283,7 +283,8 @@ impl Documents {
         })?;
         if repeated > 0 {
             notes.push(format!(
-                "{}: {} with a docno that an earlier line has; documents of one docno are taken for one",
+                "{}: {} with a docno that an earlier line has; documents with the same docno \
+                 count as one",
                 path.display(),
                 counted(repeated, "line")
             ));

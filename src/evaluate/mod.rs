@@ -331,7 +331,7 @@ fn compare_headers(truth: &Opened, run: &Opened, notes: &mut Vec<String>) {
             && a != b
         {
             notes.push(format!(
-                "the truth was made with --{name} {a}, the run with {b}"
+                "the ground truth was made with --{name} {a}, the run with {b}"
             ));
         }
     }
@@ -352,7 +352,7 @@ fn compare_threshold(
         && least < own
     {
         notes.push(format!(
-            "the {what} lists pairs from {own} on: below that it has the pairs of {own}"
+            "the {what} lists no pairs below {own}: lower thresholds use its pairs from {own} on"
         ));
     }
 }
@@ -373,7 +373,7 @@ impl EvaluateConfig {
             return refuse("thresholds", list(), &limit);
         }
         if self.thresholds.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return refuse("thresholds", list(), "they have to rise");
+            return refuse("thresholds", list(), "give them in rising order");
         }
         let truth = self.truth.as_ref();
         if truth.is_none() && self.judged.is_none() && self.families.is_none() {
@@ -386,7 +386,7 @@ impl EvaluateConfig {
         if let (Some(documents), Some(truth)) = (&self.documents, truth)
             && disk::is_directory(&truth.path)?
         {
-            let limit = "the truth is a directory, which has its own";
+            let limit = "the ground truth is a directory and has its own documents.tsv";
             return refuse("documents", documents.display().to_string(), limit);
         }
         for (name, list) in [("truth-columns", truth), ("run-columns", Some(&self.run))] {
@@ -397,7 +397,7 @@ impl EvaluateConfig {
                 return refuse(
                     name,
                     "for a directory".into(),
-                    "only files have columns to choose",
+                    "a directory has fixed columns; the flag is for lists",
                 );
             }
         }
@@ -428,7 +428,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     }
     if let Some(truth) = &sources.truth {
         compare_headers(truth, &sources.run, &mut notes);
-        compare_threshold("truth", truth, thresholds.first(), &mut notes);
+        compare_threshold("ground truth", truth, thresholds.first(), &mut notes);
     }
     compare_threshold("run", &sources.run, thresholds.first(), &mut notes);
     let sampled = !sources.run.listed && (sources.judged.is_some() || sources.families.is_some());
@@ -490,12 +490,13 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         if truth.listed && sources.run.listed {
             let found = compare::compare(&sources, thresholds, &documents, place, memory, context)?;
             let [truth, run] = found.counts;
-            for (what, counts) in [("truth", truth), ("run", run)] {
+            for (what, counts) in [("ground truth", truth), ("run", run)] {
                 if counts.unknown > 0 {
                     notes.push(format!(
-                        "{} of {} of the {what} have docnos that the truth's collection does not have; \
-                         they are left out",
-                        crate::numbers::count(counts.unknown), counted(counts.pairs, "pair")
+                        "{} of {} of the {what} have docnos that the collection of the ground \
+                         truth does not have; they are ignored",
+                        crate::numbers::count(counts.unknown),
+                        counted(counts.pairs, "pair")
                     ));
                 }
             }
@@ -503,14 +504,15 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
                 let duplicates = counted(found.unnamed, "pair");
                 notes.push(if documents.truth.has_classes() {
                     format!(
-                        "the run names none of the {duplicates} of identical documents: pairs of documents \
-                         count them as missed, pairs of representatives leave them out"
+                        "the run lists none of the {duplicates} of exact duplicates: the line \
+                         `documents` counts them as missed, the line `representatives` leaves \
+                         them out"
                     )
                 } else {
                     format!(
-                        "the truth names none of the {duplicates} of identical documents that the run's \
-                         directory has: it is taken for a list of representatives, and its pairs stand for \
-                         all documents that are identical to theirs"
+                        "the ground truth lists none of the {duplicates} of exact duplicates in \
+                         the run's directory: it is treated as a list of representatives, so \
+                         each of its pairs also stands for the exact duplicates of its documents"
                     )
                 });
             }
@@ -526,7 +528,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
                 });
             }
         } else {
-            let which = if truth.listed { "run" } else { "truth" };
+            let which = if truth.listed { "run" } else { "ground truth" };
             notes.push(format!(
                 "pairs of the {which} were not listed (--pairs none): only clusters are compared"
             ));
@@ -563,13 +565,15 @@ fn note_sample(what: &str, path: &Path, sample: &Sample, notes: &mut Vec<String>
     let file = path.display();
     if sample.unknown > 0 {
         notes.push(format!(
-            "{file}: {} {what} have docnos that the truth's collection does not have; they are left out",
+            "{file}: {} {what} have docnos that the collection of the ground truth does not \
+             have; they are ignored",
             sample.unknown
         ));
     }
     if sample.not_in_run > 0 {
         notes.push(format!(
-            "{file}: {} {what} have docnos that the run's collection does not have; they count as not found",
+            "{file}: {} {what} have docnos that the collection of the run does not have; they \
+             count as not found",
             sample.not_in_run
         ));
     }

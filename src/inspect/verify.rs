@@ -283,18 +283,18 @@ fn is_text(path: &Path) -> Result<bool> {
 /// The kind of a text file, by its name.
 fn text_file(path: &Path) -> &'static str {
     match path.file_name().and_then(|name| name.to_str()) {
-        Some("pairs.tsv") => "the pairs that were found, one a line",
-        Some("clusters.jsonl") => "the clusters, one a line, with their documents",
+        Some("pairs.tsv") => "the pairs that were found, one per line",
+        Some("clusters.jsonl") => "the clusters, one per line, with their documents",
         Some("exact-duplicates.tsv") => "the exact duplicates, each with its representative",
-        Some("documents.tsv") => "the documents, one a line, with their clusters",
-        Some("rejects.jsonl") => "what could not be read, one reject a line",
+        Some("documents.tsv") => "the documents, one per line, with their clusters",
+        Some("rejects.jsonl") => "rejects and warnings, one per line",
         Some("summary.json") => "the counts and costs of all stages",
-        Some("manifest.json") => "what is committed in the output directory",
+        Some("manifest.json") => "the list of the committed files",
         Some("inputs.jsonl") => "the list of the input files",
         Some("plan.toml") => "a sampling plan",
         Some("sets.jsonl") => "the documents of each key",
         Some("report.html") => "a page for a browser",
-        _ => "no file in this program's own format",
+        _ => "not a file in lookalike's own format",
     }
 }
 

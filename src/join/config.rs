@@ -153,7 +153,10 @@ impl JoinConfig {
         if let Some(candidates) = self.candidates {
             let (c, t) = (candidates, self.threshold);
             if c > t {
-                let limit = format!("at most the threshold, {t}: estimates err to both sides");
+                let limit = format!(
+                    "at most the threshold, {t}: estimates err in both \
+                                     directions"
+                );
                 return refuse("candidates", c.to_string(), &limit);
             }
             if self.pairs == Pairs::None {
@@ -164,24 +167,24 @@ impl JoinConfig {
         if matches!(self.measure, Measure::Smallest(_))
             && (self.join.counts() || self.max_postings.is_some())
         {
-            let limit = "counts do not tell which of the keys that two sets share are the smallest; use \
-                         `--join prefix`";
+            let limit = "it needs the smallest shared keys, and this join only counts shared \
+                         keys; use `--join prefix`";
             return refuse("score", self.measure.to_string(), limit);
         }
         if self.measure == Measure::S4 && self.pairs == Pairs::None {
-            let limit = "it is known of the pairs that are listed alone; use `--pairs all`";
+            let limit = "it is computed only for listed pairs; use `--pairs all`";
             return refuse("score", self.measure.to_string(), limit);
         }
         if !self.measure.is_default() && self.candidates.is_some() {
-            let limit = "`--verified` is of resemblance";
+            let limit = "`--verified` works only with `--score resemblance`";
             return refuse("score", self.measure.to_string(), limit);
         }
         match (self.join, self.max_postings, self.pairs) {
             (Join::Prefix, Some(most), _) => refuse(
                 "max-postings",
                 most.to_string(),
-                "it drops fingerprints from the counts of `--join count`; `--join prefix` is exact \
-                 and has none",
+                "it drops fingerprints that `--join count` would count; `--join prefix` is exact \
+                 and counts none",
             ),
             (join @ (Join::Count | Join::Probabilistic), _, Pairs::None) => {
                 let limit = format!("`--join {join}` counts every pair; use `--join prefix`");

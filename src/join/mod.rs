@@ -141,8 +141,11 @@ pub fn run<K: Key>(
             TokenKind::Bytes(_)
         );
         let limit = match (bytes, sample.sampling != Sampling::Full) {
-            (true, _) => "it sets shared shingles against lengths in words, and these are of bytes",
-            (_, true) => "it sets all shared shingles against lengths; use `--sampling full`",
+            (true, _) => "it divides by lengths in words, and `--tokens bytes:N` has no words",
+            (_, true) => {
+                "it divides the number of all shared shingles by lengths; use \
+                          `--sampling full`"
+            }
             _ => "",
         };
         if !limit.is_empty() {

@@ -1,4 +1,4 @@
-//! Merging runs a batch at a time.
+//! Merges runs in batches.
 
 use crate::Result;
 use crate::ids::Key;
@@ -17,9 +17,9 @@ pub struct Batches<'a, K> {
     list: Vec<u32>,
 }
 
-/// The next output of a merge.
+/// What a merge yields at a time.
 #[derive(Clone, Copy, Debug)]
-pub enum Batch<'b, K> {
+pub enum Merged<'b, K> {
     /// All records of some keys, sorted.
     Records(&'b [Record<K>]),
     /// All values of one key, sorted. The key continues from one block of a run into the next.
@@ -27,7 +27,7 @@ pub enum Batch<'b, K> {
 }
 
 impl<'a, K: Key> Batches<'a, K> {
-    /// Begins a merge. It is fastest when the cursors come in the order of their values.
+    /// Begins a merge. It is fastest if the cursors are in the order of their values.
     #[must_use]
     pub fn new(cursors: Vec<RunCursor<'a, K>>) -> Self {
         Batches {
@@ -38,12 +38,12 @@ impl<'a, K: Key> Batches<'a, K> {
         }
     }
 
-    /// The next batch; `None` when all runs are used up.
+    /// The next batch; `None` if all runs are used up.
     #[expect(
         clippy::should_implement_trait,
         reason = "it can fail, and is not an iterator"
     )]
-    pub fn next(&mut self) -> Result<Option<Batch<'_, K>>> {
+    pub fn next(&mut self) -> Result<Option<Merged<'_, K>>> {
         for (cursor, taken) in self.cursors.iter_mut().zip(&mut self.taken) {
             cursor.skip(std::mem::take(taken))?;
         }
@@ -84,11 +84,11 @@ impl<'a, K: Key> Batches<'a, K> {
                 .map(|(&key, &value)| Record { key, value })
         });
         let sorted = self.distributor.sort(least, most, count, records);
-        Ok(Some(Batch::Records(sorted)))
+        Ok(Some(Merged::Records(sorted)))
     }
 
     /// Takes all records of the least key.
-    fn key(&mut self, key: K) -> Result<Batch<'_, K>> {
+    fn key(&mut self, key: K) -> Result<Merged<'_, K>> {
         self.list.clear();
         for cursor in &mut self.cursors {
             while cursor.head().is_some_and(|head| head.key == key) {
@@ -101,7 +101,7 @@ impl<'a, K: Key> Batches<'a, K> {
         if !self.list.is_sorted() {
             self.list.sort_unstable();
         }
-        Ok(Batch::Key(key, &self.list))
+        Ok(Merged::Key(key, &self.list))
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::sort::{BLOCK_RECORDS, Compression, RunFile, RunWriter};
 
-    /// Merges what lies in `low..=high` of some runs; how many batches were of one key.
+    /// Merges the keys in `low..=high` of some runs, and returns the number of batches of one key.
     fn merges(runs: &[Vec<Record<u64>>], low: u64, high: u64) -> usize {
         let directory = tempfile::tempdir().unwrap();
         let mut files = Vec::new();
@@ -130,11 +130,11 @@ mod tests {
             let before = merged.last().map(|record: &Record<u64>| record.key);
             let begin = merged.len();
             match batch {
-                Batch::Records(records) => {
+                Merged::Records(records) => {
                     assert!(records.len() <= runs.len() * BLOCK_RECORDS);
                     merged.extend_from_slice(records);
                 }
-                Batch::Key(key, values) => {
+                Merged::Key(key, values) => {
                     keys += 1;
                     merged.extend(values.iter().map(|&value| Record { key, value }));
                 }
@@ -156,7 +156,7 @@ mod tests {
             (state ^ (state >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
         };
         for count in [0, 1, 2, 9] {
-            // Random keys, one key, few keys, and keys in a corner.
+            // Random keys, one key, few keys, and keys close together.
             for kind in 0..4 {
                 let mut runs: Vec<Vec<Record<u64>>> = Vec::new();
                 for run in 0..count {

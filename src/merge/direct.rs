@@ -1,47 +1,46 @@
-//! From sets to postings without runs, where memory takes all records in a few passes.
+//! Makes postings from the fingerprint sets without runs, if all records fit in memory in a few
+//! passes over the sets.
 
 use crate::Result;
 use crate::budget::{Budget, PROCESS_BYTES};
 use crate::collection::{self, Catalogue, Column, SegmentEntry, SetReader};
 use crate::ids::Key;
 use crate::merge::PostingsEntry;
-use crate::progress::{Context, Stop, Unit, caught, joined};
-use crate::sample::{Rate, SampleEntry, Sampled};
+use crate::progress::{Context, Stop, Unit};
+use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Buffer, FormStats, RunsEntry};
-use crate::store::{PartInfo, disk};
+use crate::store::disk;
+use crate::workers::{Tasks, work_and_commit};
 use crate::workspace::Workspace;
-use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crossbeam_channel::{Sender, bounded};
-
-use super::postings::PostingsWriter;
-use super::profile::Collector;
-use super::stage::{
-    Collected, MergeStats, PROFILE_SHARE, STAGE, WORKER_BYTES, ZSTD_LEVEL, commit_range, finish,
-    ranges_of,
+use super::profile::{Collected, Collector, PROFILE_SHARE};
+use super::ranges::{
+    MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish, ranges_of,
 };
+use super::{MergeStats, STAGE};
 
-/// Passes over the sets at most: each reads all of them. So eight read 64 bytes for each 64-bit
-/// fingerprint, from the page cache as long as it holds the sets, where runs write and read some 15.
+/// The most passes over the sets. Each pass reads all sets, so eight passes read 64 bytes for each
+/// 64-bit fingerprint, from the page cache if the sets fit in it. With runs, about 15 bytes are
+/// written and read.
 const MOST_PASSES: u64 = 8;
-/// Ranges in a buffer at most, if that makes no more than [`MOST_PASSES`]: some 200 MiB. With 500 MiB in
-/// each of two buffers a merge of 61 million records took 6.4 CPU seconds, with these 3.0.
+/// The most ranges in a buffer (about 200 MiB), unless that would make more than [`MOST_PASSES`]. A
+/// merge of 61 million records took 6.4 CPU seconds with two buffers of 500 MiB each, and 3.0 with
+/// this limit.
 const FAST_RANGES: u64 = 3;
-/// A buffer takes this much more than is expected of its ranges, in 1/16: keys are random, but some
-/// stand in many documents.
+/// A buffer has room for this many sixteenths more records than its ranges are expected to have.
+/// Keys are random, but some keys occur in many documents.
 const SPARE: u64 = 1;
 
-/// How the ranges are shared out.
+/// How the ranges are divided into passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Passes {
-    /// Records that a thread's buffer takes.
+    /// Records that fit in a thread's buffer.
     capacity: u64,
-    /// Ranges that are expected to fit it.
+    /// Ranges that are expected to fit in the buffer.
     ranges: u32,
-    /// Whether there is room for profiles.
+    /// Whether profiles fit in memory too.
     collect: bool,
 }
 
@@ -62,7 +61,7 @@ fn passes<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) 
     if fit == 0 {
         return None;
     }
-    // As many groups as give every thread as much to do.
+    // The number of groups is a multiple of the threads, so that all threads have equal work.
     let groups = ranges.div_ceil(fit).next_multiple_of(threads).min(ranges);
     let ranges = ranges.div_ceil(groups);
     Some(Passes {
@@ -72,8 +71,9 @@ fn passes<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) 
     })
 }
 
-/// Do all records fit memory in a few passes over the sets? Not where the sets are cut off
-/// ([`crate::sample::Sampling::most_per_document`]), nor where runs have been made already.
+/// Whether to make postings without runs: all records fit in memory in a few passes over the sets,
+/// the sample does not cut the sets off ([`crate::sample::Sampling::most_per_document`]), and no
+/// runs have been made.
 #[must_use]
 pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
     let manifest = &workspace.manifest;
@@ -87,25 +87,26 @@ pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
         return false;
     }
     let (records, levels) = (sample.stats.sampled, sample.sizes.len());
-    // The keys of a sample lie in one range of several.
+    // All keys of a sample are in one of the ranges.
     let levels_of = sample
         .sampling
         .levels(collection::config(manifest).size_groups.count());
     if ranges_of(records) > 1 && levels_of.rates.first().is_some_and(|rate| rate.n() > 1) {
         return false;
     }
-    takes::<K>(budget, records, catalogue.documents, levels)
+    fits::<K>(budget, records, catalogue.documents, levels)
 }
 
-/// Does memory take so many records in a few passes?
-pub(crate) fn takes<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) -> bool {
+/// Whether this number of records fits in memory in a few passes.
+pub(crate) fn fits<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) -> bool {
     passes::<K>(budget, records, documents, levels).is_some_and(|passes| {
         u64::from(ranges_of(records)).div_ceil(passes.ranges.into()) <= MOST_PASSES
     })
 }
 
-/// Makes shared postings of all sampled records; goes on after the ranges committed. `false` if keys
-/// crowd into a range that no buffer takes: then there is nothing left of it, and runs have to be made.
+/// Makes shared postings of all sampled records, and resumes after the committed ranges. Returns
+/// `false`, after removing what was made, if the keys of a range do not fit in a buffer. Then runs
+/// must be made.
 pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<bool> {
     let Some(sample) = workspace.manifest.get::<SampleEntry>().cloned() else {
         return Ok(false);
@@ -129,79 +130,48 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         },
         ..RunsEntry::default()
     });
-    let postings = workspace.manifest.get_or_insert_with(|| PostingsEntry {
-        ranges,
-        parts: Default::default(),
-        stats: MergeStats::default(),
-        complete: false,
-        direct: true,
-        profiles: Vec::new(),
-    });
-    let todo: Vec<u32> = (0..ranges)
-        .filter(|r| !postings.parts.contains_key(r))
-        .collect();
-    let done = postings.stats.records;
-    // Groups of ranges that follow each other.
+    let begin = || PostingsEntry::begin(ranges, MergeStats::default(), true);
+    let postings = workspace.manifest.get_or_insert_with(begin);
+    let todo = postings.ranges_left(ranges);
+    let done = AtomicU64::new(postings.stats.records);
+    // Groups of adjacent ranges.
     let groups = todo
         .chunk_by(|a, b| a + 1 == *b)
-        .flat_map(|row| row.chunks(passes.ranges as usize));
-    let groups: VecDeque<(u32, u32)> = groups
-        .filter_map(|group| Some((*group.first()?, *group.last()?)))
-        .collect();
-    let stored = Catalogue::stored(workspace)?;
+        .flat_map(|adjacent| adjacent.chunks(passes.ranges as usize))
+        .filter_map(|group| Some((*group.first()?, *group.last()?)));
     let sampled = Sampled::load(workspace)?;
-    let segments = collection::segments(&workspace.manifest).to_vec();
-    let (directory, out) = (workspace.path("collection"), workspace.path("postings"));
-    let threads = context.budget.threads;
-    let (merged, arrive) = bounded::<(u32, PartInfo, MergeStats)>(threads);
     let collected = Collected::<K>::new(&sampled, collect);
     let shared = Shared {
-        collection: &directory,
-        out: &out,
+        collection: &workspace.path("collection"),
+        out: &workspace.path("postings"),
         parameters: workspace.collection_parameters(),
-        segments: &segments,
-        stored: &stored,
+        segments: &collection::segments(&workspace.manifest).to_vec(),
+        stored: &Catalogue::stored(workspace)?,
         sampled: &sampled,
         ranges,
-        capacity: passes.capacity as usize,
-        queue: Mutex::new(groups),
         crowded: AtomicBool::new(false),
-        done: AtomicU64::new(done),
+        done,
         stop: context.stop,
     };
-    std::thread::scope(|scope| -> Result<()> {
-        let workers: Vec<_> = (0..threads)
-            .map(|_| {
-                let (shared, merged, collected) = (&shared, merged.clone(), &collected);
-                scope.spawn(move || -> Result<()> {
-                    let mut worker = Worker {
-                        shared,
-                        merged,
-                        buffer: Buffer::<K>::new(shared.capacity, K::default(), K::MAX),
-                        profiles: collected.begin(),
-                    };
-                    worker.work()?;
-                    collected.end(worker.profiles);
-                    Ok(())
-                })
-            })
-            .collect();
-        drop(merged);
-        let committed = caught(STAGE, || {
-            for (range, info, stats) in &arrive {
-                disk::point("merge in memory: commit");
-                commit_range(workspace, range, info, &stats)?;
-                context.progress.at(shared.done.load(Ordering::Relaxed));
-            }
-            Ok(())
-        });
-        drop(arrive);
-        let results: Vec<_> = workers.into_iter().map(|w| joined(STAGE, w)).collect();
-        results
-            .into_iter()
-            .find(Result::is_err)
-            .unwrap_or(Ok(()))
-            .and(committed)
+    let work = |tasks: &Groups<'_>| {
+        let mut worker = Worker {
+            shared: &shared,
+            tasks,
+            buffer: Buffer::<K>::new(passes.capacity as usize, K::default(), K::MAX),
+            profiles: collected.begin(),
+        };
+        while let Some((first, last)) = tasks.next() {
+            disk::point("merge in memory: worker");
+            worker.group(first, last)?;
+        }
+        collected.end(worker.profiles);
+        Ok(())
+    };
+    work_and_commit(STAGE, context.budget.threads, groups, work, |merged| {
+        disk::point("merge in memory: commit");
+        commit_range(workspace, merged)?;
+        context.progress.at(shared.done.load(Ordering::Relaxed));
+        Ok(())
     })?;
     if shared.crowded.load(Ordering::SeqCst) {
         discard(workspace)?;
@@ -219,7 +189,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
     Ok(true)
 }
 
-/// Drops what was made so far, so that runs can be made instead.
+/// Removes what was made so far, so that runs can be made instead.
 pub fn discard(workspace: &mut Workspace) -> Result<()> {
     workspace.manifest.remove::<PostingsEntry>();
     workspace.manifest.remove::<RunsEntry>();
@@ -227,7 +197,10 @@ pub fn discard(workspace: &mut Workspace) -> Result<()> {
     workspace.remove_scrap()
 }
 
-/// What every worker reads.
+/// First and last range of each group.
+type Groups<'a> = Tasks<'a, (u32, u32), MergedRange>;
+
+/// The data that all workers share.
 struct Shared<'a> {
     collection: &'a Path,
     out: &'a Path,
@@ -236,53 +209,35 @@ struct Shared<'a> {
     stored: &'a Column,
     sampled: &'a Sampled,
     ranges: u32,
-    capacity: usize,
-    /// First and last range of each group.
-    queue: Mutex<VecDeque<(u32, u32)>>,
+    /// Whether the keys of a range did not fit in a buffer.
     crowded: AtomicBool,
+    /// Records written so far.
     done: AtomicU64,
     stop: &'a Stop,
 }
 
 impl Shared<'_> {
-    fn bounds<K: Key>(&self, range: u32) -> (K, K) {
-        Rate::new(self.ranges, range)
-            .unwrap_or(Rate::FULL)
-            .bounds::<K>()
+    fn finish<K: Key>(&self, writer: RangeWriter<K>, tasks: &Groups<'_>) -> Result<()> {
+        self.stop.check(STAGE)?;
+        self.done.fetch_add(writer.records(), Ordering::Relaxed);
+        tasks.finished(writer.finish()?);
+        Ok(())
     }
 }
 
-struct Worker<'a, K> {
+struct Worker<'a, 's, K> {
     shared: &'a Shared<'a>,
-    merged: Sender<(u32, PartInfo, MergeStats)>,
+    tasks: &'a Groups<'a>,
     buffer: Buffer<K>,
-    profiles: Option<Collector<'a, K>>,
+    profiles: Option<Collector<'s, K>>,
 }
 
-impl<K: Key> Worker<'_, K> {
-    fn work(&mut self) -> Result<()> {
-        loop {
-            let next = self
-                .shared
-                .queue
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .pop_front();
-            let Some((first, last)) = next else {
-                return Ok(());
-            };
-            if self.shared.crowded.load(Ordering::SeqCst) {
-                return Ok(());
-            }
-            disk::point("merge in memory: worker");
-            self.group(first, last)?;
-        }
-    }
-
-    /// Collects the records of some ranges, sorts them, and writes their postings.
+impl<K: Key> Worker<'_, '_, K> {
+    /// Collects the records of a group of ranges, sorts them, and writes their postings.
     fn group(&mut self, first: u32, last: u32) -> Result<()> {
         let shared = self.shared;
-        let (low, high) = (shared.bounds::<K>(first).0, shared.bounds::<K>(last).1);
+        let low = bounds::<K>(shared.ranges, first).0;
+        let high = bounds::<K>(shared.ranges, last).1;
         self.buffer.begin(low, high);
         for segment in shared.segments {
             shared.stop.check(STAGE)?;
@@ -291,43 +246,48 @@ impl<K: Key> Worker<'_, K> {
             }
             if first == last {
                 shared.crowded.store(true, Ordering::SeqCst);
+                self.tasks.cancel();
                 return Ok(());
             }
-            // Half the ranges at once.
+            // Half the ranges at a time.
             let middle = first + (last - first) / 2;
             self.group(first, middle)?;
             return self.group(middle + 1, last);
         }
-        let mut writing = Writing::<K>::new(shared, &self.merged, first)?;
-        let profiles = &mut self.profiles;
+        self.write(first, last)
+    }
+
+    /// Writes the records of the buffer, range by range.
+    fn write(&mut self, first: u32, last: u32) -> Result<()> {
+        let (shared, tasks, profiles) = (self.shared, self.tasks, &mut self.profiles);
+        let create = |range| RangeWriter::<K>::create(shared.out, shared.parameters, range);
+        let mut writer = create(first)?;
+        let next_range = |writer: &mut RangeWriter<K>| {
+            let next = create(writer.range() + 1)?;
+            shared.finish(std::mem::replace(writer, next), tasks)
+        };
         self.buffer.drain(|mut records| {
             while let Some(next) = records.first() {
-                while next.key > writing.high {
-                    writing.next_range()?;
+                let high = bounds::<K>(shared.ranges, writer.range()).1;
+                if next.key > high {
+                    next_range(&mut writer)?;
+                    continue;
                 }
-                let within = records.partition_point(|record| record.key <= writing.high);
+                let within = records.partition_point(|record| record.key <= high);
                 let (now, later) = records.split_at(within);
                 records = later;
-                writing.stats.records += now.len() as u64;
-                for list in now.chunk_by(|a, b| a.key == b.key) {
-                    if writing.stats.list(list.len() as u64) {
-                        let documents = list.iter().map(|record| record.value);
-                        if let Some(profiles) = profiles {
-                            profiles.list(list[0].key, documents.clone());
-                        }
-                        writing.writer.push(list[0].key, documents)?;
-                    }
-                }
+                writer.push_records(now, profiles)?;
             }
             Ok(())
         })?;
-        while writing.range < last {
-            writing.next_range()?;
+        while writer.range() < last {
+            next_range(&mut writer)?;
         }
-        writing.close()
+        shared.finish(writer, tasks)
     }
 
-    /// Puts a segment's records from `low` to `high` into the buffer; `false` if it does not take them.
+    /// Puts the records of a segment from `low` to `high` into the buffer; `false` if they do not
+    /// fit.
     fn collect(&mut self, segment: &SegmentEntry, low: K, high: K) -> Result<bool> {
         let shared = self.shared;
         let first = segment.first_document;
@@ -354,51 +314,5 @@ impl<K: Key> Worker<'_, K> {
         }
         sets.finish()?;
         Ok(true)
-    }
-}
-
-/// Postings on their way to disk, range by range.
-struct Writing<'a, K> {
-    shared: &'a Shared<'a>,
-    merged: &'a Sender<(u32, PartInfo, MergeStats)>,
-    range: u32,
-    high: K,
-    writer: PostingsWriter<K>,
-    stats: MergeStats,
-}
-
-impl<'a, K: Key> Writing<'a, K> {
-    fn new(
-        shared: &'a Shared<'a>,
-        merged: &'a Sender<(u32, PartInfo, MergeStats)>,
-        range: u32,
-    ) -> Result<Self> {
-        let parameters = shared.parameters;
-        let writer =
-            PostingsWriter::create(shared.out, parameters, range.into(), Some(ZSTD_LEVEL))?;
-        Ok(Writing {
-            shared,
-            merged,
-            range,
-            high: shared.bounds::<K>(range).1,
-            writer,
-            stats: MergeStats::default(),
-        })
-    }
-
-    fn next_range(&mut self) -> Result<()> {
-        let next = Writing::new(self.shared, self.merged, self.range + 1)?;
-        std::mem::replace(self, next).close()
-    }
-
-    fn close(self) -> Result<()> {
-        self.shared.stop.check(STAGE)?;
-        let mut stats = self.stats;
-        let info = self.writer.finish()?;
-        stats.bytes = info.bytes;
-        self.shared.done.fetch_add(stats.records, Ordering::Relaxed);
-        // A closed channel means that the other end failed and will say so.
-        let _ = self.merged.send((self.range, info, stats));
-        Ok(())
     }
 }

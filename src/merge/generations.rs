@@ -1,4 +1,4 @@
-//! Merging runs into fewer runs, when there are more than can be open at once.
+//! Merges runs into fewer runs if there are more than can be open at once.
 
 use std::path::Path;
 
@@ -10,19 +10,20 @@ use crate::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter};
 use crate::store::disk;
 use crate::{Error, Result, limits};
 
-use super::{Batch, Batches, LoserTree};
+use super::{Batches, LoserTree, Merged};
 
-/// What becomes of two records of one key.
+/// What a merge does with two records of one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combine {
-    /// Both are kept, ordered by value.
+    /// It keeps both, ordered by value.
     Keep,
-    /// They become one; the values are added.
+    /// It makes one record of them and adds their values.
     Add,
 }
 
-/// How many runs can be merged at once with so much memory (for each of `threads`), and with the
-/// file descriptors that the process may have. At least 2, or the least budget that allows 2.
+/// The number of runs, at least 2, that can be merged at once. It depends on `memory`, which
+/// `threads` threads share, and on the file descriptors that the process may have. If the memory
+/// is too small for 2 runs, the error names the least budget, based on the budget `given`.
 pub fn fan_in<K: Key>(given: ByteSize, memory: u64, threads: u64) -> Result<usize> {
     let cursor = RunFile::<K>::cursor_bytes() as u64;
     let by_memory = memory / threads / cursor;
@@ -39,24 +40,25 @@ pub fn fan_in<K: Key>(given: ByteSize, memory: u64, threads: u64) -> Result<usiz
     Ok(by_memory.min(by_descriptors).min(4096) as usize)
 }
 
-/// Everything that a generation needs to know.
+/// How to merge generations of runs.
 pub struct Generations<'a> {
     /// Where the runs are.
     pub directory: &'a Path,
-    /// Their parameters' digest.
+    /// The digest of their parameters.
     pub parameters: u128,
     /// How the next generation is compressed.
     pub compression: Compression,
-    /// What becomes of equal keys.
+    /// What the merge does with equal keys.
     pub combine: Combine,
     /// The request to stop.
     pub stop: &'a Stop,
-    /// The stage on whose behalf.
+    /// The stage that merges, for errors.
     pub stage: &'static str,
 }
 
-/// Merges runs, lowest generation first, until there are at most `fan_in`. After each merge `commit`
-/// is called with the runs as they are now; only then are the files that went into it removed.
+/// Merges runs, lowest generation first, until there are at most `fan_in`. After each merge, it
+/// calls `commit` with the runs that are left and the next number, and then removes the files of
+/// the merged runs.
 pub fn merge_generations<K: Key>(
     how: &Generations<'_>,
     mut runs: Vec<RunEntry>,
@@ -67,7 +69,7 @@ pub fn merge_generations<K: Key>(
     while runs.len() > fan_in {
         how.stop.check(how.stage)?;
         disk::point("generation");
-        // Not more than needed: the last merge of all takes what is left.
+        // Do not merge more runs than necessary: the final merge takes up to `fan_in`.
         let take = fan_in.min(runs.len() - fan_in + 1);
         runs.sort_by_key(|run| (run.generation, run.part.bytes));
         let old: Vec<RunEntry> = runs.drain(..take).collect();
@@ -115,12 +117,12 @@ fn keep<K: Key>(
     while let Some(batch) = batches.next()? {
         how.stop.check(how.stage)?;
         match batch {
-            Batch::Records(records) => {
+            Merged::Records(records) => {
                 for &record in records {
                     out.push(record)?;
                 }
             }
-            Batch::Key(key, values) => {
+            Merged::Key(key, values) => {
                 for &value in values {
                     out.push(Record { key, value })?;
                 }
@@ -136,28 +138,28 @@ fn add<K: Key>(
     out: &mut RunWriter<K>,
 ) -> Result<()> {
     let mut tree = LoserTree::new(cursors);
-    let mut held: Option<Record<K>> = None;
+    let mut current: Option<Record<K>> = None;
     let mut records = 0u64;
     while let Some(record) = tree.next()? {
         records += 1;
         if records.is_multiple_of(1 << 16) {
             how.stop.check(how.stage)?;
         }
-        match &mut held {
+        match &mut current {
             Some(before) if before.key == record.key => {
                 before.value = before.value.saturating_add(record.value);
             }
             _ => {
-                if let Some(before) = held.replace(record) {
+                if let Some(before) = current.replace(record) {
                     out.push(before)?;
                 }
             }
         }
     }
-    held.map_or(Ok(()), |last| out.push(last))
+    current.map_or(Ok(()), |last| out.push(last))
 }
 
-/// Intervals that touch become one.
+/// Joins intervals that touch.
 fn join_adjacent(sorted: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let mut out: Vec<(u32, u32)> = Vec::new();
     for &(from, to) in sorted {

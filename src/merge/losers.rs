@@ -4,13 +4,14 @@ use crate::Result;
 use crate::ids::Key;
 use crate::sort::{Record, RunCursor};
 
-/// Merges cursors: yields their records in order.
+/// Merges cursors and yields their records in order.
 ///
-/// Node i of the tree holds the loser of the match played there, node 0 the winner of all. Refilling
-/// the winner replays only the matches on its way up: log2 of the runs.
+/// Node i of the tree has the loser of the match that was played there, and node 0 has the winner
+/// of all matches. After the winner is refilled, only the matches on its way up are played again:
+/// log2 of the number of runs.
 pub struct LoserTree<'a, K> {
     cursors: Vec<RunCursor<'a, K>>,
-    /// The head of each run; `None` when it is used up.
+    /// The head of each run; `None` if the run is used up.
     heads: Vec<Option<Record<K>>>,
     losers: Vec<usize>,
 }
@@ -31,7 +32,8 @@ impl<'a, K: Key> LoserTree<'a, K> {
         tree
     }
 
-    /// Winner of the subtree at `node`; leaves are the nodes from `n` on.
+    /// Plays the matches of the subtree at `node` and returns the winner. The leaves are the nodes
+    /// from `n` on.
     fn play(&mut self, node: usize) -> usize {
         let n = self.heads.len();
         if node >= n {
@@ -43,7 +45,7 @@ impl<'a, K: Key> LoserTree<'a, K> {
         winner
     }
 
-    /// Is run `a`'s head to come before run `b`'s? Ties go to the lower run.
+    /// Whether the head of run `a` comes before the head of run `b`. Ties go to the lower run.
     #[inline]
     fn before(&self, a: usize, b: usize) -> bool {
         match (&self.heads[a], &self.heads[b]) {
@@ -54,7 +56,7 @@ impl<'a, K: Key> LoserTree<'a, K> {
         }
     }
 
-    /// The least record of all, taken out of its run; `None` when all are used up.
+    /// Takes the least record out of its run; `None` if all runs are used up.
     #[expect(
         clippy::should_implement_trait,
         reason = "it can fail, and is not an iterator"

@@ -55,12 +55,16 @@ mod generations;
 mod losers;
 mod postings;
 pub(crate) mod profile;
+mod ranges;
 mod stage;
 
-pub use batches::{Batch, Batches};
+pub use batches::{Batches, Merged};
 pub use generations::{Combine, Generations, fan_in, merge_generations};
 pub use losers::LoserTree;
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
 pub(crate) use profile::profile_bytes;
+pub use ranges::{MergeStats, PostingsEntry};
+pub use stage::run;
 pub(crate) use stage::runs_at_once;
-pub use stage::{MergeStats, PostingsEntry, run};
+
+const STAGE: &str = "merge";

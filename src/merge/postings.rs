@@ -11,21 +11,21 @@ use crate::{Error, Result};
 
 /// Entries (documents in lists) after which a block is full.
 const BLOCK_ENTRIES: usize = 16 << 10;
-/// A list is never longer than there are documents; a damaged count must not allocate.
+/// The most entries of a block. A damaged count above this number must not allocate memory.
 const MOST_ENTRIES: usize = 1 << 30;
 const CODEC_PACKED: u32 = 0;
 const CODEC_ZSTD: u32 = 1;
 /// Bytes before a block's body.
 const HEAD: usize = 32;
 
-/// Some posting lists, in columns.
+/// The posting lists of a block, in columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PostingsBlock<K> {
-    /// Fingerprint of each list, rising.
+    /// The fingerprint of each list, ascending.
     pub keys: Vec<K>,
-    /// Documents in each list, 2 or more.
+    /// The number of documents of each list, 2 or more.
     pub lengths: Vec<u32>,
-    /// The documents of all lists one after the other, rising within each.
+    /// The documents of all lists, one list after the other; ascending within each list.
     pub documents: Vec<u32>,
 }
 
@@ -84,7 +84,7 @@ impl<K: Key> PostingsWriter<K> {
         })
     }
 
-    /// Appends a list: its documents, two or more, rising.
+    /// Appends a list of two or more documents, in ascending order.
     pub fn push(&mut self, key: K, documents: impl ExactSizeIterator<Item = u32>) -> Result<()> {
         self.block.keys.push(key);
         self.block.lengths.push(documents.len() as u32);
@@ -104,7 +104,7 @@ impl<K: Key> PostingsWriter<K> {
         self.column
             .pack(self.block.keys.iter().copied(), &mut self.body);
         pack_u32(&self.block.lengths, &mut self.body);
-        // First documents and gaps apart: each column has a width of its own.
+        // First documents and gaps are separate columns, because each column has its own width.
         self.gaps.clear();
         let mut firsts = Vec::with_capacity(lists);
         let mut rest = &self.block.documents[..];
@@ -148,14 +148,14 @@ impl<K: Key> PostingsWriter<K> {
         Ok(())
     }
 
-    /// Makes the part durable. Its records are lists, its `extra` the documents in them.
+    /// Makes the part durable. Its records are the lists, and its `extra` is their documents.
     pub fn finish(mut self) -> Result<PartInfo> {
         self.flush()?;
         self.out.finish(self.lists, 0, self.entries)
     }
 }
 
-/// A block of postings as it lies on disk, to be decoded by any thread.
+/// A block of postings as it is on disk. Any thread can decode it.
 #[derive(Debug, Default)]
 pub struct PackedBlock {
     lists: usize,
@@ -169,13 +169,14 @@ pub struct PackedBlock {
 }
 
 impl PackedBlock {
-    /// Documents in all its lists.
+    /// The number of documents in all lists.
     #[must_use]
     pub fn entries(&self) -> usize {
         self.entries
     }
 
-    /// Refuses lists of the block with a document that is not in a collection of so many.
+    /// Returns an error if `lists`, which are lists of this block, name a document whose number is
+    /// not below `documents`.
     pub(crate) fn check(&self, lists: &[u32], documents: usize) -> Result<()> {
         match lists.iter().max() {
             Some(&most) if most as usize >= documents => Err(self.corrupt(
@@ -198,7 +199,7 @@ impl PackedBlock {
     }
 }
 
-/// Decodes blocks, with the same buffers.
+/// Decodes blocks. It reuses its buffers.
 #[derive(Default)]
 pub struct PostingsDecoder<K> {
     block: PostingsBlock<K>,
@@ -210,12 +211,12 @@ pub struct PostingsDecoder<K> {
 }
 
 impl<K: Key> PostingsDecoder<K> {
-    /// The lists of a block.
+    /// Decodes the lists of a block.
     pub fn decode(&mut self, packed: &PackedBlock) -> Result<&PostingsBlock<K>> {
         self.decode_some(packed, true)
     }
 
-    /// The lists of a block without their keys.
+    /// Decodes the lists of a block without their keys.
     pub fn decode_lists(&mut self, packed: &PackedBlock) -> Result<&PostingsBlock<K>> {
         self.decode_some(packed, false)
     }
@@ -236,7 +237,8 @@ impl<K: Key> PostingsDecoder<K> {
                         Some(made.map_err(Error::io("set up decompression of", &packed.path))?);
                 }
                 self.unpacked.clear();
-                // The head of a block has no checksum, its body has, and zstd says there how much is in it.
+                // The checksum covers the body of a block and not its head. So the size that zstd
+                // states in the body decides how much memory is allocated.
                 let inside = zstd::zstd_safe::get_frame_content_size(&packed.body).ok();
                 let inside = inside.flatten().unwrap_or(0);
                 if inside != packed.raw as u64 {
@@ -271,10 +273,10 @@ impl<K: Key> PostingsDecoder<K> {
                 .then_some(())
         });
         if columns.is_none() {
-            return Err(packed.corrupt("block", "columns of its counts", "others"));
+            return Err(packed.corrupt("block", "columns with the stated counts", "other counts"));
         }
         block.documents.resize(entries, 0);
-        // The lengths add up to all entries, and each list takes one gap fewer than it is long.
+        // The lengths add up to the number of entries. A list has one gap fewer than documents.
         let (mut documents, mut gaps) = (&mut block.documents[..], &self.gaps[..]);
         for (&first, &length) in self.firsts.iter().zip(&block.lengths) {
             let (list, after) = documents.split_at_mut(length as usize);
@@ -316,7 +318,7 @@ impl<K: Key> PostingsReader<K> {
         })
     }
 
-    /// Takes the next block without decoding it; `false` after the last.
+    /// Reads the next block without decoding it; `false` after the last block.
     pub fn take_packed(&mut self, out: &mut PackedBlock) -> Result<bool> {
         if self.part.remaining() == 0 {
             return Ok(false);
@@ -329,7 +331,7 @@ impl<K: Key> PostingsReader<K> {
         let (lists, entries) = (word(0) as usize, word(4) as usize);
         let raw = usize::try_from(u64::get_le(&head[16..24])).unwrap_or(usize::MAX);
         let left = self.part.footer.extra.saturating_sub(self.entries);
-        // Columns unpacked, and a byte of width for each frame: no body is larger.
+        // No body is larger than its unpacked columns and a byte of width for each frame.
         let most = K::BYTES + (lists + entries) * (K::BYTES + 12) + 64;
         if lists == 0
             || entries < 2 * lists
@@ -356,7 +358,7 @@ impl<K: Key> PostingsReader<K> {
         Ok(true)
     }
 
-    /// The next block; `None` after the last.
+    /// Reads and decodes the next block; `None` after the last block.
     #[expect(
         clippy::should_implement_trait,
         reason = "it can fail, and is not an iterator"
@@ -372,7 +374,7 @@ impl<K: Key> PostingsReader<K> {
         }
     }
 
-    /// As [`PostingsReader::next`], for a collection of so many documents.
+    /// Like [`PostingsReader::next`], but a document that is not below `documents` is an error.
     pub(crate) fn next_below(&mut self, documents: usize) -> Result<Option<&PostingsBlock<K>>> {
         if self.next()?.is_none() {
             return Ok(None);
@@ -382,7 +384,7 @@ impl<K: Key> PostingsReader<K> {
         Ok(Some(block))
     }
 
-    /// Checks the whole part, when all of it has been read.
+    /// Checks the whole part after its last block has been read.
     pub fn finish(self) -> Result<()> {
         let (lists, entries) = (self.part.footer.records, self.part.footer.extra);
         if (lists, entries) != (self.lists, self.entries) {
@@ -430,7 +432,8 @@ mod tests {
                             start in any::<u32>()) {
             keys.sort_unstable();
             keys.dedup();
-            let lists: Vec<(u128, Vec<u32>)> = keys.iter().zip(&sizes).enumerate().map(|(i, (&key, &n))| {
+            let lists = keys.iter().zip(&sizes).enumerate();
+            let lists: Vec<(u128, Vec<u32>)> = lists.map(|(i, (&key, &n))| {
                 let first = (start >> (i % 32)).min(u32::MAX - 50_000);
                 (key, (0..n as u32).map(|j| first + j * (1 + i as u32 % 900)).collect())
             }).collect();
@@ -452,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_is_not_there_is_told_with_its_block() {
+    fn a_document_outside_the_collection_is_reported_with_its_block() {
         let directory = tempfile::tempdir().unwrap();
         let mut writer = PostingsWriter::create(directory.path(), 5, 2, None).unwrap();
         writer.push(7u64, [3, 9].into_iter()).unwrap();
@@ -461,8 +464,9 @@ mod tests {
         let open = || PostingsReader::<u64>::open(&path, Some(5), Some(&info)).unwrap();
         assert!(open().next_below(10).unwrap().is_some());
         let error = open().next_below(9).unwrap_err().to_string();
-        let told = "is corrupt at byte 64: a document in a posting list: expected a number below 9, found 9";
-        assert_eq!(error, format!("{} {told}", path.display()));
+        let corrupt = "is corrupt at byte 64: a document in a posting list: \
+                       expected a number below 9, found 9";
+        assert_eq!(error, format!("{} {corrupt}", path.display()));
     }
 
     #[test]

@@ -7,15 +7,14 @@ use crate::numbers::counted;
 use crate::progress::{Context, Unit, joined_all};
 use crate::sample::Sampled;
 use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION, disk};
+use crate::workers::Queue;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::PostingsReader;
-use super::stage::STAGE;
+use super::{PostingsReader, STAGE};
 
 /// Number of classes of document frequency: 1 (one document only), 2, 3, 4, 5-8, 9-16, ..., 8,193
 /// and more.
@@ -44,7 +43,7 @@ pub fn class(df: u32) -> u8 {
     }
 }
 
-/// The document frequency that stands for a class in estimates of cost: the middle of its bounds.
+/// The document frequency that represents a class in estimates of cost: the middle of its bounds.
 pub(crate) fn typical(class: usize) -> u64 {
     match class {
         0..=3 => class as u64 + 1,
@@ -143,6 +142,46 @@ impl<'a, K: Key> Collector<'a, K> {
                 *sum += other;
             }
         }
+    }
+}
+
+/// Profiles may take this fraction (one in `PROFILE_SHARE`) of the memory.
+pub(super) const PROFILE_SHARE: u64 = 4;
+
+/// The profiles that the threads of a merge collect.
+pub(super) struct Collected<'a, K> {
+    sampled: &'a Sampled,
+    sum: Option<Mutex<Collector<'a, K>>>,
+}
+
+impl<'a, K: Key> Collected<'a, K> {
+    pub(super) fn new(sampled: &'a Sampled, collect: bool) -> Self {
+        // The first thread that ends provides its collector; until then the sum takes no memory.
+        let sum = collect.then(|| Mutex::new(Collector::nothing(sampled)));
+        Collected { sampled, sum }
+    }
+
+    /// A collector for one thread.
+    pub(super) fn begin(&self) -> Option<Collector<'a, K>> {
+        self.sum.as_ref().map(|_| Collector::new(self.sampled))
+    }
+
+    /// Adds the counts of a thread that has ended.
+    pub(super) fn end(&self, counted: Option<Collector<'a, K>>) {
+        if let (Some(sum), Some(counted)) = (&self.sum, counted) {
+            sum.lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .add(counted);
+        }
+    }
+
+    /// The sum of all counts; `None` if profiles were not counted.
+    pub(super) fn whole(self) -> Option<Collector<'a, K>> {
+        let sum = self.sum?;
+        Some(
+            sum.into_inner()
+                .unwrap_or_else(std::sync::PoisonError::into_inner),
+        )
     }
 }
 
@@ -273,7 +312,7 @@ pub(crate) fn each_profile<K: Key>(
     Ok(())
 }
 
-/// Profiles of a range of documents: by document, then by level.
+/// Counts the profiles of a range of documents: by document, then by level.
 fn count<K: Key>(
     workspace: &Workspace,
     sampled: &Sampled,
@@ -289,21 +328,15 @@ fn count<K: Key>(
     let directory = workspace.path("postings");
     let parameters = Some(workspace.collection_parameters());
     let postings = workspace.manifest.get::<PostingsEntry>().into_iter();
-    let parts: VecDeque<PartInfo> = postings.flat_map(|p| p.parts.values().cloned()).collect();
-    let queue = Mutex::new(parts);
+    let queue = Queue::new(postings.flat_map(|p| p.parts.values()));
     let done = AtomicU64::new(0);
     let levels = bases.len();
     let bounds: Vec<(K, K)> = sampled.rates().iter().map(|rate| rate.bounds()).collect();
     let work = || -> Result<Vec<Profile>> {
         let mut counts = vec![[0; CLASSES]; range.len() * levels];
-        loop {
-            let next = queue
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .pop_front();
-            let Some(info) = next else { break };
+        while let Some(info) = queue.next() {
             let path = directory.join(&info.name);
-            let mut reader = PostingsReader::<K>::open(&path, parameters, Some(&info))?;
+            let mut reader = PostingsReader::<K>::open(&path, parameters, Some(info))?;
             while let Some(block) = reader.next_below(sampled.documents())? {
                 context.stop.check(stage)?;
                 let mut rest = &block.documents[..];

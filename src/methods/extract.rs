@@ -124,8 +124,8 @@ pub(super) fn no_text(base: &Workspace) -> Error {
     Error::BadParameter {
         name: "DIR",
         given: base.directory().display().to_string(),
-        limit:
-            "its collection keeps no texts, of which methods make their keys; `ingest` it with --keep-text"
-                .into(),
+        limit: "its collection keeps no texts, which methods need; `ingest` it again with \
+             --keep-text, into a new directory"
+            .into(),
     }
 }

@@ -56,8 +56,9 @@ pub(super) const METHOD: Entry = Entry {
         Parameter {
             name: "one-permutation",
             default: "false",
-            help: "true: one hash function and bins instead of bands x rows functions; of documents with \
-                   fewer shingles than bins it finds many pairs that have little in common",
+            help: "true: one hash function and bins instead of bands x rows functions; among \
+                   documents with fewer shingles than bins it finds many pairs that have little \
+                   in common",
         },
         Parameter {
             name: "seed",
@@ -95,8 +96,9 @@ impl Plain for MinHash {
     fn warning(&self) -> Option<String> {
         self.one.then(|| {
             format!(
-                "with one permutation, documents of fewer shingles than bins ({}) are found with others that \
-                 they have little in common with; check its pairs, or leave out one-permutation=true",
+                "documents with fewer shingles than bins ({}) are paired with documents that \
+                 have little in common with them; check the pairs, or leave out \
+                 one-permutation=true",
                 self.family.len()
             )
         })

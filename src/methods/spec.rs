@@ -134,7 +134,7 @@ impl Spec {
                 refuse(format!("the parameters of {name} are {}", names.join(", ")))
             })?;
             if set.contains(&key) {
-                return Err(refuse(format!("{key} stands there twice")));
+                return Err(refuse(format!("{key} is given twice")));
             }
             set.push(key);
             *slot = value.to_string();

@@ -105,7 +105,7 @@ impl Filters {
                 _ => return Err(format!("filters are {FILTERS_HELP}, and not `{text}`")),
             };
             if std::mem::replace(slot, true) {
-                return Err(format!("filters: {name} stands there twice"));
+                return Err(format!("filters: {name} is given twice"));
             }
         }
         Ok(filters)

@@ -209,8 +209,8 @@ pub(crate) fn ingest_for(
             name: "INPUT",
             given: "-".into(),
             limit: format!(
-                "standard input cannot be compared with what {} was made from; use `lookalike join \
-                 {0}` to ask it something else, or a new directory",
+                "standard input cannot be compared with the inputs of {}; use `lookalike join \
+                 {0}` to find pairs with other parameters, or start in a new directory",
                 out.display()
             ),
         });
@@ -242,7 +242,7 @@ pub(crate) fn ingest_for(
 pub(crate) fn note_lost(workspace: &mut Workspace, context: &Context<'_>) {
     for path in workspace.take_lost() {
         let line = format!(
-            "{} is gone; it is made again where it is needed",
+            "{} is missing; it is made again when it is needed",
             path.display()
         );
         context.progress.note(&line);

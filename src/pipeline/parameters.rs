@@ -32,7 +32,9 @@ impl std::str::FromStr for Spill {
         match text {
             "auto" => Ok(Spill::Auto),
             "always" => Ok(Spill::Always),
-            _ => Err(format!("`{text}` is not when to spill; use auto or always")),
+            _ => Err(format!(
+                "`{text}` is not a value of --spill; use auto or always"
+            )),
         }
     }
 }

@@ -190,7 +190,7 @@ fn of_inputs<K: Key>(
             let mut merging = volume.merging::<K>(&context.budget, 1, parameters.fan_in);
             let (records, documents) = (volume.records, volume.documents);
             if parameters.spill == Spill::Auto
-                && merge::direct::takes::<K>(&context.budget, records, documents, 1)
+                && merge::direct::fits::<K>(&context.budget, records, documents, 1)
             {
                 (merging.runs, merging.extra) = (0, 0);
             }

@@ -255,7 +255,7 @@ impl<'a, K: Key> Batch<'a, K> {
             let needed = (2 * matches).max(alone + matches);
             let docno = &self.queries[queries.start].docno;
             context.budget.require(ByteSize(fixed + needed), || {
-                format!("listing the matches of {docno} (--top lists less)")
+                format!("listing the matches of {docno} (a smaller --top needs less)")
             })?;
         }
         self.queries.clear();

@@ -251,7 +251,8 @@ impl Asking<'_> {
             return Err(Error::BadParameter {
                 name: "score",
                 given: Measure::S4.to_string(),
-                limit: "it weighs keys by all documents that have them, and a query is none of these; use s3"
+                limit: "it weights each shared key by the documents of the collection that have \
+                        it, and a query is not one of them; use s3"
                     .into(),
             });
         }
@@ -265,7 +266,7 @@ impl Asking<'_> {
             + largest * 5 / 2
             + context.budget.threads as u64 * (4 << 20);
         let least = ByteSize(fixed + (4 << 20));
-        let what = || format!("looking documents of up to {} up", self.read.max_document);
+        let what = || format!("looking up documents of up to {}", self.read.max_document);
         context.budget.require(least, what)?;
         let room = context.budget.memory.0 - fixed;
         let most = (room / 2).min(BATCH_BYTES);

@@ -171,7 +171,10 @@ fn object(stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         if window.is_empty() {
             return Step::rejected(
                 Reason::Truncated,
-                format!("the stream ends after {} bytes of it", sink.length()),
+                format!(
+                    "the stream ends after {} bytes of the record",
+                    sink.length()
+                ),
             );
         }
         let (n, end) = braces.feed(window);

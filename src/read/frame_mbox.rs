@@ -77,7 +77,10 @@ impl MboxFramer {
             return Step::Rejected {
                 reason: Reason::Truncated,
                 docno: super::interpret::docno_of(&kind, sink.held()),
-                detail: format!("the stream ends after {} bytes of it", sink.length()),
+                detail: format!(
+                    "the stream ends after {} bytes of the message",
+                    sink.length()
+                ),
             };
         }
         Step::Record { kind, notice: None }

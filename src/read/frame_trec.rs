@@ -155,7 +155,10 @@ fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &'static Tag) -> Step {
             return Step::Rejected {
                 reason: Reason::Truncated,
                 docno: docno_of(&kind(sink), sink.held()),
-                detail: format!("the stream ends after {} bytes of it", sink.length()),
+                detail: format!(
+                    "the stream ends after {} bytes of the record",
+                    sink.length()
+                ),
             };
         };
         let window = stream.ensure(at + TAG);

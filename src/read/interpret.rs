@@ -97,7 +97,7 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
             docno: None,
             reason: Reason::MissingDocno,
             detail: format!(
-                "one of {} bytes, at most {HEAD} are read",
+                "a docno of {} bytes; at most {HEAD} are possible",
                 parts.docno.len()
             ),
         }),

@@ -612,7 +612,7 @@ pub(super) fn document<'a>(
                     _ => "quoted-printable",
                 };
                 notices.add(Reason::BadContentEncoding, || {
-                    format!("{coding}: what is not in it is taken as it stands")
+                    format!("invalid {coding}: the bytes that could not be decoded are kept")
                 });
             }
             let part = TextPart {

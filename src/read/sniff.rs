@@ -71,7 +71,7 @@ pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
     let controls = controls_in(head);
     if controls * 10 > head.len() {
         return Some(format!(
-            "{controls} of the first {} bytes are controls",
+            "{controls} of the first {} bytes are control characters",
             head.len()
         ));
     }

@@ -3,12 +3,13 @@
 use crate::experiments::compare::{Comparison, TableFile};
 use crate::measure::Measure;
 use crate::methods::Spec;
-use crate::report::charts::{Axis, Chart, Line, Look, Panel};
+use crate::report::charts::{Axis, Chart, Look, Panel, Series, round_tenth_below};
 
-/// Lines of a figure at most: more cannot be told apart.
+/// Limit on the lines of a figure: the eye cannot distinguish more.
 const MOST_LINES: usize = 16;
 
-/// The methods that a figure shows: first those that have a similarity, and not a number of keys in common.
+/// The methods that a figure shows: first those with a similarity from 0 to 1, then those that
+/// count common features.
 fn shown(comparison: &Comparison) -> Vec<usize> {
     let counts = |n: &usize| {
         let spec = comparison
@@ -24,7 +25,7 @@ fn shown(comparison: &Comparison) -> Vec<usize> {
     shown
 }
 
-/// All figures as SVG; none where no edits are known.
+/// All figures as SVG; none if no edits are known.
 pub(crate) fn figures(comparison: &Comparison) -> Vec<TableFile> {
     let Some(families) = &comparison.families else {
         return Vec::new();
@@ -33,7 +34,7 @@ pub(crate) fn figures(comparison: &Comparison) -> Vec<TableFile> {
     let look = |place: usize| Look::ordered(place, shown.len());
     let curves = shown.iter().filter_map(|&n| families.curves.get(n));
     let curves = curves.enumerate();
-    let curves = curves.map(|(place, curve)| Line {
+    let curves = curves.map(|(place, curve)| Series {
         label: curve.method.clone(),
         look: look(place),
         points: curve
@@ -42,12 +43,12 @@ pub(crate) fn figures(comparison: &Comparison) -> Vec<TableFile> {
             .map(|&(edits, _, mean, _)| (edits as f64, Some(mean)))
             .collect(),
     });
-    let lines: Vec<Line> = curves.collect();
+    let lines: Vec<Series> = curves.collect();
     let most = lines.iter().flat_map(|line| &line.points);
     let most = most.map(|(edits, _)| *edits).fold(1.0, f64::max);
     let by_edits = chart(
         "Similarity of documents and edited copies",
-        // Whole numbers: no more ticks than there are.
+        // Edits are whole numbers: at most one tick for each.
         Axis::linear("Edits", 0.0, most, most.min(10.0) as u32),
         "Mean similarity",
         lines,
@@ -64,17 +65,17 @@ pub(crate) fn figures(comparison: &Comparison) -> Vec<TableFile> {
             points.push((similarity, Some(share)));
         }
         points.push((1.0, Some(1.0)));
-        Line {
+        Series {
             label: of.method.clone(),
             look: look(place),
             points,
         }
     });
-    let lines: Vec<Line> = distributions.collect();
+    let lines: Vec<Series> = distributions.collect();
     let of_distinct = chart(
-        "Similarity of every two originals",
+        "Similarity of pairs of originals",
         Axis::linear("Similarity", 0.0, 1.0, 10),
-        "Share of the pairs at most so similar",
+        "Share of the pairs up to this similarity",
         lines,
         families.distributions.iter().all(|of| of.pairs == 0),
     );
@@ -89,19 +90,12 @@ pub(crate) fn figures(comparison: &Comparison) -> Vec<TableFile> {
     named.map(file).into()
 }
 
-fn chart(title: &str, x: Axis, y: &str, lines: Vec<Line>, nothing: bool) -> Chart {
+fn chart(title: &str, x: Axis, y: &str, lines: Vec<Series>, nothing: bool) -> Chart {
     let values = lines.iter().flat_map(|line| &line.points);
     let least = values.filter_map(|(_, y)| *y).fold(1.0, f64::min);
-    let floor = ((least * 10.0).floor() / 10.0).clamp(0.0, 0.9);
-    Chart {
-        title: title.into(),
-        panels: vec![Panel {
-            title: String::new(),
-            x,
-            y: Axis::linear(y, floor, 1.0, 10),
-            lines,
-            ranges: Vec::new(),
-        }],
-        nothing: nothing.then(|| "There is nothing to show.".into()),
+    if nothing {
+        return Chart::empty(title, "No copies or originals were compared.");
     }
+    let y = Axis::linear(y, round_tenth_below(least), 1.0, 10);
+    Chart::new(title, vec![Panel::new("", x, y, lines)])
 }

@@ -84,7 +84,7 @@ impl FromStr for GraphFormat {
         let found = GraphFormat::ALL
             .into_iter()
             .find(|format| format.to_string() == text);
-        found.ok_or_else(|| format!("`{text}` is not a form of a graph; use dot, graphml or tsv"))
+        found.ok_or_else(|| format!("`{text}` is not a graph format; use dot, graphml or tsv"))
     }
 }
 
@@ -139,17 +139,17 @@ pub fn graph(
     });
     put(out.as_bytes())?;
     if format != GraphFormat::Tsv {
-        let mut met = vec![0u64; documents.div_ceil(64) as usize];
+        let mut in_a_pair = vec![0u64; documents.div_ceil(64) as usize];
         each_pair(workspace, |pair| {
             for document in [pair.a, pair.b] {
-                if let Some(word) = met.get_mut(document as usize / 64) {
+                if let Some(word) = in_a_pair.get_mut(document as usize / 64) {
                     *word |= 1 << (document % 64);
                 }
             }
             stop()
         })?;
         for document in 0..documents as u32 {
-            let word = met.get(document as usize / 64).copied().unwrap_or(0);
+            let word = in_a_pair.get(document as usize / 64).copied().unwrap_or(0);
             if word >> (document % 64) & 1 == 0 {
                 continue;
             }

@@ -43,7 +43,7 @@ pub fn ledger(summary: &Summary) -> String {
     out
 }
 
-/// The counts of the ledger: name and value, indented below the count that they are part of.
+/// The rows of the ledger: name and value. The name of a part is indented below that of the whole.
 #[must_use]
 pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
     let mut rows = Vec::new();
@@ -67,8 +67,8 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
     }
     // A method reads the texts that a collection keeps; the rest is in the collection's ledger.
     let method = summary.method.as_ref();
-    let (keys, fingerprint) = match method {
-        Some(_) => ("keys", "key"),
+    let (features, fingerprint) = match method {
+        Some(_) => ("features", "feature"),
         None => ("shingles", "fingerprint"),
     };
     if let Some(method) = method {
@@ -79,10 +79,10 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
             "records read",
             format!("{}, {}", count(ingest.records), bytes(ingest.bytes)),
         );
-        reasons(&mut row, "  skipped, no documents", &ingest.skipped);
+        reasons(&mut row, "  skipped, not documents", &ingest.skipped);
         reasons(&mut row, "  rejected", &ingest.rejected);
         row("  documents", count(ingest.documents));
-        reasons(&mut row, "noticed in documents used", &ingest.noticed);
+        reasons(&mut row, "warnings in documents used", &ingest.noticed);
     }
     if summary.collection.text && method.is_none() {
         let of = ingest.documents - ingest.omitted.min(ingest.documents);
@@ -109,7 +109,7 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
         }
         row("representatives", count(catalogue.representatives));
         row(
-            &format!("distinct {keys} in them"),
+            &format!("distinct {features} in them"),
             count(catalogue.shingles),
         );
     }
@@ -132,7 +132,7 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
         );
         if sample.nothing_sampled > 0 {
             row(
-                "documents with nothing sampled",
+                "documents without sampled shingles",
                 count(sample.nothing_sampled),
             );
         }
@@ -144,10 +144,10 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
             sort.bytes as f64 / sort.records as f64
         };
         let spilled = if sort.runs == 0 && sort.records > 0 {
-            "none, memory took all records".into()
+            "none, all records fit in memory".into()
         } else {
             let size = bytes(sort.bytes);
-            format!("{}, {size} ({each:.2} bytes a record)", sort.runs)
+            format!("{}, {size} ({each:.2} bytes per record)", count(sort.runs))
         };
         row("runs spilled", spilled);
     }
@@ -189,11 +189,11 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
                 "postings in prefixes",
                 format!("{}{}", count(postings), share(postings, all)),
             );
-            row("pairs met there", count(prefix.probes));
+            row("pairs found there", count(prefix.probes));
             row("candidates verified", count(prefix.verified));
         }
         if let Some(looked_up) = join.looked_up {
-            row("looked up in the full sets", count(looked_up));
+            row("verified in the full sets", count(looked_up));
         }
         match (config.pairs, Wording::of(summary)) {
             (Pairs::None, _) | (_, None) => row("pairs", "not listed".into()),
@@ -237,7 +237,7 @@ pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
         .collect();
     let costs = summary.costs.values();
     let all = Cost {
-        // Not their sum: the sum of no values is -0.0.
+        // A fold, because `sum()` of no values is -0.0.
         wall_seconds: costs.clone().fold(0.0, |sum, cost| sum + cost.wall_seconds),
         cpu_seconds: costs.clone().fold(0.0, |sum, cost| sum + cost.cpu_seconds),
         peak_bytes: costs.map(|cost| cost.peak_bytes).max().unwrap_or(0),

@@ -1,4 +1,4 @@
-//! A plan and a study as tables for people.
+//! A plan and a study as tables for readers.
 
 use std::fmt::Write;
 
@@ -40,8 +40,9 @@ fn evidence(group: &PlannedGroup, groups: &[PlannedGroup]) -> String {
     }
 }
 
-/// CPU seconds from the collection to the pairs: of the exact run, and of the planned one, about. Both
-/// as measured, for as many records as the whole collection has; between ratios by the records.
+/// Expected CPU seconds from the collection to the pairs: of the exact run, and of the planned one.
+/// The measured times are scaled to the records of the whole collection, and interpolated between
+/// ratios by the number of records.
 #[must_use]
 pub fn expected_seconds(planned: &Planned) -> (f64, f64) {
     let PlanCost { exact, trials, .. } = &planned.cost;
@@ -58,7 +59,7 @@ pub fn expected_seconds(planned: &Planned) -> (f64, f64) {
     (whole, seconds.max(0.0) * factor)
 }
 
-/// A plan for people.
+/// The plan as a table.
 #[must_use]
 pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
     let plan = &planned.plan;
@@ -122,12 +123,12 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
         .fold(0.0, |sum, cost| sum + cost.cpu_seconds);
     let _ = writeln!(
         out,
-        "\nCPU seconds: reading took {reading:.1}; from there an exact run takes about {exact:.1}, this plan {sampled:.1}"
+        "\nCPU seconds: reading took {reading:.1}. After that, an exact run takes about {exact:.1} and this plan about {sampled:.1}."
     );
     let (saved, worth) = saving(reading, exact, sampled);
     let advice = match worth {
         true => "",
-        false => " Without it precision and recall are 1: better run exactly.",
+        false => " An exact run is better value: its precision and recall are 1.",
     };
     let _ = writeln!(
         out,
@@ -137,14 +138,14 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
     out
 }
 
-/// A study for people: precision and recall over all pairs, by ratio, with what an exact run costs.
+/// The study as a table: precision and recall over all pairs and the cost of each ratio.
 #[must_use]
 pub fn study(study: &Study, cost: &StudyCost) -> String {
     let mut out = String::new();
     let comparison = comparison(study, cost);
     let _ = writeln!(
         out,
-        "precision and recall at threshold {}, over all pairs: mean (least to greatest class)\n\n\
+        "precision and recall at threshold {}, over all pairs: mean (minimum to maximum over the classes)\n\n\
          {:<26} {:>8}  {:<22} {:<22} {:>9} {:>9} {:>9} {:>8}",
         comparison.threshold,
         "",
@@ -152,8 +153,8 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
         "precision",
         "recall",
         "pairs",
-        "looked up",
-        "nothing",
+        "verified",
+        "unsampled",
         "CPU s"
     );
     for row in &comparison.rows {
@@ -182,13 +183,13 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
     }
     let _ = writeln!(
         out,
-        "\nlooked up: pairs checked in the full sets, so that precision is 1. nothing: documents of which nothing\n\
-         is sampled. CPU s: from the collection to the pairs at {}, the lowest threshold.\n\n{}",
+        "\nverified: pairs checked in the full sets, so that precision is 1. unsampled: documents without sampled\n\
+         shingles. CPU s: CPU seconds from the collection to the pairs at {}, the lowest threshold.\n\n{}",
         comparison.lowest, comparison.verdict,
     );
     let _ = writeln!(
         out,
-        "\n{} in {:.1} s ({:.0} a minute), {:.1} CPU s, peak {}",
+        "\n{} in {:.1} s ({:.0} per minute), {:.1} CPU s, peak {}",
         counted(cost.count, "trial"),
         cost.wall_seconds,
         cost.count as f64 * 60.0 / cost.wall_seconds.max(f64::MIN_POSITIVE),

@@ -2,6 +2,7 @@
 
 use crate::ids::Threshold;
 use crate::measure::Measure;
+use crate::numbers::{count, counted};
 use crate::pipeline::Summary;
 
 /// The words for the query parameters of one directory.
@@ -25,17 +26,17 @@ impl<'a> Wording<'a> {
     }
 
     /// The noun for the elements of a document.
-    pub fn key(&self) -> &'static str {
+    pub fn feature(&self) -> &'static str {
         match self.method {
-            Some(_) => "key",
+            Some(_) => "feature",
             None => "shingle",
         }
     }
 
     /// The plural of this noun.
-    pub fn keys(&self) -> &'static str {
+    pub fn features(&self) -> &'static str {
         match self.method {
-            Some(_) => "keys",
+            Some(_) => "features",
             None => "shingles",
         }
     }
@@ -53,42 +54,48 @@ impl<'a> Wording<'a> {
 
     /// The meaning of the measure for two documents.
     pub fn definition(&self) -> String {
-        let keys = self.keys();
+        let features = self.features();
         let what = match self.measure {
             Measure::Resemblance => {
-                format!("the share of the {keys} of both together that both have, from 0 to 1")
+                format!("the share of the {features} of both together that both have, from 0 to 1")
             }
             Measure::Containment => format!(
-                "the share of the {keys} of the one with fewer that the other has too, from 0 to 1"
+                "the share of the {features} of the smaller one that the other has too, from 0 to 1"
             ),
             Measure::Cosine => format!(
-                "the number of {keys} that both have, divided by the square root of the product of how \
-                 many each has, from 0 to 1"
+                "the number of {features} that both have, divided by the square root of the product of \
+                 the numbers that each has, from 0 to 1"
             ),
-            Measure::Shared(_) => format!("the number of {keys} that both have (S1)"),
+            Measure::Shared(_) => format!("the number of {features} that both have (S1)"),
             Measure::S2 => format!(
-                "the number of {keys} that both have, divided by the words of the shorter (S2)"
+                "the number of {features} that both have, divided by the number of words of the shorter (S2)"
             ),
             Measure::S3 => format!(
-                "the number of {keys} that both have, divided by the mean of their words (S3)"
+                "the number of {features} that both have, divided by the mean of their numbers of words (S3)"
             ),
             Measure::S4 => format!(
-                "the sum over the {keys} that both have of 1 / f, where f documents have it, divided by the \
-                 mean of their words (S4)"
+                "the sum over the {features} that both have of 1 / f, where f is the number of \
+                 documents that have it, divided by the mean of their numbers of words (S4)"
             ),
-            Measure::Of(n) => format!("the share of their {n} {keys} that both have, from 0 to 1"),
+            Measure::Of(n) => {
+                format!("the share of their {n} {features} that both have, from 0 to 1")
+            }
             Measure::Smallest(n) => format!(
-                "the share of the {n} smallest {keys} of both together that both have, from 0 to 1"
+                "the share of the {n} smallest {features} of both together that both have, from 0 to 1"
             ),
         };
-        format!("the {} of two documents is {what}", self.noun())
+        format!("The {} of two documents is {what}.", self.noun())
     }
 
     /// The property of a listed pair: `a resemblance of 0.85 or more`.
     pub fn listed(&self) -> String {
         match self.measure {
-            Measure::Shared(1) => format!("a {} or more in common", self.key()),
-            Measure::Shared(least) => format!("{least} {} or more in common", self.keys()),
+            Measure::Shared(least) => {
+                format!(
+                    "{} or more in common",
+                    counted(least.into(), self.feature())
+                )
+            }
             _ => format!("a {} of {} or more", self.noun(), self.threshold),
         }
     }
@@ -112,5 +119,45 @@ impl<'a> Wording<'a> {
     /// The property of a pair that is not listed.
     pub fn below(&self) -> String {
         format!("below {}", self.least())
+    }
+}
+
+/// First and last number of words of a group called `500-999` or `9000-`.
+pub(super) fn bounds(words: &str) -> Option<(u64, Option<u64>)> {
+    let (low, high) = words.split_once('-')?;
+    let high = if high.is_empty() {
+        None
+    } else {
+        Some(high.parse().ok()?)
+    };
+    Some((low.parse().ok()?, high))
+}
+
+/// A size group as people write it: `500–999`, `9,000 or more`.
+pub(super) fn group_name(words: &str) -> String {
+    match bounds(words) {
+        Some((low, Some(high))) => format!("{}\u{2013}{}", count(low), count(high)),
+        Some((0, None)) => "any".into(),
+        Some((low, None)) => format!("{} or more", count(low)),
+        None => words.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_groups_have_bounds() {
+        assert_eq!(bounds("500-999"), Some((500, Some(999))));
+        assert_eq!(bounds("9000-"), Some((9000, None)));
+        assert_eq!(bounds("long"), None);
+    }
+
+    #[test]
+    fn size_groups_are_named_for_readers() {
+        assert_eq!(group_name("1000-1999"), "1,000\u{2013}1,999");
+        assert_eq!(group_name("9000-"), "9,000 or more");
+        assert_eq!(group_name("0-"), "any");
     }
 }

@@ -16,7 +16,7 @@ pub const COMPARE_DIRECTORY: &str = "compare";
 /// Name of the page of a comparison, in [`COMPARE_DIRECTORY`].
 pub const COMPARE_PAGE: &str = "compare.html";
 
-/// Writes the page of a directory; one that lies in it is named in its manifest.
+/// Writes the page of a directory. If the page is inside the directory, the manifest records it.
 pub fn write_page(
     workspace: &mut Workspace,
     config: &PageConfig,
@@ -37,7 +37,7 @@ pub fn write_page(
     Ok(stats)
 }
 
-/// Compares methods that were run on a collection, and writes tables and a page to its directory.
+/// Compares methods on a collection, and writes tables and a page to its directory.
 pub fn write_comparison(
     workspace: &mut Workspace,
     config: &CompareConfig,
@@ -68,7 +68,7 @@ pub fn write_comparison(
     Ok(comparison)
 }
 
-/// Runs the trials of a study that are still to be run, and writes its tables and figures to its directory.
+/// Runs the missing trials of a study, and writes its tables and figures to its directory.
 pub fn write_study(
     workspace: &mut Workspace,
     config: &StudyConfig,

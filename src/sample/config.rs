@@ -129,8 +129,8 @@ impl FromStr for Sampling {
                 || coarse.class() / (coarse.n() / fine.n()) != fine.class()
             {
                 return Err(format!(
-                    "`{text}`: {coarse} does not lie within {fine}; documents of both could not be \
-                     compared"
+                    "`{text}`: the sample {coarse} is not a part of the sample {fine}, so \
+                     documents of both could not be compared"
                 ));
             }
         }

@@ -38,7 +38,7 @@ pub fn write(plan: &Plan) -> String {
     ));
     line(format_args!("format = {FORMAT}"));
     line(format_args!(""));
-    line(format_args!("# What was asked."));
+    line(format_args!("# The target."));
     line(format_args!("threshold = \"{}\"", target.threshold));
     line(format_args!("precision = \"{}\"", target.precision));
     if let Some(recall) = target.recall {
@@ -55,18 +55,18 @@ pub fn write(plan: &Plan) -> String {
     match plan.config.subset {
         Some(subset) => {
             line(format_args!(
-                "# Measured on a random subset of so many documents that are no exact duplicates."
+                "# Measured on a random subset with this number of representatives."
             ));
             line(format_args!("subset = \"{}\"", subset.share));
             line(format_args!("subset-seed = {}", subset.seed));
         }
         None => line(format_args!(
-            "# Measured on the whole collection, so many documents that are no exact duplicates."
+            "# Measured on the whole collection, which has this number of representatives."
         )),
     }
     line(format_args!("documents = {}", plan.documents));
     line(format_args!(""));
-    line(format_args!("# It holds for these parameters only."));
+    line(format_args!("# The plan holds for these parameters only."));
     let shingle = &plan.shingle;
     line(format_args!("tokens = \"{}\"", shingle.parse.tokens));
     line(format_args!("detect-charset = {}", shingle.parse.detector));
@@ -100,14 +100,15 @@ pub fn write(plan: &Plan) -> String {
             Evidence::Pooled { first } => {
                 let first_words = plan.groups.get(usize::from(first)).map_or("", |g| &g.words);
                 line(format_args!(
-                    "# Too few pairs of its own: together with the groups from {first_words} words on."
+                    "# Too few pairs in this group: measured together with the groups from \
+                     {first_words} words on."
                 ));
                 line(format_args!("evidence = \"pooled\""));
                 line(format_args!("pooled-from = {first}"));
             }
             Evidence::TooLittle => {
                 line(format_args!(
-                    "# Too few pairs to show anything: every fingerprint is taken."
+                    "# Too few pairs to measure: every fingerprint is used."
                 ));
                 line(format_args!("evidence = \"too-little\""));
             }

@@ -37,7 +37,7 @@ impl FromStr for Short {
             "whole" => Ok(Short::Whole),
             "skip" => Ok(Short::Skip),
             _ => Err(format!(
-                "`{text}` is not a way with short documents; use whole or skip"
+                "`{text}` is not a mode for short documents; use whole or skip"
             )),
         }
     }

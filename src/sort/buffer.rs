@@ -38,7 +38,7 @@ pub struct Buffer<K> {
     least: K,
     most: K,
     shift: u32,
-    held: usize,
+    filled: usize,
     capacity: usize,
     /// The pieces of one bucket.
     chain: Vec<u32>,
@@ -78,7 +78,7 @@ impl<K: Key> Buffer<K> {
             least,
             most,
             shift: width.saturating_sub(buckets.ilog2()),
-            held: 0,
+            filled: 0,
             capacity,
             chain: Vec::new(),
             distributor: Distributor::default(),
@@ -97,13 +97,13 @@ impl<K: Key> Buffer<K> {
         self.records.clear();
         self.before.clear();
         self.ends.fill(0);
-        self.held = 0;
+        self.filled = 0;
     }
 
     /// The number of records that still fit.
     #[must_use]
     pub fn room(&self) -> usize {
-        self.capacity - self.held
+        self.capacity - self.filled
     }
 
     /// Adds rising keys. There must be room for all of them.
@@ -120,7 +120,7 @@ impl<K: Key> Buffer<K> {
             self.records[*end as usize] = Record { key, value };
             *end += 1;
         }
-        self.held += keys.len();
+        self.filled += keys.len();
     }
 
     /// Passes all records to `take` in sorted order, then empties the buffer.

@@ -4,17 +4,15 @@ use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{self, Catalogue, Column, SegmentEntry, SetReader};
 use crate::ids::Key;
 use crate::numbers::counted;
-use crate::progress::{Context, Stop, Unit, caught, joined};
+use crate::progress::{Context, Stop, Unit};
 use crate::sample::{Rate, SampleEntry, Sampled};
 use crate::store::{Kind, PartInfo, disk};
+use crate::workers::{Tasks, work_and_commit};
 use crate::workspace::{StageRecord, Workspace};
 use crate::{Error, Result};
-use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crossbeam_channel::{Sender, bounded};
 use serde::{Deserialize, Serialize};
 
 use super::buffer::Buffer;
@@ -69,7 +67,6 @@ struct Plan<'a> {
     most: Option<u32>,
     /// Ranges of documents that committed runs cover, sorted.
     covered: Vec<(u32, u32)>,
-    queue: Mutex<VecDeque<usize>>,
     next_number: AtomicU64,
     capacity: usize,
     done: AtomicU64,
@@ -112,7 +109,6 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
         .cloned()
         .ok_or_else(missing)?;
     let documents = Catalogue::stats(workspace)?.documents;
-    let threads = context.budget.threads as u64;
     let (levels, records) = (sample.sizes.len(), sample.stats.sampled);
     let capacity = run_records::<K>(&context.budget, documents, levels, records)?;
     context
@@ -137,44 +133,26 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
         sampled: &sampled,
         most: sample.sampling.most_per_document(),
         covered,
-        queue: Mutex::new((0..segments.len()).collect()),
         next_number: AtomicU64::new(entry.next_number),
         capacity,
         done: AtomicU64::new(entry.stats.records),
     };
-    let (spilled, arrive) = bounded::<Vec<RunEntry>>(threads as usize);
-    std::thread::scope(|scope| -> Result<()> {
-        let workers: Vec<_> = (0..threads)
-            .map(|_| {
-                let (plan, spilled) = (&plan, spilled.clone());
-                scope.spawn(move || Worker::<K>::new(plan, spilled, context.stop).work())
-            })
-            .collect();
-        drop(spilled);
-        let committed = caught("sort", || {
-            for runs in &arrive {
-                disk::point("sort: commit");
-                let next_number = plan.next_number.load(Ordering::SeqCst);
-                let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
-                for run in runs {
-                    entry.stats.records += run.part.records;
-                    entry.stats.runs += 1;
-                    entry.stats.bytes += run.part.bytes;
-                    entry.runs.push(run);
-                }
-                entry.next_number = next_number;
-                workspace.commit(&[DIRECTORY])?;
-                context.progress.at(plan.done.load(Ordering::Relaxed));
-            }
-            Ok(())
-        });
-        drop(arrive);
-        let results: Vec<_> = workers.into_iter().map(|w| joined("sort", w)).collect();
-        results
-            .into_iter()
-            .find(Result::is_err)
-            .unwrap_or(Ok(()))
-            .and(committed)
+    let work = |tasks: &Segments<'_>| Worker::<K>::new(&plan, tasks, context.stop).work();
+    let tasks = 0..segments.len();
+    work_and_commit(STAGE, context.budget.threads, tasks, work, |runs| {
+        disk::point("sort: commit");
+        let next_number = plan.next_number.load(Ordering::SeqCst);
+        let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
+        for run in runs {
+            entry.stats.records += run.part.records;
+            entry.stats.runs += 1;
+            entry.stats.bytes += run.part.bytes;
+            entry.runs.push(run);
+        }
+        entry.next_number = next_number;
+        workspace.commit(&[DIRECTORY])?;
+        context.progress.at(plan.done.load(Ordering::Relaxed));
+        Ok(())
     })?;
     let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
     if entry.stats.records != sample.stats.sampled {
@@ -190,9 +168,12 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     workspace.commit(&[DIRECTORY])
 }
 
+/// Segments to sort, by their numbers, and the runs that cover some documents.
+type Segments<'a> = Tasks<'a, usize, Vec<RunEntry>>;
+
 struct Worker<'a, K> {
     plan: &'a Plan<'a>,
-    spilled: Sender<Vec<RunEntry>>,
+    tasks: &'a Segments<'a>,
     stop: &'a Stop,
     buffer: Buffer<K>,
     covers: Vec<(u32, u32)>,
@@ -201,14 +182,14 @@ struct Worker<'a, K> {
 }
 
 impl<'a, K: Key> Worker<'a, K> {
-    fn new(plan: &'a Plan<'a>, spilled: Sender<Vec<RunEntry>>, stop: &'a Stop) -> Self {
+    fn new(plan: &'a Plan<'a>, tasks: &'a Segments<'a>, stop: &'a Stop) -> Self {
         // The class of the finest ratio contains the classes of the other ratios.
         let finest = plan.sampled.rates().first().copied();
         let (least, most) = finest.unwrap_or(Rate::FULL).bounds::<K>();
         let buffer = Buffer::new(plan.capacity, least, most);
         Worker {
             plan,
-            spilled,
+            tasks,
             stop,
             buffer,
             covers: Vec::new(),
@@ -217,14 +198,7 @@ impl<'a, K: Key> Worker<'a, K> {
     }
 
     fn work(mut self) -> Result<()> {
-        loop {
-            let next = self
-                .plan
-                .queue
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .pop_front();
-            let Some(segment) = next else { break };
+        while let Some(segment) = self.tasks.next() {
             disk::point("sort: worker");
             self.segment(&self.plan.segments[segment])?;
         }
@@ -314,8 +288,7 @@ impl<'a, K: Key> Worker<'a, K> {
         let mut run = self.write()?;
         run.covers = std::mem::take(&mut self.covers);
         self.parts.push(run);
-        // A closed channel means that the receiver failed. The receiver reports its own error.
-        let _ = self.spilled.send(std::mem::take(&mut self.parts));
+        self.tasks.finished(std::mem::take(&mut self.parts));
         Ok(())
     }
 }

@@ -516,10 +516,12 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
-        fn random_runs(keys in prop::collection::vec((any::<u128>(), any::<u32>(), 0u32..128), 0..9000),
+        fn random_runs(keys in prop::collection::vec(
+                           (any::<u128>(), any::<u32>(), 0u32..128), 0..9000),
                        a in any::<u128>(), b in any::<u128>()) {
             let records: Vec<Record<u128>> = keys.iter()
-                .map(|&(key, value, shift)| Record { key: key >> (shift / 16 * 16), value }).collect();
+                .map(|&(key, value, shift)| Record { key: key >> (shift / 16 * 16), value })
+                .collect();
             round_trip(records.clone(), Compression::Zstd(1), a.min(b), a.max(b));
             let narrow: Vec<Record<u64>> = records.iter()
                 .map(|r| Record { key: r.key as u64, value: r.value }).collect();

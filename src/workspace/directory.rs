@@ -146,7 +146,7 @@ fn refuse_others(directory: &Path, kinds: &'static [RecordKind]) -> Result<()> {
     Err(Error::BadParameter {
         name: "output",
         given: directory.display().to_string(),
-        limit: "it is not empty and holds no manifest.json; give a new directory".into(),
+        limit: "it is not empty and has no manifest.json; give a new directory".into(),
     })
 }
 

@@ -335,7 +335,7 @@ fn failures_are_1_and_say_what_to_do() {
             directory.path().to_str().unwrap(),
         ),
         2,
-        &["--output", "it is not empty and holds no manifest.json"],
+        &["--output", "it is not empty and has no manifest.json"],
     );
 
     // What has not been made.
@@ -346,7 +346,7 @@ fn failures_are_1_and_say_what_to_do() {
     failed(
         &line("inspect Cargo.toml"),
         1,
-        &["Cargo.toml is text as it is"],
+        &["Cargo.toml is a text file"],
     );
     failed(&line("inspect no/such/file"), 1, &["no/such/file"]);
 }

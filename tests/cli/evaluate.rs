@@ -170,7 +170,7 @@ fn thresholds_are_exact_and_the_highest_of_repetitions_counts() {
     // 0.85: of ours ab, ef (cd prints as 0.850000 and is less); of the other ab, cd.
     assert_eq!(at, [counts(3, 1, 0), counts(1, 1, 1), counts(0, 0, 1)]);
     assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
-    assert!(found.notes[0].contains("the truth lists pairs from 0.5 on"));
+    assert!(found.notes[0].contains("the ground truth lists no pairs below 0.5"));
     // A list without resemblances has all of its pairs everywhere.
     let case = Case::new()
         .lists("a\tb\nc\td\n", foreign)
@@ -194,7 +194,7 @@ fn thresholds_are_exact_and_the_highest_of_repetitions_counts() {
             .lists("a b\n", "a b 1\n")
             .thresholds("0.5,0.5")
             .error()
-            .contains("rise")
+            .contains("rising")
     );
 }
 
@@ -852,7 +852,7 @@ fn the_command_prints_a_table_or_json() {
     let warnings = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         warnings,
-        "warning: the truth was made with --tokens words, the run with bytes:5\n"
+        "warning: the ground truth was made with --tokens words, the run with bytes:5\n"
     );
     assert_eq!(output.status.code(), Some(0));
 
@@ -878,7 +878,7 @@ fn the_command_prints_a_table_or_json() {
     for (more, says) in [
         (["--thresholds", "0.5"], "no list has resemblances"),
         (["--columns", "a"], "names from a header, or numbers from 1"),
-        (["--thresholds", "0.9,0.8"], "they have to rise"),
+        (["--thresholds", "0.9,0.8"], "give them in rising order"),
     ] {
         let output = command(&more);
         let message = String::from_utf8(output.stderr).unwrap();

@@ -398,7 +398,7 @@ fn what_is_found_stays_within_the_memory() {
     let (expected, _) = ask(&run).unwrap();
     assert_eq!(expected[0].matches.len(), 60_000);
     let (refusals, (found, _)) = with_what_is_told(|memory| ask(&run.clone().memory(memory)));
-    let last = "listing the matches of query 0 (--top lists less)";
+    let last = "listing the matches of query 0 (a smaller --top needs less)";
     assert_eq!(refusals.last().map(String::as_str), Some(last));
     assert!(refusals.len() <= 5, "{refusals:?}");
     assert!(found == expected);

@@ -233,7 +233,10 @@ fn both_texts_are_shown_with_what_differs() {
         assert_eq!(page.matches(&expected).count(), 1, "{expected}");
     }
     // What is alike is folded, and counted.
-    assert!(page.contains("… 85\u{a0}words alike …") && page.contains("… 185\u{a0}words alike …"));
+    assert!(
+        page.contains("… 85\u{a0}words in common …")
+            && page.contains("… 185\u{a0}words in common …")
+    );
     assert!(!page.contains("w50 ") && !page.contains("w250 "));
 }
 
@@ -407,7 +410,7 @@ fn other_scores_and_methods() {
         assert_eq!(assert_pairs(&page, &out), 20);
     }
     for (spec, says, least) in [
-        ("i-match", "a key or more in common", "1"),
+        ("i-match", "1 feature or more in common", "1"),
         ("cosine", "a cosine of 0.9 or more", "0.9"),
         ("sketch", "a similarity of 0.7 or more", "0.7"),
     ] {
@@ -520,15 +523,15 @@ fn inputs_that_are_gone_or_others_are_told() {
     // Another word, the same length.
     let other = String::from_utf8(whole.clone()).unwrap();
     fs::write(&file, other.replace("Before", "Beforf")).unwrap();
-    told("there is another record", 1);
+    told("another record is in its place", 1);
     fs::write(&file, &whole[..whole.len() - 1]).unwrap();
-    told("bytes, had", 2);
+    told("bytes but had", 2);
     fs::write(&file, vec![b' '; whole.len()]).unwrap();
-    told("there is another record", 2);
+    told("another record is in its place", 2);
     fs::remove_file(&file).unwrap();
     told("a.jsonl: ", 2);
     fs::create_dir(&file).unwrap();
-    told("is no file any more", 2);
+    told("is not a file", 2);
     fs::remove_dir(&file).unwrap();
     fs::write(&file, &whole).unwrap();
     let (_, stats) = report(&run, &corpus.out(), &PageConfig::default()).unwrap();

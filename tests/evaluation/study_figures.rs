@@ -381,22 +381,21 @@ fn remarks_are_made_from_the_numbers() {
     );
     assert_eq!(
         here["figure2-2.svg"],
-        "All pairs: 0.92 at 0.5, 0.88 at 0.8. Group 0: 0.90 at 0.5, 0.83 at 0.8."
+        "At threshold 0.8: 0.88 over all pairs, 0.83 in group 0. Lowest of any group and threshold: 0.83."
     );
     assert_eq!(
         here["figure3-4.svg"],
-        "All pairs: 0.70 at 0.5, 0.17 at 0.8. Group 0: 0.75 at 0.5, 0.25 at 0.8. Least of a group: \
-         0.25. Documents without a sampled shingle: 30 %."
+        "At threshold 0.8: 0.17 over all pairs, 0.25 in group 0. Lowest of any group and threshold: 0.25."
     );
     assert_eq!(
         here["figure4.svg"],
-        "Precision 0.80 at threshold 0.5: 35 % with a ratio for each group, 50 % with one for all (1 \
-         of 2 groups have no pairs). Precision 0.85 at threshold 0.8: 55 % with a ratio for each \
-         group, 50 % with one for all (1 of 2 groups have no pairs)."
+        "Precision 0.80 at threshold 0.5 takes 35 % of the shingles with a ratio for each group, 50 % \
+         with one ratio for all. Precision 0.85 at threshold 0.8 takes 55 % of the shingles with a \
+         ratio for each group, 50 % with one ratio for all."
     );
     assert_eq!(
         here["spread.svg"],
-        "All pairs: from 0.750 to 1.000 at 1/2 (standard deviation 0.125), where classes differ most."
+        "Over all pairs the classes of 1/2 differ most: from 0.750 to 1.000 (standard deviation 0.125)."
     );
     for (file, text) in here {
         assert!(
@@ -580,8 +579,8 @@ fn at_a_sixteenth_the_same_numbers_as_the_papers_are_named() {
     let remark = remarks.find(|r| r["file"] == "figure2-16.svg").unwrap();
     assert_eq!(
         remark["here"],
-        "All pairs: 0.93 at 0.85, 0.20 at 0.96. Group 0: 0.75 at 0.85, undefined at 0.96. Groups under \
-         3,000 words above 0.95: at most 0.20."
+        "At threshold 0.85: 0.93 over all pairs, 0.75 in group 0. At threshold 0.96: 0.20 over all pairs, \
+         undefined in group 0. Lowest of any group and threshold: 0.20."
     );
 }
 

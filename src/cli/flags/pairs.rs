@@ -88,7 +88,7 @@ pub struct Planning {
     /// Example: --precision 0.8 --subset 50%
     #[arg(long, value_name = "SHARE")]
     subset: Option<Share>,
-    /// Seed of the random part
+    /// Seed of the random choice of documents for --subset
     ///
     /// Example: --precision 0.8 --subset 50% --plan-seed 1
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -181,8 +181,8 @@ pub struct JoinFlags {
     /// documents that share any; its time grows with the square of the number of documents that
     /// share a fingerprint. probabilistic is count after a pass that counts by a hash of each pair,
     /// which keeps most pairs below the threshold off the disk if memory cannot hold all postings.
-    /// auto chooses the faster one: prefix nearly always, count if thousands of documents are
-    /// alike.
+    /// auto chooses the faster one: prefix nearly always, count if thousands of documents resemble
+    /// each other.
     ///
     /// Example: --join count
     #[arg(
@@ -193,7 +193,7 @@ pub struct JoinFlags {
         help_heading = "Pairs"
     )]
     join: Join,
-    /// List all pairs, or none for clusters alone
+    /// List all pairs, or none to make only the clusters
     ///
     /// With none, the join skips pairs that cannot change a cluster, and pairs.tsv has no lines.
     /// The clusters are the same. Use it for collections with thousands of pages of one template,
@@ -210,7 +210,8 @@ pub struct JoinFlags {
     /// Ignore fingerprints that occur in more than N documents
     ///
     /// As in Broder et al. 1997. It uses --join count and loses pairs: resemblance is
-    /// underestimated. The ledger counts the pair tokens that were lost.
+    /// underestimated. The ledger counts the dropped fingerprints, and in how many pairs of
+    /// documents they occurred (lost pair tokens).
     ///
     /// Example: --max-postings 1000
     #[arg(long, value_name = "N", help_heading = "Pairs")]

@@ -49,11 +49,18 @@ pub fn table(comparison: &Comparison) -> String {
     let (documents, representatives) = (comparison.documents, comparison.representatives);
     let _ = writeln!(
         out,
-        "{}, {representatives} of them no exact duplicates of others\n",
+        "{}, {representatives} of them representatives\n",
         counted(documents, "document")
     );
     let mut head: Vec<String> = [
-        "method", "ignored", "keys/doc", "pairs", "clusters", "in them", "largest", "alone",
+        "method",
+        "ignored",
+        "keys/doc",
+        "pairs",
+        "clusters",
+        "in them",
+        "largest",
+        "only here",
     ]
     .map(String::from)
     .to_vec();

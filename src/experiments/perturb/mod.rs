@@ -172,7 +172,7 @@ pub fn run(
         return Err(Error::BadParameter {
             name: "INPUT",
             given: "-".into(),
-            limit: "the inputs are read twice, standard input can be read once".into(),
+            limit: "the inputs are read twice, and standard input can be read only once".into(),
         });
     }
     Output::look_whether_free(out)?;

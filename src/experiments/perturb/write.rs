@@ -84,7 +84,7 @@ impl Output {
                     name: "output",
                     given: directory.display().to_string(),
                     limit: format!(
-                        "it holds {}; use a new directory, or one of an earlier perturb",
+                        "it contains {}; use a new directory, or one of an earlier perturb",
                         name.display()
                     ),
                 });

@@ -81,15 +81,15 @@ fn saves_nothing(plan: &Plan) -> Option<String> {
     let why = match blind {
         0 => "smaller samples miss the precision".to_string(),
         _ => format!(
-            "{blind} of {} have too few pairs in the subset to judge smaller samples by; give a larger \
-             --subset",
+            "{blind} of {} have too few pairs in the subset to measure smaller samples; give a \
+             larger --subset",
             counted(all, "size group")
         ),
     };
     (plan.share > NEARLY_ALL).then(|| {
         format!(
-            "warning: the plan takes {} of the shingles and saves next to nothing: {why}, or leave out \
-             --precision: the answer is exact then",
+            "warning: the plan takes {} of the shingles and saves next to nothing: {why}, or \
+             leave out --precision for an exact result",
             percent(plan.share, 1)
         )
     })

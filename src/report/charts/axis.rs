@@ -1,4 +1,4 @@
-//! Axes: a range, and round numbers in it.
+//! Axes: a range with ticks at round numbers.
 
 use crate::numbers::count;
 
@@ -9,20 +9,21 @@ pub(crate) struct Axis {
     pub low: f64,
     pub high: f64,
     pub logarithmic: bool,
-    /// A gridline at each place, and its label. A gridline without a label is fainter.
+    /// The place of each gridline, and its label. A gridline without a label is fainter.
     pub ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
-    /// From `low` to `high`, with at most `most` ticks at multiples of 1, 2 or 5 times a power of ten.
-    /// A single number gets some room around it.
+    /// From `low` to `high`, with at most `most` steps between ticks at multiples of 1, 2 or 5
+    /// times a power of ten. A very short range is extended at both ends.
     pub(crate) fn linear(title: &str, low: f64, high: f64, most: u32) -> Axis {
         let (low, high) = if high - low < 0.03 {
             (low - 0.05, high + 0.05)
         } else {
             (low, high)
         };
-        // Ends of ranges are sums of fractions, so a tick may miss them by a rounding error.
+        // The ends of a range are sums of fractions, so a rounding error may separate them from a
+        // tick.
         let most = f64::from(most) + 0.5;
         let steps = (-2..12).flat_map(|power| [1, 2, 5].map(|digit| (digit, power)));
         let value = |(digit, power): (i32, i32)| f64::from(digit) * 10f64.powi(power);
@@ -68,16 +69,22 @@ impl Axis {
         }
     }
 
-    /// How far along the axis a value is: 0 at its lower end, 1 at its upper end.
+    /// The place of a value on the axis, from 0 at its lower end to 1 at its upper end.
     pub(super) fn along(&self, value: f64) -> f64 {
         let place = |value: f64| match self.logarithmic {
             true => value.log10(),
             false => value,
         };
-        // A fitted line may leave the panel; it stays at its edge.
+        // A fitted line that would leave the panel follows its edge.
         let value = value.clamp(self.low, self.high);
         (place(value) - place(self.low)) / (place(self.high) - place(self.low))
     }
+}
+
+/// Where an axis of shares that ends at 1 begins: a tenth, at most 0.9, with room below the least
+/// value.
+pub(crate) fn round_tenth_below(least: f64) -> f64 {
+    (least * 10.0 - 0.05).floor().clamp(0.0, 9.0) / 10.0
 }
 
 #[cfg(test)]

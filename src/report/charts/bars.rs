@@ -1,17 +1,17 @@
-//! Bars, a row each, so that labels stay readable on a narrow screen.
+//! Horizontal bars, so that labels stay readable on a narrow screen.
 
 use std::fmt::Write;
 
 use super::svg::escaped;
 
-/// One row: a bar for each series, as a part of the longest.
-pub(crate) struct Row {
+/// One row: a bar for each series. Lengths are relative to the longest bar.
+pub(crate) struct BarRow {
     pub label: String,
-    /// Value and what is written beside its bar. Values are not negative.
+    /// The value, which is not negative, and the text beside its bar.
     pub bars: Vec<(f64, String)>,
 }
 
-/// Markup for a page, with the page's classes `bars`, `one` and `two`.
+/// Markup for a page. It uses the page's classes `bars`, `one` and `two`.
 pub(crate) struct Bars(String);
 
 impl Bars {
@@ -27,11 +27,11 @@ const VALUE: f64 = 56.0;
 const BAR: f64 = 13.0;
 const GAP: f64 = 7.0;
 
-/// A figure of rows. `what` describes it to readers who do not see it.
-pub(crate) fn bars(what: &str, rows: &[Row]) -> Bars {
+/// Draws the rows. `what` describes the figure to readers who do not see it.
+pub(crate) fn bars(what: &str, rows: &[BarRow]) -> Bars {
     let values = rows.iter().flat_map(|row| &row.bars).map(|bar| bar.0);
     let greatest = values.fold(f64::MIN_POSITIVE, f64::max);
-    let height = |row: &Row| row.bars.len() as f64 * BAR + GAP;
+    let height = |row: &BarRow| row.bars.len() as f64 * BAR + GAP;
     let all: f64 = rows.iter().map(height).sum();
     let mut svg = format!(
         "<svg class=\"bars\" role=\"img\" viewBox=\"0 0 {WIDTH} {all}\" aria-label=\"{}\">\n",
@@ -47,7 +47,7 @@ pub(crate) fn bars(what: &str, rows: &[Row]) -> Bars {
             escaped(&row.label)
         );
         for (series, (value, written)) in row.bars.iter().enumerate() {
-            // What there is shows, however little.
+            // Every positive value is visible.
             let least = if *value > 0.0 { 1.0 } else { 0.0 };
             let width = (value / greatest * (WIDTH - LABEL - VALUE)).max(least);
             let class = if series == 0 { "one" } else { "two" };
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_longest_bar_fills_its_place_and_none_is_lost() {
-        let row = |value: f64| Row {
+        let row = |value: f64| BarRow {
             label: "<a>".into(),
             bars: vec![(value, "x".into())],
         };

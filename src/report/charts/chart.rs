@@ -1,4 +1,4 @@
-//! Panels with axes, lines, points and ranges.
+//! Panels with axes, lines, points and whiskers.
 
 use super::axis::Axis;
 use super::svg::{Anchor, Svg};
@@ -6,7 +6,7 @@ use super::svg::{Anchor, Svg};
 /// Pixels wide: the width of a page's text.
 const WIDTH: f64 = 860.0;
 
-/// Pixels high, unless the labels of the lines need more.
+/// Pixels high, if the labels of the lines do not need more.
 const HEIGHT: f64 = 400.0;
 
 /// Pixels above a panel, for its titles, below it and to its right.
@@ -17,17 +17,17 @@ const RIGHT: f64 = 16.0;
 /// Pixels from one label of a line to the next.
 const LABEL_LINE: f64 = 17.0;
 
-/// Pixels of a character, with some to spare for wide fonts.
+/// Pixels of a character, with a margin for wide fonts.
 const CHARACTER: f64 = 7.0;
 
 /// Pixels from a panel's right edge to the sample of a line and to its label.
 const SAMPLE: f64 = 22.0;
 const LABEL: f64 = 50.0;
 
-/// Points of a line up to which each has a dot.
+/// A line with at most this number of points has a dot at each.
 const MOST_DOTS: usize = 24;
 
-/// Blue to orange: seen on white and on black, and in order with any colour vision or none.
+/// Blue to orange: visible on white and on black, and in a clear order with any colour vision.
 const PALETTE: [(u8, u8, u8); 5] = [
     (59, 91, 219),
     (134, 82, 214),
@@ -36,7 +36,7 @@ const PALETTE: [(u8, u8, u8); 5] = [
     (208, 135, 0),
 ];
 
-/// Pixels drawn and left out: lines of similar colours differ in these.
+/// Dash patterns in pixels. Lines of similar colours have different patterns.
 const DASHES: [&str; 3] = ["", "8 3", "2 3"];
 
 /// How a line looks.
@@ -50,7 +50,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// The `place`-th of `count` things in an order.
+    /// The look of line number `place` of `count` ordered lines.
     pub(crate) fn ordered(place: usize, count: usize) -> Look {
         Look {
             colour: Some(colour(place, count)),
@@ -59,7 +59,7 @@ impl Look {
         }
     }
 
-    /// The whole, beside its parts.
+    /// The look of the whole collection beside its groups.
     pub(crate) const WHOLE: Look = Look {
         colour: None,
         width: 3.5,
@@ -102,7 +102,7 @@ impl Look {
 fn colour(place: usize, count: usize) -> (u8, u8, u8) {
     let last = PALETTE.len() - 1;
     let along = (place * last) as f64 / count.saturating_sub(1).max(1) as f64;
-    // At most the last but one, so that both ends are in the palette.
+    // At most the last but one, because the next colour is needed too.
     let from = (along.floor() as usize).min(last - 1);
     let part = (along - from as f64).clamp(0.0, 1.0);
     let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
@@ -112,7 +112,7 @@ fn colour(place: usize, count: usize) -> (u8, u8, u8) {
 
 /// A line through points; it is broken where a value is undefined.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub(crate) struct Series {
     pub label: String,
     pub look: Look,
     pub points: Vec<(f64, Option<f64>)>,
@@ -120,7 +120,7 @@ pub(crate) struct Line {
 
 /// Least, mean and greatest of some values at a place.
 #[derive(Clone, Debug)]
-pub(crate) struct Range {
+pub(crate) struct Whisker {
     pub look: Look,
     pub x: f64,
     pub least: f64,
@@ -130,15 +130,15 @@ pub(crate) struct Range {
     pub values: Vec<f64>,
 }
 
-/// A pair of axes and what is drawn between them.
+/// A pair of axes with lines and whiskers.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
-    /// Above it; empty for none.
+    /// Shown above the panel; empty for none.
     pub title: String,
     pub x: Axis,
     pub y: Axis,
-    pub lines: Vec<Line>,
-    pub ranges: Vec<Range>,
+    pub lines: Vec<Series>,
+    pub whiskers: Vec<Whisker>,
 }
 
 /// A figure.
@@ -147,11 +147,27 @@ pub(crate) struct Chart {
     pub title: String,
     /// Side by side.
     pub panels: Vec<Panel>,
-    /// Where nothing can be shown: why.
+    /// The reason why there is nothing to show.
     pub nothing: Option<String>,
 }
 
 impl Chart {
+    pub(crate) fn new(title: &str, panels: Vec<Panel>) -> Chart {
+        Chart {
+            title: title.into(),
+            panels,
+            nothing: None,
+        }
+    }
+
+    /// A figure without data, and the reason.
+    pub(crate) fn empty(title: &str, why: &str) -> Chart {
+        Chart {
+            nothing: Some(why.into()),
+            ..Chart::new(title, Vec::new())
+        }
+    }
+
     /// The figure as an SVG file.
     pub(crate) fn svg(&self) -> String {
         let labels = self.panels.iter().map(|panel| panel.labelled().count());
@@ -172,7 +188,7 @@ impl Chart {
     }
 }
 
-impl Line {
+impl Series {
     /// The last point that is defined.
     fn end(&self) -> Option<(f64, f64)> {
         let mut points = self.points.iter().rev();
@@ -181,8 +197,19 @@ impl Line {
 }
 
 impl Panel {
-    /// Lines with a label, and where they end.
-    fn labelled(&self) -> impl Iterator<Item = (&Line, (f64, f64))> {
+    /// A panel without whiskers.
+    pub(crate) fn new(title: &str, x: Axis, y: Axis, lines: Vec<Series>) -> Panel {
+        Panel {
+            title: title.into(),
+            x,
+            y,
+            lines,
+            whiskers: Vec::new(),
+        }
+    }
+
+    /// The lines with data, and where they end.
+    fn labelled(&self) -> impl Iterator<Item = (&Series, (f64, f64))> {
         self.lines
             .iter()
             .filter_map(|line| Some((line, line.end()?)))
@@ -227,12 +254,12 @@ impl Panel {
             svg.text((x0 - 7.0, y + 4.5), Anchor::End, "", text);
         }
         svg.line(&[(x0, y0), (x0, y1), (x1, y1)], "class=\"axis\"");
-        // The whole is drawn first and broad, so that its parts are seen where they lie on it.
+        // Lines are drawn from last to first: the first is on top.
         for line in self.lines.iter().rev() {
             line.draw(svg, at);
         }
-        for range in &self.ranges {
-            range.draw(svg, |value| at(range.x, value));
+        for whisker in &self.whiskers {
+            whisker.draw(svg, |value| at(whisker.x, value));
         }
         let ends: Vec<_> = self
             .labelled()
@@ -258,7 +285,7 @@ impl Panel {
     }
 }
 
-impl Line {
+impl Series {
     fn draw(&self, svg: &mut Svg, at: impl Fn(f64, f64) -> (f64, f64)) {
         if self.look.width == 0.0 {
             for (x, y) in self.points.iter().filter_map(|&(x, y)| Some((x, y?))) {
@@ -272,7 +299,7 @@ impl Line {
             if stretch.len() > 1 {
                 svg.line(&stretch, &self.look.stroke(self.look.width));
             }
-            // A point by itself has no line to show it.
+            // No line shows a single point.
             if stretch.len() == 1 || self.points.len() <= MOST_DOTS {
                 for point in stretch {
                     svg.disc(point, self.look.width / 2.0 + 2.0, &self.look.fill());
@@ -282,10 +309,10 @@ impl Line {
     }
 }
 
-impl Range {
+impl Whisker {
     fn draw(&self, svg: &mut Svg, at: impl Fn(f64) -> (f64, f64)) {
         for value in &self.values {
-            // Beside the bar, which would hide them.
+            // Beside the bar, which would hide the dots.
             let (x, y) = at(*value);
             svg.disc((x + 13.0, y), 2.5, &(self.look.fill() + " opacity=\"0.5\""));
         }
@@ -303,8 +330,8 @@ impl Range {
     }
 }
 
-/// Places for labels that are wanted at these: in the same order, a line apart, between `top` and `bottom` where
-/// there is room for all.
+/// Places for labels near the wanted ones: in the same order, at least a line apart, and between
+/// `top` and `bottom` if there is room for all.
 fn apart(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     let place = |n: usize| wanted.get(n).copied().unwrap_or(top);
@@ -344,29 +371,19 @@ mod tests {
             Some(0.9),
         ];
         let points = values.into_iter().enumerate();
-        let empty = Line {
+        let empty = Series {
             label: "empty".into(),
             look: Look::ordered(0, 2),
             points: vec![(0.0, None)],
         };
-        let chart = Chart {
-            title: "a < b".into(),
-            panels: vec![Panel {
-                title: String::new(),
-                x: Axis::linear("x", 0.0, 7.0, 5),
-                y: Axis::linear("y", 0.0, 1.0, 10),
-                lines: vec![
-                    Line {
-                        label: "all".into(),
-                        look: Look::WHOLE,
-                        points: points.map(|(x, y)| (x as f64, y)).collect(),
-                    },
-                    empty,
-                ],
-                ranges: Vec::new(),
-            }],
-            nothing: None,
+        let all = Series {
+            label: "all".into(),
+            look: Look::WHOLE,
+            points: points.map(|(x, y)| (x as f64, y)).collect(),
         };
+        let x = Axis::linear("x", 0.0, 7.0, 5);
+        let y = Axis::linear("y", 0.0, 1.0, 10);
+        let chart = Chart::new("a < b", vec![Panel::new("", x, y, vec![all, empty])]);
         let svg = chart.svg();
         let document = roxmltree::Document::parse(&svg).unwrap();
         let drawn = document.descendants().filter(|n| {

@@ -18,6 +18,6 @@ mod bars;
 mod chart;
 mod svg;
 
-pub(crate) use axis::Axis;
-pub(crate) use bars::{Row, bars};
-pub(crate) use chart::{Chart, Line, Look, Panel, Range};
+pub(crate) use axis::{Axis, round_tenth_below};
+pub(crate) use bars::{BarRow, bars};
+pub(crate) use chart::{Chart, Look, Panel, Series, Whisker};

@@ -1,11 +1,11 @@
-//! The few elements that charts are made of, as SVG text.
+//! The few SVG elements that charts consist of.
 
 use std::fmt::Write;
 
-/// A drawing under construction. Coordinates are in pixels, downwards from the upper left corner.
+/// A drawing under construction. Coordinates are in pixels from the upper left corner.
 pub(super) struct Svg(String);
 
-/// Which end of a text is at its place.
+/// Which end of a text is at the given coordinates.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -13,7 +13,8 @@ pub(super) enum Anchor {
     End,
 }
 
-/// The drawing brings its colours along, light and dark: an image has no access to the styles of its page.
+/// Colours, light and dark. They are part of the drawing, because an image has no access to the
+/// styles of its page.
 const STYLE: &str = "text{font:13px system-ui,'Segoe UI',Roboto,'Noto Sans',sans-serif;fill:#1b1f23}\
                      .title{font-size:15px;font-weight:600}.soft{fill:#55606b}.paper{fill:#fff}\
                      polyline{fill:none;stroke-linejoin:round}.ink{stroke:#1b1f23}\
@@ -23,7 +24,7 @@ const STYLE: &str = "text{font:13px system-ui,'Segoe UI',Roboto,'Noto Sans',sans
                      .grid{stroke:#333b43}.faint{stroke:#23292f}}";
 
 impl Svg {
-    /// An empty drawing. `title` is what it shows, for readers who do not see it.
+    /// An empty drawing. `title` describes it to readers who do not see it.
     pub(super) fn new(width: f64, height: f64, title: &str) -> Svg {
         let mut svg = Svg(String::new());
         let title = escaped(title);
@@ -42,7 +43,7 @@ impl Svg {
         let _ = writeln!(self.0, "{markup}");
     }
 
-    /// A line through points. `style` is its attributes.
+    /// A line through points. `style` has its attributes.
     pub(super) fn line(&mut self, points: &[(f64, f64)], style: &str) {
         let points: Vec<String> = points
             .iter()
@@ -54,7 +55,7 @@ impl Svg {
         ));
     }
 
-    /// A disc. `style` is its attributes.
+    /// A disc. `style` has its attributes.
     pub(super) fn disc(&mut self, (x, y): (f64, f64), radius: f64, style: &str) {
         self.put(format_args!(
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" {style}/>"
@@ -83,7 +84,7 @@ impl Svg {
     }
 }
 
-/// Text as XML has it, without the control characters that it cannot have.
+/// Text escaped for XML. Control characters become U+FFFD.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,25 +1,18 @@
 //! The figures' axes and lines.
 
 use super::fit::power_law;
-use super::measure::{Measure, Ratio, Scope, View, ratio_name};
-use super::plan::{Plan, TARGETS};
+use super::measure::{Metric, RatioTrials, Scope, View, ratio_name};
+use super::plan::{GroupRatios, TARGETS};
 use super::tables::drawn;
-use crate::numbers::count;
-use crate::report::charts::{Axis, Chart, Line, Look, Panel, Range};
+use crate::report::charts::{Axis, Chart, Look, Panel, Series, Whisker, round_tenth_below};
+use crate::report::wording::group_name;
 
-/// Left free at both ends of an axis of thresholds or precisions, for the markers there.
+/// Room for markers at both ends of an axis of thresholds or precisions.
 const MARGIN: f64 = 0.01;
 
-/// Lines of figure 4 in a panel; of more thresholds, some evenly spaced ones are drawn.
+/// Limit on the lines in a panel of figure 4. Of more thresholds, some evenly spaced ones are
+/// drawn.
 const MOST_THRESHOLDS: usize = 8;
-
-fn nothing(title: String, why: &str) -> Chart {
-    Chart {
-        title,
-        panels: Vec::new(),
-        nothing: Some(why.into()),
-    }
-}
 
 pub(super) fn figure1(view: &View, title: &str) -> Chart {
     let drawable = |&&(rank, words): &&(u64, u64)| rank > 0 && words > 0;
@@ -27,7 +20,7 @@ pub(super) fn figure1(view: &View, title: &str) -> Chart {
     let ranks = || sizes.iter().map(|&(rank, _)| rank as f64);
     let words = || sizes.iter().map(|&(_, words)| words as f64);
     if sizes.is_empty() {
-        return nothing(title.into(), "There are no documents with words.");
+        return Chart::empty(title, "There are no documents with words.");
     }
     let (x_high, y_low) = (
         ranks().fold(1.0, f64::max),
@@ -41,13 +34,13 @@ pub(super) fn figure1(view: &View, title: &str) -> Chart {
             // Not below the axis, where the first slope is steep.
             (rank, Some(law.scale * rank.powf(law.slope)))
         };
-        lines.push(Line {
+        lines.push(Series {
             label: format!("fitted: slope {}", signed(law.slope)),
             look: Look::FIT,
             points: vec![end(law.ranks.0), end(law.ranks.1)],
         });
     }
-    lines.push(Line {
+    lines.push(Series {
         label: "documents".into(),
         look: Look::POINTS,
         points: sizes
@@ -55,60 +48,52 @@ pub(super) fn figure1(view: &View, title: &str) -> Chart {
             .map(|&(r, w)| (r as f64, Some(w as f64)))
             .collect(),
     });
-    Chart {
-        title: title.into(),
-        panels: vec![Panel {
-            title: String::new(),
-            x: Axis::decades("Rank by size", 1.0, x_high),
-            y: Axis::decades("Words", y_low, y_high),
-            lines,
-            ranges: Vec::new(),
-        }],
-        nothing: None,
-    }
+    let x = Axis::decades("Rank by size", 1.0, x_high);
+    let y = Axis::decades("Words", y_low, y_high);
+    Chart::new(title, vec![Panel::new("", x, y, lines)])
 }
 
-/// Where the axis of precision or recall begins: a round tenth below all that is drawn, over all ratios, so
-/// that their figures can be laid side by side.
-pub(super) fn floor(view: &View, measure: Measure) -> f64 {
+/// Where the axis of precision or recall begins: below every value of any ratio, so that readers
+/// can compare the figures of all ratios.
+pub(super) fn floor(view: &View, metric: Metric) -> f64 {
     let mut least: f64 = 1.0;
     for ratio in view.sampled_ratios() {
         for threshold in 0..view.thresholds().len() {
             for scope in view.scopes() {
-                if let Some(mean) = ratio.spread(measure, scope, drawn(scope), threshold).mean() {
+                if let Some(mean) = ratio.spread(metric, scope, drawn(scope), threshold).mean() {
                     least = least.min(mean);
                 }
             }
         }
     }
-    (least * 10.0 - 0.05).floor().clamp(0.0, 9.0) / 10.0
+    round_tenth_below(least)
 }
 
 /// Precision or recall against the threshold, a line for each group and one for all.
 pub(super) fn by_threshold(
     view: &View,
-    ratio: &Ratio,
-    measure: Measure,
+    ratio: &RatioTrials,
+    metric: Metric,
     floor: f64,
     title: &str,
 ) -> Chart {
     let at: Vec<f64> = view.thresholds().iter().map(|t| t.to_f64()).collect();
     let (Some(&low), Some(&high)) = (at.first(), at.last()) else {
-        return nothing(title.into(), "The study has no thresholds.");
+        return Chart::empty(title, "The study has no thresholds.");
     };
-    let line = |scope: Scope, label: String, look: Look| Line {
+    let line = |scope: Scope, label: String, look: Look| Series {
         label,
         look,
         points: at
             .iter()
             .enumerate()
-            .map(|(place, &x)| (x, ratio.spread(measure, scope, drawn(scope), place).mean()))
+            .map(|(place, &x)| (x, ratio.spread(metric, scope, drawn(scope), place).mean()))
             .collect(),
     };
     let count = view.study.groups.len();
     let mut lines = vec![line(Scope::All, "all pairs".into(), Look::WHOLE)];
     for (group, words) in view.study.groups.iter().enumerate() {
-        let label = format!("{group}: {}", pretty(words));
+        let label = format!("{group}: {}", group_name(words));
         lines.push(line(
             Scope::Group(group),
             label,
@@ -117,38 +102,16 @@ pub(super) fn by_threshold(
     }
     let drawn = lines.iter().flat_map(|line| &line.points);
     if !drawn.into_iter().any(|(_, y)| y.is_some()) {
-        let why = format!("There are no pairs: {} is undefined.", measure.name());
-        return nothing(title.into(), &why);
+        let why = format!("There are no pairs: {} is undefined.", metric.name());
+        return Chart::empty(title, &why);
     }
-    Chart {
-        title: title.into(),
-        panels: vec![Panel {
-            title: String::new(),
-            x: Axis::linear("Resemblance threshold", low - MARGIN, high + MARGIN, 10),
-            y: Axis::linear(
-                &format!("Mean {} over classes", measure.name()),
-                floor,
-                1.0,
-                10,
-            ),
-            lines,
-            ranges: Vec::new(),
-        }],
-        nothing: None,
-    }
+    let x = Axis::linear("Resemblance threshold", low - MARGIN, high + MARGIN, 10);
+    let y = format!("Mean {} over classes", metric.name());
+    let y = Axis::linear(&y, floor, 1.0, 10);
+    Chart::new(title, vec![Panel::new("", x, y, lines)])
 }
 
-/// `500–999`, `9,000 or more`.
-pub(super) fn pretty(words: &str) -> String {
-    match super::measure::bounds(words) {
-        Some((low, Some(high))) => format!("{}\u{2013}{}", count(low), count(high)),
-        Some((0, None)) => "any".into(),
-        Some((low, None)) => format!("{} or more", count(low)),
-        None => words.to_string(),
-    }
-}
-
-pub(super) fn figure4(view: &View, plans: &[Plan], title: &str) -> Chart {
+pub(super) fn figure4(view: &View, plans: &[GroupRatios], title: &str) -> Chart {
     let shares = || {
         plans
             .iter()
@@ -157,10 +120,10 @@ pub(super) fn figure4(view: &View, plans: &[Plan], title: &str) -> Chart {
     };
     let shown = evenly(view.thresholds().len(), MOST_THRESHOLDS);
     if shown.is_empty() {
-        return nothing(title.into(), "The study has no thresholds.");
+        return Chart::empty(title, "The study has no thresholds.");
     }
     if shares().next().is_none() {
-        return nothing(title.into(), "There are no shingles to process.");
+        return Chart::empty(title, "There are no shingles to process.");
     }
     let ratios: Vec<u32> = view.sampled_ratios().map(|ratio| ratio.n).collect();
     let coarsest = ratios.last().copied().unwrap_or(2);
@@ -170,8 +133,8 @@ pub(super) fn figure4(view: &View, plans: &[Plan], title: &str) -> Chart {
         let percent = 100.0 / f64::from(n);
         (1.0 / f64::from(n), format!("{} %", significant(percent)))
     }));
-    let panel = |heading: &str, share: fn(&Plan) -> Option<f64>| {
-        let lines = shown.iter().enumerate().map(|(place, &threshold)| Line {
+    let panel = |heading: &str, share: fn(&GroupRatios) -> Option<f64>| {
+        let lines = shown.iter().enumerate().map(|(place, &threshold)| Series {
             label: view
                 .thresholds()
                 .get(threshold)
@@ -184,40 +147,33 @@ pub(super) fn figure4(view: &View, plans: &[Plan], title: &str) -> Chart {
                 .collect(),
         });
         let (first, last) = (*TARGETS.start(), *TARGETS.end());
-        Panel {
-            title: heading.into(),
-            x: Axis {
-                low: f64::from(first) / 100.0 - MARGIN,
-                high: f64::from(last) / 100.0 + MARGIN,
-                ..Axis::linear("Mean precision required", 0.5, 1.0, 5)
-            },
-            y: Axis {
-                title: "Shingles to process".into(),
-                low: least / 1.15,
-                high: 1.15,
-                logarithmic: true,
-                ticks: ticks.clone(),
-            },
-            lines: lines.collect(),
-            ranges: Vec::new(),
-        }
+        let x = Axis {
+            low: f64::from(first) / 100.0 - MARGIN,
+            high: f64::from(last) / 100.0 + MARGIN,
+            ..Axis::linear("Mean precision required", 0.5, 1.0, 5)
+        };
+        let y = Axis {
+            title: "Shingles to process".into(),
+            low: least / 1.15,
+            high: 1.15,
+            logarithmic: true,
+            ticks: ticks.clone(),
+        };
+        Panel::new(heading, x, y, lines.collect())
     };
-    Chart {
-        title: title.into(),
-        panels: vec![
-            panel("A ratio for each size group", |plan| plan.share),
-            panel("One ratio for all", |plan| plan.uniform_share),
-        ],
-        nothing: None,
-    }
+    let panels = vec![
+        panel("A ratio for each size group", |plan| plan.share),
+        panel("One ratio for all", |plan| plan.uniform_share),
+    ];
+    Chart::new(title, panels)
 }
 
-/// A number with the sign that printers use.
+/// A number with a typographic minus sign.
 pub(super) fn signed(number: f64) -> String {
     format!("{number:.2}").replace('-', "\u{2212}")
 }
 
-/// At most `most` of 0..count, evenly spaced, the first and the last among them.
+/// At most `most` of 0..count, evenly spaced, with the first and the last.
 fn evenly(count: usize, most: usize) -> Vec<usize> {
     if count <= most {
         return (0..count).collect();
@@ -225,7 +181,7 @@ fn evenly(count: usize, most: usize) -> Vec<usize> {
     (0..most).map(|k| k * (count - 1) / (most - 1)).collect()
 }
 
-/// A percentage to three digits, without zeros at its end: `6.25`, `12.5`, `50`.
+/// A percentage with three digits, without trailing zeros: `6.25`, `12.5`, `50`.
 pub(super) fn significant(percent: f64) -> String {
     let digits = match percent {
         p if p >= 99.95 => 0,
@@ -242,24 +198,25 @@ pub(super) fn significant(percent: f64) -> String {
     }
 }
 
-/// Precision over the classes, ratio by ratio, of all pairs and of the smallest documents' group.
+/// Precision over the classes of each ratio, for all pairs and for the group of the smallest
+/// documents.
 pub(super) fn spread(view: &View, threshold: usize, title: &str) -> Chart {
-    let ratios: Vec<&Ratio> = view.sampled_ratios().collect();
+    let ratios: Vec<&RatioTrials> = view.sampled_ratios().collect();
     let shown = [
         (Scope::All, "all pairs".to_string()),
         (
             Scope::Group(0),
-            format!("group 0, {} words", pretty(view.words(Scope::Group(0)))),
+            format!("group 0, {} words", group_name(view.words(Scope::Group(0)))),
         ),
     ];
     let scopes = if view.study.groups.len() > 1 { 2 } else { 1 };
-    let (mut lines, mut ranges) = (Vec::new(), Vec::new());
+    let (mut lines, mut whiskers) = (Vec::new(), Vec::new());
     let mut least: f64 = 1.0;
     for (place, (scope, label)) in shown.into_iter().take(scopes).enumerate() {
         let look = Look::ordered(place * 2, 4);
         let mut points = Vec::new();
         for (number, ratio) in ratios.iter().enumerate() {
-            // Side by side, where both are shown.
+            // Side by side if both are shown.
             let x = number as f64 + (place as f64 - (scopes - 1) as f64 / 2.0) * 0.24;
             let spread = ratio.precision(scope, drawn(scope), threshold);
             points.push((x, spread.mean()));
@@ -268,7 +225,7 @@ pub(super) fn spread(view: &View, threshold: usize, title: &str) -> Chart {
                 let trials = ratio.trials.iter();
                 let values =
                     trials.filter_map(|t| t.counts(scope, drawn(scope), threshold).precision());
-                ranges.push(Range {
+                whiskers.push(Whisker {
                     look,
                     x,
                     least: moments.least,
@@ -278,41 +235,30 @@ pub(super) fn spread(view: &View, threshold: usize, title: &str) -> Chart {
                 });
             }
         }
-        lines.push(Line {
+        lines.push(Series {
             label,
             look,
             points,
         });
     }
-    if ranges.is_empty() {
-        return nothing(
-            title.into(),
+    if whiskers.is_empty() {
+        return Chart::empty(
+            title,
             "No sampled run found any pair: precision is undefined.",
         );
     }
     let ticks = ratios.iter().enumerate();
-    Chart {
-        title: title.into(),
-        panels: vec![Panel {
-            title: String::new(),
-            x: Axis {
-                title: "Sampling ratio".into(),
-                low: -0.5,
-                high: ratios.len() as f64 - 0.5,
-                logarithmic: false,
-                ticks: ticks.map(|(k, r)| (k as f64, ratio_name(r.n))).collect(),
-            },
-            y: Axis::linear(
-                "Precision",
-                (least * 10.0 - 0.05).floor().clamp(0.0, 9.0) / 10.0,
-                1.0,
-                10,
-            ),
-            lines,
-            ranges,
-        }],
-        nothing: None,
-    }
+    let x = Axis {
+        title: "Sampling ratio".into(),
+        low: -0.5,
+        high: ratios.len() as f64 - 0.5,
+        logarithmic: false,
+        ticks: ticks.map(|(k, r)| (k as f64, ratio_name(r.n))).collect(),
+    };
+    let y = Axis::linear("Precision", round_tenth_below(least), 1.0, 10);
+    let mut panel = Panel::new("", x, y, lines);
+    panel.whiskers = whiskers;
+    Chart::new(title, vec![panel])
 }
 
 #[cfg(test)]
@@ -330,12 +276,5 @@ mod tests {
     fn percentages_have_three_digits() {
         let texts = [100.0, 50.0, 12.5, 6.25, 3.125, 0.1].map(significant);
         assert_eq!(texts, ["100", "50", "12.5", "6.25", "3.12", "0.1"]);
-    }
-
-    #[test]
-    fn words_are_read_out() {
-        assert_eq!(pretty("1000-1999"), "1,000\u{2013}1,999");
-        assert_eq!(pretty("9000-"), "9,000 or more");
-        assert_eq!(pretty("0-"), "any");
     }
 }

@@ -17,43 +17,43 @@ pub(super) enum Scope {
 /// The pairs of a [`Scope`] to count. In a group: those of two of its documents, or those of one of
 /// them and a larger document of another group. In the whole collection: the sums over the groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pairs {
+pub(super) enum PairKind {
     Same,
     Cross,
     All,
 }
 
-impl Pairs {
-    pub(super) const EACH: [Pairs; 3] = [Pairs::Same, Pairs::Cross, Pairs::All];
+impl PairKind {
+    pub(super) const EACH: [PairKind; 3] = [PairKind::Same, PairKind::Cross, PairKind::All];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Pairs::Same => "same",
-            Pairs::Cross => "cross",
-            Pairs::All => "all",
+            PairKind::Same => "same",
+            PairKind::Cross => "cross",
+            PairKind::All => "all",
         }
     }
 }
 
 /// The measure of a trial's quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Measure {
+pub(super) enum Metric {
     Precision,
     Recall,
 }
 
-impl Measure {
+impl Metric {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Measure::Precision => "precision",
-            Measure::Recall => "recall",
+            Metric::Precision => "precision",
+            Metric::Recall => "recall",
         }
     }
 
     pub(super) fn of(self, counts: Counts) -> Option<f64> {
         match self {
-            Measure::Precision => counts.precision(),
-            Measure::Recall => counts.recall(),
+            Metric::Precision => counts.precision(),
+            Metric::Recall => counts.recall(),
         }
     }
 }
@@ -69,7 +69,7 @@ pub(super) struct Sizes {
 
 /// Statistics over the trials of a ratio. Undefined values are left out and counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Spread {
+pub(super) struct ClassSpread {
     pub defined: usize,
     pub undefined: usize,
     /// `None` if all values are undefined.
@@ -85,8 +85,8 @@ pub(super) struct Moments {
     pub greatest: f64,
 }
 
-impl Spread {
-    pub(super) fn of(values: impl IntoIterator<Item = Option<f64>>) -> Spread {
+impl ClassSpread {
+    pub(super) fn of(values: impl IntoIterator<Item = Option<f64>>) -> ClassSpread {
         let mut defined = Vec::new();
         let mut undefined = 0;
         for value in values {
@@ -95,7 +95,7 @@ impl Spread {
                 None => undefined += 1,
             }
         }
-        Spread {
+        ClassSpread {
             defined: defined.len(),
             undefined,
             moments: Moments::of(&defined),
@@ -134,7 +134,7 @@ impl Moments {
 
 /// Mean of counts; `None` if there are no trials.
 pub(super) fn mean(values: impl IntoIterator<Item = u64>) -> Option<f64> {
-    Spread::of(values.into_iter().map(|v| Some(v as f64))).mean()
+    ClassSpread::of(values.into_iter().map(|v| Some(v as f64))).mean()
 }
 
 /// A trial with its counts at every threshold.
@@ -143,20 +143,20 @@ pub(super) struct Tried<'a> {
     /// By scope (the groups, then all), by kind of pairs, by threshold.
     counts: Vec<[Vec<Counts>; 3]>,
     /// All pairs of the collection, summed from above.
-    all: Sums,
+    all: CornerSums,
 }
 
 impl Tried<'_> {
     /// Counts with the same threshold for estimates and true values.
-    pub(super) fn counts(&self, scope: Scope, pairs: Pairs, threshold: usize) -> Counts {
+    pub(super) fn counts(&self, scope: Scope, pairs: PairKind, threshold: usize) -> Counts {
         let place = match scope {
             Scope::Group(group) => group,
             Scope::All => self.trial.groups.len(),
         };
         let of_scope = self.counts.get(place).map(|kinds| match pairs {
-            Pairs::Same => &kinds[0],
-            Pairs::Cross => &kinds[1],
-            Pairs::All => &kinds[2],
+            PairKind::Same => &kinds[0],
+            PairKind::Cross => &kinds[1],
+            PairKind::All => &kinds[2],
         });
         of_scope
             .and_then(|by_threshold| by_threshold.get(threshold))
@@ -165,8 +165,8 @@ impl Tried<'_> {
     }
 
     /// All pairs of the collection, with one threshold for estimates and another for true values.
-    pub(super) fn verified(&self, estimated: usize, truth: usize) -> Counts {
-        self.all.counts(estimated, truth)
+    pub(super) fn verified(&self, estimated: usize, actual: usize) -> Counts {
+        self.all.counts(estimated, actual)
     }
 
     pub(super) fn sizes(&self, scope: Scope) -> Sizes {
@@ -186,15 +186,15 @@ impl Tried<'_> {
 
 /// A table of sums from its far corner: cell (i, j) holds all pairs whose levels are at least i and
 /// j. Every count takes three look-ups in it instead of a pass over the original table.
-struct Sums {
+struct CornerSums {
     cells: Vec<u64>,
     side: usize,
 }
 
-impl Sums {
-    fn of(table: &PairTable) -> Sums {
+impl CornerSums {
+    fn of(table: &PairTable) -> CornerSums {
         let side = table.thresholds + 1;
-        let mut sums = Sums {
+        let mut sums = CornerSums {
             cells: table.cells.clone(),
             side,
         };
@@ -219,25 +219,25 @@ impl Sums {
         self.cells.get(i * self.side + j).copied().unwrap_or(0)
     }
 
-    fn counts(&self, estimated: usize, truth: usize) -> Counts {
-        let correct = self.at(estimated + 1, truth + 1);
+    fn counts(&self, estimated: usize, actual: usize) -> Counts {
+        let correct = self.at(estimated + 1, actual + 1);
         Counts {
             correct,
             wrong: self.at(estimated + 1, 0) - correct,
-            missed: self.at(0, truth + 1) - correct,
+            missed: self.at(0, actual + 1) - correct,
         }
     }
 }
 
 /// All classes of a ratio.
-pub(super) struct Ratio<'a> {
+pub(super) struct RatioTrials<'a> {
     /// The n of 1/n.
     pub n: u32,
     /// In the study's order.
     pub trials: Vec<Tried<'a>>,
 }
 
-impl Ratio<'_> {
+impl RatioTrials<'_> {
     /// `1/16`, or `full`.
     pub(super) fn name(&self) -> String {
         ratio_name(self.n)
@@ -246,17 +246,17 @@ impl Ratio<'_> {
     /// A measure over the classes.
     pub(super) fn spread(
         &self,
-        measure: Measure,
+        measure: Metric,
         scope: Scope,
-        pairs: Pairs,
+        pairs: PairKind,
         threshold: usize,
-    ) -> Spread {
+    ) -> ClassSpread {
         let trials = self.trials.iter();
-        Spread::of(trials.map(|t| measure.of(t.counts(scope, pairs, threshold))))
+        ClassSpread::of(trials.map(|t| measure.of(t.counts(scope, pairs, threshold))))
     }
 
-    pub(super) fn precision(&self, scope: Scope, pairs: Pairs, threshold: usize) -> Spread {
-        self.spread(Measure::Precision, scope, pairs, threshold)
+    pub(super) fn precision(&self, scope: Scope, pairs: PairKind, threshold: usize) -> ClassSpread {
+        self.spread(Metric::Precision, scope, pairs, threshold)
     }
 
     /// Mean number of shingles sampled.
@@ -278,7 +278,7 @@ pub(super) fn ratio_name(n: u32) -> String {
 pub(super) struct View<'a> {
     pub study: &'a Study,
     /// By n, ascending; the exact run, if there is one, is the first.
-    pub ratios: Vec<Ratio<'a>>,
+    pub ratios: Vec<RatioTrials<'a>>,
 }
 
 impl<'a> View<'a> {
@@ -290,13 +290,13 @@ impl<'a> View<'a> {
         }
         let ratios = by_n
             .into_iter()
-            .map(|(n, trials)| Ratio { n, trials })
+            .map(|(n, trials)| RatioTrials { n, trials })
             .collect();
         Ok(View { study, ratios })
     }
 
     /// Ratios that leave fingerprints out.
-    pub(super) fn sampled_ratios(&self) -> impl DoubleEndedIterator<Item = &Ratio<'a>> {
+    pub(super) fn sampled_ratios(&self) -> impl DoubleEndedIterator<Item = &RatioTrials<'a>> {
         self.ratios.iter().filter(|ratio| ratio.n > 1)
     }
 
@@ -332,17 +332,6 @@ impl<'a> View<'a> {
     pub(super) fn thresholds(&self) -> &[Threshold] {
         &self.study.config.thresholds
     }
-}
-
-/// First and last number of words of a group called `500-999` or `9000-`.
-pub(super) fn bounds(words: &str) -> Option<(u64, Option<u64>)> {
-    let (low, high) = words.split_once('-')?;
-    let high = if high.is_empty() {
-        None
-    } else {
-        Some(high.parse().ok()?)
-    };
-    Some((low.parse().ok()?, high))
 }
 
 fn tried<'a>(study: &Study, trial: &'a Trial) -> Result<Tried<'a>> {
@@ -396,14 +385,14 @@ fn tried<'a>(study: &Study, trial: &'a Trial) -> Result<Tried<'a>> {
     }
     let whole = whole.map(|sum| sum.unwrap_or_else(|| PairTable::new(thresholds)));
     let [_, _, all] = &whole;
-    let all = Sums::of(all);
+    let all = CornerSums::of(all);
     counts.push(whole.each_ref().map(diagonal));
     Ok(Tried { trial, counts, all })
 }
 
 /// Counts by threshold.
 fn diagonal(table: &PairTable) -> Vec<Counts> {
-    let sums = Sums::of(table);
+    let sums = CornerSums::of(table);
     (0..table.thresholds).map(|t| sums.counts(t, t)).collect()
 }
 
@@ -417,31 +406,24 @@ mod tests {
         for (place, cell) in table.cells.iter_mut().enumerate() {
             *cell = (place * place) as u64 % 7;
         }
-        let sums = Sums::of(&table);
+        let sums = CornerSums::of(&table);
         for estimated in 0..3 {
-            for truth in 0..3 {
-                let expected = table.counts(estimated, truth);
-                assert_eq!(sums.counts(estimated, truth), expected);
+            for actual in 0..3 {
+                let expected = table.counts(estimated, actual);
+                assert_eq!(sums.counts(estimated, actual), expected);
             }
         }
     }
 
     #[test]
     fn a_spread_leaves_out_what_is_undefined() {
-        let spread = Spread::of([Some(0.25), None, Some(0.75), Some(0.5)]);
+        let spread = ClassSpread::of([Some(0.25), None, Some(0.75), Some(0.5)]);
         assert_eq!((spread.defined, spread.undefined), (3, 1));
         let moments = spread.moments.unwrap();
         assert_eq!((moments.least, moments.greatest), (0.25, 0.75));
         assert_eq!(moments.mean, 0.5);
         // Of the population: (0.0625 + 0 + 0.0625) / 3.
         assert!((moments.deviation - (0.125f64 / 3.0).sqrt()).abs() < 1e-15);
-        assert_eq!(Spread::of([None]).moments, None);
-    }
-
-    #[test]
-    fn names_of_groups_have_bounds() {
-        assert_eq!(bounds("500-999"), Some((500, Some(999))));
-        assert_eq!(bounds("9000-"), Some((9000, None)));
-        assert_eq!(bounds("long"), None);
+        assert_eq!(ClassSpread::of([None]).moments, None);
     }
 }

@@ -57,7 +57,7 @@ mod tables;
 
 use serde::Serialize;
 
-use self::measure::{Measure, View};
+use self::measure::{Metric, View};
 use crate::Result;
 use crate::experiments::study::{Study, StudyFile, USUAL};
 use crate::report::charts::Chart;
@@ -92,13 +92,13 @@ pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
     let (chart, here) = (charts::figure1(&view, title), remarks::figure1(&view));
     made.chart("figure1", &chart, remarks::paper("figure1", 0), here);
 
-    for (figure, measure) in [(2, Measure::Precision), (3, Measure::Recall)] {
+    for (figure, measure) in [(2, Metric::Precision), (3, Metric::Recall)] {
         let floor = charts::floor(&view, measure);
         for ratio in view.sampled_ratios() {
             let name = format!("figure{figure}-{}", ratio.n);
             let title = match measure {
-                Measure::Precision => "Precision",
-                Measure::Recall => "Recall",
+                Metric::Precision => "Precision",
+                Metric::Recall => "Recall",
             };
             let title = format!("{title} at sampling ratio {}", ratio.name());
             made.table(&name, tables::by_threshold(&view, ratio, measure));

@@ -1,6 +1,6 @@
 //! Which ratio each size group needs (Ye, Wen & Ma 2008, section 6).
 
-use super::measure::{Pairs, Ratio, Scope, View};
+use super::measure::{PairKind, RatioTrials, Scope, View};
 
 /// Target precisions, in hundredths: the paper's 0.50 to 0.99, every one of them.
 pub(super) const TARGETS: std::ops::RangeInclusive<u32> = 50..=99;
@@ -10,7 +10,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// The ratios needed to reach a precision at a threshold.
 #[derive(Debug, PartialEq)]
-pub(super) struct Plan {
+pub(super) struct GroupRatios {
     /// In hundredths.
     pub target: u32,
     /// Number of the threshold.
@@ -28,7 +28,7 @@ pub(super) struct Plan {
 }
 
 /// Plans for every threshold (outer) and target (inner).
-pub(super) fn plans(view: &View) -> Vec<Plan> {
+pub(super) fn plans(view: &View) -> Vec<GroupRatios> {
     let mut plans = Vec::new();
     for threshold in 0..view.thresholds().len() {
         plans.extend(TARGETS.map(|target| plan(view, target, threshold)));
@@ -37,21 +37,21 @@ pub(super) fn plans(view: &View) -> Vec<Plan> {
 }
 
 /// The plan for one threshold and target.
-pub(super) fn plan(view: &View, target: u32, threshold: usize) -> Plan {
+pub(super) fn plan(view: &View, target: u32, threshold: usize) -> GroupRatios {
     let mut groups = Vec::with_capacity(view.study.groups.len());
     let mut without_pairs = 0;
     let mut sampled = 0.0;
     for group in 0..view.study.groups.len() {
         let scope = Scope::Group(group);
-        without_pairs += usize::from(!has_pairs(view, scope, Pairs::Same, threshold));
-        let chosen = coarsest(view, scope, Pairs::Same, threshold, target);
+        without_pairs += usize::from(!has_pairs(view, scope, PairKind::Same, threshold));
+        let chosen = coarsest(view, scope, PairKind::Same, threshold, target);
         groups.push(chosen.map_or(1, |ratio| ratio.n));
         sampled += taken(view, chosen, scope);
     }
-    let uniform = coarsest(view, Scope::All, Pairs::All, threshold, target);
+    let uniform = coarsest(view, Scope::All, PairKind::All, threshold, target);
     let all = view.whole(Scope::All).shingles as f64;
     let share = |part: f64| (all > 0.0).then(|| part / all);
-    Plan {
+    GroupRatios {
         target,
         threshold,
         groups,
@@ -63,7 +63,7 @@ pub(super) fn plan(view: &View, target: u32, threshold: usize) -> Plan {
 }
 
 /// Whether there is any pair, true or found at some ratio.
-fn has_pairs(view: &View, scope: Scope, pairs: Pairs, threshold: usize) -> bool {
+fn has_pairs(view: &View, scope: Scope, pairs: PairKind, threshold: usize) -> bool {
     let mut trials = view.ratios.iter().flat_map(|ratio| &ratio.trials);
     trials.any(|trial| {
         let counts = trial.counts(scope, pairs, threshold);
@@ -76,10 +76,10 @@ fn has_pairs(view: &View, scope: Scope, pairs: Pairs, threshold: usize) -> bool 
 fn coarsest<'v, 'a>(
     view: &'v View<'a>,
     scope: Scope,
-    pairs: Pairs,
+    pairs: PairKind,
     threshold: usize,
     target: u32,
-) -> Option<&'v Ratio<'a>> {
+) -> Option<&'v RatioTrials<'a>> {
     let target = f64::from(target) / 100.0;
     if !has_pairs(view, scope, pairs, threshold) {
         return view.sampled_ratios().next_back();
@@ -91,7 +91,7 @@ fn coarsest<'v, 'a>(
 }
 
 /// Shingles to process: the mean number sampled, or all.
-fn taken(view: &View, ratio: Option<&Ratio>, scope: Scope) -> f64 {
+fn taken(view: &View, ratio: Option<&RatioTrials>, scope: Scope) -> f64 {
     let sampled = ratio.and_then(|ratio| ratio.sampled(scope));
     sampled.unwrap_or_else(|| view.whole(scope).shingles as f64)
 }

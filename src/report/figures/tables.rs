@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 
-use super::measure::{Measure, Pairs, Ratio, Scope, Spread, View, bounds, mean, ratio_name};
-use super::plan::Plan;
+use super::measure::{ClassSpread, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name};
+use super::plan::GroupRatios;
+use crate::report::wording::bounds;
 
 /// Words, documents and shingles by group of the TREC .GOV collection without exact duplicates
 /// (Ye, Wen & Ma 2008, Table 3).
@@ -21,7 +22,7 @@ pub(super) const GOV: [(&str, u64, u64); 11] = [
     ("9000-", 7_775, 93_564_410),
 ];
 
-/// Lines of fields, the first the names of the columns.
+/// Lines of fields. The first line has the names of the columns.
 struct Table(String);
 
 impl Table {
@@ -57,8 +58,8 @@ fn decimal(number: Option<f64>) -> String {
     number.map_or_else(String::new, |number| format!("{number:.6}"))
 }
 
-/// Mean, standard deviation, least and greatest.
-fn moments(spread: &Spread) -> [String; 4] {
+/// Mean, standard deviation, minimum and maximum.
+fn moments(spread: &ClassSpread) -> [String; 4] {
     let of = spread.moments;
     [
         decimal(of.map(|m| m.mean)),
@@ -97,7 +98,7 @@ pub(super) fn trials(view: &View) -> String {
             for (place, threshold) in view.thresholds().iter().enumerate() {
                 for scope in view.scopes() {
                     let sizes = tried.sizes(scope);
-                    for pairs in Pairs::EACH {
+                    for pairs in PairKind::EACH {
                         let counts = tried.counts(scope, pairs, place);
                         table.line([
                             ratio.name(),
@@ -152,9 +153,9 @@ pub(super) fn summary(view: &View) -> String {
         for (place, threshold) in view.thresholds().iter().enumerate() {
             for scope in view.scopes() {
                 let trials = || ratio.trials.iter();
-                for pairs in Pairs::EACH {
+                for pairs in PairKind::EACH {
                     let precision = ratio.precision(scope, pairs, place);
-                    let recall = ratio.spread(Measure::Recall, scope, pairs, place);
+                    let recall = ratio.spread(Metric::Recall, scope, pairs, place);
                     let found = trials().map(|t| t.counts(scope, pairs, place).found());
                     let empty = trials().map(|t| t.sizes(scope).nothing_sampled);
                     let mut line = vec![
@@ -196,15 +197,15 @@ pub(super) fn verified(view: &View) -> String {
     ]);
     for ratio in &view.ratios {
         for (estimated, c) in view.thresholds().iter().enumerate() {
-            for (truth, t) in view.thresholds().iter().enumerate() {
-                let counts = || ratio.trials.iter().map(|x| x.verified(estimated, truth));
-                let recall = Spread::of(counts().map(|c| c.recall()));
+            for (actual, t) in view.thresholds().iter().enumerate() {
+                let counts = || ratio.trials.iter().map(|x| x.verified(estimated, actual));
+                let recall = ClassSpread::of(counts().map(|c| c.recall()));
                 let mut line = vec![
                     ratio.name(),
                     text(c),
                     text(t),
                     text(ratio.trials.len()),
-                    // Truth is the same in every trial.
+                    // The true pairs are the same in every trial.
                     counts()
                         .next()
                         .map_or_else(String::new, |c| text(c.true_pairs())),
@@ -219,7 +220,7 @@ pub(super) fn verified(view: &View) -> String {
     table.0
 }
 
-/// The paper's group of the same words, where it has one.
+/// The paper's group with the same bounds, if it has one.
 pub(super) fn gov(words: &str) -> Option<(u64, u64)> {
     let same = |&&(name, _, _): &&(&str, u64, u64)| bounds(name) == bounds(words);
     GOV.iter().find(same).map(|&(_, d, s)| (d, s))
@@ -279,7 +280,7 @@ pub(super) fn figure1(view: &View) -> String {
 }
 
 /// Precision or recall of a ratio by threshold and group.
-pub(super) fn by_threshold(view: &View, ratio: &Ratio, measure: Measure) -> String {
+pub(super) fn by_threshold(view: &View, ratio: &RatioTrials, measure: Metric) -> String {
     let name = measure.name();
     let columns = ["mean", "sd", "least", "greatest"].map(|of| format!("{name}_{of}"));
     let mut names = vec![
@@ -312,14 +313,14 @@ pub(super) fn by_threshold(view: &View, ratio: &Ratio, measure: Measure) -> Stri
 }
 
 /// The pairs that figures show: the paper ran each group by itself, and the whole collection.
-pub(super) fn drawn(scope: Scope) -> Pairs {
+pub(super) fn drawn(scope: Scope) -> PairKind {
     match scope {
-        Scope::Group(_) => Pairs::Same,
-        Scope::All => Pairs::All,
+        Scope::Group(_) => PairKind::Same,
+        Scope::All => PairKind::All,
     }
 }
 
-pub(super) fn figure4(view: &View, plans: &[Plan]) -> String {
+pub(super) fn figure4(view: &View, plans: &[GroupRatios]) -> String {
     let mut columns: Vec<String> = [
         "target",
         "threshold",

@@ -1,4 +1,4 @@
-//! Two texts, and where their words differ.
+//! Finds where the words of two texts differ.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,33 +8,33 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::texts::Words;
 use crate::parse::{TokenKind, canonical_token};
 
-/// Words shown before and behind a difference.
+/// Words shown before and after a difference.
 const CONTEXT: usize = 15;
 
-/// A shorter stretch is not worth a fold.
+/// A shorter passage is not folded.
 const LEAST_FOLDED: usize = 10;
 
-/// What is shown of two texts, in order.
+/// A part of the comparison of two texts, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Block {
-    /// So many words that are alike, not shown.
+    /// A number of equal words that are not shown.
     Folded(usize),
-    /// What stands beside each other.
+    /// Passages that are shown side by side.
     Shown(Vec<Stretch>),
 }
 
-/// Bytes of the two texts; the same words, or such as only one has in this place.
+/// Byte ranges of the two texts: equal words, or words that only one text has in this place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
-    pub alike: bool,
+    pub equal: bool,
     pub a: Range<usize>,
     pub b: Range<usize>,
 }
 
-/// A text's words as what belongs to each: the punctuation around it, up to the next white space.
+/// A text cut into pieces: each word with the punctuation around it, up to the next white space.
 struct Pieces<'t> {
     words: &'t Words,
-    /// Where each piece begins; at last, where the text ends.
+    /// Where each piece begins, and finally where the text ends.
     starts: Vec<usize>,
 }
 
@@ -44,7 +44,8 @@ impl<'t> Pieces<'t> {
         let mut end = 0;
         for span in &words.spans {
             let between = words.text.get(end..span.start).unwrap_or_default();
-            // An opening bracket goes with the word behind it, what stands before white space does not.
+            // An opening bracket belongs to the word after it. Characters before white space belong
+            // to the word before.
             let at = match between.char_indices().rfind(|(_, c)| c.is_whitespace()) {
                 _ if starts.is_empty() => 0,
                 Some((at, c)) => end + at + c.len_utf8(),
@@ -67,8 +68,8 @@ impl<'t> Pieces<'t> {
         at(pieces.start).unwrap_or(all)..at(pieces.end).unwrap_or(all)
     }
 
-    /// A number for each word, the same for the same canonical text.
-    fn keys(&self, numbers: &mut HashMap<String, u32>, tokens: &TokenKind) -> Vec<u32> {
+    /// A number for each word; words with the same canonical text have the same number.
+    fn numbers(&self, numbers: &mut HashMap<String, u32>, tokens: &TokenKind) -> Vec<u32> {
         let text = &self.words.text;
         let spans = self.words.spans.iter();
         spans
@@ -83,23 +84,26 @@ impl<'t> Pieces<'t> {
 
 /// Where two texts differ, word by word, with some words around each difference.
 ///
-/// Myers 1986 with the limits that git sets to its search: a hostile pair of texts gets a longer list of
-/// differences than it needs, not a longer time.
+/// Myers 1986, with the limits that git sets on the search: for a hostile pair of texts the list of
+/// differences gets longer than needed, but the search takes no longer.
 pub(super) fn changes(a: &Words, b: &Words, tokens: &TokenKind) -> Vec<Block> {
     let mut numbers = HashMap::new();
     let (a, b) = (Pieces::new(a), Pieces::new(b));
-    let keys = (a.keys(&mut numbers, tokens), b.keys(&mut numbers, tokens));
+    let (of_a, of_b) = (
+        a.numbers(&mut numbers, tokens),
+        b.numbers(&mut numbers, tokens),
+    );
     drop(numbers);
     let mut stretches: Vec<(bool, Range<usize>, Range<usize>)> = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &keys.0, &keys.1) {
-        let alike = matches!(op, DiffOp::Equal { .. });
+    for op in capture_diff_slices(Algorithm::Myers, &of_a, &of_b) {
+        let equal = matches!(op, DiffOp::Equal { .. });
         let (of_a, of_b) = (op.old_range(), op.new_range());
         match stretches.last_mut() {
-            Some((before, end_a, end_b)) if *before == alike => {
+            Some((before, end_a, end_b)) if *before == equal => {
                 end_a.end = of_a.end;
                 end_b.end = of_b.end;
             }
-            _ => stretches.push((alike, of_a, of_b)),
+            _ => stretches.push((equal, of_a, of_b)),
         }
     }
     fold(&stretches, &a, &b)
@@ -113,21 +117,21 @@ fn fold(
     let mut blocks = Vec::new();
     let mut shown: Vec<Stretch> = Vec::new();
     let last = stretches.len().saturating_sub(1);
-    for (n, (alike, of_a, of_b)) in stretches.iter().enumerate() {
+    for (n, (equal, of_a, of_b)) in stretches.iter().enumerate() {
         let mut push = |of_a: Range<usize>, of_b: Range<usize>| {
             if !of_a.is_empty() || !of_b.is_empty() {
                 shown.push(Stretch {
-                    alike: *alike,
+                    equal: *equal,
                     a: a.bytes(of_a),
                     b: b.bytes(of_b),
                 });
             }
         };
-        // At the ends of the texts there is a difference on one side only.
+        // At each end of the texts there is a difference on one side only.
         let before = if n == 0 { 0 } else { CONTEXT };
-        let behind = if n == last { 0 } else { CONTEXT };
-        let folded = of_a.len().saturating_sub(before + behind);
-        if !alike || folded < LEAST_FOLDED {
+        let after = if n == last { 0 } else { CONTEXT };
+        let folded = of_a.len().saturating_sub(before + after);
+        if !equal || folded < LEAST_FOLDED {
             push(of_a.clone(), of_b.clone());
             continue;
         }
@@ -142,13 +146,13 @@ fn fold(
         let mut push = |of_a: Range<usize>, of_b: Range<usize>| {
             if !of_a.is_empty() {
                 shown.push(Stretch {
-                    alike: true,
+                    equal: true,
                     a: a.bytes(of_a),
                     b: b.bytes(of_b),
                 });
             }
         };
-        push(of_a.end - behind..of_a.end, of_b.end - behind..of_b.end);
+        push(of_a.end - after..of_a.end, of_b.end - after..of_b.end);
     }
     if !shown.is_empty() {
         blocks.push(Block::Shown(shown));
@@ -170,7 +174,7 @@ mod tests {
     }
 
     /// Both sides as text: `[-only in a-]`, `{+only in b+}`, `<n>` for a fold.
-    fn told(a: &str, b: &str) -> (String, String) {
+    fn marked(a: &str, b: &str) -> (String, String) {
         let (mut left, mut right) = (String::new(), String::new());
         for block in changes(&words(a), &words(b), &TokenKind::Words) {
             match block {
@@ -180,13 +184,13 @@ mod tests {
                 }
                 Block::Shown(stretches) => {
                     for Stretch {
-                        alike,
+                        equal,
                         a: of_a,
                         b: of_b,
                     } in stretches
                     {
                         let (a, b) = (&a[of_a], &b[of_b]);
-                        if alike {
+                        if equal {
                             left.push_str(a);
                             right.push_str(b);
                         } else {
@@ -202,7 +206,7 @@ mod tests {
 
     #[test]
     fn words_are_compared_as_they_are_shingled() {
-        let (a, b) = told(
+        let (a, b) = marked(
             "The Cat (black) sat; on the mat.",
             "the cat [black], stood on THE mat",
         );
@@ -219,7 +223,7 @@ mod tests {
             ("(a", "a)"),
             ("«a» b", "- a -"),
         ] {
-            let (left, right) = told(a, b);
+            let (left, right) = marked(a, b);
             assert_eq!(left.replace("[-", "").replace("-]", ""), a);
             assert_eq!(right.replace("{+", "").replace("+}", ""), b);
         }
@@ -228,17 +232,17 @@ mod tests {
     #[test]
     fn long_stretches_are_folded_between_differences() {
         let same: String = (0..100).map(|n| format!("w{n} ")).collect();
-        let (a, _) = told(&format!("{same}x {same}"), &format!("{same}y {same}"));
+        let (a, _) = marked(&format!("{same}x {same}"), &format!("{same}y {same}"));
         let context: String = (85..100).map(|n| format!("w{n} ")).collect();
         let behind: String = (0..15).map(|n| format!("w{n} ")).collect();
         assert_eq!(a, format!("<85>{context}[-x -]{behind}<85>"));
-        let (a, _) = told(&format!("x {same}y"), &format!("y {same}x"));
+        let (a, _) = marked(&format!("x {same}y"), &format!("y {same}x"));
         assert_eq!(a, format!("[-x -]{behind}<70>{context}[-y-]"));
-        assert_eq!(told(&same, &same).0, "<100>");
-        assert_eq!(told("a b c", "A, b c.").0, "a b c");
+        assert_eq!(marked(&same, &same).0, "<100>");
+        assert_eq!(marked("a b c", "A, b c.").0, "a b c");
     }
 
-    /// A permutation shares all words and hardly a stretch: the worst for the search.
+    /// A permutation shares all words but no long passage: the worst case for the search.
     #[test]
     fn a_hostile_pair_takes_bounded_time() {
         let n = super::super::WORDS_COMPARED;

@@ -13,8 +13,8 @@ use crate::workspace::Workspace;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use super::texts::Text;
-use super::{Held, MEMBERS_SHOWN, PageConfig, STAGE};
+use super::texts::ShownText;
+use super::{MEMBERS_SHOWN, PageConfig, PageMemory, STAGE};
 
 /// Characters of a docno, title or address that are kept.
 const NAME_CHARS: usize = 300;
@@ -156,7 +156,7 @@ pub(super) struct Member {
     pub first: u32,
     /// The values from which the measure is printed, for this member and the representative, and
     /// the sizes of both; `None` if that pair is not listed.
-    pub alike: Option<(u64, (u32, u32))>,
+    pub similarity: Option<(u64, (u32, u32))>,
 }
 
 /// The data of a document that is shown.
@@ -223,18 +223,21 @@ impl Most {
     }
 }
 
-/// Bytes of memory for choosing, without the names of the documents shown.
+/// Bytes of memory for the choice, without the names of the documents shown.
 pub(super) fn bytes(documents: u64, levels: usize, measure: Measure, most: &Most) -> u64 {
     let sum = |sizes: &[usize]| sizes.iter().sum::<usize>() as u64;
-    // Lists and tables grow up to twice what is in them; so do the nodes of a tree.
+    // Lists and tables may have twice the size of their contents, and so may the nodes of a tree.
     let cluster = 2 * sum(&[size_of::<ShownCluster>(), size_of::<(u32, usize)>()]);
     let member = 2 * sum(&[size_of::<Member>(), size_of::<((u32, u32), Option<u64>)>()]);
-    // The nearest, twice as many at random, and what is shown of both.
+    // The nearest pairs, twice their number at random, and the data shown of both.
     let pair = 6 * sum(&[
         size_of::<(Score, u64, (u32, u64))>(),
         size_of::<ShownPair>(),
     ]);
-    let document = 2 * sum(&[size_of::<(u32, ShownDocument)>(), size_of::<(u32, Text)>()]);
+    let document = 2 * sum(&[
+        size_of::<(u32, ShownDocument)>(),
+        size_of::<(u32, ShownText)>(),
+    ]);
     let shown = most
         .members
         .saturating_add(most.pairs.saturating_mul(4))
@@ -251,15 +254,15 @@ pub(super) fn bytes(documents: u64, levels: usize, measure: Measure, most: &Most
     .fold(columns, |sum, (n, each)| {
         sum.saturating_add(n.saturating_mul(each))
     })
-    // More than any collection has, and still a number that can be rounded up.
+    // More than any collection needs, but small enough to be rounded up.
     .min(1 << 60)
 }
 
-/// Goes through pairs and documents, and chooses.
+/// Chooses from the pairs and documents.
 pub(super) fn choose(
     workspace: &Workspace,
     config: &PageConfig,
-    held: &mut Held<'_>,
+    memory: &mut PageMemory<'_>,
     context: &Context<'_>,
 ) -> Result<Chosen> {
     let documents = Catalogue::stats(workspace)?.documents as u32;
@@ -269,8 +272,8 @@ pub(super) fn choose(
     let mut nearest = Least::new(config.pairs);
     let mut random = Least::new(config.pairs.saturating_mul(2));
     let mut histogram = [0; HUNDREDTHS];
-    let asked = workspace.manifest.get::<PairsEntry>();
-    let measure = asked.map_or(Measure::default(), |pairs| pairs.config.measure);
+    let entry = workspace.manifest.get::<PairsEntry>();
+    let measure = entry.map_or(Measure::default(), |pairs| pairs.config.measure);
     let mut n = 0u64;
     each_pair(workspace, |pair| {
         check_now_and_then(&mut n, context)?;
@@ -280,11 +283,11 @@ pub(super) fn choose(
             let score = Score::of(measure, &pair, sizes);
             histogram[score.bin()] += 1;
             let key = Pair::key(pair.a, pair.b);
-            let told = (pair.shared, pair.amount(measure));
-            nearest.offer((score, key, told));
+            let counts = (pair.shared, pair.amount(measure));
+            nearest.offer((score, key, counts));
             // The pairs with the smallest hashes: as random as the hash is, in one pass.
             let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&key.to_le_bytes(), config.seed);
-            random.offer((hash, key, told));
+            random.offer((hash, key, counts));
         }
         Ok(())
     })?;
@@ -302,12 +305,12 @@ pub(super) fn choose(
     let nearest: Vec<ShownPair> = nearest
         .sorted()
         .into_iter()
-        .map(|(_, key, told)| shown(key, told))
+        .map(|(_, key, counts)| shown(key, counts))
         .collect();
     let mut random: Vec<ShownPair> = random
         .sorted()
         .into_iter()
-        .map(|(_, key, told)| shown(key, told))
+        .map(|(_, key, counts)| shown(key, counts))
         .filter(|pair| !nearest.contains(pair))
         .take(config.pairs)
         .collect();
@@ -328,7 +331,7 @@ pub(super) fn choose(
     for cluster in &clusters {
         wanted.extend(cluster.shown.iter().map(|member| member.document));
     }
-    let documents = look_up(workspace, wanted, held, context)?;
+    let documents = look_up(workspace, wanted, memory, context)?;
     Ok(Chosen {
         clusters,
         nearest,
@@ -354,7 +357,8 @@ fn check_now_and_then(n: &mut u64, context: &Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The clusters with the most documents, the largest first; of equal ones the first in the input.
+/// The clusters with the most documents, the largest first. Clusters of the same size are in input
+/// order.
 fn largest(sets: &mut UnionFind, documents: u32, most: usize) -> Vec<ShownCluster> {
     let mut sizes = vec![0u32; documents as usize];
     for document in 0..documents {
@@ -378,7 +382,7 @@ fn largest(sets: &mut UnionFind, documents: u32, most: usize) -> Vec<ShownCluste
         .collect()
 }
 
-/// Fills in the first members, and how many equal an earlier one.
+/// Fills in the first members, and the number of those that equal an earlier member.
 fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, representatives: &Column) {
     let by_root: HashMap<u32, usize> = clusters
         .iter()
@@ -396,7 +400,7 @@ fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, representatives:
                 cluster.shown.push(Member {
                     document,
                     first,
-                    alike: None,
+                    similarity: None,
                 });
             }
         }
@@ -415,16 +419,16 @@ fn resemblances(
         .get::<PairsEntry>()
         .map(|pairs| pairs.config);
     let listed = pairs_listed(workspace);
-    let mut alike: BTreeMap<(u32, u32), Option<u64>> = BTreeMap::new();
+    let mut similarity: BTreeMap<(u32, u32), Option<u64>> = BTreeMap::new();
     for cluster in &*clusters {
         for member in &cluster.shown {
-            alike.insert((cluster.root, member.first), None);
+            similarity.insert((cluster.root, member.first), None);
         }
     }
     let mut n = 0u64;
     each_pair(workspace, |pair| {
         check_now_and_then(&mut n, context)?;
-        if let (Some(amount), Some(config)) = (alike.get_mut(&(pair.a, pair.b)), config) {
+        if let (Some(amount), Some(config)) = (similarity.get_mut(&(pair.a, pair.b)), config) {
             let (a, b) = sampled.measured(pair.a, pair.b);
             // If pairs are not listed, links may be below the threshold.
             let reached = || {
@@ -439,9 +443,12 @@ fn resemblances(
     })?;
     for cluster in clusters {
         for member in &mut cluster.shown {
-            let amount = alike.get(&(cluster.root, member.first)).copied().flatten();
+            let amount = similarity
+                .get(&(cluster.root, member.first))
+                .copied()
+                .flatten();
             let sizes = sampled.measured(cluster.root, member.first);
-            member.alike = amount.map(|amount| (amount, sizes));
+            member.similarity = amount.map(|amount| (amount, sizes));
         }
     }
     Ok(())
@@ -451,7 +458,7 @@ fn resemblances(
 fn look_up(
     workspace: &Workspace,
     mut wanted: Vec<u32>,
-    held: &mut Held<'_>,
+    memory: &mut PageMemory<'_>,
     context: &Context<'_>,
 ) -> Result<HashMap<u32, ShownDocument>> {
     wanted.sort_unstable();
@@ -463,7 +470,7 @@ fn look_up(
         check_now_and_then(&mut n, context)?;
         if wanted.next_if_eq(&number).is_some() {
             let document = shorten(document);
-            if held.take(document.name_bytes()) {
+            if memory.take(document.name_bytes()) {
                 found.insert(number, document);
             }
         }
@@ -497,7 +504,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_are_kept_whatever_the_order() {
+    fn the_smallest_are_kept_in_any_order() {
         for order in [[5, 1, 4, 2, 3], [1, 2, 3, 4, 5], [5, 4, 3, 2, 1]] {
             let mut least = Least::new(3);
             order.into_iter().for_each(|n| least.offer(n));

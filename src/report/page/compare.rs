@@ -6,29 +6,29 @@ use crate::experiments::compare::{Comparison, Families, TableFile};
 use crate::methods::Spec;
 use crate::numbers::{self, count, counted};
 
-/// Families shown with a row each.
+/// Limit on the families that have a row.
 const FAMILIES_SHOWN: usize = 50;
 
-/// The page, whole.
+/// The whole page.
 pub(crate) fn page(comparison: &Comparison, specs: &[Spec], figures: &[TableFile]) -> Vec<u8> {
     let mut html = Html::default();
-    super::sections::head(&mut html, "Methods side by side");
+    super::frame::head(&mut html, "Methods side by side");
     let (documents, representatives) = (comparison.documents, comparison.representatives);
     html.raw("<p>")
         .show(counted(documents, "document"))
-        .raw(", ")
+        .raw(". ")
         .show(count(representatives))
         .raw(
-            " of them no exact duplicates of earlier ones. Pairs are of these alone: exact duplicates are found \
-             by every method.</p>\n<nav aria-label=\"Contents\"><a href=\"#found\">What each found</a>\
-             <a href=\"#truth\">Precision and recall</a><a href=\"#agreement\">Agreement</a>",
+            " of them are not exact duplicates of earlier ones. Only these are compared, because every \
+             method finds exact duplicates.</p>\n<nav aria-label=\"Contents\"><a href=\"#found\">Results and costs</a>\
+             <a href=\"#accuracy\">Precision and recall</a><a href=\"#agreement\">Agreement</a>",
         );
     if comparison.families.is_some() {
         html.raw("<a href=\"#copies\">Edited copies</a>");
     }
     html.raw("<a href=\"#methods\">The methods</a></nav>\n</header>\n<main>\n");
     found(&mut html, comparison);
-    truth(&mut html, comparison);
+    accuracy(&mut html, comparison);
     agreement(&mut html, comparison);
     if let Some(families) = &comparison.families {
         copies(&mut html, comparison, families, figures);
@@ -85,22 +85,22 @@ fn share(part: u64, whole: u64) -> String {
 
 fn found(html: &mut Html, comparison: &Comparison) {
     html.raw(
-        "<section id=\"found\">\n<h2>What each found, and what it cost</h2>\n<p>Ignored: documents without \
-         a key, which the method cannot find. Peak: resident memory of the process that ran the method; time and \
-         bytes on disk do not count the reading of the collection, which all share.</p>\n",
+        "<section id=\"found\">\n<h2>Results and costs</h2>\n<p>Ignored: documents without features, \
+         which the method cannot find. Peak memory: resident memory of the process that ran the method. \
+         Times and disk space do not include reading the collection, which all methods share.</p>\n",
     );
     let head = [
         "method",
         "ignored",
-        "keys a document",
+        "features per document",
         "pairs",
         "clusters",
-        "documents in them",
-        "largest",
-        "CPU s",
-        "wall s",
-        "peak",
-        "disk",
+        "documents in clusters",
+        "largest cluster",
+        "CPU time (s)",
+        "wall time (s)",
+        "peak memory",
+        "disk space",
     ];
     let whole = comparison.representatives.max(1) as f64;
     let rows = comparison.methods.iter().map(|row| {
@@ -122,12 +122,13 @@ fn found(html: &mut Html, comparison: &Comparison) {
     html.raw("</section>\n");
 }
 
-fn truth(html: &mut Html, comparison: &Comparison) {
+fn accuracy(html: &mut Html, comparison: &Comparison) {
     html.raw(
-        "<section id=\"truth\">\n<h2>Precision and recall</h2>\n<p>Precision: the share of a method's pairs \
-         that the truth has. Recall: the share of the truth's pairs that the method has. Utility: true pairs less \
-         a cost for each wrong one (Kołcz &amp; Chowdhury 2008, equation 5). A truth is itself a method: what \
-         it does not call a pair may still be one to a reader.</p>\n",
+        "<section id=\"accuracy\">\n<h2>Precision and recall</h2>\n<p>Precision: the share of a method's pairs \
+         that are in the ground truth. Recall: the share of the pairs of the ground truth that the method \
+         finds. Utility: the number of true pairs minus a cost for each false one (Kołcz &amp; Chowdhury \
+         2008, equation 5). A ground truth is itself the result of a method: two documents that it does \
+         not pair may still be near-duplicates for a reader.</p>\n",
     );
     let first = comparison.methods.first();
     for (n, against) in first.iter().flat_map(|row| &row.against).enumerate() {
@@ -147,7 +148,14 @@ fn truth(html: &mut Html, comparison: &Comparison) {
                 against.utility.to_string(),
             ])
         });
-        let head = ["method", "pairs", "true", "precision", "recall", "utility"];
+        let head = [
+            "method",
+            "pairs",
+            "true pairs",
+            "precision",
+            "recall",
+            "utility",
+        ];
         table(html, &head, &rows.collect::<Vec<_>>());
     }
     html.raw("</section>\n");
@@ -162,12 +170,12 @@ fn agreement(html: &mut Html, comparison: &Comparison) {
         .raw("; ")
         .show(count(all))
         .raw(
-            " by all. Each row: of the pairs of its method, the share that the method of the column has \
-             too, and those that no other has.</p>\n",
+            " by all methods. Each row shows the share of its method's pairs that the method of the column \
+             finds too, and the number of pairs found only by this method.</p>\n",
         );
     let mut head = vec!["method"];
     head.extend(comparison.methods.iter().map(|row| row.method.as_str()));
-    head.push("alone");
+    head.push("only by this method");
     let rows = comparison.methods.iter().enumerate().map(|(a, row)| {
         let own = agreement.both[a][a];
         let mut cells = vec![row.method.clone()];
@@ -176,7 +184,7 @@ fn agreement(html: &mut Html, comparison: &Comparison) {
         cells
     });
     table(html, &head, &rows.collect::<Vec<_>>());
-    html.raw("<h3>Pairs by how many methods found them</h3>\n");
+    html.raw("<h3>Pairs by the number of methods that found them</h3>\n");
     let rows = agreement.by_methods.iter().enumerate().map(|(n, &pairs)| {
         vec![
             format!("{}", n + 1),
@@ -194,12 +202,13 @@ fn agreement(html: &mut Html, comparison: &Comparison) {
 
 fn copies(html: &mut Html, comparison: &Comparison, families: &Families, figures: &[TableFile]) {
     html.raw("<section id=\"copies\">\n<h2>Edited copies</h2>\n<p>")
-        .show(count(families.copies))
-        .raw(" copies of ")
-        .show(count(families.originals))
+        .show(counted(families.copies, "copy"))
+        .raw(" of ")
+        .show(counted(families.originals, "original"))
         .raw(
-            " originals. A document of a family is found if its cluster has another of the family; a perfect \
-             method makes one cluster of each (Chowdhury et al. 2002, Tables III and IV).</p>\n",
+            ". An original and its copies are a family. A document is found if its cluster has another \
+             document of its family. A perfect method makes one cluster of each family (Chowdhury et al. \
+             2002, Tables III and IV).</p>\n",
         );
     let members: u64 = families.rows.iter().map(|row| row.documents).sum();
     let rows = comparison.methods.iter().enumerate().map(|(n, method)| {
@@ -211,7 +220,7 @@ fn copies(html: &mut Html, comparison: &Comparison, families: &Families, figures
             format!("{:.1}", clusters as f64 / families.originals.max(1) as f64),
         ]
     });
-    let head = ["method", "found ratio", "clusters of an original"];
+    let head = ["method", "documents found", "clusters per family"];
     table(html, &head, &rows.collect::<Vec<_>>());
     for figure in figures {
         html.raw("<figure class=\"scroll\">\n")
@@ -219,10 +228,11 @@ fn copies(html: &mut Html, comparison: &Comparison, families: &Families, figures
             .raw("\n</figure>\n");
     }
     html.raw(
-        "<p>First: similarity by each method's own measure (where it asks for a number of keys in common, the \
-         resemblance of the key sets), on average over the copies with as many edits. Second: the same between \
-         originals, which are different documents; the further to the left a line rises, the less it takes \
-         different documents for alike (Cherkasova et al. 2009, Figures 2 to 8).</p>\n\
+        "<p>The first figure shows the similarity of copies to their original by each method's own measure, on \
+         average over the copies with the same number of edits. For a method that counts common features, \
+         it shows the resemblance of the feature sets. The second figure shows the same between \
+         originals, which are different documents: the further to the left a line rises, the less similar \
+         the method finds them (Cherkasova et al. 2009, Figures 2 to 8).</p>\n\
          <details>\n<summary>Each original</summary>\n",
     );
     let mut head = vec!["original", "documents"];

@@ -8,7 +8,7 @@
 
 use std::fmt::Display;
 
-use crate::report::charts::{Row, bars};
+use crate::report::charts::{BarRow, bars};
 
 /// Markup in memory.
 #[derive(Debug, Default)]
@@ -32,12 +32,12 @@ fn written(c: char) -> Written {
         '"' => Written::Entity("&quot;"),
         '\'' => Written::Entity("&#39;"),
         '\n' | '\t' => Written::Entity(" "),
-        // Marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX 9), which let a
-        // text look like another, and the separators that end its lines and paragraphs.
+        // Marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX 9), which
+        // can make a text look like another, and the separators that end its lines and paragraphs.
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
             Written::CodePoint
         }
-        // Nothing to see at all: tags, interlinear annotations.
+        // Invisible: tags, interlinear annotations.
         '\u{e0000}'..='\u{e0fff}' | '\u{fff9}'..='\u{fffb}' => Written::CodePoint,
         c if c.is_control() || c as u32 & 0xfffe == 0xfffe => Written::Replaced,
         '\u{fdd0}'..='\u{fdef}' => Written::Replaced,
@@ -46,7 +46,7 @@ fn written(c: char) -> Written {
 }
 
 impl Html {
-    /// Appends markup of ours.
+    /// Appends markup of this program.
     pub fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
         self
@@ -69,7 +69,7 @@ impl Html {
         self
     }
 
-    /// Appends a displayable value as text: numbers.
+    /// Appends a displayable value, such as a number, as text.
     pub fn show(&mut self, value: impl Display) -> &mut Self {
         self.text(&value.to_string())
     }
@@ -91,14 +91,15 @@ impl Html {
             .raw("</a>")
     }
 
-    /// Appends bars, which take their colours from the page.
-    pub fn bars(&mut self, what: &str, rows: &[Row]) -> &mut Self {
+    /// Appends bars, which take their colours from the page. `what` describes them to readers who
+    /// do not see them.
+    pub fn bars(&mut self, what: &str, rows: &[BarRow]) -> &mut Self {
         self.0.push_str(bars(what, rows).text());
         self
     }
 
-    /// Appends an SVG file as an image, which runs no script and loads nothing whatever the file says.
-    /// `alternative` describes it to readers who do not see it.
+    /// Appends an SVG file as an image: whatever the file contains, browsers run no script of it
+    /// and load nothing for it. `alternative` describes it to readers who do not see it.
     pub fn image(&mut self, svg: &[u8], alternative: &str) -> &mut Self {
         self.raw("<img alt=\"").text(alternative);
         self.raw("\" src=\"data:image/svg+xml;base64,");
@@ -111,7 +112,7 @@ impl Html {
         self.0.as_bytes()
     }
 
-    /// Begins anew.
+    /// Removes all markup.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -137,7 +138,7 @@ fn base64(bytes: &[u8], text: &mut String) {
     }
 }
 
-/// `http:` or `https:`, and only characters that may stand in an attribute as they are.
+/// Whether this begins with `http://` or `https://` and has only visible characters.
 fn is_web_address(address: &str) -> bool {
     let scheme = |name: &str| {
         address

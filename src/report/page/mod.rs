@@ -17,7 +17,7 @@
 //!    each document with the same settings as the run, and use it if its MD5 is still the same
 //!    (`texts.rs`).
 //! 3. Compare the words of each pair of texts; fold stretches without a difference (`changes.rs`).
-//! 4. Write the page section by section (`sections.rs`).
+//! 4. Write the page section by section. Each section has a file of its own.
 //!
 //! # Invariants
 //! - The contents of documents, file names and arguments are written as text, never as markup
@@ -44,9 +44,14 @@
 
 mod changes;
 mod choose;
+mod clusters;
 pub(crate) mod compare;
+mod found;
+mod frame;
 mod html;
-mod sections;
+mod ledger;
+mod pairs;
+mod sizes;
 mod study;
 mod texts;
 
@@ -65,8 +70,8 @@ use std::path::Path;
 
 use super::wording::Wording;
 use html::Html;
-use sections::Which;
-use texts::Text;
+use pairs::Which;
+use texts::ShownText;
 
 const STAGE: &str = "report";
 
@@ -154,15 +159,15 @@ pub fn write(
             counted(documents, "document")
         )
     };
-    let mut held = Held {
+    let mut memory = PageMemory {
         budget: &context.budget,
         bytes: FIXED_BYTES + record + chosen,
     };
-    held.check(what)?;
+    memory.check(what)?;
     context.progress.start(STAGE, Unit::Count("steps"), Some(3));
 
-    let chosen = choose::choose(workspace, config, &mut held, context)?;
-    held.check(what)?;
+    let chosen = choose::choose(workspace, config, &mut memory, context)?;
+    memory.check(what)?;
     context.progress.at(1);
     let wanted: Vec<u32> = chosen
         .nearest
@@ -170,8 +175,8 @@ pub fn write(
         .chain(&chosen.random)
         .flat_map(|pair| [pair.a, pair.b])
         .collect();
-    let texts = texts::read(workspace, &chosen.documents, &wanted, &mut held, context)?;
-    held.check(what)?;
+    let texts = texts::read(workspace, &chosen.documents, &wanted, &mut memory, context)?;
+    memory.check(what)?;
     context.progress.at(2);
     context.stop.check(STAGE)?;
     // Modified figures would no longer show the study's results.
@@ -184,11 +189,11 @@ pub fn write(
 
     let mut out = AtomicFile::create(output)?;
     let mut html = Html::default();
-    sections::head(&mut html, "Near-duplicate documents");
-    sections::contents(&mut html, wording, !figures.is_empty(), listed);
-    sections::found(&mut html, &summary, wording, listed);
-    sections::ledger(&mut html, &summary);
-    sections::sizes(
+    frame::head(&mut html, "Near-duplicate documents");
+    frame::contents(&mut html, wording, !figures.is_empty(), listed);
+    found::found(&mut html, &summary, wording, listed);
+    ledger::ledger(&mut html, &summary);
+    sizes::sizes(
         &mut html,
         &summary,
         wording,
@@ -196,33 +201,33 @@ pub fn write(
     );
     flush(&mut html, &mut out)?;
     if !figures.is_empty() {
-        sections::study(&mut html, comparison.as_ref(), &figures);
+        study::section(&mut html, comparison.as_ref(), &figures);
         flush(&mut html, &mut out)?;
     }
-    sections::clusters_head(&mut html, &summary, wording, &chosen);
+    clusters::clusters_head(&mut html, &summary, wording, &chosen);
     for (at, cluster) in chosen.clusters.iter().enumerate() {
         let documents = &chosen.documents;
-        sections::one_cluster(&mut html, cluster, wording, listed, documents, at == 0);
+        clusters::one_cluster(&mut html, cluster, wording, listed, documents, at == 0);
         flush(&mut html, &mut out)?;
     }
-    sections::end(&mut html);
+    frame::end(&mut html);
     if listed {
         for (which, shown) in [
             (Which::Nearest, &chosen.nearest),
             (Which::Random, &chosen.random),
         ] {
-            sections::pairs_head(&mut html, which, shown.len(), &summary, wording, config);
+            pairs::pairs_head(&mut html, which, shown.len(), &summary, wording, config);
             for (at, pair) in shown.iter().enumerate() {
                 context.stop.check(STAGE)?;
                 let documents = &chosen.documents;
                 let open = at == 0;
-                sections::one_pair(&mut html, pair, documents, &texts, &summary, wording, open);
+                pairs::one_pair(&mut html, pair, documents, &texts, &summary, wording, open);
                 flush(&mut html, &mut out)?;
             }
-            sections::end(&mut html);
+            frame::end(&mut html);
         }
     }
-    sections::foot(&mut html, &summary);
+    frame::foot(&mut html, &summary);
     flush(&mut html, &mut out)?;
     let (bytes, checksum) = out.finish()?;
     disk::sync_parent(output)?;
@@ -231,7 +236,7 @@ pub fn write(
         pairs: (chosen.nearest.len() + chosen.random.len()) as u64,
         missing: texts
             .values()
-            .filter(|text| matches!(text, Text::Missing(_)))
+            .filter(|text| matches!(text, ShownText::Missing(_)))
             .count() as u64,
         bytes,
         checksum,
@@ -247,12 +252,12 @@ pub fn write(
 
 /// The memory of a page. Names and texts are counted as they are read. Those that do not fit are
 /// counted but not kept, so that the error can state the smallest sufficient budget.
-struct Held<'a> {
+struct PageMemory<'a> {
     budget: &'a Budget,
     bytes: u64,
 }
 
-impl Held<'_> {
+impl PageMemory<'_> {
     /// Counts this number of bytes; returns whether there is room for them.
     fn take(&mut self, bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes as u64);

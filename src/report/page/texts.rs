@@ -1,4 +1,4 @@
-//! The texts of the documents shown, from the input files again.
+//! Reads the texts of the documents shown from the input files again.
 
 use crate::ids::FingerprintKind;
 use crate::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens, token_spans};
@@ -14,14 +14,14 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::choose::ShownDocument;
-use super::{Held, STAGE, WORDS_COMPARED};
+use super::{PageMemory, STAGE, WORDS_COMPARED};
 
-/// Bytes of a text that are kept: 20,000 words of ordinary length take half.
+/// Limit on the bytes of a text that are kept. 20,000 words of ordinary length take half of it.
 pub(super) const TEXT_BYTES: usize = 256 << 10;
 
-/// A text, or why there is none.
+/// A text, or the reason why there is none.
 #[derive(Debug)]
-pub(super) enum Text {
+pub(super) enum ShownText {
     Found(Words),
     Missing(String),
 }
@@ -31,7 +31,7 @@ pub(super) enum Text {
 pub(super) struct Words {
     pub text: String,
     pub spans: Vec<std::ops::Range<usize>>,
-    /// Is this only the beginning?
+    /// Whether this is only the beginning of the text.
     pub cut: bool,
 }
 
@@ -41,16 +41,18 @@ impl Words {
     }
 }
 
-/// Reads the texts of documents, as far as there is room for them. Each input file is read once, as far as it is needed.
+/// Reads the texts of documents, as far as there is room for them. Each input file is read once, up
+/// to the last text that is needed.
 ///
-/// That an input is gone or another is no error: the report says so of the text.
+/// An input that is missing or was changed is not an error: the page gives the reason in place of
+/// the text.
 pub(super) fn read(
     workspace: &Workspace,
     documents: &HashMap<u32, ShownDocument>,
     wanted: &[u32],
-    held: &mut Held<'_>,
+    memory: &mut PageMemory<'_>,
     context: &Context<'_>,
-) -> Result<HashMap<u32, Text>> {
+) -> Result<HashMap<u32, ShownText>> {
     let mut places: Vec<(u32, u64, u32)> = wanted
         .iter()
         .filter_map(|&number| {
@@ -62,7 +64,7 @@ pub(super) fn read(
     places.dedup();
     let mut texts = HashMap::with_capacity(places.len());
     let mut inputs = InputList::open(workspace.directory())?;
-    let mut reader = Reader::new(workspace);
+    let mut reader = InputTexts::new(workspace);
     for of_file in places.chunk_by(|a, b| a.0 == b.0) {
         let Some(&(file, ..)) = of_file.first() else {
             continue;
@@ -72,22 +74,22 @@ pub(super) fn read(
             Some(entry) => match open(entry)? {
                 Err(problem) => problem,
                 Ok(input) => {
-                    reader.file(&input, of_file, documents, (&mut texts, held), context)?;
+                    reader.file(&input, of_file, documents, (&mut texts, memory), context)?;
                     let path = input.path.display();
-                    format!("{path} is not what it was when it was read: there is another record")
+                    format!("{path} has changed since it was read: another record is in its place")
                 }
             },
         };
         for &(_, _, number) in of_file {
             texts
                 .entry(number)
-                .or_insert_with(|| Text::Missing(problem.clone()));
+                .or_insert_with(|| ShownText::Missing(problem.clone()));
         }
     }
     Ok(texts)
 }
 
-/// The input of an entry of the list, if it is still there; otherwise the reason why it is not read.
+/// The input of an entry of the list if it is still there; otherwise the reason why it is not read.
 fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
     let path = Path::new(&entry.path);
     let Some(identity) = &entry.identity else {
@@ -107,10 +109,10 @@ fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
             };
             Err(format!("{}: {error}{from_here}", entry.path))
         }
-        // Opening a FIFO could wait for ever.
-        Ok(metadata) if !metadata.is_file() => Err(format!("{} is no file any more", entry.path)),
+        // Opening a FIFO could wait forever.
+        Ok(metadata) if !metadata.is_file() => Err(format!("{} is not a file", entry.path)),
         Ok(metadata) if metadata.len() != identity.size => Err(format!(
-            "{} has {} bytes, had {} when it was read",
+            "{} has {} bytes but had {} when it was read",
             entry.path,
             metadata.len(),
             identity.size
@@ -125,23 +127,23 @@ fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
     })
 }
 
-struct Reader<'w> {
+struct InputTexts<'w> {
     workspace: &'w Workspace,
-    /// Only for the MD5 of the canonical document: nothing is fingerprinted.
+    /// Computes only the MD5 of the canonical document, and no fingerprints.
     shingler: Shingler<u64>,
     parser: Parser,
 }
 
-impl<'w> Reader<'w> {
-    fn new(workspace: &'w Workspace) -> Reader<'w> {
+impl<'w> InputTexts<'w> {
+    fn new(workspace: &'w Workspace) -> InputTexts<'w> {
         let shingle = &collection::config(&workspace.manifest).shingle;
-        Reader {
+        InputTexts {
             workspace,
             shingler: Shingler::new(&ShingleConfig {
                 fingerprint: FingerprintKind::Xxh3,
                 ..shingle.clone()
             }),
-            // As it was written, white space folded.
+            // The text as written, with white space folded.
             parser: Parser::new(&ParseConfig {
                 tokens: TokenKind::Whitespace,
                 ..shingle.parse.clone()
@@ -149,13 +151,13 @@ impl<'w> Reader<'w> {
         }
     }
 
-    /// Reads the texts of one file; those that are not where they were are left out.
+    /// Reads the texts of one file. A text that is not in its place is left out.
     fn file(
         &mut self,
         input: &InputFile,
         wanted: &[(u32, u64, u32)],
         documents: &HashMap<u32, ShownDocument>,
-        (texts, held): (&mut HashMap<u32, Text>, &mut Held<'_>),
+        (texts, memory): (&mut HashMap<u32, ShownText>, &mut PageMemory<'_>),
         context: &Context<'_>,
     ) -> Result<()> {
         let config = &collection::config(&self.workspace.manifest).read;
@@ -198,8 +200,8 @@ impl<'w> Reader<'w> {
             {
                 self.shingler.shrink();
                 let words = self.words(&document);
-                if held.take(words.bytes()) {
-                    texts.insert(number, Text::Found(words));
+                if memory.take(words.bytes()) {
+                    texts.insert(number, ShownText::Found(words));
                 }
             }
         }
@@ -228,12 +230,12 @@ fn words(mut text: String, mut cut: bool, tokens: &TokenKind) -> Words {
         text.shrink_to_fit();
         cut = true;
     }
-    // Of a text of short words many more were found than are kept.
+    // A text of short words has many more spans than are kept.
     spans.shrink_to_fit();
     Words { text, spans, cut }
 }
 
-/// Takes the beginning of a text.
+/// Keeps the beginning of a text.
 #[derive(Default)]
 struct Beginning {
     bytes: Vec<u8>,
@@ -243,7 +245,8 @@ struct Beginning {
 impl TokenConsumer for Beginning {
     fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
         let bytes = tokens.bytes;
-        // All but the last character: so much is settled, and a token without end is not waited for.
+        // All characters but the last are final. Do not wait for the end of a token: it may never
+        // come.
         let done = if last {
             bytes.len()
         } else {
@@ -252,7 +255,7 @@ impl TokenConsumer for Beginning {
         };
         let room = TEXT_BYTES - self.bytes.len();
         let mut taken = done.min(room);
-        // Not in the middle of a character.
+        // Do not cut a character in two.
         while taken < done && taken > 0 && bytes.get(taken).is_some_and(|b| b & 0xc0 == 0x80) {
             taken -= 1;
         }
@@ -296,7 +299,7 @@ mod tests {
             (out.bytes.as_slice(), out.cut),
             (&b"Ein Satz, noch einer."[..], false)
         );
-        // In portions, words and one word without end, of characters of one byte and of three.
+        // Several words and one endless word, of characters of one byte and of three.
         for word in ["wort ", "\u{20ac}", "x", "\u{20ac} "] {
             for bytes in [TEXT_BYTES - 7, TEXT_BYTES, TEXT_BYTES + 9, 5 * TEXT_BYTES] {
                 let body = word.repeat(bytes / word.len());
@@ -313,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_words_are_compared() {
+    fn the_number_of_words_is_limited() {
         let text = "Wort, ".repeat(WORDS_COMPARED + 1);
         let found = words(text, false, &TokenKind::Words);
         assert_eq!(found.spans.len(), WORDS_COMPARED);

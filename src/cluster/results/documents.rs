@@ -1,0 +1,68 @@
+//! `exact-duplicates.tsv` and `documents.tsv`.
+
+use crate::Result;
+use crate::collection::{Names, each_document};
+use crate::progress::Context;
+use crate::store::disk::AtomicFile;
+use crate::workspace::{ResultFile, Workspace};
+use std::fmt::Write;
+
+use super::STAGE;
+use super::components::NO_CLUSTER;
+use super::lines::{cell, finished, size_column};
+
+/// Writes `exact-duplicates.tsv` and `documents.tsv`. `place` returns the first document with the
+/// same MD5 and the cluster of a document.
+pub(super) fn write_documents(
+    workspace: &Workspace,
+    header: &str,
+    names: &Names,
+    context: &Context<'_>,
+    mut place: impl FnMut(u32) -> (u32, u32),
+) -> Result<[ResultFile; 2]> {
+    let directory = workspace.directory();
+    let mut exact = AtomicFile::create(&directory.join("exact-duplicates.tsv"))?;
+    exact.put(header.as_bytes())?;
+    exact.put(b"docno\trepresentative\tmd5\n")?;
+    let mut all = AtomicFile::create(&directory.join("documents.tsv"))?;
+    all.put(header.as_bytes())?;
+    let size = size_column(&workspace.manifest);
+    let columns = format!("docno\turl\twords\t{size}\tsize_group\tcluster\n");
+    all.put(columns.as_bytes())?;
+    let mut line = String::new();
+    each_document(workspace, |number, document| {
+        if number.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+            context.progress.at(number.into());
+        }
+        let (first, cluster) = place(number);
+        let docno = cell(&document.docno);
+        if first != number {
+            line.clear();
+            let _ = write!(line, "{docno}\t{}\t", cell(names.get(first)?));
+            for byte in document.md5 {
+                let _ = write!(line, "{byte:02x}");
+            }
+            line.push('\n');
+            exact.put(line.as_bytes())?;
+        }
+        line.clear();
+        let url = document.url.as_deref().unwrap_or_default();
+        let cluster = if cluster == NO_CLUSTER {
+            String::new()
+        } else {
+            cluster.to_string()
+        };
+        let (words, shingles, group) = (document.words, document.shingles, document.group);
+        let _ = writeln!(
+            line,
+            "{docno}\t{}\t{words}\t{shingles}\t{group}\t{cluster}",
+            cell(url)
+        );
+        all.put(line.as_bytes())
+    })?;
+    Ok([
+        finished("exact-duplicates.tsv", exact)?,
+        finished("documents.tsv", all)?,
+    ])
+}

@@ -1,0 +1,166 @@
+//! The result files of a run.
+
+mod clusters;
+mod components;
+mod documents;
+mod lines;
+mod pairs;
+mod rejects;
+
+use crate::budget::ByteSize;
+use crate::collection::Catalogue;
+use crate::join::{Pairs, PairsEntry, sizes_of_pairs};
+use crate::measure::Measure;
+use crate::numbers::counted;
+use crate::progress::{Context, Unit};
+use crate::sample::{SampleEntry, Sampled};
+use crate::union_find::UnionFind;
+use crate::workspace::{ResultFile, StageRecord, Workspace, check_file};
+use crate::{Error, Result};
+
+use serde::{Deserialize, Serialize};
+
+use clusters::write_clusters;
+use components::Components;
+use documents::write_documents;
+use lines::header;
+use pairs::write_pairs;
+
+pub use lines::cell;
+pub(crate) use rejects::{reject_line, write_rejects};
+
+const STAGE: &str = "cluster";
+/// Buffers of readers and writers.
+const FIXED_BYTES: u64 = 12 << 20;
+/// The least and the most memory for sorting the members of clusters.
+const LEAST_SORT_BYTES: u64 = 1 << 20;
+const MOST_SORT_BYTES: u64 = 1 << 30;
+
+/// The result files of this stage, in the order in which they are written.
+pub const RESULT_FILES: [&str; 5] = [
+    "pairs.tsv",
+    "clusters.jsonl",
+    "exact-duplicates.tsv",
+    "documents.tsv",
+    "rejects.jsonl",
+];
+
+/// Counters of the clustering.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterStats {
+    /// Clusters of two documents or more.
+    pub clusters: u64,
+    /// Documents in these clusters.
+    pub documents: u64,
+    /// Documents of the largest cluster.
+    pub largest: u64,
+    /// Clusters of exact duplicates only.
+    pub exact_only: u64,
+    /// Documents in clusters other than the representatives. Keeping one document of each cluster
+    /// removes them.
+    pub redundant: u64,
+    /// Pairs listed; none if the run makes no pair list.
+    pub pairs: Option<u64>,
+    /// Lines of `rejects.jsonl`.
+    pub rejects: u64,
+}
+
+/// Writes the result files, unless complete files of these pairs exist.
+pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    let missing = |stage| Error::StageMissing {
+        path: workspace.directory().into(),
+        stage,
+    };
+    let pairs = workspace
+        .manifest
+        .get::<PairsEntry>()
+        .ok_or_else(|| missing("join"))?;
+    let (digest, config) = (pairs.digest.clone(), pairs.config);
+    if exist(workspace, &digest) {
+        return Ok(());
+    }
+    let documents = Catalogue::stats(workspace)?.documents;
+    let linked = pairs.stats.pairs.min(documents);
+    let mut stats = ClusterStats {
+        pairs: (config.pairs != Pairs::None).then_some(pairs.stats.pairs),
+        ..ClusterStats::default()
+    };
+    let memory = sort_memory(workspace, config.measure, (documents, linked), context)?;
+    context
+        .progress
+        .start(STAGE, Unit::Count("documents"), Some(documents));
+    let header = header(&workspace.manifest);
+    let names = Catalogue::names(workspace)?;
+    let sampled = sizes_of_pairs(workspace)?;
+    let mut sets = UnionFind::new(documents as u32);
+    let from = (&names, &sampled);
+    let pairs = write_pairs(workspace, &config, &header, from, &mut sets, context)?;
+    let mut components = Components::new(workspace, sets, &mut stats)?;
+    let with_root = components.pairs_with_root(workspace, &config, &sampled, linked)?;
+    drop(sampled);
+    let clusters = write_clusters(
+        workspace,
+        &mut components,
+        (&names, config.measure),
+        with_root,
+        memory,
+        &mut stats,
+        context,
+    )?;
+    let place = |document| components.place(document);
+    let [exact, all] = write_documents(workspace, &header, &names, context, place)?;
+    let rejects = write_rejects(workspace, &mut stats)?;
+    workspace.manifest.set(ResultsEntry {
+        digest,
+        files: vec![pairs, clusters, exact, all, rejects],
+        stats,
+    });
+    workspace.commit(&[])
+}
+
+/// Whether the complete results of the pairs with this digest exist.
+fn exist(workspace: &Workspace, digest: &str) -> bool {
+    let complete = |file| check_file(workspace.directory(), file).is_ok();
+    let results = workspace.manifest.get::<ResultsEntry>();
+    results.is_some_and(|results| results.digest == digest && results.files.iter().all(complete))
+}
+
+/// The memory that is left for sorting the members of clusters; an error if the budget is too
+/// small.
+fn sort_memory(
+    workspace: &Workspace,
+    measure: Measure,
+    (documents, linked): (u64, u64),
+    context: &Context<'_>,
+) -> Result<ByteSize> {
+    let sample = workspace.manifest.get::<SampleEntry>();
+    let levels = sample.map_or(1, |sample| sample.sizes.len());
+    let sampled = Sampled::bytes_for(measure, levels, documents);
+    let used = FIXED_BYTES + components::bytes(documents, linked) + sampled;
+    let least = ByteSize(used + LEAST_SORT_BYTES);
+    context.budget.require(least, || {
+        format!("clustering {}", counted(documents, "document"))
+    })?;
+    Ok(ByteSize(
+        (context.budget.memory.0 - used).min(MOST_SORT_BYTES),
+    ))
+}
+
+/// The result files.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ResultsEntry {
+    /// Digest of the pairs that they were made from.
+    pub digest: String,
+    /// Name, size and checksum of each.
+    pub files: Vec<ResultFile>,
+    /// The counters.
+    pub stats: ClusterStats,
+}
+
+impl StageRecord for ResultsEntry {
+    const NAME: &'static str = "results";
+
+    fn files(&self) -> &[ResultFile] {
+        &self.files
+    }
+}

@@ -1,0 +1,251 @@
+//! The reader: frames records into batches, and cuts the inputs into segments.
+
+use crate::collection::{CollectionConfig, Cursor};
+use crate::progress::{Context, Stop};
+use crate::read::{Batch, InputFile, RecordReader};
+use crate::{Error, Result};
+use std::path::Path;
+
+use super::STAGE;
+use super::shares::Shape;
+
+/// Approximate raw bytes of a batch. Large enough to make handing over a batch cheap, and small
+/// enough to let the workers finish at about the same time.
+pub(super) const BATCH_BYTES: usize = 1 << 20;
+/// Most records in a batch, for collections of tiny documents.
+const BATCH_RECORDS: usize = 8192;
+
+/// A batch on its way to a worker.
+pub(super) struct Work {
+    pub(super) sequence: u64,
+    pub(super) batch: Batch,
+    /// Set if the segment ends after this batch: the start of the next segment.
+    pub(super) ends_segment: Option<Cursor>,
+    /// Whether the batch is one document whose fingerprints are left to the writer.
+    pub(super) oversized: bool,
+    /// Whether the reader must wait until this batch is finished.
+    pub(super) alone: bool,
+    pub(super) cost: u64,
+}
+
+/// The reader: frames records into batches and cuts segments.
+pub(super) struct Feeder<'a> {
+    inputs: &'a [InputFile],
+    config: &'a CollectionConfig,
+    pub(super) shape: Shape,
+    context: &'a Context<'a>,
+    reader: Option<RecordReader>,
+    cursor: Cursor,
+    /// Bytes of the input files before the current file.
+    before: u64,
+    segment_bytes: u64,
+    sequence: u64,
+    /// A record that did not fit into the batch that it was read into.
+    over: Option<Batch>,
+    ended: bool,
+}
+
+impl<'a> Feeder<'a> {
+    pub(super) fn new(
+        inputs: &'a [InputFile],
+        config: &'a CollectionConfig,
+        shape: Shape,
+        from: Cursor,
+        context: &'a Context<'a>,
+    ) -> Result<Feeder<'a>> {
+        let mut feeder = Feeder {
+            inputs,
+            config,
+            shape,
+            context,
+            reader: None,
+            cursor: Cursor {
+                file: from.file,
+                event: 0,
+            },
+            before: 0,
+            segment_bytes: 0,
+            sequence: 0,
+            over: None,
+            ended: false,
+        };
+        let size = |input: &InputFile| input.identity.as_ref().map_or(0, |f| f.size);
+        feeder.before = inputs.iter().take(from.file as usize).map(size).sum();
+        if from.event > 0 {
+            feeder.skip(from)?;
+        }
+        Ok(feeder)
+    }
+
+    /// Skips the committed records of the file in which a segment ended, by framing them again.
+    fn skip(&mut self, from: Cursor) -> Result<()> {
+        let input = &self.inputs[from.file as usize];
+        if input.identity.is_none() && input.path == Path::new("-") {
+            return Err(Error::InputChanged {
+                path: "-".into(),
+                expected: "been read in part".into(),
+                found: "nothing that could be read again: it is standard input".into(),
+            });
+        }
+        let mut reader = open(input, from.file, self.config, self.context.stop)?;
+        let mut batch = Batch::default();
+        while self.cursor.event < from.event {
+            batch.clear();
+            if self.cursor.event.is_multiple_of(1024) {
+                self.context.stop.check(STAGE)?;
+            }
+            let more = reader.next_into(&mut batch);
+            failed(&reader, input)?;
+            if !more {
+                return Err(Error::InputChanged {
+                    path: input.path.clone(),
+                    expected: format!("{} records or more", from.event),
+                    found: format!("{}", self.cursor.event),
+                });
+            }
+            self.cursor.event += 1;
+        }
+        self.reader = Some(reader);
+        Ok(())
+    }
+
+    /// Bytes of the inputs read so far, before decompression.
+    pub(super) fn position(&self) -> u64 {
+        self.before + self.reader.as_ref().map_or(0, RecordReader::position)
+    }
+
+    /// Checks that the current file is still the one that was listed.
+    fn check_unchanged(&self) -> Result<()> {
+        match (&self.reader, self.inputs.get(self.cursor.file as usize)) {
+            (Some(reader), Some(input)) => reader.check_unchanged(input),
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends the next record of the inputs; `false` after the last one.
+    fn read_into(&mut self, batch: &mut Batch) -> Result<bool> {
+        loop {
+            if let Some(reader) = &mut self.reader {
+                let more = reader.next_into(batch);
+                failed(reader, &self.inputs[self.cursor.file as usize])?;
+                if more {
+                    self.cursor.event += 1;
+                    return Ok(true);
+                }
+                self.check_unchanged()?;
+                self.reader = None;
+                let done = &self.inputs[self.cursor.file as usize];
+                self.before += done.identity.as_ref().map_or(0, |f| f.size);
+                self.cursor = Cursor {
+                    file: self.cursor.file + 1,
+                    event: 0,
+                };
+            }
+            let Some(input) = self.inputs.get(self.cursor.file as usize) else {
+                return Ok(false);
+            };
+            let stop = self.context.stop;
+            self.reader = Some(open(input, self.cursor.file, self.config, stop)?);
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Work>> {
+        if self.ended {
+            return Ok(None);
+        }
+        self.context.stop.check(STAGE)?;
+        let mut batch = self.over.take().unwrap_or_default();
+        let mut ends_segment = self.account(batch.bytes.len());
+        let too_much = |bytes: usize, shape: &Shape| bytes as u64 * shape.worst > shape.batch_cost;
+        while ends_segment.is_none()
+            && batch.bytes.len() < BATCH_BYTES
+            && batch.records.len() < BATCH_RECORDS
+        {
+            let (bytes, records) = (batch.bytes.len(), batch.records.len());
+            if !self.read_into(&mut batch)? {
+                self.ended = true;
+                ends_segment = Some(self.cursor);
+                break;
+            }
+            // A document too large to share a batch gets its own batch.
+            if records > 0 && too_much(batch.bytes.len(), &self.shape) {
+                self.over = Some(split(&mut batch, bytes, records));
+                break;
+            }
+            ends_segment = self.account(batch.bytes.len() - bytes);
+        }
+        if ends_segment.is_some() {
+            // A segment may be committed only if it was read from the file as listed.
+            self.check_unchanged()?;
+        }
+        // A requested stop ends standard input early, and that end must not be committed.
+        self.context.stop.check(STAGE)?;
+        if batch.bytes.capacity() > 2 * batch.bytes.len().max(BATCH_BYTES) {
+            // The batch held a large record that was moved to the next batch.
+            batch.bytes.shrink_to_fit();
+        }
+        let bytes = batch.bytes.len() as u64;
+        let (oversized, cost) = match batch.records.as_slice() {
+            [record] if too_much(batch.bytes.len(), &self.shape) => {
+                let cost = self.shape.cost_of_oversized(&record.kind, &batch.bytes);
+                (true, cost)
+            }
+            _ => (false, bytes * self.shape.worst + 4096),
+        };
+        let work = Work {
+            sequence: self.sequence,
+            ends_segment,
+            oversized,
+            alone: oversized && cost >= self.shape.in_flight,
+            cost,
+            batch,
+        };
+        self.sequence += 1;
+        Ok(Some(work))
+    }
+
+    /// Counts the bytes of a record into the segment. Returns the start of the next segment if this
+    /// one ends.
+    fn account(&mut self, bytes: usize) -> Option<Cursor> {
+        self.segment_bytes += bytes as u64;
+        (self.segment_bytes >= self.shape.segment_bytes).then(|| {
+            self.segment_bytes = 0;
+            self.cursor
+        })
+    }
+}
+
+/// Opens an input after checking that it is still the file that was listed. Without the check, a
+/// missing file would be committed as a reject, and the directory could never be used again with
+/// the complete inputs.
+fn open(
+    input: &InputFile,
+    file: u32,
+    config: &CollectionConfig,
+    stop: &Stop,
+) -> Result<RecordReader> {
+    input.check_path()?;
+    Ok(RecordReader::open(input, file, &config.read, stop))
+}
+
+/// Returns an error if an I/O failure ended the input. Committing the truncated input would make it
+/// permanent, whereas a repeated command may read the whole file.
+fn failed(reader: &RecordReader, input: &InputFile) -> Result<()> {
+    let failure = reader.failure();
+    failure.map_or(Ok(()), |error| {
+        Err(error).map_err(Error::io("read", &input.path))
+    })
+}
+
+/// Moves the last record out of a batch, together with the buffer that it enlarged.
+fn split(batch: &mut Batch, bytes: usize, records: usize) -> Batch {
+    let mut over = Batch {
+        bytes: std::mem::take(&mut batch.bytes),
+        records: batch.records.split_off(records),
+    };
+    batch.bytes.extend(over.bytes.drain(..bytes));
+    for record in &mut over.records {
+        record.bytes = record.bytes.start - bytes..record.bytes.end - bytes;
+    }
+    over
+}

@@ -1,0 +1,65 @@
+//! The counts of a segment.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Counts of a segment. `records` is the sum of `documents`, `rejected` and `skipped`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentStats {
+    /// Raw bytes of the records.
+    pub bytes: u64,
+    /// Records and rejects that the reader delivered.
+    pub records: u64,
+    /// Documents among them.
+    pub documents: u64,
+    /// Rejected records, by reason.
+    pub rejected: BTreeMap<String, u64>,
+    /// Notices about documents that are kept, by reason.
+    pub noticed: BTreeMap<String, u64>,
+    /// Records that are not documents, by kind (`request`, `warcinfo` ...).
+    pub skipped: BTreeMap<String, u64>,
+    /// Words (tokens).
+    pub words: u64,
+    /// Distinct shingles, summed over documents.
+    pub shingles: u64,
+    /// Documents with no words.
+    pub empty: u64,
+    /// Documents with fewer words than a shingle, without the empty ones.
+    pub short: u64,
+    /// Fingerprints stored.
+    pub stored: u64,
+    /// Documents whose set is not stored because an equal MD5 was seen recently.
+    pub omitted: u64,
+    /// Bytes of text kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub text: u64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+impl SegmentStats {
+    /// Adds another segment's counts.
+    pub fn add(&mut self, other: &SegmentStats) {
+        self.bytes += other.bytes;
+        self.records += other.records;
+        self.documents += other.documents;
+        for (mine, theirs) in [
+            (&mut self.rejected, &other.rejected),
+            (&mut self.noticed, &other.noticed),
+            (&mut self.skipped, &other.skipped),
+        ] {
+            for (name, n) in theirs {
+                *mine.entry(name.clone()).or_default() += n;
+            }
+        }
+        self.words += other.words;
+        self.shingles += other.shingles;
+        self.empty += other.empty;
+        self.short += other.short;
+        self.stored += other.stored;
+        self.omitted += other.omitted;
+        self.text += other.text;
+    }
+}

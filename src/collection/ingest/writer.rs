@@ -1,0 +1,331 @@
+//! The writer: appends batches to the parts of a segment in input order, and commits segments.
+
+use crate::collection::{
+    CollectionConfig, Cursor, DocumentReader, DocumentRecord, DocumentWriter, RejectWriter,
+    SegmentEntry, SetWriter, TextWriter, config, segments, segments_mut,
+};
+use crate::ids::Key;
+use crate::parse::TokenKind;
+use crate::rate::Rate;
+use crate::read::{Batch, Interpreted, Reason, Record, interpret};
+use crate::shingle::Shingler;
+use crate::workspace::Workspace;
+use crate::{Error, Result};
+
+use super::shares::Shares;
+use super::stats::SegmentStats;
+use super::worker::{Content, Done, Grown, Shingled, read_document};
+use super::{DIRECTORY, STAGE};
+
+/// Slots of the table of recent MD5s: 16 MiB.
+const SEEN_SLOTS: usize = 1 << 20;
+/// The largest number of documents with 32-bit numbers, with one number reserved.
+const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
+
+/// The MD5s seen recently: one slot for each value of some of their bits, which keeps the latest
+/// MD5.
+struct SeenLately(Vec<[u8; 16]>);
+
+impl SeenLately {
+    fn new() -> SeenLately {
+        SeenLately(vec![[0; 16]; SEEN_SLOTS])
+    }
+
+    /// Whether the slot holds this MD5; stores it there.
+    fn seen(&mut self, md5: &[u8; 16]) -> bool {
+        let slot = u32::from_le_bytes([md5[0], md5[1], md5[2], md5[3]]) as usize % SEEN_SLOTS;
+        std::mem::replace(&mut self.0[slot], *md5) == *md5
+    }
+}
+
+/// The parts of the segment being written.
+struct Open {
+    documents: DocumentWriter,
+    fingerprints: SetWriter,
+    rejects: RejectWriter,
+    texts: Option<TextWriter>,
+    stats: SegmentStats,
+}
+
+/// The writer: appends batches in input order and commits segments.
+pub(super) struct SegmentsWriter<'a, K: Key> {
+    workspace: &'a mut Workspace,
+    config: CollectionConfig,
+    shingler: Shingler<K>,
+    pass_bytes: u64,
+    seen: SeenLately,
+    open: Option<Open>,
+    next_document: u64,
+    scratch: Vec<u8>,
+}
+
+impl<'a, K: Key> SegmentsWriter<'a, K> {
+    pub(super) fn new(workspace: &'a mut Workspace, shares: Shares) -> Result<Self> {
+        let config = config(&workspace.manifest).clone();
+        let mut seen = SeenLately::new();
+        let mut next_document = 0;
+        let parameters = workspace.collection_parameters();
+        for segment in segments(&workspace.manifest) {
+            let path = workspace.path(DIRECTORY).join(&segment.documents.name);
+            let mut documents =
+                DocumentReader::open(&path, Some(parameters), Some(&segment.documents))?;
+            while let Some(document) = documents.next()? {
+                seen.seen(&document.md5);
+                next_document += 1;
+            }
+            documents.finish()?;
+        }
+        Ok(SegmentsWriter {
+            workspace,
+            shingler: Shingler::new(&config.shingle),
+            config,
+            pass_bytes: shares.pass,
+            seen,
+            open: None,
+            next_document,
+            scratch: Vec::new(),
+        })
+    }
+
+    fn open(&mut self) -> Result<&mut Open> {
+        if self.open.is_none() {
+            let directory = self.workspace.path(DIRECTORY);
+            let parameters = self.workspace.collection_parameters();
+            let number = segments(&self.workspace.manifest).len() as u64;
+            self.open = Some(Open {
+                documents: DocumentWriter::create(&directory, parameters, number)?,
+                fingerprints: SetWriter::create(&directory, parameters, number, K::BYTES)?,
+                rejects: RejectWriter::create(&directory, parameters, number)?,
+                texts: match self.config.text {
+                    true => Some(TextWriter::create(&directory, parameters, number)?),
+                    false => None,
+                },
+                stats: SegmentStats::default(),
+            });
+        }
+        self.open.as_mut().ok_or(Error::StageMissing {
+            path: DIRECTORY.into(),
+            stage: STAGE,
+        })
+    }
+
+    pub(super) fn push(&mut self, done: Done) -> Result<()> {
+        for content in done.contents {
+            match content {
+                Content::Shingled(batch) if batch.records == 0 => {}
+                Content::Shingled(batch) => self.push_shingled(batch)?,
+                Content::Oversized(batch) => self.push_oversized(&batch)?,
+            }
+        }
+        if let (Some(next), true) = (done.ends_segment, self.open.is_some()) {
+            self.commit(next)?;
+        }
+        Ok(())
+    }
+
+    fn push_shingled(&mut self, batch: Shingled) -> Result<()> {
+        let (mut sets, mut texts) = (&batch.sets[..], &batch.texts[..]);
+        let mut kept = Vec::with_capacity(batch.documents.len());
+        for (document, &text_bytes) in batch.documents.iter().zip(&batch.text_bytes) {
+            let (set, rest) = sets.split_at(document.shingles as usize * K::BYTES);
+            sets = rest;
+            let (text, rest) = texts.split_at(text_bytes);
+            texts = rest;
+            let stored = !self.seen.seen(&document.md5);
+            kept.push((stored, set, text));
+        }
+        self.open()?;
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
+        for (document, (stored, set, text)) in batch.documents.iter().zip(kept) {
+            if stored {
+                open.fingerprints.put(set)?;
+                if let Some(texts) = &mut open.texts {
+                    texts.push(text)?;
+                    open.stats.text += text.len() as u64;
+                }
+            }
+            push_document(open, document, stored, &mut self.next_document)?;
+        }
+        push_rest(open, &batch)
+    }
+
+    /// Shingles a document whose fingerprints might not fit in memory, in passes over ranges of
+    /// fingerprints.
+    fn push_oversized(&mut self, batch: &Batch) -> Result<()> {
+        // The first pass stores no fingerprints. It counts the tokens, which determine the number
+        // of passes. The length of the record cannot, because its body may be many times as large.
+        let mut most = 0;
+        let record = &batch.records[0];
+        let read = &self.config.read;
+        let shingler = &mut self.shingler;
+        let nothing = &mut Shingled::default();
+        let _: std::result::Result<_, Grown> =
+            read_document(record, batch, &self.config, read, nothing, |document| {
+                let facts = shingler.shingle(document, (K::MAX, K::default()), &mut Vec::new());
+                most = match self.config.shingle.parse.tokens {
+                    TokenKind::Bytes(_) => shingler.most_fingerprints(document.body.len()) as u64,
+                    TokenKind::Words | TokenKind::Whitespace => facts.words,
+                };
+                facts
+            });
+        // Release the buffer of the longest token, which may be as long as the document. The next
+        // pass needs that memory again, beside the record.
+        shingler.shrink();
+        let passes = (most * K::BYTES as u64)
+            .div_ceil(self.pass_bytes.max(1 << 20))
+            .max(1) as u32;
+        let mut out = Shingled {
+            bytes: batch.bytes.len() as u64,
+            ..Shingled::default()
+        };
+        out.records = 1;
+        let mut set: Vec<K> = Vec::new();
+        let bounds = |pass| Rate::new(passes, pass).unwrap_or(Rate::FULL).bounds::<K>();
+        let shingler = &mut self.shingler;
+        let first = read_document(record, batch, &self.config, read, &mut out, |document| {
+            shingler.shingle(document, bounds(0), &mut set)
+        });
+        self.open()?;
+        if let Ok(Some(mut document)) = first {
+            let stored = !self.seen.seen(&document.md5);
+            let mut shingles = set.len() as u64;
+            for pass in 0..passes {
+                if pass > 0 {
+                    set.clear();
+                    self.shingler.shrink();
+                    // The first pass has already reported rejects and notices.
+                    let mut again = Shingled::default();
+                    let shingler = &mut self.shingler;
+                    let read = &self.config.read;
+                    let _: std::result::Result<_, Grown> =
+                        read_document(record, batch, &self.config, read, &mut again, |document| {
+                            shingler.shingle(document, bounds(pass), &mut set)
+                        });
+                    shingles += set.len() as u64;
+                }
+                if let (true, Some(open)) = (stored, &mut self.open) {
+                    open.fingerprints.put_keys(&set, &mut self.scratch)?;
+                }
+            }
+            document.shingles = u32::try_from(shingles).map_err(|_| Error::TooMany {
+                what: "shingles in a document",
+                found: shingles,
+                most: u32::MAX.into(),
+            })?;
+            if let Some(open) = &mut self.open {
+                if stored {
+                    self.shingler.shrink();
+                    push_text(open, &mut self.shingler, record, batch, &self.config)?;
+                }
+                push_document(open, &document, stored, &mut self.next_document)?;
+            }
+        }
+        self.shingler = Shingler::new(&self.config.shingle);
+        match &mut self.open {
+            Some(open) => push_rest(open, &out),
+            None => Ok(()),
+        }
+    }
+
+    fn commit(&mut self, next: Cursor) -> Result<()> {
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
+        let first = self.next_document - open.stats.documents;
+        let entry = SegmentEntry {
+            first_document: first as u32,
+            documents: open.documents.finish()?,
+            fingerprints: open.fingerprints.finish(open.stats.stored)?,
+            rejects: open.rejects.finish()?,
+            text: open.texts.map(TextWriter::finish).transpose()?,
+            next,
+            stats: open.stats,
+        };
+        segments_mut(&mut self.workspace.manifest).push(entry);
+        self.workspace.commit(&[DIRECTORY])
+    }
+}
+
+/// Keeps the text of an oversized document, if texts are kept. Reads it once for its length and
+/// once more to write it piece by piece.
+fn push_text<K: Key>(
+    open: &mut Open,
+    shingler: &mut Shingler<K>,
+    record: &Record,
+    batch: &Batch,
+    config: &CollectionConfig,
+) -> Result<()> {
+    let Some(texts) = &mut open.texts else {
+        return Ok(());
+    };
+    let mut each_piece = |take: &mut dyn FnMut(&[u8])| {
+        let bytes = &batch.bytes[record.bytes.clone()];
+        if let Interpreted::Document(document) = interpret(record, bytes, &config.read) {
+            shingler.text_in_pieces(&document, take);
+        }
+    };
+    let mut length = 0;
+    each_piece(&mut |piece| length += piece.len() as u64);
+    texts.begin(length)?;
+    let mut written = Ok(());
+    each_piece(&mut |piece| {
+        if written.is_ok() {
+            written = texts.put(piece);
+        }
+    });
+    open.stats.text += length;
+    written
+}
+
+fn push_document(
+    open: &mut Open,
+    document: &DocumentRecord,
+    stored: bool,
+    next_document: &mut u64,
+) -> Result<()> {
+    if *next_document >= MOST_DOCUMENTS {
+        return Err(Error::TooMany {
+            what: "documents",
+            found: *next_document + 1,
+            most: MOST_DOCUMENTS,
+        });
+    }
+    *next_document += 1;
+    let stats = &mut open.stats;
+    stats.documents += 1;
+    stats.words += document.words;
+    stats.shingles += u64::from(document.shingles);
+    stats.empty += u64::from(document.words == 0);
+    stats.short += u64::from(document.short && document.words > 0);
+    if stored {
+        stats.stored += u64::from(document.shingles);
+    } else {
+        stats.omitted += 1;
+    }
+    open.documents.push(&DocumentRecord {
+        stored,
+        ..document.clone()
+    })
+}
+
+fn push_rest(open: &mut Open, batch: &Shingled) -> Result<()> {
+    open.stats.bytes += batch.bytes;
+    open.stats.records += batch.records;
+    for (reject, kept) in &batch.rejects {
+        let counts = if *kept {
+            &mut open.stats.noticed
+        } else {
+            &mut open.stats.rejected
+        };
+        *counts
+            .entry(Reason::text(reject.reason).to_string())
+            .or_default() += 1;
+        open.rejects.push(reject, *kept)?;
+    }
+    for (kind, n) in &batch.skipped {
+        *open.stats.skipped.entry((*kind).to_string()).or_default() += n;
+    }
+    Ok(())
+}

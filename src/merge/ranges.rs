@@ -1,0 +1,257 @@
+//! What a merge of runs and a merge in memory share: the ranges, their counters and their commit.
+
+use crate::ids::Key;
+use crate::progress::Context;
+use crate::sample::{Rate, Sampled};
+use crate::sort::{Record, RunsEntry};
+use crate::store::{Kind, PartInfo};
+use crate::workspace::{StageRecord, Workspace};
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::PostingsWriter;
+use super::profile::{self, Collector};
+
+/// Approximate number of records in a range.
+const RANGE_RECORDS: u64 = 4 << 20;
+/// The most ranges. Each range is a file.
+const MOST_RANGES: u64 = 1024;
+/// Level of zstd for the packed columns of postings. Near-duplicate documents share hundreds of
+/// fingerprints, so the same list occurs many times (`docs/experiments.md`).
+const ZSTD_LEVEL: i32 = 1;
+/// Memory of a thread's writer and compressor.
+pub(super) const WORKER_BYTES: u64 = 4 << 20;
+
+/// Counters of the merge. Records = entries + singles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergeStats {
+    /// Records merged.
+    pub records: u64,
+    /// Distinct fingerprints that occur in one document only. They are dropped, because they cannot
+    /// contribute to a pair.
+    pub singles: u64,
+    /// Distinct fingerprints of two documents or more.
+    pub lists: u64,
+    /// Documents in these lists.
+    pub entries: u64,
+    /// The most documents of one fingerprint.
+    pub longest: u64,
+    /// Pairs of documents under one fingerprint, summed over all lists: the tokens of the `count`
+    /// join.
+    pub pair_tokens: u64,
+    /// The most merges that a record went through, including this one.
+    pub generations: u32,
+    /// Runs that this merge had open.
+    pub fan_in: u64,
+    /// Bytes of postings.
+    pub bytes: u64,
+}
+
+impl MergeStats {
+    fn add(&mut self, other: &MergeStats) {
+        self.records += other.records;
+        self.singles += other.singles;
+        self.lists += other.lists;
+        self.entries += other.entries;
+        self.longest = self.longest.max(other.longest);
+        self.pair_tokens += other.pair_tokens;
+        self.generations = self.generations.max(other.generations);
+        self.fan_in = self.fan_in.max(other.fan_in);
+        self.bytes += other.bytes;
+    }
+
+    /// Counts the documents of a fingerprint, and returns whether there are two or more.
+    #[inline]
+    fn list(&mut self, documents: u64) -> bool {
+        if documents < 2 {
+            self.singles += documents;
+            return false;
+        }
+        self.lists += 1;
+        self.entries += documents;
+        self.longest = self.longest.max(documents);
+        self.pair_tokens += documents * (documents - 1) / 2;
+        true
+    }
+}
+
+/// The number of ranges for this number of records.
+pub(super) fn ranges_of(records: u64) -> u32 {
+    records.div_ceil(RANGE_RECORDS).clamp(1, MOST_RANGES) as u32
+}
+
+/// The least and the greatest fingerprint of a range.
+pub(super) fn bounds<K: Key>(ranges: u32, range: u32) -> (K, K) {
+    Rate::new(ranges, range).unwrap_or(Rate::FULL).bounds::<K>()
+}
+
+/// Writes the postings of a range, and counts them.
+pub(super) struct RangeWriter<K> {
+    range: u32,
+    writer: PostingsWriter<K>,
+    stats: MergeStats,
+}
+
+/// The postings of a range, which are complete but not committed.
+pub(super) struct MergedRange {
+    range: u32,
+    part: PartInfo,
+    stats: MergeStats,
+}
+
+impl<K: Key> RangeWriter<K> {
+    pub(super) fn create(out: &Path, parameters: u128, range: u32) -> Result<Self> {
+        Ok(RangeWriter {
+            range,
+            writer: PostingsWriter::create(out, parameters, range.into(), Some(ZSTD_LEVEL))?,
+            stats: MergeStats::default(),
+        })
+    }
+
+    /// Takes all documents of a fingerprint.
+    #[inline]
+    pub(super) fn push(
+        &mut self,
+        key: K,
+        documents: impl ExactSizeIterator<Item = u32> + Clone,
+        profiles: &mut Option<Collector<'_, K>>,
+    ) -> Result<()> {
+        self.stats.records += documents.len() as u64;
+        if !self.stats.list(documents.len() as u64) {
+            return Ok(());
+        }
+        if let Some(profiles) = profiles {
+            profiles.list(key, documents.clone());
+        }
+        self.writer.push(key, documents)
+    }
+
+    /// Takes all records of some fingerprints, sorted.
+    pub(super) fn push_records(
+        &mut self,
+        records: &[Record<K>],
+        profiles: &mut Option<Collector<'_, K>>,
+    ) -> Result<()> {
+        for list in records.chunk_by(|a, b| a.key == b.key) {
+            let documents = list.iter().map(|record| record.value);
+            self.push(list[0].key, documents, profiles)?;
+        }
+        Ok(())
+    }
+
+    /// The number of the range.
+    pub(super) fn range(&self) -> u32 {
+        self.range
+    }
+
+    /// The number of records taken so far.
+    pub(super) fn records(&self) -> u64 {
+        self.stats.records
+    }
+
+    pub(super) fn finish(mut self) -> Result<MergedRange> {
+        let part = self.writer.finish()?;
+        self.stats.bytes = part.bytes;
+        Ok(MergedRange {
+            range: self.range,
+            part,
+            stats: self.stats,
+        })
+    }
+}
+
+/// Commits the postings of a range.
+pub(super) fn commit_range(workspace: &mut Workspace, merged: MergedRange) -> Result<()> {
+    if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
+        postings.stats.add(&merged.stats);
+        postings.parts.insert(merged.range, merged.part);
+    }
+    workspace.commit(&["postings"])
+}
+
+/// Completes the merge after all ranges: checks that they hold all records, and writes the
+/// profiles.
+pub(super) fn finish<K: Key>(
+    workspace: &mut Workspace,
+    records: u64,
+    sampled: &Sampled,
+    collected: Option<Collector<'_, K>>,
+    memory: u64,
+    context: &Context<'_>,
+) -> Result<()> {
+    let profiles = profile::write(workspace, sampled, collected, memory, context)?;
+    let path = workspace.path("postings");
+    if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
+        if postings.stats.records != records {
+            return Err(Error::Corrupt {
+                path,
+                offset_bytes: None,
+                what: "records merged".into(),
+                expected: records.to_string(),
+                found: postings.stats.records.to_string(),
+            });
+        }
+        postings.complete = true;
+        postings.profiles = profiles;
+    }
+    // Keep the counters of the runs; the postings replace their files.
+    if let Some(entry) = workspace.manifest.get_mut::<RunsEntry>() {
+        entry.runs.clear();
+    }
+    workspace.commit(&["postings"])?;
+    workspace.remove_scrap()
+}
+
+/// The shared postings.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PostingsEntry {
+    /// Number of fingerprint ranges.
+    pub ranges: u32,
+    /// The part of each range that is done.
+    pub parts: BTreeMap<u32, PartInfo>,
+    /// Counters of the merge.
+    pub stats: MergeStats,
+    /// Whether all ranges are done.
+    pub complete: bool,
+    /// Whether the postings were made from the sets, without runs.
+    pub direct: bool,
+    /// The profiles: the number of each document's fingerprints in each class of document
+    /// frequency, by level.
+    pub profiles: Vec<PartInfo>,
+}
+
+impl PostingsEntry {
+    pub(super) fn begin(ranges: u32, stats: MergeStats, direct: bool) -> PostingsEntry {
+        PostingsEntry {
+            ranges,
+            parts: BTreeMap::new(),
+            stats,
+            complete: false,
+            direct,
+            profiles: Vec::new(),
+        }
+    }
+
+    /// Those of the ranges that have no committed part.
+    pub(super) fn ranges_left(&self, ranges: u32) -> Vec<u32> {
+        let left = (0..ranges).filter(|range| !self.parts.contains_key(range));
+        left.collect()
+    }
+}
+
+impl StageRecord for PostingsEntry {
+    const NAME: &'static str = "postings";
+    const DIRECTORY: Option<&'static str> = Some("postings");
+    // The runs are removed when the postings are complete. If the postings are lost, both are made
+    // again.
+    const TAKES_ALONG: &'static [&'static str] = &["runs", "joining"];
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        let postings = self.parts.values().map(|part| (Kind::Postings, part));
+        let profiles = self.profiles.iter().map(|part| (Kind::Column, part));
+        postings.chain(profiles).collect()
+    }
+}

@@ -1,0 +1,62 @@
+//! What surrounds the sections of a page, and helpers that several sections use.
+
+use super::html::Html;
+use crate::numbers::counted;
+use crate::pipeline::Summary;
+use crate::report::wording::Wording;
+use crate::sample::Sampling;
+
+pub(super) fn head(html: &mut Html, title: &'static str) {
+    html.raw(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'unsafe-inline'; img-src data:\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>",
+    )
+    .raw(title)
+    .raw("</title>\n<style>\n")
+    .raw(include_str!("style.css"))
+    .raw("</style>\n</head>\n<body>\n<header>\n<h1>")
+    .raw(title)
+    .raw("</h1>\n");
+}
+
+pub(super) fn contents(html: &mut Html, wording: &Wording<'_>, study: bool, listed: bool) {
+    html.raw("<nav aria-label=\"Contents\"><a href=\"#found\">What was found</a>");
+    html.raw("<a href=\"#ledger\">Ledger</a><a href=\"#sizes\">Sizes and ")
+        .raw(wording.noun())
+        .raw("</a>");
+    if study {
+        html.raw("<a href=\"#study\">Sampling study</a>");
+    }
+    html.raw("<a href=\"#clusters\">Largest clusters</a>");
+    if listed {
+        html.raw("<a href=\"#nearest\">Pairs nearest the threshold</a>");
+        html.raw("<a href=\"#random\">Pairs at random</a>");
+    }
+    html.raw("</nav>\n</header>\n<main>\n");
+}
+
+pub(super) fn end(html: &mut Html) {
+    html.raw("</section>\n");
+}
+
+pub(super) fn foot(html: &mut Html, summary: &Summary) {
+    html.raw("</main>\n<footer>")
+        .text(&summary.program)
+        .raw(". This page loads no other file and runs no script.</footer>\n</body>\n</html>\n");
+}
+
+/// `1 document`, `2 documents`.
+pub(super) fn many(n: u64, what: &str) -> String {
+    counted(n, what).replacen(' ', "\u{a0}", 1)
+}
+
+pub(super) fn is_sampled(summary: &Summary) -> bool {
+    summary
+        .sampling
+        .as_ref()
+        .is_some_and(|sampling| *sampling != Sampling::default())
+}
