@@ -1,22 +1,29 @@
-//! Stage 6 beside the `extsort` crate: the same records, sorted through disk with buffers of the same
-//! number of records, in one thread each. Both check the order and the number of what comes back.
+//! Stage 6: runs on disk, and beside the `extsort` crate the same records, sorted through disk with buffers of
+//! the same number of records, in one thread each. Everything checks the number of what comes back, and its order;
+//! bytes per record are printed once.
 //!
-//! They do not do the same: our runs are packed, carry checksums and are synced to the disk before they
+//! The two sorts do not do the same: our runs are packed, carry checksums and are synced to the disk before they
 //! count; extsort writes 12 bytes a record and leaves them to the page cache.
+
+mod made;
 
 use std::hint::black_box;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::time::Duration;
 
-use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+use criterion::{
+    BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
+};
 use extsort::{ExternalSorter, Sortable};
+use lookalike::ids::Key;
 use lookalike::merge::{Batches, Merged};
 use lookalike::sort::{Buffer, Compression, Record, RunFile, RunWriter};
+use made::{RECORDS, random, write_run};
 
-const RECORDS: usize = 2_000_000;
+/// Records that are sorted.
+const UNSORTED: usize = 2_000_000;
 /// Records in a buffer: eight runs.
-const BUFFER: usize = RECORDS / 8;
+const BUFFER: usize = UNSORTED / 8;
 
 /// A record of 12 bytes, for extsort.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,20 +49,14 @@ impl Sortable for Plain {
 }
 
 /// Random records; 40 % of them have the key of an earlier one.
-fn records() -> Vec<Record<u64>> {
-    let mut state = 11u64;
-    let mut random = move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
-    let mut records: Vec<Record<u64>> = Vec::with_capacity(RECORDS);
-    for i in 0..RECORDS {
-        let key = if i > 0 && random() % 10 < 4 {
-            records[random() as usize % i].key
+fn unsorted() -> Vec<Record<u64>> {
+    let mut state = 11;
+    let mut records: Vec<Record<u64>> = Vec::with_capacity(UNSORTED);
+    for i in 0..UNSORTED {
+        let key = if i > 0 && random(&mut state) % 10 < 4 {
+            records[random(&mut state) as usize % i].key
         } else {
-            random()
+            random(&mut state)
         };
         // A document of 500 fingerprints.
         let value = (i / 500) as u32;
@@ -137,28 +138,65 @@ fn theirs(records: &[Record<u64>], place: &Path) -> (Sorted, u64) {
     (sorted, bytes)
 }
 
-fn bench(c: &mut Criterion) {
-    let records = records();
+fn runs_of<K: Key>(c: &mut Criterion, name: &str, how: Compression) {
+    let place = tempfile::tempdir().unwrap();
+    let records = made::records::<K>(RECORDS, 1);
+    let mut group = c.benchmark_group("run");
+    group.sampling_mode(SamplingMode::Flat);
+    group.throughput(Throughput::Elements(RECORDS as u64));
+    let (path, bytes) = write_run(place.path(), 0, how, &records);
+    let each = bytes as f64 / RECORDS as f64;
+    println!("run/{name}: {each:.2} bytes a record of {}", K::BYTES + 4);
+    assert!(each < (K::BYTES + 4) as f64);
+    group.bench_function(BenchmarkId::new("write", name), |b| {
+        b.iter(|| assert_eq!(write_run(place.path(), 1, how, &records).1, bytes));
+    });
+    group.bench_function(BenchmarkId::new("read", name), |b| {
+        b.iter(|| {
+            let run = RunFile::<K>::open(&path, Some(7), None).unwrap();
+            let mut cursor = run.range(K::default(), K::MAX).unwrap();
+            let mut n = 0;
+            while cursor.head().is_some() {
+                n += 1;
+                cursor.advance().unwrap();
+            }
+            assert_eq!(n, RECORDS);
+        });
+    });
+    group.finish();
+}
+
+fn runs(c: &mut Criterion) {
+    runs_of::<u64>(c, "u64", Compression::Packed);
+    runs_of::<u64>(c, "u64-zstd-1", Compression::Zstd(1));
+    runs_of::<u128>(c, "u128", Compression::Packed);
+}
+
+fn sorts(c: &mut Criterion) {
+    let records = unsorted();
     let place = tempfile::tempdir().unwrap();
     let mut group = c.benchmark_group("sort");
     group.sampling_mode(SamplingMode::Flat);
-    group.throughput(Throughput::Elements(RECORDS as u64));
+    group.throughput(Throughput::Elements(UNSORTED as u64));
     let mut distinct = None;
     type Sort = fn(&[Record<u64>], &Path) -> (Sorted, u64);
     for (name, sort) in [("ours", ours as Sort), ("extsort", theirs)] {
         let directory = place.path().join(name);
         std::fs::create_dir(&directory).unwrap();
         let (sorted, bytes) = sort(&records, &directory);
-        let each = bytes as f64 / RECORDS as f64;
+        let each = bytes as f64 / UNSORTED as f64;
         println!("sort/{name}: {each:.2} bytes a record of 12 on disk");
         // Four in ten repeat a key.
-        let share = sorted.distinct as f64 / RECORDS as f64;
+        let share = sorted.distinct as f64 / UNSORTED as f64;
         assert!((0.59..0.61).contains(&share), "{share}");
         assert_eq!(*distinct.get_or_insert(sorted.distinct), sorted.distinct);
         group.bench_function(name, |b| {
             b.iter(|| {
                 let (sorted, _) = sort(black_box(&records), &directory);
-                assert_eq!((sorted.records, Some(sorted.distinct)), (RECORDS, distinct));
+                assert_eq!(
+                    (sorted.records, Some(sorted.distinct)),
+                    (UNSORTED, distinct)
+                );
             });
         });
     }
@@ -167,13 +205,7 @@ fn bench(c: &mut Criterion) {
 
 criterion_group! {
     name = benches;
-    config = Criterion::default()
-        .sample_size(10)
-        // What is measured varies with the disk by more than finer statistics would show.
-        .nresamples(2000)
-        .without_plots()
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(3));
-    targets = bench
+    config = made::criterion();
+    targets = runs, sorts
 }
 criterion_main!(benches);

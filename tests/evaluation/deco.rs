@@ -510,7 +510,7 @@ fn pairs_by_definition_few(documents: &Texts, size: usize, (p, q): (u64, u64)) -
 
 #[test]
 fn bytes_depend_on_collection_and_specification_alone() {
-    let inputs = sample_corpora("trec-web");
+    let inputs = sample_corpora("trec-web/a.gz");
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("out");
     let base = Run::default().keep_text().segment_size(64 << 10);
@@ -525,6 +525,7 @@ fn bytes_depend_on_collection_and_specification_alone() {
             files
         };
         let made = method(&Run::default().threads(1), &out, spec);
+        assert!(!rows_of(&made, "pairs.tsv").is_empty(), "{spec}");
         let expected = of(&made);
         for (threads, memory) in [(4, 256 << 20), (2, 90 << 20)] {
             let run = Run::default().threads(threads).memory(memory);

@@ -285,16 +285,14 @@ fn methods_find_what_their_definitions_say() {
             directory.path().join("out"),
         );
         write(&documents, &input);
-        let first = |text: &String| {
-            documents.iter().position(|(_, other)| {
-                let words = |text: &str| {
-                    text.split_whitespace()
-                        .map(String::from)
-                        .collect::<Vec<_>>()
-                };
-                words(other) == words(text)
-            })
-        };
+        let words: Vec<Vec<&str>> = documents
+            .iter()
+            .map(|(_, text)| text.split_whitespace().collect())
+            .collect();
+        // Is it no exact duplicate of an earlier one?
+        let first: Vec<bool> = (0..words.len())
+            .map(|i| !words[..i].contains(&words[i]))
+            .collect();
         for method in TRIED {
             let summary = ask(&keeping(), method, &input, &out).unwrap();
             let sets: Vec<Keys> = documents
@@ -303,13 +301,13 @@ fn methods_find_what_their_definitions_say() {
                 .collect();
             let mut expected = Vec::new();
             let mut ignored = 0;
-            for (j, (b, right)) in documents.iter().enumerate() {
-                if first(right) != Some(j) {
+            for (j, (b, _)) in documents.iter().enumerate() {
+                if !first[j] {
                     continue;
                 }
                 ignored += u64::from(sets[j].is_empty());
-                for (i, (a, left)) in documents[..j].iter().enumerate() {
-                    if first(left) != Some(i) {
+                for (i, (a, _)) in documents[..j].iter().enumerate() {
+                    if !first[i] {
                         continue;
                     }
                     if let Some((score, shared)) = found(method, &sets[i], &sets[j]) {
@@ -408,7 +406,8 @@ impl Progress for StopAt<'_> {
 
 #[test]
 fn bytes_do_not_depend_on_means_or_interruptions() {
-    let documents = corpus(7);
+    let mut documents = corpus(7);
+    documents.truncate(documents.len() / 2);
     let directory = tempfile::tempdir().unwrap();
     let input = directory.path().join("in.jsonl");
     write(&documents, &input);

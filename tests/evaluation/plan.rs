@@ -342,9 +342,7 @@ fn plans_are_kept_by_runs_and_take_no_more_than_they_must() {
             let known = Known::of(&docs, w, md5, threshold, ratios);
             for (precision, recall) in [
                 ("0.5", None),
-                ("0.6", None),
                 ("0.7", None),
-                ("0.8", None),
                 ("0.9", None),
                 ("1", None),
                 ("0.5", Some("0.5")),

@@ -299,10 +299,10 @@ fn members_without_number_take_no_more_than_their_time() {
 }
 
 #[test]
-fn a_million_documents_of_nothing() {
+fn very_many_documents_of_nothing() {
     let line = |id: usize| format!("{{\"id\":{id},\"text\":\"\"}}\n");
-    let lines: String = (0..1_000_000).map(line).collect();
-    case("tiny.jsonl.gz", gzip(lines.as_bytes()), 1_000_000).check();
+    let lines: String = (0..300_000).map(line).collect();
+    case("tiny.jsonl.gz", gzip(lines.as_bytes()), 300_000).check();
 }
 
 #[test]

@@ -134,6 +134,8 @@ fn command(line: &str, threads: usize, input: &Path, out: &Path, faults: &str) -
     command.args(["--memory", "256MiB", "--quiet"]);
     command.args(["--threads", &threads.to_string()]);
     command.env("LOOKALIKE_FAULTS", faults).stdin(Stdio::null());
+    // Nobody reads the backtraces that a caller may have asked for.
+    command.env("RUST_BACKTRACE", "0");
     command
 }
 
