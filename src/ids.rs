@@ -219,9 +219,9 @@ impl Threshold {
         ((u128::from(a) + u128::from(b)) * p).div_ceil(p + q) as u64
     }
 
-    /// Length of the prefix of the prefix filter (Bayardo, Ma & Srikant 2007): size - ceil(t size)
-    /// + 1. In any order that all sets use, every set that reaches the threshold with this one
-    /// contains one of this number of its first keys. 0 for an empty set.
+    /// Length of the prefix of the prefix filter (Bayardo, Ma & Srikant 2007):
+    /// `size - ceil(t size) + 1`. In any order that all sets use, every set that reaches the
+    /// threshold with this one contains one of this number of its first keys. 0 for an empty set.
     #[must_use]
     pub fn prefix(self, size: u32) -> u32 {
         let least = (u64::from(size) * self.numerator).div_ceil(self.denominator) as u32;

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use lookalike::experiments::perturb::{
-    self, Cherkasova, Chowdhury, EditCounts, Operation, PerturbConfig, PerturbReport, Recipe,
-    Spread,
+    self, Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, PerturbReport,
+    Recipe,
 };
 use lookalike::read::ReadConfig;
 use lookalike::{Error, Result};
@@ -98,7 +98,7 @@ pub struct Options {
     ///
     /// Example: --spread uniform
     #[arg(long, value_name = "SPREAD", help_heading = "Cherkasova")]
-    spread: Option<Spread>,
+    spread: Option<EditPlaces>,
     /// Word to insert [default: a]
     ///
     /// Example: --word zzz

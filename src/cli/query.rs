@@ -14,7 +14,7 @@ use lookalike::store::json;
 use lookalike::{Result, collection, pipeline};
 
 use super::context::with_context;
-use super::flags::{Comparison, Limits, Output, Reading, WalkFlags};
+use super::flags::{CriterionFlags, Limits, Output, Reading, WalkFlags};
 
 /// Options of `query`.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub struct Options {
     #[arg(required = true, value_name = "DOCUMENT")]
     documents: Vec<PathBuf>,
     #[command(flatten)]
-    comparison: Comparison,
+    comparison: CriterionFlags,
     /// Also list documents that contain this share of the query's shingles
     ///
     /// For queries that are a part of a document, such as an excerpt. The resemblance of an excerpt

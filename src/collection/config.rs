@@ -74,7 +74,7 @@ impl CollectionConfig {
     /// # Errors
     /// `Io` if they cannot be encoded.
     pub fn digest(&self, path: &Path) -> Result<u128> {
-        Ok(store::digest_bits(&store::json(self, path)?))
+        Ok(store::digest_bits(&store::to_json(self, path)?))
     }
 
     /// Refuses `wanted` parameters that differ from these, the parameters of the collection in

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{CatalogueStats, CollectionConfig, SegmentStats};
 use crate::Result;
 use crate::store::{self, Kind, PartInfo};
-use crate::workspace::{MANIFEST_FILE, Manifest, RecordKind, StageRecord, Workspace};
+use crate::workspace::{MANIFEST_FILE, Manifest, StageRecord, StageRecordKind, Workspace};
 
 /// A position in the input: the records before number `event` of file `file` are finished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -143,7 +143,7 @@ impl StageRecord for CatalogueEntry {
 /// Creates the manifest of a collection with these parameters.
 #[must_use]
 pub fn begin(
-    kinds: &'static [RecordKind],
+    kinds: &'static [StageRecordKind],
     config: &CollectionConfig,
     parameters: u128,
 ) -> Manifest {

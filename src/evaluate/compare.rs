@@ -52,7 +52,7 @@ impl Tally {
 }
 
 /// The result of the comparison.
-pub(super) struct Comparison {
+pub(super) struct Compared {
     /// Counts with each class of identical documents as one document.
     pub representatives: Tally,
     /// Counts with each document on its own.
@@ -76,7 +76,7 @@ pub(super) fn compare(
     scratch: &Path,
     memory: ByteSize,
     context: &Context<'_>,
-) -> Result<Comparison> {
+) -> Result<Compared> {
     let top = thresholds.len().max(1);
     let groups = documents
         .size_groups
@@ -258,7 +258,7 @@ pub(super) fn compare(
     if unnamed > 0 && base_is == RUN {
         all = expanded;
     }
-    Ok(Comparison {
+    Ok(Compared {
         representatives,
         all,
         counts,

@@ -250,7 +250,7 @@ pub struct GroupMeasured {
 
 /// All pairs, also by size group if documents have size groups.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Pairs {
+pub struct PairCounts {
     /// All pairs.
     pub all: Measured,
     /// The same by size group.
@@ -263,9 +263,9 @@ pub struct PairsAt {
     /// The threshold; `None` for everything in the lists.
     pub threshold: Option<Threshold>,
     /// Pairs of representatives, if a list records which documents are identical.
-    pub representatives: Option<Pairs>,
+    pub representatives: Option<PairCounts>,
     /// Pairs of documents.
-    pub documents: Pairs,
+    pub documents: PairCounts,
 }
 
 /// The whole report.
@@ -580,7 +580,7 @@ fn note_sample(what: &str, path: &Path, sample: &Sample, notes: &mut Vec<String>
 }
 
 /// The counts of a tally at a threshold.
-fn pairs(documents: &Documents, tally: &Tally, threshold: usize) -> Pairs {
+fn pairs(documents: &Documents, tally: &Tally, threshold: usize) -> PairCounts {
     let mut all = Counts::default();
     let mut groups = Vec::new();
     for (group, [same, cross]) in tally.at(threshold).enumerate() {
@@ -593,7 +593,7 @@ fn pairs(documents: &Documents, tally: &Tally, threshold: usize) -> Pairs {
             });
         }
     }
-    Pairs {
+    PairCounts {
         all: all.into(),
         groups,
     }

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 /// The cost of getting from the collection to the pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cost {
+pub struct TrialCost {
     /// Seconds of wall time.
     pub wall_seconds: f64,
     /// Seconds of CPU time, user and system, all threads.
@@ -99,7 +99,7 @@ pub(crate) fn ask(
     sampling: &Sampling,
     threshold: Threshold,
     (held, context): (u64, &Context<'_>),
-) -> Result<(Workspace, Cost)> {
+) -> Result<(Workspace, TrialCost)> {
     let mut workspace = over(base, directory, sampling)?;
     let parameters = JoinParameters {
         sampling: sampling.clone(),
@@ -124,7 +124,7 @@ pub(crate) fn ask(
     let sample = manifest.get::<SampleEntry>();
     let runs = manifest.get::<RunsEntry>();
     let pairs = manifest.get::<PairsEntry>();
-    let mut cost = Cost {
+    let mut cost = TrialCost {
         wall_seconds: wall.elapsed().as_secs_f64(),
         cpu_seconds: cpu_seconds() - cpu,
         records: sample.map_or(0, |sample| sample.stats.sampled),

@@ -32,11 +32,11 @@ impl Pair {
     /// The number from which a measure computes its value ([`Measure::text`]).
     #[must_use]
     pub fn amount(&self, measure: Measure) -> u64 {
-        self.told(measure).into()
+        self.stored_amount(measure).into()
     }
 
     /// [`Pair::amount`] in the width of the stored number.
-    pub(crate) fn told(&self, measure: Measure) -> u32 {
+    pub(crate) fn stored_amount(&self, measure: Measure) -> u32 {
         match measure {
             Measure::S4 => self.score,
             _ => self.shared,

@@ -141,11 +141,12 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         .filter_map(|group| Some((*group.first()?, *group.last()?)));
     let sampled = Sampled::load(workspace)?;
     let collected = Collected::<K>::new(&sampled, collect);
+    let segments = collection::segments(&workspace.manifest).to_vec();
     let shared = Shared {
         collection: &workspace.path("collection"),
         out: &workspace.path("postings"),
         parameters: workspace.collection_parameters(),
-        segments: &collection::segments(&workspace.manifest).to_vec(),
+        segments: &segments,
         stored: &Catalogue::stored(workspace)?,
         sampled: &sampled,
         ranges,

@@ -27,7 +27,7 @@
 //! - `counting=probabilistic` applies if pairs are counted in several blocks of postings. The
 //!   budget includes the memory of its counters.
 
-use super::selection::Selection;
+use super::selection::ChunkSelection;
 use super::spex::{self, Spex};
 use super::{Document, Entry, Keys, Method, Parameter, Values, join_by, join_by_shared};
 use crate::Result;
@@ -82,7 +82,7 @@ pub(super) const METHOD: Entry = Entry {
         },
     ],
     build: |values| {
-        let selection = Selection::read(values.text("selection"))?;
+        let selection = ChunkSelection::read(values.text("selection"))?;
         let memory: ByteSize = values.text("memory").parse()?;
         if !memory.0.is_power_of_two() || memory.0 < spex::LEAST_BYTES {
             let least = spex::LEAST_BYTES;
@@ -150,7 +150,7 @@ fn join(values: &Values, modulo: u64) -> Result<JoinConfig, String> {
 
 struct Deco {
     size: usize,
-    selection: Selection,
+    selection: ChunkSelection,
     memory: u64,
     iterate: bool,
     join: JoinConfig,

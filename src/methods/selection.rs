@@ -50,15 +50,15 @@ enum Part {
 
 /// Selections; a chunk is selected if all of them select it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Selection(Vec<Part>);
+pub(super) struct ChunkSelection(Vec<Part>);
 
 /// The valid forms, for error messages.
 const FORM: &str = "full, spex, modulo-K, random-N, every-N, rare-N, anchor-A.B, winnowing-W or min-N, or \
                     several with + between them";
 
-impl Selection {
+impl ChunkSelection {
     /// Reads a selection such as `spex+modulo-16`.
-    pub(super) fn read(text: &str) -> Result<Selection, String> {
+    pub(super) fn read(text: &str) -> Result<ChunkSelection, String> {
         let parts = text.split('+').map(|part| {
             let (name, value) = match part.split_once('-') {
                 Some((name, value)) => (name, Some(value)),
@@ -87,7 +87,7 @@ impl Selection {
             };
             part.ok_or_else(|| format!("selection is {FORM}, and not `{text}`"))
         });
-        parts.collect::<Result<_, _>>().map(Selection)
+        parts.collect::<Result<_, _>>().map(ChunkSelection)
     }
 
     /// Whether the selection needs to know which chunks occur more than once in the collection.
@@ -226,7 +226,7 @@ mod tests {
     fn selected(text: &str, size: usize, selection: &str) -> Vec<u64> {
         let mut scratch = Scratch::default();
         let mut keys = vec![7];
-        let selection = Selection::read(selection).unwrap();
+        let selection = ChunkSelection::read(selection).unwrap();
         selection.select(
             &mut Document::new(text, &mut scratch),
             size,
@@ -255,7 +255,7 @@ mod tests {
             "winnowing-4+spex",
             "min-9",
         ] {
-            Selection::read(text).unwrap();
+            ChunkSelection::read(text).unwrap();
         }
         for text in [
             "",
@@ -270,9 +270,9 @@ mod tests {
             "winnowing-x",
             "min-4294967296",
         ] {
-            assert!(Selection::read(text).is_err(), "{text}");
+            assert!(ChunkSelection::read(text).is_err(), "{text}");
         }
-        let both = Selection::read("spex+modulo-16").unwrap();
+        let both = ChunkSelection::read("spex+modulo-16").unwrap();
         assert_eq!((both.spex(), both.modulo(), both.rare()), (true, 16, None));
     }
 

@@ -14,7 +14,7 @@ use crate::sample::plan::Plan;
 use crate::sample::{self, PlanGiven, SampleEntry, Sampling};
 use crate::sort::{self, RunsEntry};
 use crate::store::disk;
-use crate::workspace::{Cost, MANIFEST_FILE, Manifest, RecordKind, Workspace};
+use crate::workspace::{Cost, MANIFEST_FILE, Manifest, StageRecordKind, Workspace};
 use crate::{Error, Result, cluster, process};
 
 mod lines;
@@ -26,19 +26,19 @@ pub use parameters::{AppliedPlan, JoinParameters, Spill};
 pub use summary::{SUMMARY_FILE, Summary, first_reject, write_summary};
 
 /// Every kind of record that a manifest can have, in the order of the stages.
-pub const RECORDS: &[RecordKind] = &[
-    RecordKind::of::<CollectionConfig>(),
-    RecordKind::of::<Segments>(),
-    RecordKind::of::<Ingested>(),
-    RecordKind::of::<CatalogueEntry>(),
-    RecordKind::of::<Plan>(),
-    RecordKind::of::<PlanGiven>(),
-    RecordKind::of::<SampleEntry>(),
-    RecordKind::of::<RunsEntry>(),
-    RecordKind::of::<PostingsEntry>(),
-    RecordKind::of::<JoinProgress>(),
-    RecordKind::of::<PairsEntry>(),
-    RecordKind::of::<ResultsEntry>(),
+pub const RECORDS: &[StageRecordKind] = &[
+    StageRecordKind::of::<CollectionConfig>(),
+    StageRecordKind::of::<Segments>(),
+    StageRecordKind::of::<Ingested>(),
+    StageRecordKind::of::<CatalogueEntry>(),
+    StageRecordKind::of::<Plan>(),
+    StageRecordKind::of::<PlanGiven>(),
+    StageRecordKind::of::<SampleEntry>(),
+    StageRecordKind::of::<RunsEntry>(),
+    StageRecordKind::of::<PostingsEntry>(),
+    StageRecordKind::of::<JoinProgress>(),
+    StageRecordKind::of::<PairsEntry>(),
+    StageRecordKind::of::<ResultsEntry>(),
 ];
 
 /// Opens a directory that holds a collection, and locks it.

@@ -30,7 +30,7 @@ pub(super) struct Asked {
 }
 
 /// Queries with their keys.
-pub(super) struct Batch<'a, K> {
+pub(super) struct QueryBatch<'a, K> {
     workspace: &'a Workspace,
     config: &'a QueryConfig,
     representatives: Column,
@@ -158,9 +158,9 @@ impl Best {
     }
 }
 
-impl<'a, K: Key> Batch<'a, K> {
+impl<'a, K: Key> QueryBatch<'a, K> {
     pub(super) fn new(workspace: &'a Workspace, config: &'a QueryConfig) -> Result<Self> {
-        Ok(Batch {
+        Ok(QueryBatch {
             workspace,
             config,
             representatives: Catalogue::representatives(workspace)?,
@@ -400,7 +400,7 @@ impl Index {
 
 /// The state of one thread that reads the collection.
 struct Look<'a, 'b, K> {
-    batch: &'a Batch<'b, K>,
+    batch: &'a QueryBatch<'b, K>,
     index: &'a Index,
     /// The queries of the current lookup.
     queries: &'a Range<usize>,

@@ -53,7 +53,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use batch::{Asked, Batch};
+use batch::{Asked, QueryBatch};
 
 const STAGE: &str = "query";
 /// Buffers of the readers of inputs and of sets.
@@ -211,7 +211,7 @@ impl Asking<'_> {
         let mut shingler = Shingler::<K>::new(&collection::config(&base.manifest).shingle);
         self.run(base, config, 0, |document, set, room| {
             let mut most = shingler.most_fingerprints(document.body.len());
-            if Batch::<K>::bytes_of_one(most) > room {
+            if QueryBatch::<K>::bytes_of_one(most) > room {
                 if !matches!(
                     &collection::config(&base.manifest).shingle.parse.tokens,
                     TokenKind::Bytes(_)
@@ -224,7 +224,7 @@ impl Asking<'_> {
                     most = words as usize;
                     shingler.shrink();
                 }
-                let needed = Batch::<K>::bytes_of_one(most);
+                let needed = QueryBatch::<K>::bytes_of_one(most);
                 if needed > room {
                     return Err(needed);
                 }
@@ -276,10 +276,10 @@ impl Asking<'_> {
             .map(|i| i.identity.as_ref().map(|f| f.size));
         context.progress.start(STAGE, Unit::Bytes, sizes.sum());
         let mut stats = QueryStats::default();
-        let mut batch = Batch::<K>::new(workspace, config)?;
+        let mut batch = QueryBatch::<K>::new(workspace, config)?;
         let mut set = Vec::new();
         let answer = &mut *self.answer;
-        let mut ask = |batch: &mut Batch<K>, stats: &mut QueryStats| -> Result<()> {
+        let mut ask = |batch: &mut QueryBatch<K>, stats: &mut QueryStats| -> Result<()> {
             stats.batches += batch.ask((fixed, room), context, |found| {
                 stats.matched += u64::from(found.found > 0);
                 answer(found)
@@ -292,7 +292,7 @@ impl Asking<'_> {
                 Interpreted::Document(document) => {
                     stats.queries += 1;
                     let made = keys(&document, &mut set, room).and_then(|facts| {
-                        let needed = Batch::<K>::bytes_of_one(set.len());
+                        let needed = QueryBatch::<K>::bytes_of_one(set.len());
                         if needed > room {
                             Err(needed)
                         } else {
@@ -308,7 +308,7 @@ impl Asking<'_> {
                             return context.budget.require(least, what);
                         }
                     };
-                    if batch.bytes() + Batch::<K>::bytes_of(set.len()) > most {
+                    if batch.bytes() + QueryBatch::<K>::bytes_of(set.len()) > most {
                         ask(&mut batch, &mut stats)?;
                     }
                     let docno = Cow::into_owned(document.docno);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::budget::ByteSize;
 use crate::experiments::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio};
-use crate::experiments::study::{Spread, Study, StudyCost, comparison, saving};
+use crate::experiments::study::{MeanAndRange, Study, StudyCost, comparison, saving};
 use crate::numbers::{self, count, counted, fraction};
 use crate::workspace::Manifest;
 
@@ -199,10 +199,10 @@ pub fn study(study: &Study, cost: &StudyCost) -> String {
     out
 }
 
-fn spread(spread: Option<Spread>) -> String {
+fn spread(spread: Option<MeanAndRange>) -> String {
     match spread {
         None => "-".into(),
-        Some(Spread {
+        Some(MeanAndRange {
             mean,
             least,
             greatest,

@@ -57,7 +57,7 @@ pub struct FormStats {
 }
 
 /// The data that all workers read.
-struct Plan<'a> {
+struct RunPlan<'a> {
     collection: &'a Path,
     runs: &'a Path,
     parameters: u128,
@@ -124,7 +124,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     covered.sort_unstable();
     let segments = collection::segments(&workspace.manifest).to_vec();
     let (directory, runs) = (workspace.path("collection"), workspace.path(DIRECTORY));
-    let plan = Plan {
+    let plan = RunPlan {
         collection: &directory,
         runs: &runs,
         parameters: workspace.collection_parameters(),
@@ -172,7 +172,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
 type Segments<'a> = Tasks<'a, usize, Vec<RunEntry>>;
 
 struct Worker<'a, K> {
-    plan: &'a Plan<'a>,
+    plan: &'a RunPlan<'a>,
     tasks: &'a Segments<'a>,
     stop: &'a Stop,
     buffer: Buffer<K>,
@@ -182,7 +182,7 @@ struct Worker<'a, K> {
 }
 
 impl<'a, K: Key> Worker<'a, K> {
-    fn new(plan: &'a Plan<'a>, tasks: &'a Segments<'a>, stop: &'a Stop) -> Self {
+    fn new(plan: &'a RunPlan<'a>, tasks: &'a Segments<'a>, stop: &'a Stop) -> Self {
         // The class of the finest ratio contains the classes of the other ratios.
         let finest = plan.sampled.rates().first().copied();
         let (least, most) = finest.unwrap_or(Rate::FULL).bounds::<K>();

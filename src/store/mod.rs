@@ -41,13 +41,13 @@ pub fn checksum(bytes: &[u8]) -> u64 {
 }
 
 /// Encodes a value as JSON. Errors name the file `path`.
-pub(crate) fn json(value: &impl serde::Serialize, path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn to_json(value: &impl serde::Serialize, path: &Path) -> Result<Vec<u8>> {
     serde_json::to_vec(value).map_err(|e| Error::io("encode", path)(e.into()))
 }
 
 /// The [`digest`] of a value's JSON. Errors name the file `path`.
 pub(crate) fn digest_of(value: &impl serde::Serialize, path: &Path) -> Result<String> {
-    Ok(digest(&json(value, path)?))
+    Ok(digest(&to_json(value, path)?))
 }
 
 /// Parses the text of a [`digest`] as a number.

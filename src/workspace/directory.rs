@@ -7,7 +7,7 @@ use super::InputEntry;
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{MANIFEST_FORMAT, Manifest};
-use super::record::RecordKind;
+use super::record::StageRecordKind;
 use crate::progress::Context;
 use crate::store::{self, disk};
 use crate::{Error, Result};
@@ -29,7 +29,7 @@ pub struct Workspace {
     base: Option<(PathBuf, Vec<&'static str>)>,
 }
 
-fn read_manifest(directory: &Path, kinds: &'static [RecordKind]) -> Result<Option<Manifest>> {
+fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Option<Manifest>> {
     // Every command that uses or inspects a directory reads its manifest first.
     disk::claim(directory);
     let path = directory.join(MANIFEST_FILE);
@@ -119,7 +119,7 @@ const SCRATCH: &str = "scratch";
 
 /// Refuses a directory that belongs to another program, before changing anything in it: unknown
 /// files would be removed as scrap, and the lock file would be overwritten.
-fn refuse_others(directory: &Path, kinds: &'static [RecordKind]) -> Result<()> {
+fn refuse_others(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<()> {
     // List the names before reading the manifest, because another process may be creating this
     // directory.
     let mut names = Vec::new();
@@ -193,7 +193,7 @@ impl Workspace {
     }
 
     /// Opens a directory that holds a collection.
-    pub fn open(directory: &Path, kinds: &'static [RecordKind]) -> Result<Self> {
+    pub fn open(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Self> {
         Workspace::look(directory, kinds)?;
         let lock = Lock::take(directory)?;
         // Read the manifest again: from here on no other process can change it.
@@ -295,7 +295,7 @@ impl Workspace {
     }
 
     /// Reads the manifest of a directory without locking it.
-    pub fn look(directory: &Path, kinds: &'static [RecordKind]) -> Result<Manifest> {
+    pub fn look(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Manifest> {
         read_manifest(directory, kinds)?.ok_or_else(|| Error::StageMissing {
             path: directory.into(),
             stage: "ingest",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::inputs::InputsEntry;
-use super::record::{AnyRecord, RecordKind, StageRecord};
+use super::record::{AnyRecord, StageRecord, StageRecordKind};
 use crate::store::{self, Kind, PartInfo};
 
 /// The format of `manifest.json` that this build writes and reads.
@@ -21,7 +21,7 @@ pub struct Manifest {
     /// The digest of the collection's parameters, as a number.
     parameters: u128,
     /// Every kind of record, in the order of the stages.
-    kinds: &'static [RecordKind],
+    kinds: &'static [StageRecordKind],
     records: BTreeMap<&'static str, Box<dyn AnyRecord>>,
 }
 
@@ -79,7 +79,7 @@ impl Clone for Manifest {
 impl Manifest {
     /// A manifest without records. Its parts carry this digest of parameters.
     #[must_use]
-    pub fn new(kinds: &'static [RecordKind], parameters: u128) -> Manifest {
+    pub fn new(kinds: &'static [StageRecordKind], parameters: u128) -> Manifest {
         Manifest {
             head: Head {
                 format: MANIFEST_FORMAT,
@@ -101,7 +101,10 @@ impl Manifest {
     ///
     /// # Errors
     /// The errors of `serde_json`, with the field.
-    pub fn from_json(value: Value, kinds: &'static [RecordKind]) -> serde_json::Result<Manifest> {
+    pub fn from_json(
+        value: Value,
+        kinds: &'static [StageRecordKind],
+    ) -> serde_json::Result<Manifest> {
         let mut fields: Map<String, Value> = serde_json::from_value(value)?;
         let mut records = BTreeMap::new();
         for kind in kinds {
@@ -186,7 +189,7 @@ impl Manifest {
     }
 
     /// The subdirectories that hold parts.
-    pub(super) fn directories(kinds: &[RecordKind]) -> Vec<&'static str> {
+    pub(super) fn directories(kinds: &[StageRecordKind]) -> Vec<&'static str> {
         let mut directories = Vec::new();
         for directory in kinds.iter().filter_map(|kind| kind.directory) {
             if !directories.contains(&directory) {
@@ -198,7 +201,7 @@ impl Manifest {
 
     /// Every kind of record, in the order of the stages.
     #[must_use]
-    pub fn kinds(&self) -> &'static [RecordKind] {
+    pub fn kinds(&self) -> &'static [StageRecordKind] {
         self.kinds
     }
 

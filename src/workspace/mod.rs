@@ -37,4 +37,4 @@ pub use lock::LOCK_FILE;
 pub(crate) use lock::Lock;
 pub use manifest::{Cost, Manifest, ResultFile};
 pub(crate) use others::{check as check_file, put as put_file};
-pub use record::{RecordKind, StageRecord};
+pub use record::{StageRecord, StageRecordKind};

@@ -83,7 +83,7 @@ impl<R: StageRecord> AnyRecord for R {
 
 /// How the records of one type are read from a manifest.
 #[derive(Debug)]
-pub struct RecordKind {
+pub struct StageRecordKind {
     pub(super) name: &'static str,
     pub(super) omitted: bool,
     pub(super) directory: Option<&'static str>,
@@ -92,11 +92,11 @@ pub struct RecordKind {
     pub(super) read: fn(Value) -> serde_json::Result<Box<dyn AnyRecord>>,
 }
 
-impl RecordKind {
+impl StageRecordKind {
     /// The kind of a record type.
     #[must_use]
-    pub const fn of<R: StageRecord>() -> RecordKind {
-        RecordKind {
+    pub const fn of<R: StageRecord>() -> StageRecordKind {
+        StageRecordKind {
             name: R::NAME,
             omitted: R::OMITTED,
             directory: R::DIRECTORY,

@@ -2,7 +2,7 @@
 
 use crate::common;
 use lookalike::evaluate::{
-    Counts, EvaluateConfig, Evaluation, ListFile, Pairs, Sample, evaluate as evaluate_library,
+    Counts, EvaluateConfig, Evaluation, ListFile, PairCounts, Sample, evaluate as evaluate_library,
 };
 use lookalike::ids::Threshold;
 use lookalike::progress::{Silent, Stop};
@@ -452,7 +452,7 @@ fn brute(
     tally
 }
 
-fn assert_pairs(found: &Pairs, expected: &BTreeMap<(usize, bool), Counts>, what: &str) {
+fn assert_pairs(found: &PairCounts, expected: &BTreeMap<(usize, bool), Counts>, what: &str) {
     let mut all = Counts::default();
     for (number, group) in found.groups.iter().enumerate() {
         for (cross, measured) in [(false, group.same), (true, group.cross)] {
@@ -746,14 +746,14 @@ fn sampled_runs_equal_the_listing_of_every_pair() {
         let b = case.evaluate();
         for (a, b) in a.pairs.iter().zip(&b.pairs) {
             let swapped = |c: Counts| counts(c.correct, c.missed, c.wrong);
-            let of = |pairs: &Pairs| -> Vec<[Counts; 2]> {
+            let of = |pairs: &PairCounts| -> Vec<[Counts; 2]> {
                 pairs
                     .groups
                     .iter()
                     .map(|g| [g.same.counts, g.cross.counts])
                     .collect()
             };
-            let turned = |pairs: &Pairs| -> Vec<[Counts; 2]> {
+            let turned = |pairs: &PairCounts| -> Vec<[Counts; 2]> {
                 of(pairs).into_iter().map(|c| c.map(swapped)).collect()
             };
             assert_eq!(of(&a.documents), turned(&b.documents));

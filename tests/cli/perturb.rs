@@ -3,7 +3,7 @@
 use crate::common;
 use lookalike::Error;
 use lookalike::experiments::perturb::{
-    self, Cherkasova, Chowdhury, Edit, Operation, PerturbConfig, PerturbReport, Recipe, Spread,
+    self, Cherkasova, Chowdhury, Edit, EditPlaces, Operation, PerturbConfig, PerturbReport, Recipe,
     apply,
 };
 use lookalike::progress::{Silent, Stop};
@@ -39,7 +39,7 @@ fn config(recipe: Recipe) -> PerturbConfig {
     }
 }
 
-fn cherkasova(edit: Operation, edits: &str, spread: Spread) -> PerturbConfig {
+fn cherkasova(edit: Operation, edits: &str, spread: EditPlaces) -> PerturbConfig {
     config(Recipe::Cherkasova(Cherkasova {
         edit,
         edits: edits.parse().unwrap(),
@@ -204,7 +204,7 @@ fn copies_of_cherkasova_have_as_many_edits_as_they_say() {
     let directory = tempfile::tempdir().unwrap();
     let input = sample("trec-web/a.gz");
     for edit in [Operation::Insert, Operation::Remove] {
-        for spread in [Spread::Random, Spread::Uniform] {
+        for spread in [EditPlaces::Random, EditPlaces::Uniform] {
             let out = directory.path().join(format!("{edit} {spread:?}"));
             let mut config = cherkasova(edit, "0,1,7,50", spread);
             config.originals = Some(5);
@@ -225,7 +225,7 @@ fn copies_of_cherkasova_have_as_many_edits_as_they_say() {
                 }
                 let words = originals[&original].split(' ').count() as u64;
                 let places = words + u64::from(edit == Operation::Insert);
-                if spread == Spread::Uniform {
+                if spread == EditPlaces::Uniform {
                     // Gaps as equal as whole numbers allow, and half of one at each end.
                     let n = edits.len() as u64;
                     for (j, edit) in (0..n).zip(&edits) {
@@ -249,7 +249,12 @@ fn random_edits_are_everywhere() {
     let input = write(&directory, &[("d", &text.join(" "))]);
     for (edit, places) in [(Operation::Insert, 101), (Operation::Remove, 100)] {
         let out = directory.path().join(edit.to_string());
-        run(&cherkasova(edit, "1..90", Spread::Random), &[&input], &out).unwrap();
+        run(
+            &cherkasova(edit, "1..90", EditPlaces::Random),
+            &[&input],
+            &out,
+        )
+        .unwrap();
         let mut times = vec![0u32; places];
         for (_, edits) in edits(&out).values() {
             edits.iter().for_each(|edit| times[edit.at() as usize] += 1);
@@ -266,7 +271,7 @@ fn the_same_seed_gives_the_same_bytes() {
     let other = sample("jsonl/text.jsonl.zst");
     for recipe in [
         chowdhury(3, 5, 2),
-        cherkasova(Operation::Insert, "1..3", Spread::Random),
+        cherkasova(Operation::Insert, "1..3", EditPlaces::Random),
     ] {
         let at = |name: &str| directory.path().join(name);
         let made = |seed: u64, name: &str, inputs: &[&Path]| {
@@ -311,7 +316,7 @@ fn short_and_equal_documents() {
     ];
     let input = write(&directory, &documents);
     let out = directory.path().join("insert");
-    let insert = cherkasova(Operation::Insert, "1,5", Spread::Uniform);
+    let insert = cherkasova(Operation::Insert, "1,5", EditPlaces::Uniform);
     let report = run(&insert, &[&input], &out).unwrap();
     assert_eq!(
         (report.empty, report.originals, report.same_text),
@@ -325,7 +330,7 @@ fn short_and_equal_documents() {
     edits(&out);
 
     let out = directory.path().join("remove");
-    let mut remove = cherkasova(Operation::Remove, "1,2,5", Spread::Random);
+    let mut remove = cherkasova(Operation::Remove, "1,2,5", EditPlaces::Random);
     remove.background = Some(true);
     let report = run(&remove, &[&input], &out).unwrap();
     // One word: no copy. Two: one with a word less. Three: with one and with two.
@@ -371,7 +376,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("out");
     let input = write(&directory, &[("a", "x y z"), ("b", "x y z")]);
-    let insert = cherkasova(Operation::Insert, "1", Spread::Random);
+    let insert = cherkasova(Operation::Insert, "1", EditPlaces::Random);
     let of = |change: &dyn Fn(&mut PerturbConfig)| {
         let mut config = insert.clone();
         change(&mut config);
@@ -406,7 +411,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     // A document that is called as a copy of another will be.
     let input = write(&directory, &[("a", "x y z"), ("a~insert-1", "x y")]);
     refused(run(&insert, &[&input], &out), "INPUT", "a~insert-1");
-    let other = cherkasova(Operation::Remove, "1", Spread::Random);
+    let other = cherkasova(Operation::Remove, "1", EditPlaces::Random);
     assert_eq!(run(&other, &[&input], &out).unwrap().copies, 2);
 
     // Too little memory, and the least that is told will do.

@@ -607,7 +607,7 @@ fn lands_everywhere<'a>(
         assert_eq!(status.code(), Some(130), "{what}: {text}");
         let stopped = format!("stopped in stage {stage};");
         assert!(text.contains(&stopped), "{what}, not in {stage}: {text}");
-        let way = "repeat the same command to go on";
+        let way = "repeat the same command to continue";
         assert!(text.contains(way), "{what}: {text}");
         assert_eq!(whole(place.path()), said, "{what}");
         assert_same_files(&left(place.path()), &left(plain.path()), &what);

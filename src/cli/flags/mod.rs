@@ -10,6 +10,6 @@ mod resources;
 mod values;
 
 pub use input::{CollectionFlags, ReadLimits, Reading, WalkFlags};
-pub use pairs::{Comparison, JoinFlags, Planning, ThresholdFlag};
+pub use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
 pub use resources::{Json, Limits, Memory, Output, Quiet};
 pub use values::List;

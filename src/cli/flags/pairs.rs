@@ -33,7 +33,7 @@ pub struct ThresholdFlag {
 
 /// The criterion that a pair must reach.
 #[derive(Debug, Args)]
-pub struct Comparison {
+pub struct CriterionFlags {
     #[command(flatten)]
     threshold: ThresholdFlag,
     /// Score to compare with --threshold, such as containment
@@ -56,7 +56,7 @@ pub struct Comparison {
     score: Measure,
 }
 
-impl Comparison {
+impl CriterionFlags {
     /// The criterion in the form that the library takes.
     pub fn criterion(&self) -> Criterion {
         Criterion {
@@ -124,7 +124,7 @@ impl Planning {
 }))]
 pub struct JoinFlags {
     #[command(flatten)]
-    comparison: Comparison,
+    comparison: CriterionFlags,
     /// Use a sample of the fingerprints: 1/N, 1/N:CLASS, a list, or a plan
     ///
     /// full is exact. 1/N uses one of N classes of fingerprints (class 0, or CLASS). Resemblance is

@@ -88,7 +88,7 @@ impl Components {
             if self.sets.find(pair.a) == pair.a && reached() {
                 pairs.push(RootPair {
                     document: pair.b,
-                    amount: pair.told(config.measure),
+                    amount: pair.stored_amount(config.measure),
                     root_size: a,
                     size: b,
                 });

@@ -75,7 +75,7 @@ pub struct Cherkasova {
     /// The number of edits of each copy.
     pub edits: EditCounts,
     /// The places of the edits.
-    pub spread: Spread,
+    pub spread: EditPlaces,
     /// The word to insert.
     pub word: String,
 }
@@ -85,7 +85,7 @@ impl Default for Cherkasova {
         Cherkasova {
             edit: Operation::Insert,
             edits: EditCounts((1..=50).collect()),
-            spread: Spread::Random,
+            spread: EditPlaces::Random,
             word: "a".into(),
         }
     }
@@ -104,7 +104,7 @@ pub enum Operation {
 /// The places of the edits of `cherkasova`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Spread {
+pub enum EditPlaces {
     /// Random: each place with the same probability.
     Random,
     /// Evenly spaced.
@@ -122,12 +122,12 @@ impl FromStr for Operation {
     }
 }
 
-impl FromStr for Spread {
+impl FromStr for EditPlaces {
     type Err = String;
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         match text {
-            "random" => Ok(Spread::Random),
-            "uniform" => Ok(Spread::Uniform),
+            "random" => Ok(EditPlaces::Random),
+            "uniform" => Ok(EditPlaces::Uniform),
             _ => Err(format!("`{text}` is not a spread; use random or uniform")),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{Cherkasova, Chowdhury, Operation, Spread};
+use super::config::{Cherkasova, Chowdhury, EditPlaces, Operation};
 use super::words::{TermList, words};
 use crate::random::Random;
 
@@ -204,8 +204,8 @@ pub(super) fn cherkasova(
         Operation::Insert => {
             let places = words + 1;
             let mut at: Vec<u64> = match recipe.spread {
-                Spread::Uniform => evenly(places).collect(),
-                Spread::Random => (0..count).map(|_| random.below(places)).collect(),
+                EditPlaces::Uniform => evenly(places).collect(),
+                EditPlaces::Random => (0..count).map(|_| random.below(places)).collect(),
             };
             at.sort_unstable();
             let insert = |at| Edit::Insert {
@@ -217,8 +217,8 @@ pub(super) fn cherkasova(
         Operation::Remove if count > words => return None,
         Operation::Remove => {
             let at: BTreeSet<u64> = match recipe.spread {
-                Spread::Uniform => evenly(words).collect(),
-                Spread::Random => sample(count, words, &mut random),
+                EditPlaces::Uniform => evenly(words).collect(),
+                EditPlaces::Random => sample(count, words, &mut random),
             };
             let mut at = at.into_iter().peekable();
             let mut edits = Vec::with_capacity(at.len());

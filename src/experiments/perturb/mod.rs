@@ -98,7 +98,7 @@ use crate::random::mix;
 use crate::read::{Inputs, Skipped};
 use crate::{Error, Result, pipeline};
 
-pub use config::{Cherkasova, Chowdhury, EditCounts, Operation, PerturbConfig, Recipe, Spread};
+pub use config::{Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, Recipe};
 pub use documents::ReadCounts;
 pub use edits::{Edit, Misfit, apply};
 

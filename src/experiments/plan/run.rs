@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::cells::Cells;
 use super::choose::{choose, uniform, uniform_overall};
-use super::subset::{self, Selection};
+use super::subset::{self, DocumentSubset};
 use super::{Plan, PlanConfig, PlannedGroup, Ratio, STAGE};
 use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue};
-use crate::experiments::trial::{self, Cost, Documents};
+use crate::experiments::trial::{self, Documents, TrialCost};
 use crate::ids::{FingerprintKind, Key};
 use crate::numbers::counted;
 use crate::progress::{Context, Unit};
@@ -28,9 +28,9 @@ const FIXED_BYTES: u64 = 32 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanCost {
     /// The exact run on the measured documents.
-    pub exact: Cost,
+    pub exact: TrialCost,
     /// The trial of each ratio 1/n, by n.
-    pub trials: BTreeMap<u32, Cost>,
+    pub trials: BTreeMap<u32, TrialCost>,
     /// Wall seconds in total.
     pub wall_seconds: f64,
     /// CPU seconds in total.
@@ -69,7 +69,7 @@ fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) ->
         let place = directory.join("subset");
         let which = format!("subset {} of seed {}", subset.share, subset.seed);
         let mut part = collection::beside(base, &place, &which)?;
-        let selection = Selection::new(subset);
+        let selection = DocumentSubset::new(subset);
         subset::make::<K>(base, &mut part, selection, context)?;
         plan = measure(base, &part, config, &mut cost, context)?;
         part.discard()?;

@@ -21,14 +21,14 @@ const SEGMENT_DOCUMENTS: u64 = 1 << 20;
 
 /// Decides which documents belong to a subset.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Selection {
+pub(crate) struct DocumentSubset {
     seed: u64,
     share: Threshold,
 }
 
-impl Selection {
-    pub(crate) fn new(subset: &Subset) -> Selection {
-        Selection {
+impl DocumentSubset {
+    pub(crate) fn new(subset: &Subset) -> DocumentSubset {
+        DocumentSubset {
             seed: mix(subset.seed, STEP),
             share: subset.share,
         }
@@ -48,7 +48,7 @@ impl Selection {
 pub(crate) fn make<K: Key>(
     base: &Workspace,
     workspace: &mut Workspace,
-    selection: Selection,
+    selection: DocumentSubset,
     context: &Context<'_>,
 ) -> Result<()> {
     if !collection::ingested(&workspace.manifest) {
@@ -68,7 +68,7 @@ pub(crate) fn make<K: Key>(
 fn copy<K: Key>(
     base: &Workspace,
     workspace: &Workspace,
-    selection: Selection,
+    selection: DocumentSubset,
     context: &Context<'_>,
 ) -> Result<Vec<SegmentEntry>> {
     let directory = workspace.path("collection");
@@ -179,9 +179,9 @@ mod tests {
     use crate::progress::Stop;
     use crate::shingle::ShingleConfig;
 
-    fn selection(share: (u64, u64), seed: u64) -> Selection {
+    fn selection(share: (u64, u64), seed: u64) -> DocumentSubset {
         let share = Threshold::new(share.0, share.1).unwrap();
-        Selection::new(&Subset { share, seed })
+        DocumentSubset::new(&Subset { share, seed })
     }
 
     /// A random value is this many standard deviations away less than once in 100,000 times.

@@ -14,7 +14,7 @@ const WORTH_SAVING: f64 = 0.25;
 
 /// Mean, minimum and maximum over the classes of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
+pub struct MeanAndRange {
     /// Mean.
     pub mean: f64,
     /// Minimum.
@@ -23,13 +23,13 @@ pub struct Spread {
     pub greatest: f64,
 }
 
-impl Spread {
-    fn of(values: impl Iterator<Item = Option<f64>>) -> Option<Spread> {
+impl MeanAndRange {
+    fn of(values: impl Iterator<Item = Option<f64>>) -> Option<MeanAndRange> {
         let values: Vec<f64> = values.flatten().collect();
         if values.is_empty() {
             return None;
         }
-        Some(Spread {
+        Some(MeanAndRange {
             mean: values.iter().sum::<f64>() / values.len() as f64,
             least: values.iter().copied().fold(f64::INFINITY, f64::min),
             greatest: values.iter().copied().fold(0.0, f64::max),
@@ -45,9 +45,9 @@ pub struct Row {
     /// Share of all shingles that are sorted.
     pub share: f64,
     /// Precision over all pairs; `None` if none was found.
-    pub precision: Option<Spread>,
+    pub precision: Option<MeanAndRange>,
     /// Recall over all pairs; `None` if there are no true pairs.
-    pub recall: Option<Spread>,
+    pub recall: Option<MeanAndRange>,
     /// Pairs found, on average.
     pub found: f64,
     /// Pairs that are looked up in the full sets, on average.
@@ -61,7 +61,7 @@ pub struct Row {
 
 /// The ways to find the pairs, and a recommendation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
+pub struct StudyComparison {
     /// The threshold for which precision and recall are reported: the one nearest 0.85.
     pub threshold: Threshold,
     /// The lowest threshold, to which the times refer.
@@ -86,7 +86,7 @@ fn counts(trial: &Trial, from: usize, at: usize) -> Counts {
 
 /// Compares the runs of a study.
 #[must_use]
-pub fn comparison(study: &Study, cost: &StudyCost) -> Comparison {
+pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
     let thresholds = &study.config.thresholds;
     let at = study.config.nearest(USUAL).unwrap_or(0);
     let shingles = |trial: &Trial| trial.groups.iter().map(|group| group.shingles).sum::<u64>();
@@ -119,8 +119,8 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> Comparison {
                 format!("1/{n}")
             },
             share,
-            precision: Spread::of(plain.iter().map(|counts| counts.precision())),
-            recall: Spread::of(plain.iter().map(|counts| counts.recall())),
+            precision: MeanAndRange::of(plain.iter().map(|counts| counts.precision())),
+            recall: MeanAndRange::of(plain.iter().map(|counts| counts.recall())),
             found: found(&plain),
             looked_up: 0.0,
             nothing_sampled,
@@ -144,8 +144,10 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> Comparison {
             let verified = of(from);
             rows.push(Row {
                 name: format!("1/{n}, verified from {}", thresholds[from]),
-                precision: Spread::of(verified.iter().map(|c| (c.correct > 0).then_some(1.0))),
-                recall: Spread::of(verified.iter().map(|counts| counts.recall())),
+                precision: MeanAndRange::of(
+                    verified.iter().map(|c| (c.correct > 0).then_some(1.0)),
+                ),
+                recall: MeanAndRange::of(verified.iter().map(|counts| counts.recall())),
                 found: verified
                     .iter()
                     .map(|counts| counts.correct as f64)
@@ -158,7 +160,7 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> Comparison {
         }
     }
     for planned in &cost.planned {
-        let one = |value: Option<f64>| Spread::of(std::iter::once(value));
+        let one = |value: Option<f64>| MeanAndRange::of(std::iter::once(value));
         rows.push(Row {
             name: format!(
                 "plan for precision {}",
@@ -174,7 +176,7 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> Comparison {
         });
     }
     let verdict = verdict(cost);
-    Comparison {
+    StudyComparison {
         threshold: thresholds[at],
         lowest: thresholds[0],
         reading_seconds: cost.reading.cpu_seconds,

@@ -20,7 +20,7 @@
 //! 3. Write a small file for each finished trial. An interrupted study resumes with the trial that
 //!    it was running.
 //! 4. Make plans ([`crate::experiments::plan`]) for three precisions on the whole collection, run
-//!    them like trials, and compare everything with the exact run ([`Comparison`]). Write tables
+//!    them like trials, and compare everything with the exact run ([`StudyComparison`]). Write tables
 //!    and figures ([`crate::report::figures`]).
 //!
 //! # Invariants
@@ -41,7 +41,7 @@ mod run;
 
 pub use crate::precision::{Levels, PairTable};
 pub(crate) use comparison::saving;
-pub use comparison::{Comparison, Row, Spread, comparison};
+pub use comparison::{MeanAndRange, Row, StudyComparison, comparison};
 pub use results::{Study, StudyConfig, StudyFile, Trial, TrialGroup};
 pub(crate) use run::USUAL;
 pub use run::{COST_FILE, DIRECTORY, FORMAT, PlannedTrial, STAGE, StudyCost, run, write};

@@ -3,7 +3,7 @@
 use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue, each_document};
 use crate::experiments::plan::{self, Plan, PlanConfig, Target};
-use crate::experiments::trial::{self, Cost, Documents};
+use crate::experiments::trial::{self, Documents, TrialCost};
 use crate::ids::Threshold;
 use crate::join::PairsEntry;
 use crate::numbers::counted;
@@ -103,13 +103,13 @@ impl StudyConfig {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StudyCost {
     /// Reading the inputs, as recorded by the run that read them.
-    pub reading: Cost,
+    pub reading: TrialCost,
     /// The exact run at the lowest threshold, from the collection to its pairs.
-    pub exact: Cost,
+    pub exact: TrialCost,
     /// The share of postings in prefixes that the exact run read; `None` for the counting join.
     pub prefix_share: Option<f64>,
     /// The mean cost of a trial of each ratio 1/n, by n.
-    pub trials: BTreeMap<u32, Cost>,
+    pub trials: BTreeMap<u32, TrialCost>,
     /// Runs with plans, which are made on the whole collection for the threshold nearest 0.85.
     pub planned: Vec<PlannedTrial>,
     /// Wall seconds of the exact run and all trials.
@@ -134,7 +134,7 @@ pub struct PlannedTrial {
     /// Documents without any sampled shingle.
     pub nothing_sampled: u64,
     /// The cost of the run at the lowest threshold, as for the trials.
-    pub cost: Cost,
+    pub cost: TrialCost,
 }
 
 /// The precisions for which plans are made.
@@ -257,7 +257,7 @@ struct Kept {
     /// A digest of everything the trial depends on.
     digest: String,
     trial: Trial,
-    cost: Cost,
+    cost: TrialCost,
     /// For the exact run, the share of postings in prefixes.
     #[serde(default)]
     prefix_share: Option<f64>,
@@ -441,9 +441,9 @@ impl Trials<'_> {
     }
 
     /// Finds the true pairs, unless they exist.
-    fn truth(&mut self) -> Result<Cost> {
+    fn truth(&mut self) -> Result<TrialCost> {
         if self.truth.is_some() {
-            return Ok(Cost::default());
+            return Ok(TrialCost::default());
         }
         let (path, threshold) = (self.place("truth"), self.config.thresholds[0]);
         let context = (0, self.context);
@@ -469,7 +469,7 @@ impl Trials<'_> {
         self.directory.join(name)
     }
 
-    fn run(&mut self, n: u32, class: u32) -> Result<(Trial, Cost)> {
+    fn run(&mut self, n: u32, class: u32) -> Result<(Trial, TrialCost)> {
         let exact = self.truth()?;
         let (Some(truth), Some(documents)) = (&self.truth, self.documents()?) else {
             return Err(Error::StageMissing {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::html::Html;
-use crate::experiments::study::{COST_FILE, Comparison, DIRECTORY, FORMAT, Spread};
+use crate::experiments::study::{COST_FILE, DIRECTORY, FORMAT, MeanAndRange, StudyComparison};
 use crate::numbers::{self, count, fraction};
 use crate::store::disk;
 use crate::{Error, Result};
@@ -90,14 +90,14 @@ pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
 }
 
 /// Exact and sampled runs side by side; `None` if there is no study.
-pub(super) fn comparison(directory: &Path) -> Result<Option<Comparison>> {
+pub(super) fn comparison(directory: &Path) -> Result<Option<StudyComparison>> {
     #[derive(Deserialize)]
     struct Versioned {
         format: u32,
     }
     #[derive(Deserialize)]
     struct Costs {
-        comparison: Comparison,
+        comparison: StudyComparison,
     }
     let path = directory.join(DIRECTORY).join(COST_FILE);
     if !disk::exists(&path)? {
@@ -138,7 +138,7 @@ fn bounded(path: &Path, most: u64) -> Result<Vec<u8>> {
     disk::read_all(path)
 }
 
-pub(super) fn section(html: &mut Html, compared: Option<&Comparison>, figures: &[Figure]) {
+pub(super) fn section(html: &mut Html, compared: Option<&StudyComparison>, figures: &[Figure]) {
     html.raw("<section id=\"study\" class=\"study\">\n<h2>Sampling study</h2>\n");
     html.raw(
         "<p>The accuracy of runs that use a sample of the shingles, on this collection and as ",
@@ -186,7 +186,7 @@ pub(super) fn section(html: &mut Html, compared: Option<&Comparison>, figures: &
 }
 
 /// Exact, sampled, verified and planned runs side by side.
-fn comparison_table(html: &mut Html, of: &Comparison) {
+fn comparison_table(html: &mut Html, of: &StudyComparison) {
     html.raw("<h3>What to choose</h3>\n<p><strong>")
         .text(&of.verdict)
         .raw("</strong></p>\n<p>Of the pairs that a run lists at ")
@@ -236,7 +236,7 @@ fn comparison_table(html: &mut Html, of: &Comparison) {
 }
 
 /// A share with its spread over classes.
-fn spread(html: &mut Html, spread: Option<Spread>) {
+fn spread(html: &mut Html, spread: Option<MeanAndRange>) {
     html.raw("<td class=\"n\">");
     match spread {
         None => html.raw("&ndash;"),

@@ -110,7 +110,7 @@ pub fn errno(name: &str) -> Option<i32> {
 }
 
 /// The faults for the files below a directory, and the operations that they affected.
-struct Plan {
+struct FaultPlan {
     scope: PathBuf,
     faults: Vec<(Fault, AtomicU64)>,
     trace: Option<Mutex<Vec<(Op, PathBuf)>>>,
@@ -118,7 +118,7 @@ struct Plan {
 }
 
 static ARMED: AtomicBool = AtomicBool::new(false);
-static PLANS: RwLock<Vec<Arc<Plan>>> = RwLock::new(Vec::new());
+static PLANS: RwLock<Vec<Arc<FaultPlan>>> = RwLock::new(Vec::new());
 static JOURNAL: Mutex<Option<Journal>> = Mutex::new(None);
 static JOURNALLED: AtomicBool = AtomicBool::new(false);
 
@@ -127,7 +127,7 @@ fn whole<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Keeps faults armed until it is dropped.
-pub struct Armed(Arc<Plan>);
+pub struct Armed(Arc<FaultPlan>);
 
 impl Armed {
     /// The number of operations that a fault affected.
@@ -157,7 +157,7 @@ impl Drop for Armed {
 /// Arms faults for the files below `scope`. With `trace`, records all operations on them.
 #[must_use]
 pub fn arm(scope: &Path, faults: Vec<Fault>, trace: bool) -> Armed {
-    let plan = Arc::new(Plan {
+    let plan = Arc::new(FaultPlan {
         scope: scope.to_path_buf(),
         faults: faults.into_iter().map(|f| (f, AtomicU64::new(0))).collect(),
         trace: trace.then(|| Mutex::new(Vec::new())),
