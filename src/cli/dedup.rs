@@ -14,7 +14,7 @@ use lookalike::workspace::Workspace;
 use lookalike::{Error, Result, pipeline};
 
 use super::context::with_context;
-use super::flags::{CollectionFlags, Comparison, Limits, Output};
+use super::flags::{CollectionFlags, CriterionFlags, Limits, Output};
 
 /// Options of `dedup`.
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ pub struct Options {
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
-    comparison: Comparison,
+    comparison: CriterionFlags,
     /// Also write the removed records, and why each was removed, to this directory
     ///
     /// The directory mirrors the inputs, like KEPT. removed.jsonl in it has a line for each removed

@@ -23,7 +23,7 @@ const GONE: u32 = u32::MAX - 1;
 
 /// Why a document is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
+pub enum Removal {
     /// It equals the survivor.
     Exact,
     /// It reaches the threshold with the survivor.
@@ -38,27 +38,27 @@ pub enum Reason {
     Empty,
 }
 
-impl Reason {
+impl Removal {
     /// All reasons, in the order of the ledger.
-    pub const ALL: [Reason; 6] = [
-        Reason::Exact,
-        Reason::Near,
-        Reason::Chain,
-        Reason::Contained,
-        Reason::Clustered,
-        Reason::Empty,
+    pub const ALL: [Removal; 6] = [
+        Removal::Exact,
+        Removal::Near,
+        Removal::Chain,
+        Removal::Contained,
+        Removal::Clustered,
+        Removal::Empty,
     ];
 
     /// The word in `removed.jsonl`.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
-            Reason::Exact => "exact",
-            Reason::Near => "near",
-            Reason::Chain => "chain",
-            Reason::Contained => "contained",
-            Reason::Clustered => "cluster",
-            Reason::Empty => "empty",
+            Removal::Exact => "exact",
+            Removal::Near => "near",
+            Removal::Chain => "chain",
+            Removal::Contained => "contained",
+            Removal::Clustered => "cluster",
+            Removal::Empty => "empty",
         }
     }
 }
@@ -68,7 +68,7 @@ impl Reason {
 pub(super) enum Fate {
     Kept,
     Removed {
-        reason: Reason,
+        reason: Removal,
         survivor: Option<u32>,
         /// Fingerprints that it shares with the survivor.
         shared: u32,
@@ -186,7 +186,7 @@ impl Choice {
         };
         if self.is_empty(document) {
             return match self.drop_empty {
-                true => removed(Reason::Empty, None, 0),
+                true => removed(Removal::Empty, None, 0),
                 false => Fate::Kept,
             };
         }
@@ -195,14 +195,14 @@ impl Choice {
         match self.survivors[class as usize] {
             NONE if document == preferred => Fate::Kept,
             // What equal sets share follows from their size.
-            NONE => removed(Reason::Exact, Some(preferred), NONE),
-            GONE => removed(Reason::Clustered, None, 0),
+            NONE => removed(Removal::Exact, Some(preferred), NONE),
+            GONE => removed(Removal::Clustered, None, 0),
             survivor => {
                 let shared = self.shared[class as usize];
                 let reason = match (self.rule, self.criterion.measure) {
-                    _ if shared & CHAIN != 0 => Reason::Chain,
-                    (_, Measure::Containment) => Reason::Contained,
-                    _ => Reason::Near,
+                    _ if shared & CHAIN != 0 => Removal::Chain,
+                    (_, Measure::Containment) => Removal::Contained,
+                    _ => Removal::Near,
                 };
                 removed(reason, Some(self.preferred(survivor)), shared & !CHAIN)
             }

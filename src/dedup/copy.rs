@@ -32,7 +32,7 @@ pub(super) trait Members: Read {
 }
 
 /// A sink that can end a member of a compressed file and begin another.
-pub(super) trait Sink: Write {
+pub(super) trait MemberSink: Write {
     /// Ends the current member, unless it is empty.
     fn end_member(&mut self) -> io::Result<()>;
 }
@@ -59,8 +59,8 @@ pub(super) enum Failed<E> {
 pub(super) fn copy<E>(
     input: &mut impl Members,
     spans: impl Iterator<Item = Result<Span, E>>,
-    kept: &mut impl Sink,
-    mut removed: Option<&mut dyn Sink>,
+    kept: &mut impl MemberSink,
+    mut removed: Option<&mut dyn MemberSink>,
 ) -> Result<bool, Failed<E>> {
     let mut window = Window::new(input);
     let mut out = Kept {
@@ -247,7 +247,7 @@ struct Kept<'o, O> {
     ends_with_record: bool,
 }
 
-impl<O: Sink> Kept<'_, O> {
+impl<O: MemberSink> Kept<'_, O> {
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.any |= !bytes.is_empty();
         self.out.write_all(bytes)
@@ -342,7 +342,7 @@ impl Ending {
         self.last = bytes.last().copied().unwrap_or(self.last);
     }
 
-    fn write(&self, out: &mut dyn Sink) -> io::Result<()> {
+    fn write(&self, out: &mut dyn MemberSink) -> io::Result<()> {
         if self.first == Some(true) {
             out.write_all(b"\r\n\r\n")?;
             return out.end_member();
@@ -397,7 +397,7 @@ mod tests {
         }
     }
 
-    impl Sink for Out {
+    impl MemberSink for Out {
         fn end_member(&mut self) -> io::Result<()> {
             if !self.1.is_empty() {
                 self.0.push(std::mem::take(&mut self.1));

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::copy::Sink;
+use super::copy::MemberSink;
 use crate::read::Codec;
 
 /// A compressed file that is being written, in one member or several.
@@ -115,7 +115,7 @@ impl<W: Write> Write for Encoder<W> {
     }
 }
 
-impl<W: Write> Sink for Encoder<W> {
+impl<W: Write> MemberSink for Encoder<W> {
     fn end_member(&mut self) -> io::Result<()> {
         // The other formats are read as one stream by programs that expect no members.
         if !std::mem::take(&mut self.any) || self.codec != Codec::Gzip {

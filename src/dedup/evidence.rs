@@ -5,8 +5,8 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
-use super::choose::{Choice, Fate, Reason};
-use super::output::Output;
+use super::choose::{Choice, Fate, Removal};
+use super::output::OutputDirectory;
 use super::places::{Entries, Entry, Places};
 use super::{DedupSummary, Rejects, STAGE};
 use crate::cluster::cell;
@@ -38,16 +38,16 @@ pub(super) struct Knowledge<'k> {
 
 /// A document by its place.
 #[derive(Serialize)]
-struct Place<'a> {
+struct DocumentPlace<'a> {
     file: &'a str,
     record: u32,
     docno: &'a str,
 }
 
 impl Knowledge<'_> {
-    fn place(&self, document: u32) -> Result<Place<'_>> {
+    fn place(&self, document: u32) -> Result<DocumentPlace<'_>> {
         let file = self.places.file(document) as usize;
-        Ok(Place {
+        Ok(DocumentPlace {
             file: self.inputs.get(file).map_or("", |input| &input.docno),
             record: self.places.record(document),
             docno: self.names.get(document)?,
@@ -67,7 +67,7 @@ impl Knowledge<'_> {
         let class = |document| self.choice.representative(document);
         let (a, b) = self.sizes.measured(class(document), class(survivor));
         // Equal documents may be too short to have shingles.
-        if reason == Reason::Exact {
+        if reason == Removal::Exact {
             return (a, "1.000000".into());
         }
         (shared, self.measure.text(shared.into(), a.into(), b.into()))
@@ -137,14 +137,14 @@ impl Knowledge<'_> {
     /// Counts every document, and writes `removed.jsonl` to `removed` and the lists to `lists`.
     pub fn write(
         &self,
-        removed: Option<&Output>,
-        lists: Option<&Output>,
+        removed: Option<&OutputDirectory>,
+        lists: Option<&OutputDirectory>,
         rejects: Rejects,
         context: &Context<'_>,
     ) -> Result<DedupSummary> {
         let mut summary = DedupSummary::default();
         let number = self.inputs.len() as u32;
-        let begin = |output: Option<&Output>, name: &str, number: u32| {
+        let begin = |output: Option<&OutputDirectory>, name: &str, number: u32| {
             output.map(|output| output.create(name, number)).transpose()
         };
         let mut evidence = begin(removed, REMOVED_FILE, number)?;

@@ -61,14 +61,14 @@ use crate::sample::Sampled;
 use crate::workspace::{INPUTS_FILE, InputList, Workspace};
 use crate::{Error, Result};
 
-pub use choose::Reason;
+pub use choose::Removal;
 pub use evidence::{KEPT_LIST, REMOVED_FILE, REMOVED_LIST};
 pub use output::PRIVATE;
 pub use policy::{Policy, Rule};
 
 use choose::Choice;
 use evidence::Knowledge;
-use output::Output;
+use output::OutputDirectory;
 use places::Places;
 
 const STAGE: &str = "dedup";
@@ -134,7 +134,7 @@ pub struct DedupSummary {
     pub documents: u64,
     /// Documents kept.
     pub kept: u64,
-    /// Documents removed, in the order of [`Reason::ALL`].
+    /// Documents removed, in the order of [`Removal::ALL`].
     pub removed: [u64; 6],
     /// Rejected records.
     pub rejected: u64,
@@ -326,8 +326,8 @@ pub fn run(
     };
 
     let digest = digest(workspace, config, removed.is_some())?;
-    let kept = Output::open(kept, "output", &digest)?;
-    let removed = removed.map(|removed| Output::open(removed, "removed", &digest));
+    let kept = OutputDirectory::open(kept, "output", &digest)?;
+    let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
     let removed = removed.transpose()?;
     let lists = (config.form == Form::Lists).then_some(&kept);
     let mut summary = knowledge.write(removed.as_ref(), lists, config.rejects, context)?;
@@ -341,7 +341,7 @@ pub fn run(
         let bytes = bytes.map(|identity| identity.size).sum();
         context.progress.start("write", Unit::Bytes, Some(bytes));
         let annotate = |document| knowledge.member(document);
-        let plan = write::Plan {
+        let plan = write::Writing {
             workspace,
             inputs: &inputs,
             choice: &choice,
@@ -413,7 +413,7 @@ fn digest(workspace: &Workspace, config: &DedupConfig, removed: bool) -> Result<
         removed,
     );
     let path = workspace.directory().join(crate::workspace::MANIFEST_FILE);
-    let bytes = crate::store::json(&all, &path)?;
+    let bytes = crate::store::to_json(&all, &path)?;
     Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)))
 }
 

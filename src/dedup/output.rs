@@ -29,14 +29,18 @@ struct State {
 }
 
 /// A directory that mirrors the inputs.
-pub(super) struct Output {
+pub(super) struct OutputDirectory {
     directory: PathBuf,
     digest: String,
 }
 
-impl Output {
+impl OutputDirectory {
     /// Begins or continues a directory.
-    pub fn open(directory: &Path, parameter: &'static str, digest: &str) -> Result<Output> {
+    pub fn open(
+        directory: &Path,
+        parameter: &'static str,
+        digest: &str,
+    ) -> Result<OutputDirectory> {
         let refuse = |limit: String| {
             Err(Error::BadParameter {
                 name: parameter,
@@ -53,7 +57,7 @@ impl Output {
         };
         disk::create_lasting_directory(directory)?;
         disk::claim(directory);
-        let output = Output {
+        let output = OutputDirectory {
             directory: directory.into(),
             digest: digest.into(),
         };
@@ -98,7 +102,7 @@ impl Output {
         };
         let path = self.directory.join(PRIVATE).join(STATE_FILE);
         let mut out = disk::AtomicFile::create(&path)?;
-        out.put(&crate::store::json(&state, &path)?)?;
+        out.put(&crate::store::to_json(&state, &path)?)?;
         out.put(b"\n")?;
         out.finish().map(|_| ())
     }

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::choose::{Choice, Fate};
-use super::copy::{self, Failed, Members, Sink, Span};
+use super::copy::{self, Failed, MemberSink, Members, Span};
 use super::encode::Encoder;
-use super::output::{Output, OutputFile};
+use super::output::{OutputDirectory, OutputFile};
 use super::places::{Entries, Entry, Places};
 use super::{Rejects, STAGE, warc};
 use crate::progress::{Context, joined_all};
@@ -21,7 +21,7 @@ const PIECE: usize = 1 << 20;
 const COPY_BYTES: u64 = 4 << 20;
 
 /// What the writing pass needs to know.
-pub(super) struct Plan<'p> {
+pub(super) struct Writing<'p> {
     pub workspace: &'p Workspace,
     pub inputs: &'p [InputFile],
     pub choice: &'p Choice,
@@ -31,8 +31,8 @@ pub(super) struct Plan<'p> {
     /// Add a member to each record, in place of removing records.
     pub annotate: Option<&'p (dyn Fn(u32) -> Result<String> + Sync)>,
     pub link: bool,
-    pub kept: &'p Output,
-    pub removed: Option<&'p Output>,
+    pub kept: &'p OutputDirectory,
+    pub removed: Option<&'p OutputDirectory>,
 }
 
 /// What the writing pass did.
@@ -50,7 +50,7 @@ pub(super) fn memory_of_thread() -> u64 {
 }
 
 /// Writes every file that is not in its place yet. Each thread writes one file at a time.
-pub(super) fn write(plan: &Plan<'_>, threads: usize, context: &Context<'_>) -> Result<Written> {
+pub(super) fn write(plan: &Writing<'_>, threads: usize, context: &Context<'_>) -> Result<Written> {
     let written = Written::default();
     let next = AtomicU32::new(0);
     let done = AtomicU64::new(0);
@@ -82,7 +82,7 @@ pub(super) fn write(plan: &Plan<'_>, threads: usize, context: &Context<'_>) -> R
     Ok(written)
 }
 
-impl Plan<'_> {
+impl Writing<'_> {
     /// Whether a record of the file goes to another place than the kept file.
     fn changes(&self, file: u32) -> Result<bool> {
         let mut documents = self.places.documents(file);
@@ -130,12 +130,13 @@ impl Plan<'_> {
             .fetch_add(companions.len() as u64, Ordering::Relaxed);
         let mut source = Source::open(&input.path)?;
         let codec = source.decompressed.codec();
-        let encoder = |output: &Output| -> Result<(Encoder<OutputFile>, std::path::PathBuf)> {
-            let out = output.create(name, file)?;
-            let path = out.path().to_path_buf();
-            let encoder = Encoder::new(out, codec);
-            Ok((encoder.map_err(Error::io("write", &path))?, path))
-        };
+        let encoder =
+            |output: &OutputDirectory| -> Result<(Encoder<OutputFile>, std::path::PathBuf)> {
+                let out = output.create(name, file)?;
+                let path = out.path().to_path_buf();
+                let encoder = Encoder::new(out, codec);
+                Ok((encoder.map_err(Error::io("write", &path))?, path))
+            };
         let (mut kept, kept_path) = encoder(self.kept)?;
         let mut removed = self.removed.map(encoder).transpose()?;
         let spans = Spans {
@@ -147,7 +148,7 @@ impl Plan<'_> {
         };
         let removed_sink = removed
             .as_mut()
-            .map(|(encoder, _)| encoder as &mut dyn Sink);
+            .map(|(encoder, _)| encoder as &mut dyn MemberSink);
         let copied = copy::copy(&mut source, spans, &mut kept, removed_sink);
         let removed_path = removed.as_ref().map(|(_, path)| path.clone());
         let lone = copied.map_err(|failed| match failed {
@@ -225,7 +226,7 @@ impl Plan<'_> {
 
 /// The records of one file whose fate is known, in order.
 struct Spans<'p> {
-    plan: &'p Plan<'p>,
+    plan: &'p Writing<'p>,
     file: u32,
     entries: Entries<'p>,
     companions: std::iter::Peekable<std::vec::IntoIter<(u64, u64)>>,

@@ -307,7 +307,10 @@ pub(crate) fn warc_links(bytes: &[u8]) -> (&[u8], Vec<u64>) {
         if value.is_empty() {
             continue;
         }
-        if LINKS.iter().any(|link| name.eq_ignore_ascii_case(link.as_bytes())) {
+        if LINKS
+            .iter()
+            .any(|link| name.eq_ignore_ascii_case(link.as_bytes()))
+        {
             links.push(xxh3_64(value));
         } else if name.eq_ignore_ascii_case(b"warc-date") {
             date = Some(value);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::ledger::share;
-use crate::dedup::{DedupSummary, Reason, Rule};
+use crate::dedup::{DedupSummary, Removal, Rule};
 use crate::numbers::{count, counted};
 
 /// The table at the end of `dedup`.
@@ -22,14 +22,14 @@ pub fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
     let removed = summary.records_removed();
     let part = share(removed, summary.records());
     row("records removed", format!("{}{part}", count(removed)));
-    for (reason, &number) in Reason::ALL.iter().zip(&summary.removed) {
+    for (reason, &number) in Removal::ALL.iter().zip(&summary.removed) {
         let name = match reason {
-            Reason::Exact => "  exact duplicates",
-            Reason::Near => "  near-duplicates",
-            Reason::Chain => "  connected by a chain",
-            Reason::Contained => "  contained in a kept document",
-            Reason::Clustered => "  members of clusters",
-            Reason::Empty => "  documents without words",
+            Removal::Exact => "  exact duplicates",
+            Removal::Near => "  near-duplicates",
+            Removal::Chain => "  connected by a chain",
+            Removal::Contained => "  contained in a kept document",
+            Removal::Clustered => "  members of clusters",
+            Removal::Empty => "  documents without words",
         };
         if number > 0 {
             row(name, count(number));
