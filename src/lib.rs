@@ -58,6 +58,9 @@ pub mod budget;
 pub mod byte_size;
 pub mod cluster;
 pub mod collection;
+// Nothing calls it yet.
+#[allow(dead_code)]
+pub(crate) mod dedup;
 pub mod error;
 pub mod evaluate;
 pub mod experiments;

@@ -47,7 +47,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("methods", &["methods"]),
     (
         "experiments, evaluation, look-ups",
-        &["experiments", "evaluate", "query"],
+        &["experiments", "evaluate", "query", "dedup"],
     ),
     ("presentation", &["report", "inspect"]),
 ];

@@ -1,0 +1,3 @@
+//! Copies of inputs that keep chosen records.
+
+pub(crate) mod parquet;
