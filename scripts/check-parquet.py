@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks copies of Parquet files by other readers: pyarrow, DuckDB and Polars.
 
-    python3 -m venv DIR && DIR/bin/pip install pyarrow duckdb polars
+    python3 -m venv DIR && DIR/bin/pip install pyarrow duckdb polars pytz
     DIR/bin/python scripts/check-parquet.py
 
 Writes files of all types, codecs and page versions, copies them with every third row left out, and
@@ -50,7 +50,7 @@ def table():
             "flag": pa.array([None if n % 5 == 0 else n % 3 == 0 for n in rows]),
             "messages": pa.array([[{"role": "u", "content": f"turn {t} of {n}"} for t in range(n % 4)] or None for n in rows]),
             "lists": pa.array([[[n, None], [], None][: n % 4] for n in rows], pa.list_(pa.list_(pa.int32()))),
-            "map": pa.array([[(f"k{n}", n)] * (n % 3) for n in rows], pa.map_(pa.string(), pa.int64())),
+            "map": pa.array([[(f"k{k}", n) for k in range(n % 3)] for n in rows], pa.map_(pa.string(), pa.int64())),
             "struct": pa.array([None if n % 11 == 0 else {"a": {"b": n}} for n in rows]),
         }
     )
@@ -90,7 +90,8 @@ def check(path):
     wanted = before.filter(pa.array(keep))
     after = pq.read_table(path.with_suffix(".kept"))
     assert after.schema.equals(before.schema, check_metadata=True), "schema"
-    assert after.equals(wanted), "values by pyarrow"
+    # Row groups may have different dictionaries for the same values.
+    assert after.combine_chunks().equals(wanted.combine_chunks()), "values by pyarrow"
     old, new = pq.ParquetFile(path), pq.ParquetFile(path.with_suffix(".kept"))
     assert old.schema.equals(new.schema), "Parquet schema"
     assert old.metadata.metadata == new.metadata.metadata, "key-value metadata"
@@ -112,8 +113,8 @@ def check(path):
     assert kept.fetchall() == rows, "values by DuckDB"
     try:
         before = polars.read_parquet(path)
-    except Exception as error:  # Polars does not read every type.
-        return f"Polars cannot read the original: {str(error)[:60]}"
+    except (Exception, polars.exceptions.PanicException) as error:  # It does not read intervals.
+        return f"same, but Polars cannot read the original: {str(error)[:60]}"
     after = polars.read_parquet(path.with_suffix(".kept"), rechunk=True)
     assert after.schema == before.schema, "schema by Polars"
     assert after.equals(before.filter(polars.Series(keep))), "values by Polars"
