@@ -191,6 +191,11 @@ fn manifest() {
 }
 
 #[test]
+fn parquet() {
+    replay("parquet");
+}
+
+#[test]
 fn parts() {
     replay("parts");
 }

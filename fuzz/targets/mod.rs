@@ -12,6 +12,7 @@ pub mod json;
 pub mod lists;
 pub mod mail;
 pub mod manifest;
+pub mod parquet;
 pub mod parts;
 pub mod place;
 pub mod plan;
@@ -24,7 +25,7 @@ pub mod trec;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the name of their directory in `corpus/`.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("archives", archives::run),
     ("compressed", compressed::run),
     ("directory", directory::run),
@@ -32,6 +33,7 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("lists", lists::run),
     ("mail", mail::run),
     ("manifest", manifest::run),
+    ("parquet", parquet::run),
     ("parts", parts::run),
     ("plan", plan::run),
     ("study", study::run),

@@ -38,6 +38,7 @@ mod evidence;
 mod lzw;
 mod order;
 mod output;
+mod parquet;
 mod places;
 mod policy;
 mod values;

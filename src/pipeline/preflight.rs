@@ -60,7 +60,6 @@ use crate::store::disk;
 use crate::workspace::Workspace;
 use crate::{Error, Result, merge, sort};
 use std::collections::{BTreeMap, VecDeque};
-use std::io::Read;
 use std::path::Path;
 
 use super::{JoinParameters, Spill};
@@ -564,8 +563,7 @@ impl<'a, K: Key> Sampler<'a, K> {
     /// The density of the first bytes of an input; `None` if they do not allow an estimate.
     fn look(&mut self, input: &InputFile) -> Option<Density> {
         let size = input.identity.as_ref()?.size;
-        let file = disk::open_input(&input.path).ok()?.take(self.limit);
-        let mut reader = RecordReader::from_reader(file, &input.docno, 0, &self.read);
+        let mut reader = RecordReader::beginning(input, self.limit, &self.read).ok()?;
         let (mut found, mut counted, mut unknown) = (Density::default(), 0, 0);
         let mut first_reject = None;
         while counted < self.limit {
@@ -576,7 +574,11 @@ impl<'a, K: Key> Sampler<'a, K> {
             let Some(record) = self.batch.records.first() else {
                 break;
             };
-            let end = record.source.offset + record.source.length;
+            let end = match &record.kind {
+                // Rows have no place in bytes; what is read of them is counted.
+                RecordKind::Row { .. } => reader.decompressed().max(1),
+                _ => record.source.offset.saturating_add(record.source.length),
+            };
             match &record.kind {
                 RecordKind::Rejected(reject) => {
                     // Ingest accepts records that are too large for the sample only.

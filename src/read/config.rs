@@ -29,6 +29,8 @@ pub enum Format {
     Arc,
     /// JSON objects: one per line, one after the other, or in one array.
     Jsonl,
+    /// Parquet files: each row is a document.
+    Parquet,
     /// Mailboxes: messages one after the other, each after a line of `From ` and a date.
     Mbox,
     /// Each file is one mail message.
@@ -41,12 +43,13 @@ pub enum Format {
 
 impl Format {
     /// All formats, in the order of the help text.
-    pub const ALL: [Format; 9] = [
+    pub const ALL: [Format; 10] = [
         Format::TrecWeb,
         Format::TrecSgml,
         Format::Warc,
         Format::Arc,
         Format::Jsonl,
+        Format::Parquet,
         Format::Mbox,
         Format::Eml,
         Format::Text,
@@ -60,6 +63,7 @@ impl Format {
             Format::Warc => "warc",
             Format::Arc => "arc",
             Format::Jsonl => "jsonl",
+            Format::Parquet => "parquet",
             Format::Mbox => "mbox",
             Format::Eml => "eml",
             Format::Text => "text",
@@ -94,11 +98,11 @@ impl FromStr for Format {
 pub struct ReadConfig {
     /// The format of every input; with `None`, it is detected from the first bytes of each file.
     pub format: Option<Format>,
-    /// JSON: the field of the text, a dotted path; with `None`, one of [`super::TEXT_FIELDS`].
+    /// JSON and Parquet: the field of the text, a dotted path; with `None`, one of [`super::TEXT_FIELDS`].
     pub text_field: Option<String>,
-    /// JSON: the field of the docno, a dotted path; with `None`, one of [`super::ID_FIELDS`].
+    /// JSON and Parquet: the field of the docno, a dotted path; with `None`, one of [`super::ID_FIELDS`].
     pub id_field: Option<String>,
-    /// JSON: the field of the URL, a dotted path; with `None`, one of [`super::URL_FIELDS`].
+    /// JSON and Parquet: the field of the URL, a dotted path; with `None`, one of [`super::URL_FIELDS`].
     pub url_field: Option<String>,
     /// Maximum size of a record, and of a body after its content encoding is undone.
     pub max_document: ByteSize,

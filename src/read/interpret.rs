@@ -15,7 +15,7 @@ use super::sgml;
 use super::sniff::{binary_file_kind, extension_of, format_of_extension, looks_like_markup};
 
 /// How many bytes of a record are searched for its names, and the maximum length of a name.
-const HEAD: usize = 64 << 10;
+pub(super) const HEAD: usize = 64 << 10;
 
 /// The result of interpreting a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +78,7 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
         RecordKind::Arc => arc(bytes, config),
         RecordKind::Json => json::document(bytes, config),
         RecordKind::Mail { docno, mbox } => mail::document(bytes, docno, *mbox, config),
+        RecordKind::Row { .. } => row(&record.kind, bytes),
         RecordKind::Plain { docno } => plain(docno, bytes, config),
     };
     let source = record.source;
@@ -146,7 +147,7 @@ pub(super) fn docno_of(kind: &RecordKind, held: &[u8]) -> Option<String> {
         RecordKind::Arc => ArcLine::parse(first_line(head)).map(|line| arc_docno(&line)),
         RecordKind::Json => json::docno_in_head(head),
         RecordKind::Mail { docno, .. } => Some(mail::docno_of(head, docno)),
-        RecordKind::Plain { docno } => Some(docno.clone()),
+        RecordKind::Row { docno, .. } | RecordKind::Plain { docno } => Some(docno.clone()),
         RecordKind::Rejected(_) => None,
     }
 }
@@ -435,6 +436,31 @@ fn arc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         http::bare(block, head)
     };
     finish(docno, Some(text_of(line.url)), body, Vec::new())
+}
+
+/// Interprets a row of a Parquet file.
+fn row<'a>(kind: &RecordKind, bytes: &'a [u8]) -> Outcome<'a> {
+    let RecordKind::Row {
+        docno,
+        url,
+        title,
+        content_type,
+        html,
+        utf8,
+    } = kind
+    else {
+        return refused(None, Reason::BadParquet, "not a row");
+    };
+    let declared = content_type.as_ref().map(|kind| kind.to_ascii_lowercase());
+    Outcome::Document(Parts {
+        docno: docno.clone().into(),
+        url: url.clone().map(Cow::Owned),
+        title: title.clone().map(Cow::Owned),
+        content: json::content_of(*html, declared.as_deref(), bytes),
+        charset: utf8.then(|| "utf-8".into()),
+        body: bytes.into(),
+        notices: Vec::new(),
+    })
 }
 
 /// Interprets a file that is one document.

@@ -38,7 +38,7 @@ pub const ID_FIELDS: [&str; 9] = [
 pub const URL_FIELDS: [&str; 5] = ["url", "uri", "WARC-Target-URI", "link", "source_url"];
 
 /// Fields that can declare the text as markup.
-const TYPE_FIELDS: [&str; 6] = [
+pub(super) const TYPE_FIELDS: [&str; 6] = [
     "content_type",
     "contentType",
     "content-type",
@@ -393,19 +393,13 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
             refusal,
         };
     };
-    let markup = text_field.rsplit('.').next() == Some("html")
-        || kind.as_ref().is_some_and(|kind| kind.contains("html") || kind.contains("xml"))
-        // Without a declared type, the beginning of the text shows whether it is a whole page.
-        || !kind.is_some_and(|kind| kind.contains("text/plain")) && is_page(&body);
+    let html = text_field.rsplit('.').next() == Some("html");
+    let content = content_of(html, kind.as_deref(), body.as_bytes());
     Outcome::Document(Parts {
         docno: docno.into(),
         url,
         title,
-        content: if markup {
-            ContentKind::Markup
-        } else {
-            ContentKind::Text
-        },
+        content,
         charset: Some("utf-8".into()),
         body: match body {
             Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
@@ -425,9 +419,20 @@ pub(super) fn field(bytes: &[u8], path: &str) -> Option<String> {
     name_in(find(&mut parse(&text, &config).ok()?, path)?)
 }
 
+/// What the text of a field is: by the field's name, by the content type in lower case that
+/// another field declares, or, without that, by its beginning.
+pub(super) fn content_of(html: bool, declared: Option<&str>, text: &[u8]) -> ContentKind {
+    let is = |kind: &str| declared.is_some_and(|declared| declared.contains(kind));
+    if html || is("html") || is("xml") || !is("text/plain") && is_page(text) {
+        ContentKind::Markup
+    } else {
+        ContentKind::Text
+    }
+}
+
 /// Whether the text begins like an HTML page.
-fn is_page(text: &str) -> bool {
-    let start = text.trim_start().as_bytes();
+fn is_page(text: &[u8]) -> bool {
+    let start = text.trim_ascii_start();
     ["<!doctype html", "<html"].iter().any(|tag| {
         start
             .get(..tag.len())

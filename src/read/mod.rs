@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! Formats: TREC SGML and TREC web bundles (NIST), WARC 0.18 to 1.1 (ISO 28500), ARC 1 and 2
-//! (Internet Archive), Reuters-21578 (Lewis 1997), JSON (RFC 8259), mail (RFC 4155, 5322, 2045 to
+//! (Internet Archive), Reuters-21578 (Lewis 1997), JSON (RFC 8259), Apache Parquet, mail (RFC 4155, 5322, 2045 to
 //! 2047). HTTP: RFC 9110 and 9112. `.Z`: Welch 1984 as compress 4.0 writes it.
 //!
 //! # In and out
@@ -16,9 +16,10 @@
 //! 2. [`RecordReader`] detects the compression and then the format from the first bytes. The
 //!    content decides; the extension counts only if the content is inconclusive. `--format`
 //!    overrides both.
-//! 3. The reader frames: it finds where records begin and end. It does no more work than that,
+//! 3. A Parquet file is read from its end; each row is a record. All other files are framed.
+//! 4. The reader frames: it finds where records begin and end. It does no more work than that,
 //!    because each input is framed by a single thread.
-//! 4. [`interpret()`] does the rest on any thread: header fields, HTTP codings, JSON.
+//! 5. [`interpret()`] does the rest on any thread: header fields, HTTP codings, JSON.
 //!
 //! A document gets its name (docno) from the following source:
 //!
@@ -27,6 +28,7 @@
 //! - WARC: WARC-TREC-ID, else WARC-Record-ID without `urn:uuid:`, else the URL.
 //! - ARC: `URL@date`.
 //! - JSON: a field ([`ID_FIELDS`]).
+//! - Parquet: a column ([`ID_FIELDS`]), or the path of the file and the number of the row (`file:7`).
 //! - Mail: the Message-ID, or the path of the mailbox and the number of the message in it
 //!   (`box#7`).
 //! - A file that is one document: its path; in NITF its `id-string`.
@@ -47,7 +49,7 @@
 //! # Cost
 //! Each byte is decompressed into a window, searched (memchr) and copied once, to its batch.
 //! Memory: the window (512 KiB; up to 3 MiB in an archive with wrong lengths), the decoder (at most
-//! 128 MiB; common settings need 8 MiB), and one record of at most [`ReadConfig::max_document`].
+//! 128 MiB; common settings need 8 MiB) or pages of Parquet (`parquet`), and one record of at most [`ReadConfig::max_document`].
 //!
 //! # What is not guaranteed
 //! - A `.Z` file that is cut between two codes looks like a whole one: the format has no length.
@@ -58,7 +60,7 @@
 //!   `--format`, because other texts may begin like messages.
 //! - In an mbox file, an unescaped `From ` line with a date and a field after it begins a message,
 //!   even if it is part of a text.
-//! - Brotli is not decompressed.
+//! - Brotli is decompressed only inside of Parquet.
 //! - A file that changes while it is read is detected only by its size and modification time.
 //!
 //! # Errors
@@ -82,6 +84,7 @@ mod json;
 pub(crate) mod lines;
 mod lzw;
 mod mail;
+pub(crate) mod parquet;
 mod reader;
 mod record;
 mod sgml;

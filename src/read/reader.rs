@@ -1,6 +1,7 @@
 //! The framer: cuts one input into records, in order, with one record in memory at a time.
 
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use super::config::{Format, ReadConfig};
 use super::frame_archive::{ArchiveFramer, Shape};
@@ -9,6 +10,8 @@ use super::frame_mbox::MboxFramer;
 use super::frame_trec::{self, DOC, REUTERS, Tag};
 use super::inputs::InputFile;
 use super::interpret::docno_of;
+use super::parquet::pages::ReadAt;
+use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
 use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
 use super::sniff::{Container, binary_file_kind, container_of, extension_of, format_of_extension};
 use super::source::{Fault, Input, Source, compression_of};
@@ -40,6 +43,8 @@ pub struct RecordReader {
     state: State,
     /// The file being read, for checking that it is still the file that was listed.
     opened: Option<SharedFile>,
+    /// The same file, for a format that is not read from its first byte to its last.
+    seekable: Option<Arc<dyn ReadAt>>,
 }
 
 enum State {
@@ -48,6 +53,7 @@ enum State {
     Archive(ArchiveFramer),
     Json(JsonFramer),
     Mbox(MboxFramer),
+    Parquet(Box<ParquetFramer>),
     /// The whole stream is one document.
     Plain {
         mail: bool,
@@ -132,6 +138,7 @@ impl RecordReader {
             Ok(opened) => {
                 let opened = SharedFile::new(opened);
                 let mut reader = Self::new(Box::new(opened.clone()), input, file, config);
+                reader.seekable = Some(Arc::new(opened.clone()));
                 reader.opened = Some(opened);
                 reader
             }
@@ -156,6 +163,33 @@ impl RecordReader {
             problem: None,
         };
         Self::new(Box::new(reader), &input, file, config)
+    }
+
+    /// Reads the first `limit` bytes of a file. Of a Parquet file, whose footer is at its end, all
+    /// rows can be read.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    pub(crate) fn beginning(
+        input: &InputFile,
+        limit: u64,
+        config: &ReadConfig,
+    ) -> io::Result<RecordReader> {
+        let opened = SharedFile::new(disk::open_input(&input.path)?);
+        let from_start = opened.clone().take(limit);
+        let mut reader = Self::from_reader(from_start, &input.docno, 0, config);
+        reader.seekable = Some(Arc::new(opened));
+        Ok(reader)
+    }
+
+    /// Like [`RecordReader::from_reader`], but reads bytes in memory, which may be a Parquet file.
+    #[must_use]
+    pub fn from_bytes(bytes: Vec<u8>, docno: &str, file: u32, config: &ReadConfig) -> RecordReader {
+        let bytes = bytes::Bytes::from(bytes);
+        let from_start = io::Cursor::new(bytes.clone());
+        let mut reader = Self::from_reader(from_start, docno, file, config);
+        reader.seekable = Some(Arc::new(bytes));
+        reader
     }
 
     fn new(
@@ -188,6 +222,7 @@ impl RecordReader {
             file,
             state: State::Start,
             opened: None,
+            seekable: None,
         }
     }
 
@@ -207,13 +242,19 @@ impl RecordReader {
     /// Bytes of the file consumed so far, as stored on disk.
     #[must_use]
     pub fn position(&self) -> u64 {
-        self.stream.position()
+        match &self.state {
+            State::Parquet(framer) => framer.position(),
+            _ => self.stream.position(),
+        }
     }
 
     /// Bytes decompressed so far from [`RecordReader::position`] bytes of the file, including bytes
     /// that are not yet framed.
     #[must_use]
     pub fn decompressed(&self) -> u64 {
+        if let State::Parquet(framer) = &self.state {
+            return framer.delivered();
+        }
         self.stream.offset() + self.stream.window().len() as u64
     }
 
@@ -222,6 +263,9 @@ impl RecordReader {
     /// input's own.
     #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
+        if let State::Parquet(framer) = &self.state {
+            return framer.failure().map(io::Error::from_raw_os_error);
+        }
         let coming = self.stream.fault.as_ref().and_then(|fault| fault.failure);
         self.failure.or(coming).map(io::Error::from_raw_os_error)
     }
@@ -230,6 +274,9 @@ impl RecordReader {
     /// end of the input, without appending anything.
     pub fn next_into(&mut self, batch: &mut Batch) -> bool {
         loop {
+            if let State::Parquet(framer) = &mut self.state {
+                return framer.next_into(batch);
+            }
             let mut sink = Sink::new(&mut batch.bytes, self.config.max_document.0);
             let step = match &mut self.state {
                 State::Start => match self.detect() {
@@ -261,7 +308,7 @@ impl RecordReader {
                         None => continue,
                     }
                 }
-                State::Done => return false,
+                State::Done | State::Parquet(_) => return false,
             };
             let source = SourceSpan {
                 file: self.file,
@@ -359,6 +406,37 @@ impl RecordReader {
                 format!("{inner} inside {outer}; one layer of compression is undone"),
             );
         }
+        let (parquet, encrypted) = (head.starts_with(MAGIC), head.starts_with(ENCRYPTED));
+        if encrypted {
+            let what = "a Parquet file with an encrypted footer";
+            return rejected(Reason::UnsupportedFormat, what.into());
+        }
+        if parquet && matches!(self.config.format, None | Some(Format::Parquet)) {
+            return match (&self.seekable, compression) {
+                (Some(file), None) => {
+                    let (file, config) = (file.clone(), &self.config);
+                    let framer = ParquetFramer::new(file, self.file, &self.docno, config);
+                    Ok(State::Parquet(Box::new(framer)))
+                }
+                (_, Some(outer)) => rejected(
+                    Reason::UnsupportedFormat,
+                    format!(
+                        "a Parquet file inside {outer}: it is read from its end, so it must be \
+                         decompressed first"
+                    ),
+                ),
+                (None, None) => rejected(
+                    Reason::UnsupportedFormat,
+                    "a Parquet file in a pipe: it is read from its end, so give it as a file"
+                        .into(),
+                ),
+            };
+        }
+        if self.config.format == Some(Format::Parquet) {
+            let begins = head[..head.len().min(4)].escape_ascii().to_string();
+            let what = format!("it begins with {begins}, a Parquet file with PAR1");
+            return rejected(Reason::WrongFormat, what);
+        }
         let container = match self.config.format {
             Some(Format::TrecWeb | Format::TrecSgml) => match container_of(head) {
                 Container::Reuters => Container::Reuters,
@@ -369,7 +447,8 @@ impl RecordReader {
             Some(Format::Jsonl) => Container::Json,
             Some(Format::Mbox) => Container::Mbox,
             Some(Format::Eml) => Container::Mail,
-            Some(Format::Text | Format::Html) => Container::Plain,
+            // Parquet is dealt with above.
+            Some(Format::Text | Format::Html | Format::Parquet) => Container::Plain,
             None => match container_of(head) {
                 Container::Plain => self.by_extension(),
                 container => container,

@@ -6,13 +6,16 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 /// The place of a record: the number of the input file and a range of its decompressed bytes.
+///
+/// A row of a Parquet file is not a range of bytes. Its offset is the number of the row in the
+/// file, from 0, and its length is 1. A reject of several rows has their number as its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceSpan {
     /// Index of the input file in the sorted list of inputs.
     pub file: u32,
-    /// First byte of the record in the file's decompressed bytes.
+    /// First byte of the record in the file's decompressed bytes, or its row in a Parquet file.
     pub offset: u64,
-    /// Bytes of the record there.
+    /// Bytes of the record there, or rows.
     pub length: u64,
 }
 
@@ -38,6 +41,21 @@ pub enum RecordKind {
         /// The message is from an mbox file: it begins with its separator, and its `From ` lines
         /// are escaped.
         mbox: bool,
+    },
+    /// One row of a Parquet file; the bytes are its text.
+    Row {
+        /// The docno.
+        docno: String,
+        /// The URL, if the row has one.
+        url: Option<String>,
+        /// The title, if the row has one.
+        title: Option<String>,
+        /// The content type that a column of the row declares.
+        content_type: Option<String>,
+        /// The column's name says that the text is HTML.
+        html: bool,
+        /// The column's type says that the text is UTF-8.
+        utf8: bool,
     },
     /// A whole file. Its docno is its path relative to the input directory.
     Plain {
@@ -149,6 +167,8 @@ pub enum Reason {
     MissingText,
     /// Not valid JSON.
     BadJson,
+    /// The footer, a page or a value of a Parquet file is damaged.
+    BadParquet,
     /// The record header cannot be parsed.
     BadHeader,
     /// The HTTP header cannot be parsed.
@@ -199,6 +219,7 @@ impl Reason {
             Reason::MissingDocno => "no docno",
             Reason::MissingText => "no text field",
             Reason::BadJson => "not valid JSON",
+            Reason::BadParquet => "Parquet file damaged",
             Reason::BadHeader => "record header not readable",
             Reason::BadHttp => "HTTP header not readable",
             Reason::HttpStatus => "HTTP status not 2xx",

@@ -239,6 +239,13 @@ impl SharedFile {
     pub fn metadata(&self) -> io::Result<fs::Metadata> {
         self.0.metadata()
     }
+
+    /// Reads at an offset, without moving the place where reading goes on.
+    pub fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+        use std::os::unix::fs::FileExt;
+        let n = faults::limit(Op::Read, self.0.path(), out.len())?;
+        self.0.file.read_at(&mut out[..n], offset)
+    }
 }
 
 impl Read for SharedFile {

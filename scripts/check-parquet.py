@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Checks copies of Parquet files by other readers: pyarrow, DuckDB and Polars.
+
+    python3 -m venv DIR && DIR/bin/pip install pyarrow duckdb polars pytz
+    DIR/bin/python scripts/check-parquet.py
+
+Writes files of all types, codecs and page versions, copies them with every third row left out, and
+compares schemas and values. Exits with 0 and says so where the packages are missing.
+"""
+
+import datetime
+import decimal
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import duckdb
+    import polars
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError as missing:
+    print(f"LEFT OUT: {missing}", file=sys.stderr)
+    sys.exit(0)
+
+ROWS = 1000
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+
+
+def table():
+    """A table with a column of every kind."""
+    rows = range(ROWS)
+    day = datetime.datetime(2020, 1, 1)
+    return pa.table(
+        {
+            "id": pa.array(rows, pa.uint64()),
+            "text": pa.array([None if n % 7 == 3 else f"text {n % 50} " * 9 for n in rows]),
+            "large": pa.array([f"large {n}" for n in rows], pa.large_string()),
+            "dictionary": pa.array([f"d{n % 5}" for n in rows]).dictionary_encode(),
+            "binary": pa.array([bytes([n % 256]) * (n % 9) for n in rows], pa.binary()),
+            "fixed": pa.array([n.to_bytes(16, "big") for n in rows], pa.binary(16)),
+            "decimal": pa.array([decimal.Decimal(n) / 100 for n in rows], pa.decimal128(20, 2)),
+            "time": pa.array([day + datetime.timedelta(minutes=n) for n in rows], pa.timestamp("us", "UTC")),
+            "date": pa.array([day.date() + datetime.timedelta(days=n) for n in rows]),
+            "small": pa.array([n % 100 for n in rows], pa.int8()),
+            "half": pa.array([n / 7 for n in rows], pa.float32()),
+            "double": pa.array([None if n % 2 else n / 7 for n in rows]),
+            "flag": pa.array([None if n % 5 == 0 else n % 3 == 0 for n in rows]),
+            "messages": pa.array([[{"role": "u", "content": f"turn {t} of {n}"} for t in range(n % 4)] or None for n in rows]),
+            "lists": pa.array([[[n, None], [], None][: n % 4] for n in rows], pa.list_(pa.list_(pa.int32()))),
+            "map": pa.array([[(f"k{k}", n) for k in range(n % 3)] for n in rows], pa.map_(pa.string(), pa.int64())),
+            "struct": pa.array([None if n % 11 == 0 else {"a": {"b": n}} for n in rows]),
+        }
+    )
+
+
+def write(directory):
+    """Writes the files."""
+    whole = table()
+    for codec in ["none", "snappy", "gzip", "brotli", "lz4", "zstd"]:
+        for version in ["1.0", "2.0"]:
+            pq.write_table(
+                whole,
+                directory / f"pyarrow-{codec}-{version}.parquet",
+                compression=codec,
+                data_page_version=version,
+                row_group_size=300,
+                write_page_index=True,
+                use_deprecated_int96_timestamps=version == "1.0",
+            )
+    pq.write_table(whole, directory / "pyarrow-plain.parquet", use_dictionary=False, data_page_size=2000)
+    plain = whole.drop_columns(["map"])
+    for codec in ["zstd", "snappy", "lz4"]:
+        polars.from_arrow(plain).write_parquet(directory / f"polars-{codec}.parquet", compression=codec, row_group_size=300)
+    for codec in ["zstd", "snappy", "gzip", "lz4_raw"]:
+        for version in ["v1", "v2"]:
+            duckdb.sql(
+                "copy (select *, uuid() as uuid, to_json({'a': id}) as json, interval (id % 9) day as days from whole)"
+                f" to '{directory}/duckdb-{codec}-{version}.parquet'"
+                f" (format parquet, compression {codec}, parquet_version {version}, row_group_size 2048)"
+            )
+
+
+def check(path):
+    """Compares the copies of one file with its rows."""
+    before = pq.read_table(path)
+    keep = [n < 50 or n % 3 != 1 for n in range(len(before))]
+    wanted = before.filter(pa.array(keep))
+    after = pq.read_table(path.with_suffix(".kept"))
+    assert after.schema.equals(before.schema, check_metadata=True), "schema"
+    # Row groups may have different dictionaries for the same values.
+    assert after.combine_chunks().equals(wanted.combine_chunks()), "values by pyarrow"
+    old, new = pq.ParquetFile(path), pq.ParquetFile(path.with_suffix(".kept"))
+    assert old.schema.equals(new.schema), "Parquet schema"
+    assert old.metadata.metadata == new.metadata.metadata, "key-value metadata"
+    for column in range(old.metadata.num_columns):
+        codecs = [f.metadata.row_group(0).column(column).compression for f in (old, new)]
+        assert codecs[0] == codecs[1], f"codec of column {column}"
+    annotated = pq.read_table(path.with_suffix(".annotated"))
+    notes = annotated.column("lookalike").to_pylist()
+    numbers = [n for n in range(len(before)) if keep[n]]
+    assert [note["cluster"] for note in notes] == numbers, "annotations"
+    assert [note["survivor"] for note in notes] == [None if n % 2 else f"row {n}" for n in numbers], "survivors"
+
+    def by_duckdb(file):
+        return duckdb.sql(f"select * from read_parquet('{file}')")
+
+    kept = by_duckdb(path.with_suffix(".kept"))
+    assert kept.types == by_duckdb(path).types, "types by DuckDB"
+    rows = [row for row, kept in zip(by_duckdb(path).fetchall(), keep) if kept]
+    assert kept.fetchall() == rows, "values by DuckDB"
+    try:
+        before = polars.read_parquet(path)
+    except (Exception, polars.exceptions.PanicException) as error:  # It does not read intervals.
+        return f"same, but Polars cannot read the original: {str(error)[:60]}"
+    after = polars.read_parquet(path.with_suffix(".kept"))
+    assert after.schema == before.schema, "schema by Polars"
+    assert after.equals(before.filter(polars.Series(keep))), "values by Polars"
+    return "same"
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        write(directory)
+        test = "cargo test --quiet --lib dedup::parquet::tests::copies_for_other_readers -- --ignored"
+        environment = dict(os.environ, LOOKALIKE_PARQUET=name)
+        subprocess.run(test.split(), cwd=REPOSITORY, env=environment, check=True, stdout=sys.stderr)
+        failed = 0
+        for path in sorted(directory.glob("*.parquet")):
+            try:
+                said = check(path)
+            except (AssertionError, pa.ArrowInvalid, duckdb.Error) as error:
+                failed += 1
+                said = f"DIFFERS: {error}"
+            print(f"{path.name}: {said}")
+        sys.exit(failed > 0)
+
+
+main()

@@ -1,0 +1,511 @@
+//! Parquet files: each row is a record.
+//!
+//! # Source
+//! `parquet.thrift`, `Encodings.md` and `LogicalTypes.md` of the Apache Parquet format. The
+//! `parquet` crate parses the footer and decodes levels and values. [`pages`] finds and
+//! decompresses the pages.
+//!
+//! # Algorithm
+//! 1. The footer at the end of the file names the row groups and columns.
+//! 2. [`columns`] chooses the columns of text, docno and URL. No other column is read.
+//! 3. Row group by row group, each chosen column is decoded row by row.
+//!
+//! # Invariants
+//! - Each row is one record or is part of one reject, in the order of the file.
+//! - What is damaged in one row group affects no other.
+//!
+//! # Cost
+//! One page of each chosen column is in memory, and its dictionary. Most writers close a page
+//! after 1 MiB; DuckDB does so after 95 MiB. A page of more than 128 MiB, or of 8 MiB more than
+//! the largest document if that is more, is a reject. While a page is decompressed, its compressed
+//! bytes are in memory too. The footer is in memory as long as the file is read.
+
+pub(crate) mod columns;
+pub(crate) mod pages;
+mod thrift;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
+};
+
+use self::columns::{Chosen, Column, Role};
+use self::pages::{Limits, ReadAt, Trouble, exactly};
+use self::thrift::Fields;
+use super::config::ReadConfig;
+use super::interpret::HEAD;
+use super::json::TEXT_FIELDS;
+use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
+use super::source::Fault;
+use super::stream::reserve;
+use crate::store::disk::SharedFile;
+
+/// The first and the last bytes of a file.
+pub(super) const MAGIC: &[u8] = b"PAR1";
+
+/// The first and the last bytes of a file whose footer is encrypted.
+pub(super) const ENCRYPTED: &[u8] = b"PARE";
+
+/// Largest footer that is read. A parsed footer takes many times its size.
+const LARGEST_FOOTER: usize = 16 << 20;
+
+/// Deepest nesting of columns. The crate parses a schema by recursion without a limit, so a deep
+/// one would overflow the stack.
+const DEEPEST_SCHEMA: usize = 100;
+
+/// Rows that any file may have, however small it is. A few bytes can state billions of null
+/// values, and each row of them would be a reject.
+const FREE_ROWS: u64 = 1 << 16;
+
+impl ReadAt for SharedFile {
+    fn read_at(&self, out: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        SharedFile::read_at(self, out, offset)
+    }
+
+    fn length(&self) -> std::io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+}
+
+/// Runs code of the `parquet` crate, and turns a panic into an error.
+///
+/// Its decoders check some lengths by assertions and slices of pages, so a few damaged bytes make
+/// them panic. A record that cannot be read must not end the process.
+pub(crate) fn guarded<T>(act: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|panic| {
+        Err(ParquetError::General(format!(
+            "values cannot be decoded: {}",
+            message(&*panic)
+        )))
+    })
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "the decoder panicked".into())
+}
+
+/// What a damaged or refused part of a file is rejected for.
+fn fault_of(error: ParquetError) -> Fault {
+    let general = |error: &ParquetError| match error {
+        ParquetError::General(what) | ParquetError::EOF(what) | ParquetError::NYI(what) => {
+            what.clone()
+        }
+        error => error.to_string(),
+    };
+    match error {
+        ParquetError::External(error) => match error.downcast::<Trouble>() {
+            Ok(trouble) => match *trouble {
+                Trouble::Io(error) => Fault::refused(&error),
+                Trouble::TooLarge(what) => Fault::new(Reason::DecompressorMemory, what),
+                Trouble::Bomb(what) => Fault::new(Reason::DecompressionBomb, what),
+            },
+            Err(error) => Fault::new(Reason::BadParquet, error.to_string()),
+        },
+        error => Fault::new(Reason::BadParquet, general(&error)),
+    }
+}
+
+/// Reads and parses the footer.
+pub(crate) fn footer(
+    file: &dyn ReadAt,
+    options: Option<&ParquetMetaDataOptions>,
+) -> Result<ParquetMetaData, ParquetError> {
+    let damaged = |what: String| Err(ParquetError::General(what));
+    let length = file.length().map_err(Trouble::Io)?;
+    let tail = exactly(file, length.saturating_sub(8), 8)?;
+    let (size, magic) = match tail.split_first_chunk::<4>() {
+        Some((size, magic)) => (u32::from_le_bytes(*size) as usize, magic),
+        None => (0, &[][..]),
+    };
+    if magic != MAGIC {
+        return damaged(format!(
+            "the file ends with {}, expected PAR1: it is cut off",
+            magic.escape_ascii()
+        ));
+    }
+    if size as u64 + 12 > length {
+        return damaged(format!(
+            "a footer of {size} bytes in a file of {length} bytes"
+        ));
+    }
+    if size > LARGEST_FOOTER {
+        let what = format!("a footer of {size} bytes, at most {LARGEST_FOOTER} are read");
+        return Err(Trouble::TooLarge(what).into());
+    }
+    let bytes = exactly(file, length - 8 - size as u64, size)?;
+    check_schema(&bytes)?;
+    guarded(|| ParquetMetaDataReader::decode_metadata_with_options(&bytes, options))
+}
+
+/// Checks that the schema in a footer is not nested too deep and has as many nodes as it says.
+fn check_schema(bytes: &[u8]) -> Result<(), ParquetError> {
+    let damaged = |what: &str| Err(ParquetError::General(format!("footer: {what}")));
+    let children = match Fields::new(bytes).schema_children() {
+        Ok(children) => children,
+        Err(what) => return damaged(what),
+    };
+    // For each open group, the children that are still to come.
+    let mut open: Vec<u64> = Vec::new();
+    for &children in &children {
+        if children > bytes.len() as u64 {
+            return damaged("a group of more columns than the footer has bytes");
+        }
+        while open.last() == Some(&0) {
+            open.pop();
+        }
+        if let Some(left) = open.last_mut() {
+            *left -= 1;
+        }
+        if children > 0 {
+            open.push(children);
+        }
+        if open.len() > DEEPEST_SCHEMA {
+            return damaged("columns that are nested too deep");
+        }
+    }
+    Ok(())
+}
+
+/// Frames the rows of one file.
+pub(super) struct ParquetFramer {
+    file: Arc<dyn ReadAt>,
+    number: u32,
+    docno: String,
+    /// Bytes of the file.
+    length: u64,
+    config: ReadConfig,
+    limits: Limits,
+    chosen: Vec<Chosen>,
+    state: State,
+    /// The next row of the file.
+    row: u64,
+    rows: u64,
+    /// Bytes of documents delivered.
+    delivered: u64,
+    /// The disk or machine failure that ended the file.
+    failure: Option<i32>,
+}
+
+enum State {
+    Start,
+    /// Between row groups: the next one.
+    Group(ParquetMetaData, usize),
+    /// Rows of a row group.
+    Rows {
+        metadata: ParquetMetaData,
+        group: usize,
+        left: u64,
+        columns: Vec<Column>,
+    },
+    End,
+}
+
+/// How reading a row ended, if not with a document.
+enum Row {
+    Document(RecordKind),
+    TooLarge(String, u64),
+    MissingText(String),
+}
+
+impl ParquetFramer {
+    pub fn new(file: Arc<dyn ReadAt>, number: u32, docno: &str, config: &ReadConfig) -> Self {
+        ParquetFramer {
+            file,
+            number,
+            docno: docno.into(),
+            length: 0,
+            config: config.clone(),
+            limits: Limits::new(config.max_document.0, config.max_ratio),
+            chosen: Vec::new(),
+            state: State::Start,
+            row: 0,
+            rows: 0,
+            delivered: 0,
+            failure: None,
+        }
+    }
+
+    /// Error number of a disk or machine failure.
+    pub fn failure(&self) -> Option<i32> {
+        self.failure
+    }
+
+    /// Bytes of the file that the rows so far stand for: rows are read column by column from
+    /// several places.
+    pub fn position(&self) -> u64 {
+        let part = u128::from(self.length) * u128::from(self.row);
+        let done = part.checked_div(u128::from(self.rows));
+        done.map_or(0, |done| u64::try_from(done).unwrap_or(u64::MAX))
+    }
+
+    /// Bytes of the documents so far.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Appends the next row, or a reject, to the batch; `false` at the end.
+    pub fn next_into(&mut self, batch: &mut Batch) -> bool {
+        loop {
+            match std::mem::replace(&mut self.state, State::End) {
+                State::Start => match self.open() {
+                    Ok(metadata) => self.state = State::Group(metadata, 0),
+                    Err(fault) => {
+                        let docno = Some(self.docno.clone());
+                        self.reject(batch, (0, 0), docno, fault);
+                        return true;
+                    }
+                },
+                State::Group(metadata, group) if group >= metadata.num_row_groups() => {}
+                State::Group(metadata, group) => {
+                    let left = u64::try_from(metadata.row_group(group).num_rows()).unwrap_or(0);
+                    match self.columns(&metadata, group) {
+                        Ok(columns) => {
+                            self.state = State::Rows {
+                                metadata,
+                                group,
+                                left,
+                                columns,
+                            };
+                        }
+                        Err((path, error)) => {
+                            self.damaged(batch, (metadata, group), left, &path, error);
+                            return true;
+                        }
+                    }
+                }
+                State::Rows {
+                    metadata,
+                    group,
+                    left: 0,
+                    ..
+                } => self.state = State::Group(metadata, group + 1),
+                State::Rows {
+                    metadata,
+                    group,
+                    left,
+                    mut columns,
+                } => {
+                    match self.read_row(&mut columns, &mut batch.bytes) {
+                        Ok((row, start)) => {
+                            self.deliver(batch, row, start);
+                            self.state = State::Rows {
+                                metadata,
+                                group,
+                                left: left - 1,
+                                columns,
+                            };
+                        }
+                        Err((path, error)) => {
+                            self.damaged(batch, (metadata, group), left, &path, error);
+                        }
+                    }
+                    return true;
+                }
+                State::End => return false,
+            }
+        }
+    }
+
+    fn open(&mut self) -> Result<ParquetMetaData, Fault> {
+        let length = self.file.length();
+        self.length = length.map_err(|error| Fault::refused(&error))?;
+        let skip = ParquetStatisticsPolicy::SkipAll;
+        let options = ParquetMetaDataOptions::new()
+            .with_column_stats_policy(skip.clone())
+            .with_size_stats_policy(skip.clone())
+            .with_encoding_stats_policy(skip);
+        let metadata = footer(&*self.file, Some(&options)).map_err(fault_of)?;
+        let groups = metadata.row_groups().iter();
+        let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
+        self.rows = rows.fold(0, u64::saturating_add);
+        if self.rows > FREE_ROWS && self.rows > self.length.saturating_mul(self.config.max_ratio) {
+            let what = format!(
+                "{} rows in {} bytes, at most {} in one",
+                self.rows, self.length, self.config.max_ratio
+            );
+            return Err(Fault::new(Reason::DecompressionBomb, what));
+        }
+        self.chosen = columns::choose(metadata.file_metadata().schema_descr(), &self.config);
+        Ok(metadata)
+    }
+
+    /// Opens the chosen columns of a row group.
+    fn columns(
+        &self,
+        metadata: &ParquetMetaData,
+        group: usize,
+    ) -> Result<Vec<Column>, (String, ParquetError)> {
+        let group = metadata.row_group(group);
+        let open = |chosen: &Chosen| {
+            let column = guarded(|| Column::open(&self.file, group, chosen.leaf, self.limits));
+            column.map_err(|error| (chosen.path.clone(), error))
+        };
+        self.chosen.iter().map(open).collect()
+    }
+
+    /// Reads the next row of each column; the text goes to the end of `out`, from the returned
+    /// place.
+    fn read_row(
+        &self,
+        columns: &mut [Column],
+        out: &mut Vec<u8>,
+    ) -> Result<(Row, usize), (String, ParquetError)> {
+        let start = out.len();
+        let (mut docno, mut url, mut title, mut kind, mut text) = (None, None, None, None, None);
+        for (column, chosen) in columns.iter_mut().zip(&self.chosen) {
+            match guarded(|| column.next()) {
+                Ok(true) => {}
+                Ok(false) => {
+                    let error = ParquetError::General("fewer values than rows".into());
+                    return Err((chosen.path.clone(), error));
+                }
+                Err(error) => return Err((chosen.path.clone(), error)),
+            }
+            let name = || column.name(HEAD);
+            match chosen.role {
+                Role::Id => docno = name(),
+                Role::Url => url = name(),
+                Role::Title => title = name(),
+                Role::Kind => kind = name(),
+                Role::Text => {
+                    let limit = self.config.max_document.0;
+                    let length = take_text(column, out, start, limit);
+                    text = length.map(|length| (length, column.is_text(), &chosen.path));
+                }
+            }
+        }
+        let docno = docno.unwrap_or_else(|| format!("{}:{}", self.docno, self.row + 1));
+        let row = match text {
+            None => Row::MissingText(docno),
+            Some((length, ..)) if length > self.config.max_document.0 => {
+                Row::TooLarge(docno, length)
+            }
+            Some((_, utf8, path)) => Row::Document(RecordKind::Row {
+                docno,
+                url,
+                title,
+                content_type: kind,
+                html: path.rsplit('.').next() == Some("html"),
+                utf8,
+            }),
+        };
+        Ok((row, start))
+    }
+
+    fn deliver(&mut self, batch: &mut Batch, row: Row, start: usize) {
+        let (docno, fault) = match row {
+            Row::Document(kind) => {
+                self.delivered += (batch.bytes.len() - start) as u64;
+                let source = self.span(1);
+                batch.records.push(Record {
+                    kind,
+                    source,
+                    bytes: start..batch.bytes.len(),
+                    notice: None,
+                });
+                self.row += 1;
+                return;
+            }
+            Row::TooLarge(docno, length) => {
+                let limit = self.config.max_document.0;
+                let detail = format!("{length} bytes, at most {limit} are read");
+                (docno, Fault::new(Reason::TooLarge, detail))
+            }
+            Row::MissingText(docno) => {
+                let detail = match &self.config.text_field {
+                    Some(field) => format!("none of {field}"),
+                    None => format!("none of {}", TEXT_FIELDS.join(", ")),
+                };
+                (docno, Fault::new(Reason::MissingText, detail))
+            }
+        };
+        batch.bytes.truncate(start);
+        let docno = (docno.len() <= HEAD).then_some(docno);
+        self.reject(batch, (self.row, 1), docno, fault);
+        self.row += 1;
+    }
+
+    /// Rejects the rest of a row group, and goes on with the next one.
+    fn damaged(
+        &mut self,
+        batch: &mut Batch,
+        (metadata, group): (ParquetMetaData, usize),
+        left: u64,
+        path: &str,
+        error: ParquetError,
+    ) {
+        let mut fault = fault_of(error);
+        let rows = crate::numbers::counted(left, "row");
+        fault.detail = format!(
+            "row group {group}, column {path}: {}; {rows} left out",
+            fault.detail
+        );
+        let failed = fault.failure.is_some();
+        self.reject(batch, (self.row, left), None, fault);
+        self.row = self.row.saturating_add(left);
+        if !failed {
+            self.state = State::Group(metadata, group + 1);
+        }
+    }
+
+    fn span(&self, rows: u64) -> SourceSpan {
+        SourceSpan {
+            file: self.number,
+            offset: self.row,
+            length: rows,
+        }
+    }
+
+    fn reject(
+        &mut self,
+        batch: &mut Batch,
+        (offset, length): (u64, u64),
+        docno: Option<String>,
+        fault: Fault,
+    ) {
+        self.failure = self.failure.or(fault.failure);
+        let source = SourceSpan {
+            offset,
+            length,
+            ..self.span(0)
+        };
+        batch.records.push(Record {
+            kind: RecordKind::Rejected(Reject {
+                source,
+                docno,
+                reason: fault.reason,
+                detail: fault.detail,
+            }),
+            source,
+            bytes: batch.bytes.len()..batch.bytes.len(),
+            notice: None,
+        });
+    }
+}
+
+/// Appends the values of a row as lines, at most `limit` bytes of them. Returns their length;
+/// `None` if there is no value.
+fn take_text(column: &Column, out: &mut Vec<u8>, start: usize, limit: u64) -> Option<u64> {
+    let mut length: Option<u64> = None;
+    let add = |bytes: &[u8], out: &mut Vec<u8>| {
+        let room = limit.saturating_sub((out.len() - start) as u64);
+        let n = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        reserve(out, n);
+        out.extend_from_slice(&bytes[..n]);
+    };
+    column.bytes(|bytes| {
+        if length.is_some() {
+            add(b"\n", out);
+        }
+        let before = length.map_or(0, |length| length + 1);
+        length = Some(before + bytes.len() as u64);
+        add(bytes, out);
+    });
+    length
+}

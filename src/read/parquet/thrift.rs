@@ -1,0 +1,206 @@
+//! As much of Thrift's compact protocol as page headers and a check of the schema need.
+
+/// The fields of one struct.
+pub(super) struct Fields<'b> {
+    bytes: &'b [u8],
+    at: usize,
+}
+
+/// Structs inside of structs; a page header has two levels, its statistics included.
+const DEPTH: u32 = 8;
+
+/// The end of the bytes, or what is wrong with them.
+enum Stop {
+    CutOff,
+    Wrong(&'static str),
+}
+
+impl<'b> Fields<'b> {
+    pub fn new(bytes: &'b [u8]) -> Self {
+        Fields { bytes, at: 0 }
+    }
+
+    /// Calls `act` with the number and the value of each field that is a number or a truth value,
+    /// and the field of the outer struct that it is in. Returns the length of the struct, or
+    /// `None` if the bytes end before it.
+    pub fn each(
+        &mut self,
+        mut act: impl FnMut(i64, Option<i64>, Option<i64>),
+    ) -> Result<Option<usize>, &'static str> {
+        match self.structure(None, 0, &mut act) {
+            Ok(()) => Ok(Some(self.at)),
+            Err(Stop::CutOff) => Ok(None),
+            Err(Stop::Wrong(what)) => Err(what),
+        }
+    }
+
+    /// In the struct of a footer, the numbers of children of the schema's nodes, in depth-first
+    /// order.
+    pub fn schema_children(&mut self) -> Result<Vec<u64>, &'static str> {
+        let mut children = Vec::new();
+        match self.schema(&mut children) {
+            Ok(()) => Ok(children),
+            Err(Stop::CutOff) => Err("it is cut off"),
+            Err(Stop::Wrong(what)) => Err(what),
+        }
+    }
+
+    fn schema(&mut self, children: &mut Vec<u64>) -> Result<(), Stop> {
+        const SCHEMA: i64 = 2;
+        const NUM_CHILDREN: i64 = 5;
+        let mut field = 0i64;
+        loop {
+            let head = self.byte()?;
+            if head == 0 {
+                return Ok(());
+            }
+            field = match i64::from(head >> 4) {
+                0 => self.zigzag()?,
+                step => field.saturating_add(step),
+            };
+            if field != SCHEMA || head & 15 != 9 {
+                self.value(head & 15, 0)?;
+                continue;
+            }
+            let (kind, count) = self.list()?;
+            if kind != 12 {
+                return Err(Stop::Wrong("a schema that is not a list of structs"));
+            }
+            for _ in 0..count {
+                let mut found = 0;
+                self.structure(None, 0, &mut |field, value, within| {
+                    if (field, within) == (NUM_CHILDREN, None) {
+                        found = value.unwrap_or_default();
+                    }
+                })?;
+                let found = u64::try_from(found);
+                children.push(found.map_err(|_| Stop::Wrong("a negative number of children"))?);
+            }
+        }
+    }
+
+    /// The type of the elements of a list, and their number.
+    fn list(&mut self) -> Result<(u8, u64), Stop> {
+        let head = self.byte()?;
+        let count = match head >> 4 {
+            15 => self.varint()?,
+            count => u64::from(count),
+        };
+        Ok((head & 15, count))
+    }
+
+    fn byte(&mut self) -> Result<u8, Stop> {
+        let byte = *self.bytes.get(self.at).ok_or(Stop::CutOff)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn skip(&mut self, n: u64) -> Result<(), Stop> {
+        let n = usize::try_from(n).map_err(|_| Stop::CutOff)?;
+        let end = self.at.checked_add(n).ok_or(Stop::CutOff)?;
+        if end > self.bytes.len() {
+            return Err(Stop::CutOff);
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    fn varint(&mut self) -> Result<u64, Stop> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(Stop::Wrong("a number of more than 64 bits"))
+    }
+
+    fn zigzag(&mut self) -> Result<i64, Stop> {
+        let value = self.varint()?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    fn structure(
+        &mut self,
+        within: Option<i64>,
+        depth: u32,
+        act: &mut dyn FnMut(i64, Option<i64>, Option<i64>),
+    ) -> Result<(), Stop> {
+        if depth > DEPTH {
+            return Err(Stop::Wrong("structs that are nested too deep"));
+        }
+        let mut field = 0i64;
+        loop {
+            let head = self.byte()?;
+            if head == 0 {
+                return Ok(());
+            }
+            field = match i64::from(head >> 4) {
+                0 => self.zigzag()?,
+                step => field.saturating_add(step),
+            };
+            let top = depth <= 1;
+            match head & 15 {
+                kind @ (1 | 2) if top => act(field, Some(i64::from(kind == 1)), within),
+                4..=6 => {
+                    let value = self.zigzag()?;
+                    if top {
+                        act(field, Some(value), within);
+                    }
+                }
+                12 => self.structure(Some(field), depth + 1, act)?,
+                kind => self.value(kind, depth)?,
+            }
+        }
+    }
+
+    /// Passes over one value of a list or map, where a truth value is a byte. So every element has
+    /// a byte, and no count makes the loops long.
+    fn element(&mut self, kind: u8, depth: u32) -> Result<(), Stop> {
+        match kind {
+            1 | 2 => self.skip(1),
+            kind => self.value(kind, depth + 1),
+        }
+    }
+
+    /// Passes over a value that is not needed.
+    fn value(&mut self, kind: u8, depth: u32) -> Result<(), Stop> {
+        if depth > DEPTH {
+            return Err(Stop::Wrong("values that are nested too deep"));
+        }
+        match kind {
+            1 | 2 => Ok(()),
+            3 => self.skip(1),
+            4..=6 => self.varint().map(drop),
+            7 => self.skip(8),
+            8 => {
+                let length = self.varint()?;
+                self.skip(length)
+            }
+            9 | 10 => {
+                let (kind, count) = self.list()?;
+                for _ in 0..count {
+                    self.element(kind, depth)?;
+                }
+                Ok(())
+            }
+            12 => self.structure(None, depth + 1, &mut |_, _, _| {}),
+            13 => {
+                let count = self.varint()?;
+                if count == 0 {
+                    return Ok(());
+                }
+                let kinds = self.byte()?;
+                for _ in 0..count {
+                    self.element(kinds >> 4, depth)?;
+                    self.element(kinds & 15, depth)?;
+                }
+                Ok(())
+            }
+            16 => self.skip(16),
+            _ => Err(Stop::Wrong("a type of value that does not exist")),
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! Parquet files give the same documents as the same rows in JSONL, and damage in one row group
+//! costs only that row group.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use ::parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use ::parquet::data_type::{
+    ByteArray, ByteArrayType, DataType, FixedLenByteArray, FixedLenByteArrayType, Int64Type,
+};
+use ::parquet::file::properties::{WriterProperties, WriterVersion};
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use ::parquet::schema::parser::parse_message_type;
+use lookalike::budget::ByteSize;
+use lookalike::progress::Stop;
+use lookalike::read::{
+    Batch, Format, Interpreted, ReadConfig, Reason, RecordReader, Reject, interpret, list_inputs,
+};
+
+use tempfile::TempDir;
+
+/// One row of the test files.
+#[derive(Clone, Debug)]
+struct Row {
+    id: Option<i64>,
+    url: Option<String>,
+    text: Option<String>,
+    turns: Vec<Option<String>>,
+    uuid: [u8; 16],
+}
+
+const SCHEMA: &str = "message rows {
+    optional int64 id;
+    optional binary url (STRING);
+    optional binary text (STRING);
+    required group page { optional binary body (STRING); }
+    optional group messages (LIST) {
+        repeated group list {
+            optional group element { optional binary content (STRING); }
+        }
+    }
+    required fixed_len_byte_array(16) uuid (UUID);
+    required boolean flag;
+}";
+
+fn rows() -> Vec<Row> {
+    let words = ["apple", "pear", "quince", "medlar", "plum"];
+    (0..1000u64)
+        .map(|n| {
+            let text: Vec<&str> = (0..n % 40)
+                .map(|word| words[((n / 3 + word * word) % 5) as usize])
+                .collect();
+            Row {
+                id: (n % 7 != 3).then_some(n as i64 * 3 - 50),
+                url: (n % 5 != 0).then(|| format!("http://x.example/{n}")),
+                text: (n % 11 != 5).then(|| format!("{} äö {n}", text.join(" "))),
+                turns: (0..n % 4)
+                    .map(|turn| (turn != 1).then(|| format!("turn {turn} of {n}")))
+                    .collect(),
+                uuid: std::array::from_fn(|byte| (n as usize * 7 + byte * 31) as u8),
+            }
+        })
+        .collect()
+}
+
+fn column<D: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, fs::File>,
+    values: &[D::T],
+    levels: (&[i16], &[i16]),
+) {
+    let mut column = group.next_column().unwrap().unwrap();
+    let levels = [levels.0, levels.1].map(|levels| (!levels.is_empty()).then_some(levels));
+    let writer = column.typed::<D>();
+    writer.write_batch(values, levels[0], levels[1]).unwrap();
+    column.close().unwrap();
+}
+
+fn optional<D: DataType, V>(
+    group: &mut SerializedRowGroupWriter<'_, fs::File>,
+    rows: &[Row],
+    value: impl Fn(&Row) -> Option<V>,
+) where
+    D::T: From<V>,
+{
+    let found: Vec<Option<V>> = rows.iter().map(value).collect();
+    let levels: Vec<i16> = found
+        .iter()
+        .map(|value| i16::from(value.is_some()))
+        .collect();
+    let values: Vec<D::T> = found.into_iter().flatten().map(D::T::from).collect();
+    column::<D>(group, &values, (&levels, &[]));
+}
+
+fn write(path: &Path, rows: &[Row], properties: WriterProperties, group_rows: usize) {
+    let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
+    let file = fs::File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).unwrap();
+    for rows in rows.chunks(group_rows) {
+        let mut group = writer.next_row_group().unwrap();
+        let bytes = |text: &String| ByteArray::from(text.as_str());
+        optional::<Int64Type, _>(&mut group, rows, |row| row.id);
+        optional::<ByteArrayType, _>(&mut group, rows, |row| row.url.as_ref().map(bytes));
+        optional::<ByteArrayType, _>(&mut group, rows, |row| row.text.as_ref().map(bytes));
+        optional::<ByteArrayType, _>(&mut group, rows, |row| row.text.as_ref().map(bytes));
+        let (mut values, mut definitions, mut repetitions) = (vec![], vec![], vec![]);
+        for row in rows {
+            if row.turns.is_empty() {
+                definitions.push(1);
+                repetitions.push(0);
+            }
+            for (at, turn) in row.turns.iter().enumerate() {
+                definitions.push(if turn.is_some() { 4 } else { 3 });
+                repetitions.push(i16::from(at > 0));
+                values.extend(turn.as_ref().map(bytes));
+            }
+        }
+        column::<ByteArrayType>(&mut group, &values, (&definitions, &repetitions));
+        let uuids: Vec<FixedLenByteArray> = rows
+            .iter()
+            .map(|row| ByteArray::from(row.uuid.to_vec()).into())
+            .collect();
+        column::<FixedLenByteArrayType>(&mut group, &uuids, (&[], &[]));
+        let flags = vec![true; rows.len()];
+        column::<::parquet::data_type::BoolType>(&mut group, &flags, (&[], &[]));
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+/// Docno, URL and text of each document, and the rejects.
+type Found = (Vec<(String, Option<String>, String)>, Vec<Reject>);
+
+fn drain(mut reader: RecordReader, config: &ReadConfig) -> Found {
+    let (mut documents, mut rejects) = (Vec::new(), Vec::new());
+    let mut batch = Batch::default();
+    while reader.next_into(&mut batch) {}
+    assert!(reader.failure().is_none());
+    for record in &batch.records {
+        match interpret(record, &batch.bytes[record.bytes.clone()], config) {
+            Interpreted::Document(document) => documents.push((
+                document.docno.into_owned(),
+                document.url.map(Into::into),
+                String::from_utf8(document.body.into_owned()).unwrap(),
+            )),
+            Interpreted::Rejected(reject) => rejects.push(reject),
+            Interpreted::Skipped(kind) => panic!("{kind}"),
+        }
+    }
+    (documents, rejects)
+}
+
+fn read(path: &Path, config: &ReadConfig) -> Found {
+    let inputs = list_inputs(&[path.to_path_buf()]).unwrap();
+    drain(
+        RecordReader::open(&inputs[0], 0, config, &Stop::default()),
+        config,
+    )
+}
+
+/// The rows as JSON objects, with the docnos that a Parquet file gives them.
+fn json(rows: &[Row]) -> String {
+    let mut lines = String::new();
+    for (n, row) in rows.iter().enumerate() {
+        let id = row
+            .id
+            .map_or(format!("rows.parquet:{}", n + 1), |id| id.to_string());
+        let mut object = serde_json::json!({ "id": id, "url": row.url, "text": row.text });
+        object["turns"] = row.turns.iter().flatten().cloned().collect();
+        lines += &format!("{object}\n");
+    }
+    lines
+}
+
+fn by_fields(text: Option<&str>, id: Option<&str>) -> ReadConfig {
+    ReadConfig {
+        text_field: text.map(Into::into),
+        id_field: id.map(Into::into),
+        ..ReadConfig::default()
+    }
+}
+
+fn properties() -> Vec<WriterProperties> {
+    let codecs = [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(GzipLevel::default()),
+        Compression::BROTLI(BrotliLevel::default()),
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+        Compression::ZSTD(ZstdLevel::default()),
+    ];
+    let mut all = Vec::new();
+    for codec in codecs {
+        for (version, dictionary) in [
+            (WriterVersion::PARQUET_1_0, true),
+            (WriterVersion::PARQUET_1_0, false),
+            (WriterVersion::PARQUET_2_0, false),
+        ] {
+            let builder = WriterProperties::builder()
+                .set_compression(codec)
+                .set_writer_version(version)
+                .set_dictionary_enabled(dictionary)
+                .set_data_page_size_limit(1000)
+                .set_write_batch_size(16);
+            all.push(builder.build());
+        }
+    }
+    all
+}
+
+#[test]
+fn rows_are_the_objects_of_jsonl() {
+    let dir = TempDir::new().unwrap();
+    let (parquet, jsonl) = (
+        dir.path().join("rows.parquet"),
+        dir.path().join("rows.jsonl"),
+    );
+    let rows = rows();
+    fs::write(&jsonl, json(&rows)).unwrap();
+    let plain = read(&jsonl, &by_fields(None, None));
+    let mut turns = read(&jsonl, &by_fields(Some("turns"), None)).0;
+    // A list without a value is no text in Parquet, where null and an empty list look alike.
+    turns.retain(|(.., text)| !text.is_empty());
+    assert!(turns.len() > 700 && plain.0.len() > 900, "{}", turns.len());
+    for properties in properties() {
+        for group_rows in [1000, 170] {
+            write(&parquet, &rows, properties.clone(), group_rows);
+            let (documents, rejects) = read(&parquet, &by_fields(None, None));
+            assert_eq!(documents, plain.0);
+            let places: Vec<_> = rejects
+                .iter()
+                .map(|r| (r.source.offset, r.source.length))
+                .collect();
+            let missing = (0..1000).filter(|n| n % 11 == 5).map(|n| (n, 1));
+            assert_eq!(places, missing.collect::<Vec<_>>());
+            assert!(rejects.iter().all(|r| r.reason == Reason::MissingText));
+            assert_eq!(
+                read(&parquet, &by_fields(Some("page.body"), None)).0,
+                plain.0
+            );
+            for path in [
+                "messages.content",
+                "messages[].content",
+                "messages.list.element.content",
+            ] {
+                assert_eq!(read(&parquet, &by_fields(Some(path), None)).0, turns);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_uuid_is_written_as_such() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("rows.parquet");
+    let rows = rows();
+    write(&path, &rows[1..2], WriterProperties::default(), 10);
+    let (documents, _) = read(&path, &by_fields(None, Some("uuid")));
+    assert_eq!(documents[0].0, "07264564-83a2-c1e0-ff1e-3d5c7b9ab9d8");
+}
+
+#[test]
+fn a_row_larger_than_the_limit_is_rejected_alone() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("rows.parquet");
+    let mut rows = rows();
+    rows[500].text = Some("x".repeat(5000));
+    write(&path, &rows, WriterProperties::default(), 1000);
+    let config = ReadConfig {
+        max_document: ByteSize(4999),
+        ..ReadConfig::default()
+    };
+    let (documents, rejects) = read(&path, &config);
+    let large: Vec<_> = rejects
+        .iter()
+        .filter(|r| r.reason == Reason::TooLarge)
+        .collect();
+    assert_eq!(large.len(), 1, "{large:?}");
+    assert_eq!(large[0].source.offset, 500);
+    assert_eq!(large[0].detail, "5000 bytes, at most 4999 are read");
+    assert_eq!(documents.len() + rejects.len(), 1000);
+}
+
+#[test]
+fn a_file_without_the_column_rejects_each_row() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("rows.parquet");
+    write(&path, &rows()[..20], WriterProperties::default(), 7);
+    let (documents, rejects) = read(&path, &by_fields(Some("txt"), Some("nobody")));
+    assert!(documents.is_empty());
+    assert_eq!(rejects.len(), 20);
+    assert_eq!(rejects[19].docno.as_deref(), Some("rows.parquet:20"));
+    assert_eq!(rejects[19].reason, Reason::MissingText);
+}
+
+/// Damages each byte of a small file in turn: every row is a document or in one reject.
+#[test]
+fn damage_costs_a_row_group_and_never_panics() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("rows.parquet");
+    let rows = &rows()[..60];
+    let zstd = Compression::ZSTD(ZstdLevel::default());
+    let properties = WriterProperties::builder()
+        .set_compression(zstd)
+        .set_statistics_enabled(::parquet::file::properties::EnabledStatistics::None)
+        .build();
+    write(&path, rows, properties, 20);
+    let whole = fs::read(&path).unwrap();
+    let config = by_fields(None, None);
+    let intact = drain(
+        RecordReader::from_bytes(whole.clone(), "x", 0, &config),
+        &config,
+    );
+    let mut seen: HashMap<Reason, u32> = HashMap::new();
+    let mut one_group = 0;
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x55;
+        let mut reader = RecordReader::from_bytes(bytes, "x", 0, &config);
+        let mut batch = Batch::default();
+        while reader.next_into(&mut batch) {}
+        let mut row = 0;
+        for record in &batch.records {
+            if let Interpreted::Rejected(reject) =
+                interpret(record, &batch.bytes[record.bytes.clone()], &config)
+            {
+                *seen.entry(reject.reason).or_default() += 1;
+                let group = reject.source.length == 20 && reject.reason == Reason::BadParquet;
+                one_group += u32::from(group && reject.detail.contains("column text"));
+            }
+            assert_eq!(record.source.offset, row, "byte {at}");
+            row += record.source.length;
+        }
+        if (4..whole.len() / 2).contains(&at) {
+            assert_eq!(row, 60, "byte {at}");
+        }
+    }
+    assert!(intact.0.len() > 50);
+    assert!(one_group > 100, "{one_group} {seen:?}");
+    assert!(seen[&Reason::BadParquet] > 100, "{seen:?}");
+}
+
+#[test]
+fn what_cannot_be_sought_in_is_rejected() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("rows.parquet");
+    write(&path, &rows()[..20], WriterProperties::default(), 7);
+    let bytes = fs::read(&path).unwrap();
+    let packed = dir.path().join("rows.parquet.zst");
+    fs::write(&packed, zstd::encode_all(&bytes[..], 3).unwrap()).unwrap();
+    let config = ReadConfig::default();
+    let (_, rejects) = read(&packed, &config);
+    assert_eq!(rejects[0].reason, Reason::UnsupportedFormat);
+    assert!(
+        rejects[0].detail.contains("inside zstd"),
+        "{}",
+        rejects[0].detail
+    );
+    let piped = RecordReader::from_reader(std::io::Cursor::new(bytes.clone()), "-", 0, &config);
+    let (_, rejects) = drain(piped, &config);
+    assert_eq!(rejects[0].reason, Reason::UnsupportedFormat);
+    assert!(
+        rejects[0].detail.contains("in a pipe"),
+        "{}",
+        rejects[0].detail
+    );
+    let cut = RecordReader::from_bytes(bytes[..bytes.len() - 9].to_vec(), "x", 0, &config);
+    let (_, rejects) = drain(cut, &config);
+    assert_eq!(rejects[0].reason, Reason::BadParquet);
+    let forced = ReadConfig {
+        format: Some(Format::Parquet),
+        ..ReadConfig::default()
+    };
+    let json = RecordReader::from_bytes(b"{\"id\": 1}".to_vec(), "x", 0, &forced);
+    assert_eq!(drain(json, &forced).1[0].reason, Reason::WrongFormat);
+}
+
+/// A few bytes state 2^60 rows: one reject, not one for each.
+#[test]
+fn rows_without_bytes_are_no_rows() {
+    let schema =
+        Arc::new(parse_message_type("message m { optional binary text (STRING); }").unwrap());
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    for _ in 0..40 {
+        let levels = vec![0; 10_000];
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(&[], Some(&levels), None)
+            .unwrap();
+    }
+    column.close().unwrap();
+    group.close().unwrap();
+    let bytes = writer.into_inner().unwrap();
+    let config = ReadConfig {
+        max_ratio: 100,
+        ..ReadConfig::default()
+    };
+    let (documents, rejects) = drain(RecordReader::from_bytes(bytes, "x", 0, &config), &config);
+    assert!(documents.is_empty());
+    assert_eq!(rejects.len(), 1);
+    assert_eq!(rejects[0].reason, Reason::DecompressionBomb);
+}
+
+/// The footer of a file whose columns are nested 5,000 deep used to overflow the stack.
+#[test]
+fn a_deep_schema_is_rejected() {
+    let mut footer = vec![0x15, 2, 0x19, 0xfc];
+    let nodes = 5000u16;
+    footer.extend([(nodes & 0x7f) as u8 | 0x80, (nodes >> 7) as u8]);
+    for _ in 0..nodes {
+        // Optional, named `g`, with one child.
+        footer.extend([0x35, 2, 0x18, 1, b'g', 0x15, 2, 0]);
+    }
+    footer.extend([0x16, 0, 0x19, 0x0c, 0]);
+    let mut bytes = b"PAR1".to_vec();
+    bytes.extend(&footer);
+    bytes.extend((footer.len() as u32).to_le_bytes());
+    bytes.extend(b"PAR1");
+    let config = ReadConfig::default();
+    let (_, rejects) = drain(RecordReader::from_bytes(bytes, "x", 0, &config), &config);
+    assert_eq!(rejects[0].reason, Reason::BadParquet);
+    assert_eq!(
+        rejects[0].detail,
+        "footer: columns that are nested too deep"
+    );
+}
