@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::choose::{Choice, Fate, Removal};
 use super::output::OutputDirectory;
+use super::parquet::Annotation;
 use super::places::{Entries, Entry, Places};
 use super::{DedupSummary, Rejects, STAGE};
 use crate::cluster::cell;
@@ -100,6 +101,27 @@ impl Knowledge<'_> {
             ",\"survivor\":{survivor},\"{column}\":{score},\"kept\":{kept}}}"
         );
         Ok(text)
+    }
+
+    /// The same for a row of a Parquet file. The survivor is `FILE:RECORD`.
+    pub fn note(&self, document: u32) -> Result<Annotation> {
+        let fate = self.choice.fate(document);
+        let cluster = self.choice.cluster(document);
+        let survivor = match fate {
+            Fate::Removed {
+                survivor: Some(survivor),
+                ..
+            } => Some(self.place(survivor)?),
+            _ => None,
+        };
+        let (_, score) = self.score(document, fate);
+        Ok(Annotation {
+            cluster: cluster.map(|(number, _)| number.into()),
+            cluster_size: Some(cluster.map_or(1, |(_, size)| size.into())),
+            survivor: survivor.map(|place| format!("{}:{}", place.file, place.record)),
+            resemblance: score.parse().ok(),
+            kept: Some(fate == Fate::Kept),
+        })
     }
 
     /// One line of `removed.jsonl`.

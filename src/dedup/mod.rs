@@ -350,6 +350,7 @@ pub fn run(
             read,
             rejects: config.rejects,
             annotate: (config.form == Form::Annotated).then_some(&annotate),
+            note: &|document| knowledge.note(document),
             link: config.link,
             kept: &kept,
             removed: removed.as_ref(),

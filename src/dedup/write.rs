@@ -1,17 +1,22 @@
 //! Writes the inputs again, without the removed records.
 
+use std::cell::RefCell;
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::choose::{Choice, Fate};
 use super::copy::{self, Failed, MemberSink, Members, Span};
 use super::encode::Encoder;
 use super::output::{OutputDirectory, OutputFile};
+use super::parquet::{self, Annotation};
 use super::places::{Entries, Entry, Places};
 use super::{Rejects, STAGE, warc};
 use crate::progress::{Context, joined_all};
+use crate::read::parquet::pages::ReadAt;
 use crate::read::{Codec, Decompressed, InputFile, ReadConfig};
+use crate::store::disk::{self, SharedFile};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
@@ -30,6 +35,8 @@ pub(super) struct Writing<'p> {
     pub rejects: Rejects,
     /// Add a member to each record, in place of removing records.
     pub annotate: Option<&'p (dyn Fn(u32) -> Result<String> + Sync)>,
+    /// The same, for a row of a Parquet file.
+    pub note: &'p (dyn Fn(u32) -> Result<Annotation> + Sync),
     pub link: bool,
     pub kept: &'p OutputDirectory,
     pub removed: Option<&'p OutputDirectory>,
@@ -124,6 +131,9 @@ impl Writing<'_> {
         if self.kept.has(name)? {
             return Ok(());
         }
+        if is_parquet(&input.path)? {
+            return self.write_rows(file, input, context);
+        }
         let companions = self.companions(file, input, context)?;
         written
             .companions
@@ -139,13 +149,7 @@ impl Writing<'_> {
             };
         let (mut kept, kept_path) = encoder(self.kept)?;
         let mut removed = self.removed.map(encoder).transpose()?;
-        let spans = Spans {
-            plan: self,
-            file,
-            entries: Entries::from(self.workspace, self.places.documents(file).start),
-            companions: companions.into_iter().peekable(),
-            next: None,
-        };
+        let spans = self.spans(file, companions);
         let removed_sink = removed
             .as_mut()
             .map(|(encoder, _)| encoder as &mut dyn MemberSink);
@@ -184,6 +188,70 @@ impl Writing<'_> {
         let out = kept.finish().map_err(Error::io("write", &kept_path))?;
         // A file that is one document, which is removed, has no kept file.
         if lone { out.discard() } else { out.finish() }
+    }
+
+    /// The records of a file whose fate is known.
+    fn spans(&self, file: u32, companions: Vec<(u64, u64)>) -> Spans<'_> {
+        Spans {
+            plan: self,
+            file,
+            entries: Entries::from(self.workspace, self.places.documents(file).start),
+            companions: companions.into_iter().peekable(),
+            next: None,
+        }
+    }
+
+    /// Writes a Parquet file, and then the removed rows.
+    fn write_rows(&self, file: u32, input: &InputFile, context: &Context<'_>) -> Result<()> {
+        let opened = SharedFile::new(disk::open(&input.path)?);
+        let opened: Arc<dyn ReadAt> = Arc::new(opened);
+        let outputs = [
+            self.removed.map(|removed| (removed, false)),
+            Some((self.kept, true)),
+        ];
+        for (output, kept) in outputs.into_iter().flatten() {
+            let mut out = output.create(&input.docno, file)?;
+            let to = out.path().to_path_buf();
+            let source = parquet::Source {
+                file: opened.clone(),
+                path: &input.path,
+                to: &to,
+            };
+            let rows = Rows {
+                spans: self.spans(file, Vec::new()),
+                current: None,
+                failed: None,
+            };
+            let rows = RefCell::new(rows);
+            let keep = |row| rows.borrow_mut().is_kept(row) == kept;
+            let mut check = || {
+                let failed = rows.borrow_mut().failed.take();
+                failed.map_or_else(|| context.stop.check(STAGE), Err)
+            };
+            match self.annotate {
+                None => parquet::copy_rows(&source, &mut out, keep, &mut check)?,
+                Some(_) => {
+                    let mut documents = Numbers::new(self, file);
+                    let note = |row| match documents.number(row) {
+                        Ok(Some(number)) => (self.note)(number),
+                        Ok(None) => Ok(Annotation::default()),
+                        Err(error) => Err(error),
+                    };
+                    let mut note = note;
+                    let note = |row| {
+                        note(row).unwrap_or_else(|error| {
+                            rows.borrow_mut().failed = Some(error);
+                            Annotation::default()
+                        })
+                    };
+                    parquet::annotate(&source, &mut out, |_| true, note, &mut check)?
+                }
+            };
+            check()?;
+            input.check_path()?;
+            out.finish()?;
+        }
+        Ok(())
     }
 
     fn companions(
@@ -299,6 +367,87 @@ impl Iterator for Spans<'_> {
     }
 }
 
+/// Which rows of a Parquet file stay.
+struct Rows<'p> {
+    spans: Spans<'p>,
+    current: Option<Span>,
+    failed: Option<Error>,
+}
+
+impl Rows<'_> {
+    /// Whether a row stays; it is called with rising rows.
+    fn is_kept(&mut self, row: u64) -> bool {
+        while self
+            .current
+            .as_ref()
+            .is_none_or(|span| span.offset + span.length <= row)
+        {
+            match self.spans.next() {
+                Some(Ok(span)) => self.current = Some(span),
+                Some(Err(error)) => {
+                    self.failed = Some(error);
+                    return true;
+                }
+                None => return true,
+            }
+        }
+        self.current
+            .as_ref()
+            .is_none_or(|span| span.kept || row < span.offset)
+    }
+}
+
+/// The numbers of the documents of a file, by their rows.
+struct Numbers<'p> {
+    entries: Entries<'p>,
+    file: u32,
+    next: Option<(u64, u32)>,
+}
+
+impl<'p> Numbers<'p> {
+    fn new(plan: &Writing<'p>, file: u32) -> Self {
+        Numbers {
+            entries: Entries::from(plan.workspace, plan.places.documents(file).start),
+            file,
+            next: None,
+        }
+    }
+
+    /// The document in a row, if there is one; it is called with rising rows.
+    fn number(&mut self, row: u64) -> Result<Option<u32>> {
+        while self.next.is_none_or(|(at, _)| at < row) {
+            match self.entries.next()? {
+                None => return Ok(None),
+                Some(Entry::Document(number, document)) if document.file == self.file => {
+                    self.next = Some((document.offset, number));
+                }
+                Some(Entry::Document(_, document)) if document.file > self.file => {
+                    return Ok(None);
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(self
+            .next
+            .filter(|(at, _)| *at == row)
+            .map(|(_, number)| number))
+    }
+}
+
+/// Whether a file is Parquet, by its first bytes.
+fn is_parquet(path: &Path) -> Result<bool> {
+    let mut head = [0; 4];
+    let mut file = disk::open(path)?;
+    let mut length = 0;
+    while length < head.len() {
+        match disk::read_some(&mut file, &mut head[length..], path)? {
+            0 => return Ok(false),
+            n => length += n,
+        }
+    }
+    Ok(&head == b"PAR1")
+}
+
 /// The content of an input, up to where it can be decompressed.
 struct Source {
     decompressed: Decompressed,
@@ -340,11 +489,11 @@ impl Members for Source {
 
 /// Copies a file byte by byte.
 fn copy_whole(path: &Path, out: &mut OutputFile, context: &Context<'_>) -> Result<()> {
-    let mut input = crate::store::disk::open(path)?;
+    let mut input = disk::open(path)?;
     let mut buffer = vec![0; PIECE];
     loop {
         context.stop.check(STAGE)?;
-        let read = crate::store::disk::read_some(&mut input, &mut buffer, path)?;
+        let read = disk::read_some(&mut input, &mut buffer, path)?;
         if read == 0 {
             return Ok(());
         }
