@@ -120,14 +120,15 @@ impl Plan<'_> {
             }
             return input.check_path();
         }
-        // The removed records are written first: if the kept file is in its place, both are.
-        if self.kept.has(name)? {
-            return Ok(());
-        }
+        // They count in every call, also if an earlier one wrote the file.
         let companions = self.companions(file, input, context)?;
         written
             .companions
             .fetch_add(companions.len() as u64, Ordering::Relaxed);
+        let removed_is_there = self.removed.map(|removed| removed.has(name)).transpose()?;
+        if self.kept.has(name)? && removed_is_there != Some(false) {
+            return Ok(());
+        }
         let mut source = Source::open(&input.path)?;
         let codec = source.decompressed.codec();
         let encoder = |output: &Output| -> Result<(Encoder<OutputFile>, std::path::PathBuf)> {
