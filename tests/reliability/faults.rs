@@ -5,6 +5,7 @@
 //! operation and file, and some more.
 
 use crate::common;
+use lookalike::dedup::{self, DedupConfig, Policy};
 use lookalike::evaluate::qrels::{self, QrelsConfig};
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::experiments::compare::CompareConfig;
@@ -823,7 +824,40 @@ fn subjects() -> Vec<Subject> {
             }),
         },
         judged(),
+        deduplicated("dedup", false),
+        deduplicated("dedup, from a run", true),
     ]
+}
+
+/// The inputs again without their duplicates, beside the work directory.
+fn deduplicated(name: &'static str, from: bool) -> Subject {
+    let root = place(4);
+    let work = |root: &Path| small().run(&[&root.join("in")], &root.join("out/work"));
+    if from {
+        work(root.path()).unwrap();
+        keep(root.path());
+    }
+    Subject {
+        name,
+        root,
+        act: Box::new(move |root| {
+            if !from {
+                work(root)?;
+            }
+            let workspace = pipeline::open(&root.join("out/work"))?;
+            let config = DedupConfig {
+                keep: vec!["max:n".parse().unwrap(), Policy::Longest],
+                ..DedupConfig::default()
+            };
+            let stop = Stop::default();
+            let run = small();
+            let context = run.context(&stop, &Silent);
+            let outputs = [root.join("out/kept"), root.join("out/removed")];
+            let outputs = (outputs[0].as_path(), Some(outputs[1].as_path()));
+            let summary = dedup::run(&workspace, &config, outputs, &context)?;
+            Ok(serde_json::to_string(&summary).unwrap())
+        }),
+    }
 }
 
 /// A method's keys and what comes of them, and its comparison with another.
