@@ -273,7 +273,7 @@ fn resolved(path: &Path) -> Result<PathBuf> {
         match disk::canonical(&at) {
             Ok(real) => return Ok(rest.iter().rev().fold(real, |real, name| real.join(name))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error).map_err(Error::io("inspect", path)),
+            Err(error) => return Err(error).map_err(Error::io("inspect", &at)),
         }
         let (Some(name), Some(parent)) = (at.file_name(), at.parent()) else {
             return Ok(path.to_path_buf());
