@@ -238,6 +238,14 @@ fn called(op: Op) -> &'static [&'static str] {
     }
 }
 
+/// The output of `dedup` in whose private directory a file is written. Errors name its place.
+fn of_output(temporary: &Path) -> Option<&Path> {
+    let private = temporary
+        .parent()
+        .filter(|place| place.ends_with(dedup::PRIVATE))?;
+    private.parent()
+}
+
 /// What is wrong with an error as the outcome of a failure.
 fn wrong_with(error: &Error, attempt: &Attempt) -> Option<String> {
     let Error::Io {
@@ -252,6 +260,7 @@ fn wrong_with(error: &Error, attempt: &Attempt) -> Option<String> {
     let part = lasting_part(&attempt.path);
     let own = path.ends_with(part.trim_start_matches('/'))
         || temporary(path).ends_with(part.trim_start_matches('/'))
+        || of_output(&attempt.path).is_some_and(|output| path.starts_with(output))
         || *path == attempt.path;
     if !own {
         return Some(format!("names another path: {text}"));
