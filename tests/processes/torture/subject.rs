@@ -329,10 +329,24 @@ pub fn subjects() -> Vec<Subject> {
     let perturb = [&perturb[..], &["--memory", "256MiB"]].concat();
     let over = ["perturb", "INPUT", "-o", "OUT", "--recipe", "cherkasova"];
     let over = [&over[..], &["--memory", "256MiB", "--no-background"]].concat();
-    let of_copies = ["--max-document", "64KiB", "--shingle-size", "3", "--threshold", "0.2"];
+    let of_copies = [
+        "--max-document",
+        "64KiB",
+        "--shingle-size",
+        "3",
+        "--threshold",
+        "0.2",
+    ];
     let work = ["run", "INPUT", "-o", "OUT/work"];
     let work = [&work[..], &of_copies, &ample].concat();
-    let into = ["-o", "OUT/kept", "--removed", "OUT/removed", "--keep", "longest"];
+    let into = [
+        "-o",
+        "OUT/kept",
+        "--removed",
+        "OUT/removed",
+        "--keep",
+        "longest",
+    ];
     let dedup = ["dedup", "INPUT", "--work", "OUT/work"];
     let dedup = [&dedup[..], &into, &of_copies, &ample].concat();
     let from = [&["dedup", "--from", "OUT/work"][..], &into, &ample].concat();
