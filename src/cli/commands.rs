@@ -72,9 +72,9 @@ Examples:
     #[command(after_long_help = "\
 Examples:
   lookalike dedup sample-corpora/jsonl -o kept --removed removed
-  lookalike dedup sample-corpora/trec-web -o kept --threshold 0.7 --keep longest
+  lookalike dedup sample-corpora/trec-web -o long --threshold 0.7 --keep longest
   lookalike run sample-corpora/warc -o pages
-  lookalike dedup --from pages -o kept --keep newest")]
+  lookalike dedup --from pages -o latest --keep newest")]
     Dedup(Box<dedup::Options>),
     /// Read documents into a collection, without finding pairs
     ///

@@ -178,6 +178,9 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         (Some(directory), _) | (None, Some(directory)) => directory.clone(),
         (None, None) => dedup::work_directory(&flags.output),
     };
+    if options.from.is_none() {
+        dedup::check_before(&flags.inputs, &work, outputs)?;
+    }
     with_context(
         &options.limits.resources(options.printed.quiet()),
         |context| {

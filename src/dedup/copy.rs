@@ -75,6 +75,8 @@ pub(super) fn copy<E>(
     };
     let mut at = 0;
     let mut whole = false;
+    // The end of the last removed record, which is not yet separated from a next one.
+    let mut ending: Option<Ending> = None;
     for span in spans {
         let span = span.map_err(Failed::Span)?;
         let misplaced = || Failed::Place(span.offset);
@@ -100,7 +102,13 @@ pub(super) fn copy<E>(
             })?;
             out.state = State::AfterKept;
         } else {
-            let mut ending = Ending::default();
+            if let (Some(removed), Some(before)) = (&mut removed, ending.take()) {
+                before
+                    .write(*removed)
+                    .and_then(|()| before.end_member(*removed))
+                    .map_err(Failed::Removing)?;
+            }
+            let ending = ending.insert(Ending::default());
             at = record(&mut window, at, end, &span, |bytes, _| {
                 ending.see(bytes);
                 match &mut removed {
@@ -108,9 +116,6 @@ pub(super) fn copy<E>(
                     None => Ok(()),
                 }
             })?;
-            if let Some(removed) = &mut removed {
-                ending.write(*removed).map_err(Failed::Removing)?;
-            }
             out.after_removed();
         }
         whole = !span.kept && span.offset == 0;
@@ -121,7 +126,12 @@ pub(super) fn copy<E>(
         out.between(piece).map_err(Failed::Keeping)?;
     }
     out.finish().map_err(Failed::Keeping)?;
-    Ok(whole && at == last)
+    let lone = whole && at == last;
+    // A file that is one document ends as it did.
+    if let (Some(removed), Some(ending), false) = (removed, ending, lone) {
+        ending.write(removed).map_err(Failed::Removing)?;
+    }
+    Ok(lone)
 }
 
 /// Passes on the bytes of a record, up to `end`.
@@ -343,14 +353,19 @@ impl Ending {
     }
 
     fn write(&self, out: &mut dyn MemberSink) -> io::Result<()> {
-        if self.first == Some(true) {
-            out.write_all(b"\r\n\r\n")?;
-            return out.end_member();
+        match self.first {
+            Some(true) => out.write_all(b"\r\n\r\n"),
+            _ if self.last == b'\n' => Ok(()),
+            _ => out.write_all(b"\n"),
         }
-        if self.last == b'\n' {
-            return Ok(());
+    }
+
+    /// Each WARC record is a member of its own.
+    fn end_member(&self, out: &mut dyn MemberSink) -> io::Result<()> {
+        match self.first {
+            Some(true) => out.end_member(),
+            _ => Ok(()),
         }
-        out.write_all(b"\n")
     }
 }
 
@@ -460,7 +475,7 @@ mod tests {
         );
         assert_eq!(
             copied("(all of it)"),
-            (String::new(), "all of it\n".into(), true)
+            (String::new(), "all of it".into(), true)
         );
         assert!(!copied("(all)\n").2);
         assert!(!copied("<all>").2);

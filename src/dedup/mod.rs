@@ -178,7 +178,12 @@ impl DedupSummary {
 }
 
 /// Refuses parameters that contradict each other or the pairs of a directory.
-fn check(workspace: &Workspace, config: &DedupConfig, removed: Option<&Path>) -> Result<()> {
+fn check(
+    workspace: &Workspace,
+    config: &DedupConfig,
+    inputs: &[InputFile],
+    removed: Option<&Path>,
+) -> Result<()> {
     let refuse = |name, given: &str, limit: &str| {
         Err(Error::BadParameter {
             name,
@@ -186,6 +191,13 @@ fn check(workspace: &Workspace, config: &DedupConfig, removed: Option<&Path>) ->
             limit: limit.into(),
         })
     };
+    if removed.is_some() && inputs.iter().any(|input| input.docno == REMOVED_FILE) {
+        return refuse(
+            "removed",
+            REMOVED_FILE,
+            "an input has the name of the file with the reasons; rename the input",
+        );
+    }
     if removed.is_some() && config.form == Form::Annotated {
         return refuse("removed", "--annotate", "annotated files have every record");
     }
@@ -210,6 +222,40 @@ fn check(workspace: &Workspace, config: &DedupConfig, removed: Option<&Path>) ->
     Ok(())
 }
 
+fn standard_input() -> Error {
+    Error::BadParameter {
+        name: "INPUT",
+        given: "-".into(),
+        limit: "standard input cannot be read again; store it in a file first".into(),
+    }
+}
+
+/// Refuses inputs and directories that [`run`] would refuse, before the inputs are read, and
+/// outputs that a second call would take for inputs.
+///
+/// # Errors
+/// `BadParameter`.
+pub fn check_before(
+    inputs: &[PathBuf],
+    work: &Path,
+    (kept, removed): (&Path, Option<&Path>),
+) -> Result<()> {
+    if inputs.iter().any(|input| input.as_os_str() == "-") {
+        return Err(standard_input());
+    }
+    let mut taken = vec![("the work directory", work)];
+    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
+        let Some(output) = output else { continue };
+        output::check_place(parameter, output, &taken)?;
+        taken.push(("the kept files", output));
+        for input in inputs {
+            output::check_outside(parameter, output, input)?;
+        }
+        OutputDirectory::look(output, parameter)?;
+    }
+    Ok(())
+}
+
 /// The inputs of a collection, from its list.
 fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     let list = workspace.directory().join(INPUTS_FILE);
@@ -218,11 +264,7 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     let mut names = std::collections::HashSet::new();
     while let Some(entry) = entries.next()? {
         if entry.path == "-" {
-            return Err(Error::BadParameter {
-                name: "INPUT",
-                given: "-".into(),
-                limit: "standard input cannot be read again; store it in a file first".into(),
-            });
+            return Err(standard_input());
         }
         output::plain_name(&entry.name, &list)?;
         if !names.insert(entry.name.clone()) {
@@ -264,8 +306,8 @@ pub fn run(
     context: &Context<'_>,
 ) -> Result<DedupSummary> {
     let criterion = choose::check_pairs(workspace)?;
-    check(workspace, config, removed)?;
     let inputs = inputs_of(workspace)?;
+    check(workspace, config, &inputs, removed)?;
     check_places(workspace, &inputs, (kept, removed))?;
     let documents = Catalogue::stats(workspace)?.documents;
     let read = &collection::config(&workspace.manifest).read;
@@ -326,6 +368,12 @@ pub fn run(
         measure: criterion.measure,
     };
 
+    // Neither directory is begun if the other one is refused.
+    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
+        output
+            .map(|output| OutputDirectory::look(output, parameter))
+            .transpose()?;
+    }
     let digest = digest(workspace, config, removed.is_some())?;
     let kept = OutputDirectory::open(kept, "output", &digest)?;
     let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));

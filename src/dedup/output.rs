@@ -35,46 +35,48 @@ pub(super) struct OutputDirectory {
 }
 
 impl OutputDirectory {
+    /// Refuses a directory in which another program's files are. Returns whether a command began it.
+    pub fn look(directory: &Path, parameter: &'static str) -> Result<bool> {
+        let entries = match disk::exists(directory)? {
+            true if !disk::is_directory(directory)? => {
+                return refuse(parameter, directory, "it is a file; give a new directory");
+            }
+            true => disk::list_all(directory)?,
+            false => Vec::new(),
+        };
+        let begun = disk::exists(&directory.join(PRIVATE).join(STATE_FILE))?;
+        // A command that was killed before it wrote its state left the private directory alone.
+        if begun || entries.iter().all(|name| name == PRIVATE) {
+            return Ok(begun);
+        }
+        refuse(
+            parameter,
+            directory,
+            "it is not empty; give a new directory",
+        )
+    }
+
     /// Begins or continues a directory.
     pub fn open(
         directory: &Path,
         parameter: &'static str,
         digest: &str,
     ) -> Result<OutputDirectory> {
-        let refuse = |limit: String| {
-            Err(Error::BadParameter {
-                name: parameter,
-                given: directory.display().to_string(),
-                limit,
-            })
-        };
-        let entries = match disk::exists(directory)? {
-            true if !disk::is_directory(directory)? => {
-                return refuse("it is a file; give a new directory".into());
-            }
-            true => disk::list_all(directory)?,
-            false => Vec::new(),
-        };
+        let begun = OutputDirectory::look(directory, parameter)?;
         disk::create_lasting_directory(directory)?;
         disk::claim(directory);
         let output = OutputDirectory {
             directory: directory.into(),
             digest: digest.into(),
         };
-        if entries.iter().any(|name| name == PRIVATE) {
-            let state = output.state()?;
-            if state.digest != digest {
-                return refuse(
-                    "it was made from other inputs or with other parameters; give a new directory"
-                        .into(),
-                );
-            }
-        } else if !entries.is_empty() {
-            return refuse("it is not empty; give a new directory".into());
+        if begun && output.state()?.digest != digest {
+            let limit =
+                "it was made from other inputs or with other parameters; give a new directory";
+            return refuse(parameter, directory, limit);
         }
         disk::create_lasting_directory(&output.directory.join(PRIVATE))?;
         for name in disk::list(&output.directory.join(PRIVATE))? {
-            if name != STATE_FILE {
+            if name.ends_with(".tmp") {
                 disk::remove(&output.directory.join(PRIVATE).join(name))?;
             }
         }
@@ -104,7 +106,9 @@ impl OutputDirectory {
         let mut out = disk::AtomicFile::create(&path)?;
         out.put(&crate::store::to_json(&state, &path)?)?;
         out.put(b"\n")?;
-        out.finish().map(|_| ())
+        out.finish()?;
+        // Without it the files of the directory would be of nobody.
+        disk::sync_parent(&path)
     }
 
     /// Says that every file is in its place.
@@ -224,6 +228,26 @@ pub(super) fn plain_name(name: &str, list: &Path) -> Result<()> {
     })
 }
 
+fn refuse<T>(parameter: &'static str, directory: &Path, limit: &str) -> Result<T> {
+    Err(Error::BadParameter {
+        name: parameter,
+        given: directory.display().to_string(),
+        limit: limit.into(),
+    })
+}
+
+/// Refuses an output directory below a directory that is an input: the next call would read it.
+pub(super) fn check_outside(parameter: &'static str, directory: &Path, input: &Path) -> Result<()> {
+    if !resolved(directory)?.starts_with(resolved(input)?) {
+        return Ok(());
+    }
+    let limit = format!(
+        "it lies in the input {}; give a directory outside of the inputs",
+        input.display()
+    );
+    refuse(parameter, directory, &limit)
+}
+
 /// Refuses an output directory in a place where it would change what the command reads.
 pub(super) fn check_place(
     parameter: &'static str,
@@ -234,14 +258,9 @@ pub(super) fn check_place(
     for (what, other) in taken {
         let other = resolved(other)?;
         if mine.starts_with(&other) || other.starts_with(&mine) {
-            return Err(Error::BadParameter {
-                name: parameter,
-                given: directory.display().to_string(),
-                limit: format!(
-                    "it overlaps with {what}, {}; give another directory",
-                    other.display()
-                ),
-            });
+            let other = other.display();
+            let limit = format!("it overlaps with {what}, {other}; give another directory");
+            return refuse(parameter, directory, &limit);
         }
     }
     Ok(())
@@ -258,7 +277,7 @@ fn resolved(path: &Path) -> Result<PathBuf> {
         match disk::canonical(&at) {
             Ok(real) => return Ok(rest.iter().rev().fold(real, |real, name| real.join(name))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error).map_err(Error::io("inspect", path)),
+            Err(error) => return Err(error).map_err(Error::io("inspect", &at)),
         }
         let (Some(name), Some(parent)) = (at.file_name(), at.parent()) else {
             return Ok(path.to_path_buf());

@@ -867,32 +867,4 @@ mod tests {
             (Path::new("out.parquet"), Some(28))
         );
     }
-
-    /// Copies files for scripts/check-parquet.py, which compares them by other readers.
-    #[test]
-    #[ignore = "for scripts/check-parquet.py"]
-    fn copies_for_other_readers() {
-        let directory = std::env::var_os("LOOKALIKE_PARQUET").expect("LOOKALIKE_PARQUET");
-        let mut files = 0;
-        for entry in std::fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension() != Some("parquet".as_ref()) {
-                continue;
-            }
-            let input = std::fs::read(&path).unwrap();
-            let keep = |row: u64| row < 50 || row % 3 != 1;
-            let (out, _) = copied(&input, keep);
-            std::fs::write(path.with_extension("kept"), out).unwrap();
-            let mut out = Vec::new();
-            let note = |row| Annotation {
-                cluster: Some(row as i64),
-                survivor: (row % 2 == 0).then(|| format!("row {row}")),
-                ..Annotation::default()
-            };
-            annotate(&source(&input), &mut out, keep, note, &mut || Ok(())).unwrap();
-            std::fs::write(path.with_extension("annotated"), out).unwrap();
-            files += 1;
-        }
-        assert!(files > 0);
-    }
 }

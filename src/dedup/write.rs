@@ -127,17 +127,18 @@ impl Writing<'_> {
             }
             return input.check_path();
         }
-        // The removed records are written first: if the kept file is in its place, both are.
-        if self.kept.has(name)? {
-            return Ok(());
-        }
         if is_parquet(&input.path)? {
             return self.write_rows(file, input, context);
         }
+        // They count in every call, also if an earlier one wrote the file.
         let companions = self.companions(file, input, context)?;
         written
             .companions
             .fetch_add(companions.len() as u64, Ordering::Relaxed);
+        let removed_is_there = self.removed.map(|removed| removed.has(name)).transpose()?;
+        if self.kept.has(name)? && removed_is_there != Some(false) {
+            return Ok(());
+        }
         let mut source = Source::open(&input.path)?;
         let codec = source.decompressed.codec();
         let encoder =
@@ -210,6 +211,9 @@ impl Writing<'_> {
             Some((self.kept, true)),
         ];
         for (output, kept) in outputs.into_iter().flatten() {
+            if output.has(&input.docno)? {
+                continue;
+            }
             let mut out = output.create(&input.docno, file)?;
             let to = out.path().to_path_buf();
             let source = parquet::Source {

@@ -323,7 +323,8 @@ pub fn pairs(spec: &Spec, docs: &[Doc]) -> (Vec<Fact>, Vec<Both>) {
     let documents: Vec<Document> = docs.iter().map(|doc| document(spec, &doc.text)).collect();
     let mut facts: Vec<Fact> = Vec::new();
     for (i, one) in documents.iter().enumerate() {
-        let same = |other: &Document| other.md5 == one.md5;
+        // A document without words duplicates nothing.
+        let same = |other: &Document| other.words > 0 && other.md5 == one.md5;
         facts.push(Fact {
             first: documents.iter().position(same).unwrap_or(i),
             words: one.words,
@@ -358,10 +359,10 @@ pub fn pairs(spec: &Spec, docs: &[Doc]) -> (Vec<Fact>, Vec<Both>) {
 /// The answer to `spec` over documents in input order.
 pub fn answer(spec: &Spec, docs: &[Doc]) -> Answer {
     let documents: Vec<Document> = docs.iter().map(|doc| document(spec, &doc.text)).collect();
-    // Exact duplicates: the first of equal MD5 represents all.
+    // Exact duplicates: the first of equal MD5 represents all. A document without words has none.
     let first_of = |i: usize| {
         (0..=i)
-            .find(|&j| documents[j].md5 == documents[i].md5)
+            .find(|&j| j == i || documents[i].words > 0 && documents[j].md5 == documents[i].md5)
             .unwrap()
     };
     let first: Vec<usize> = (0..docs.len()).map(first_of).collect();

@@ -4,12 +4,13 @@
 
 use crate::common;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use common::stopped::{corpus, uninterrupted};
-use common::{assert_same_files, lasting};
+use common::{assert_same_files, lasting, tree};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
 
@@ -51,6 +52,8 @@ struct Small {
     directory: tempfile::TempDir,
     prefix: Vec<&'static str>,
     input: PathBuf,
+    /// What is run, with its input and its output.
+    command: fn(&Path, &Path) -> String,
 }
 
 /// What the program said on a file system that was too small, and then.
@@ -68,7 +71,7 @@ impl Small {
             let _ = fs::remove_dir_all(root.join(name));
         }
         fs::create_dir(&place).unwrap();
-        let command = command(&self.input, &place.join("out"));
+        let command = (self.command)(&self.input, &place.join("out"));
         let (root, place) = (root.display(), place.display());
         let script = format!(
             "mount -t tmpfs -o {first} tmpfs {place} || exit 9\n\
@@ -100,6 +103,7 @@ fn small() -> Option<Small> {
         directory,
         prefix,
         input,
+        command,
     })
 }
 
@@ -108,12 +112,23 @@ fn swept(limit: &dyn Fn(u64) -> String, least: u64) {
     let Some(small) = small() else { return };
     let (_, run) = corpus(tempfile::tempdir().unwrap().path(), 12);
     let (expected, _) = uninterrupted(&run, &small.input);
+    sweep(&small, &expected, lasting, limit, least);
+}
+
+/// Of the files that are left at last, `lasting` says which must be those of `expected`.
+fn sweep(
+    small: &Small,
+    expected: &BTreeMap<String, Vec<u8>>,
+    lasting: fn(&Path) -> BTreeMap<String, Vec<u8>>,
+    limit: &dyn Fn(u64) -> String,
+    least: u64,
+) {
     let (mut at, mut refused) = (least, 0);
     loop {
         let (first, then) = small.twice(&limit(at), "size=64m,nr_inodes=10000");
         assert_eq!(then.status, 0, "{}: {}", limit(at), then.stderr);
         let out = small.directory.path().join("kept");
-        assert_same_files(&lasting(&out), &expected, &limit(at));
+        assert_same_files(&lasting(&out), expected, &limit(at));
         if first.status == 0 {
             break;
         }
@@ -140,6 +155,31 @@ fn a_disk_that_fills_up() {
 #[test]
 fn a_disk_that_has_no_room_for_another_file() {
     swept(&|inodes| format!("size=64m,nr_inodes={inodes}"), 2);
+}
+
+/// The work directory is on another disk, where there is room.
+#[test]
+fn a_disk_that_fills_up_with_copies() {
+    let Some(mut small) = small() else { return };
+    let work = small.directory.path().join("work");
+    let ran = shell(&command(&small.input, &work));
+    assert!(ran.status.success(), "{ran:?}");
+    // The input lies beside the work directory.
+    small.command = |input, out| {
+        let work = input.parent().unwrap().join("work");
+        let (work, out) = (work.display(), out.display());
+        format!("{PROGRAM} dedup --from {work} -o {out}/kept --removed {out}/removed --threads 2")
+    };
+    let expected = small.directory.path().join("expected");
+    let ran = shell(&(small.command)(&small.input, &expected));
+    assert!(ran.status.success(), "{ran:?}");
+    let expected = tree(&expected);
+    for (limit, least) in [
+        (&(|kib| format!("size={kib}k")) as &dyn Fn(u64) -> String, 4),
+        (&|inodes| format!("size=64m,nr_inodes={inodes}"), 1),
+    ] {
+        sweep(&small, &expected, tree, limit, least);
+    }
 }
 
 #[test]

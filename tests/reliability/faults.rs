@@ -5,6 +5,7 @@
 //! operation and file, and some more.
 
 use crate::common;
+use lookalike::dedup::{self, DedupConfig, Policy};
 use lookalike::evaluate::qrels::{self, QrelsConfig};
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::experiments::compare::CompareConfig;
@@ -237,6 +238,14 @@ fn called(op: Op) -> &'static [&'static str] {
     }
 }
 
+/// The output of `dedup` in whose private directory a file is written. Errors name its place.
+fn of_output(temporary: &Path) -> Option<&Path> {
+    let private = temporary
+        .parent()
+        .filter(|place| place.ends_with(dedup::PRIVATE))?;
+    private.parent()
+}
+
 /// What is wrong with an error as the outcome of a failure.
 fn wrong_with(error: &Error, attempt: &Attempt) -> Option<String> {
     let Error::Io {
@@ -251,6 +260,7 @@ fn wrong_with(error: &Error, attempt: &Attempt) -> Option<String> {
     let part = lasting_part(&attempt.path);
     let own = path.ends_with(part.trim_start_matches('/'))
         || temporary(path).ends_with(part.trim_start_matches('/'))
+        || of_output(&attempt.path).is_some_and(|output| path.starts_with(output))
         || *path == attempt.path;
     if !own {
         return Some(format!("names another path: {text}"));
@@ -823,7 +833,40 @@ fn subjects() -> Vec<Subject> {
             }),
         },
         judged(),
+        deduplicated("dedup", false),
+        deduplicated("dedup, from a run", true),
     ]
+}
+
+/// The inputs again without their duplicates, beside the work directory.
+fn deduplicated(name: &'static str, from: bool) -> Subject {
+    let root = place(4);
+    let work = |root: &Path| small().run(&[&root.join("in")], &root.join("out/work"));
+    if from {
+        work(root.path()).unwrap();
+        keep(root.path());
+    }
+    Subject {
+        name,
+        root,
+        act: Box::new(move |root| {
+            if !from {
+                work(root)?;
+            }
+            let workspace = pipeline::open(&root.join("out/work"))?;
+            let config = DedupConfig {
+                keep: vec!["max:n".parse().unwrap(), Policy::Longest],
+                ..DedupConfig::default()
+            };
+            let stop = Stop::default();
+            let run = small();
+            let context = run.context(&stop, &Silent);
+            let outputs = [root.join("out/kept"), root.join("out/removed")];
+            let outputs = (outputs[0].as_path(), Some(outputs[1].as_path()));
+            let summary = dedup::run(&workspace, &config, outputs, &context)?;
+            Ok(serde_json::to_string(&summary).unwrap())
+        }),
+    }
 }
 
 /// A method's keys and what comes of them, and its comparison with another.

@@ -61,7 +61,7 @@ pub struct Reading {
     /// Example: --format trec-web
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub format: Option<Format>,
-    /// JSON field or Parquet column with the text [default: text, contents, body, html, ...]
+    /// JSON field or Parquet column with the text [default: text, body, ...]
     ///
     /// The default is the first of text, contents, content, body, html, raw_content and article
     /// that a record has. Dots lead into objects: page.body. The text is read as markup if the
@@ -71,7 +71,7 @@ pub struct Reading {
     /// Example: --text-field body
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub text_field: Option<String>,
-    /// JSON field or Parquet column with the docno [default: id, _id, docno, uuid, url, ...]
+    /// JSON field or Parquet column with the docno [default: id, docno, ...]
     ///
     /// The default is the first of id, _id, docno, doc_id, docid, uuid and the fields of the URL
     /// that a record has. The value is a string or a number. Dots lead into objects: meta.id.

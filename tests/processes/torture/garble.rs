@@ -39,8 +39,9 @@ pub fn garble(out: &Path, random: &mut Random) {
             .to_str()
             .unwrap()
             .to_string();
-        // A study, a plan and a method have directories of their own, with manifests of their own.
-        let own = ["study/", "plan/", "methods/"]
+        // A study, a plan and a method have directories of their own, with manifests of their own; of
+        // what `dedup` writes, a file is complete when it has its name.
+        let own = ["study/", "plan/", "methods/", "work/", "kept/", "removed/"]
             .iter()
             .any(|place| name.starts_with(place));
         if named.contains(&name) || own && !name.ends_with(".tmp") {

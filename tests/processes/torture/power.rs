@@ -211,9 +211,13 @@ impl Before {
             }
             ("rename", Some(to)) => {
                 let to = Path::new(to);
-                assert_eq!(path.parent(), to.parent(), "{line}");
-                if let Some(file) = self.file(path) {
+                let Some(file) = self.file(path) else { return };
+                if path.parent() == to.parent() {
                     self.change(path, Change::Rename(name(path), name(to), file));
+                } else {
+                    // Each directory may have it or not: the file may be in both, or in none.
+                    self.change(path, Change::Remove(name(path)));
+                    self.change(to, Change::Make(name(to), Node::File(file)));
                 }
             }
             ("remove" | "remove-directory", _) => {

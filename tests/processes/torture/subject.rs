@@ -160,7 +160,9 @@ impl Subject {
         let places = [("INPUT", self.input.clone()), ("OUT", self.out(place))];
         for argument in &self.arguments {
             let of = |(_, path): &(_, PathBuf)| path.clone().into_os_string();
+            let below = argument.strip_prefix("OUT/");
             let found = places.iter().find(|(name, _)| name == argument).map(of);
+            let found = found.or(below.map(|below| places[1].1.join(below).into_os_string()));
             command.arg(found.unwrap_or_else(|| argument.into()));
         }
         command.arg("--quiet");
@@ -327,7 +329,28 @@ pub fn subjects() -> Vec<Subject> {
     let perturb = [&perturb[..], &["--memory", "256MiB"]].concat();
     let over = ["perturb", "INPUT", "-o", "OUT", "--recipe", "cherkasova"];
     let over = [&over[..], &["--memory", "256MiB", "--no-background"]].concat();
-    let all: [Parts<'_>; 11] = [
+    let of_copies = [
+        "--max-document",
+        "64KiB",
+        "--shingle-size",
+        "3",
+        "--threshold",
+        "0.2",
+    ];
+    let work = ["run", "INPUT", "-o", "OUT/work"];
+    let work = [&work[..], &of_copies, &ample].concat();
+    let into = [
+        "-o",
+        "OUT/kept",
+        "--removed",
+        "OUT/removed",
+        "--keep",
+        "longest",
+    ];
+    let dedup = ["dedup", "INPUT", "--work", "OUT/work"];
+    let dedup = [&dedup[..], &into, &of_copies, &ample].concat();
+    let from = [&["dedup", "--from", "OUT/work"][..], &into, &ample].concat();
+    let all: [Parts<'_>; 13] = [
         ("join, least memory", 60, &read, &[&least]),
         ("run, spilled, prefix join", 14, &spilled, &[]),
         ("run, in memory, count join", 14, &counted, &[]),
@@ -339,6 +362,8 @@ pub fn subjects() -> Vec<Subject> {
         ("method, deco", 8, &read, &[&deco]),
         ("compare", 8, &read, &[&deco, &compare, &compare]),
         ("perturb, over another", 8, &perturb, &[&over]),
+        ("dedup", 8, &dedup, &[]),
+        ("dedup, from a run", 8, &work, &[&from]),
     ];
     // Some of them, for who looks into one.
     let wanted = std::env::var("LOOKALIKE_TORTURE_SUBJECT").unwrap_or_default();

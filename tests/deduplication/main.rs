@@ -1,0 +1,10 @@
+//! `dedup`, as a user calls it: which documents stay, what is written, and what is left alone.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod agreement;
+mod bytes;
+mod oracle;
+mod safety;
+mod support;

@@ -1,0 +1,429 @@
+//! Nothing is overwritten, nothing is written outside of the outputs, and a refusal leaves
+//! everything as it was.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use lookalike::store::checksum;
+
+use super::support::{Ran, call, dedup, done, place, written};
+use crate::common::copy_directory;
+
+const LINES: &[u8] = b"{\"id\":1,\"text\":\"one two\"}\n{\"id\":2,\"text\":\"one two\"}\n{\"id\":3,\"text\":\"three\"}\n";
+const KEPT: &[u8] = b"{\"id\":1,\"text\":\"one two\"}\n{\"id\":3,\"text\":\"three\"}\n";
+
+/// Everything below a directory: files with their content, links with their targets.
+fn held(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut held = BTreeMap::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let kind = fs::symlink_metadata(&path).unwrap().file_type();
+        let content = match kind {
+            _ if kind.is_dir() => {
+                held.extend(self::held(&path));
+                Vec::new()
+            }
+            _ if kind.is_symlink() => fs::read_link(&path)
+                .unwrap()
+                .into_os_string()
+                .into_encoded_bytes(),
+            _ => fs::read(&path).unwrap(),
+        };
+        held.insert(path, content);
+    }
+    held
+}
+
+/// A place with an input and a finished run of it.
+fn ran() -> (tempfile::TempDir, PathBuf) {
+    let (guard, place) = place(&[
+        ("in/a.jsonl", LINES),
+        ("in/b/whole.jsonl", b"{\"id\":4,\"text\":\"four\"}\n"),
+    ]);
+    done(&place, "run in -o run --quiet");
+    (guard, place)
+}
+
+/// The command must be refused with these words and with advice, and must change nothing.
+fn refused(place: &Path, arguments: &str, says: &str) -> Ran {
+    let lock = |path: &PathBuf| path.ends_with("lock");
+    let state = |place| {
+        let mut held = held(place);
+        held.retain(|path, _| !lock(path));
+        held
+    };
+    let before = state(place);
+    let ran = call(place, arguments);
+    assert!(matches!(ran.code, Some(1 | 2)), "{arguments}: {ran:?}");
+    assert!(ran.stderr.contains(says), "{arguments}: {}", ran.stderr);
+    let now = state(place);
+    let changed: Vec<&PathBuf> = now
+        .iter()
+        .filter(|(path, bytes)| before.get(*path) != Some(bytes))
+        .map(|(path, _)| path)
+        .collect();
+    assert!(
+        changed.is_empty() && now.len() == before.len(),
+        "{arguments}: changed {changed:?}"
+    );
+    ran
+}
+
+#[test]
+fn outputs_that_are_taken_are_refused() {
+    let (_guard, place) = ran();
+    fs::create_dir(place.join("taken")).unwrap();
+    fs::write(place.join("taken/mine.txt"), "mine").unwrap();
+    fs::write(place.join("file"), "a file").unwrap();
+    symlink("taken", place.join("link-to-taken")).unwrap();
+    symlink("nowhere", place.join("dangling")).unwrap();
+    fs::create_dir(place.join("hidden")).unwrap();
+    fs::write(place.join("hidden/.mine"), "mine").unwrap();
+    for (output, says) in [
+        ("-o taken", "it is not empty"),
+        ("-o link-to-taken", "it is not empty"),
+        ("-o hidden", "it is not empty"),
+        ("-o file", "it is a file"),
+        ("-o file/below", ""),
+        ("-o dangling", ""),
+        ("-o new --removed taken", "it is not empty"),
+        ("-o run", "the work directory"),
+        ("-o run/below", "the work directory"),
+        ("-o .", ""),
+        ("-o new --removed new", "the kept files"),
+        ("-o new --removed new/below", "the kept files"),
+        ("-o new/below --removed new", "the kept files"),
+        ("-o new --removed run/removed", "the work directory"),
+        ("-o in", ""),
+        ("-o in/b", ""),
+    ] {
+        refused(&place, &format!("dedup --from run {output}"), says);
+    }
+    // Before anything is read, too.
+    for (output, says) in [
+        ("-o taken", "it is not empty"),
+        ("-o file", "it is a file"),
+        ("-o new --removed taken", "it is not empty"),
+        ("-o in/new", "it lies in the input in"),
+        ("-o new --removed in/b/new", "it lies in the input in"),
+    ] {
+        refused(&place, &format!("dedup in {output}"), says);
+        refused(&place, &format!("dedup in {output} --work work"), says);
+    }
+    refused(&place, "dedup in -o new --work new", "the work directory");
+    refused(
+        &place,
+        "dedup in -o new --work new/below",
+        "the work directory",
+    );
+}
+
+#[test]
+fn a_link_to_an_empty_directory_is_an_output() {
+    let (_guard, place) = ran();
+    fs::create_dir(place.join("empty")).unwrap();
+    symlink("empty", place.join("link")).unwrap();
+    dedup(&place, "--from run -o link");
+    assert_eq!(written(&place.join("empty"))["a.jsonl"], KEPT);
+}
+
+#[test]
+fn standard_input_is_refused() {
+    let (_guard, place) = place(&[("a.jsonl", LINES)]);
+    let ran = refused(&place, "dedup - -o kept", "standard input");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("file"), "{}", ran.stderr);
+}
+
+/// Replaces the list of inputs of a directory, with the checksums that it must have.
+fn put_list(directory: &Path, list: &str) {
+    fs::write(directory.join("inputs.jsonl"), list).unwrap();
+    let path = directory.join("manifest.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let body = &text[..text.trim_end().rfind('\n').unwrap()];
+    let mut manifest: serde_json::Value = serde_json::from_str(body).unwrap();
+    let entry = &mut manifest["inputs"]["list"];
+    entry["bytes"] = list.len().into();
+    entry["checksum"] = format!("{:016x}", checksum(list.as_bytes())).into();
+    let mut body = serde_json::to_vec_pretty(&manifest).unwrap();
+    body.push(b'\n');
+    let sum = checksum(&body);
+    body.extend(format!("{sum:016x}\n").bytes());
+    fs::write(path, body).unwrap();
+}
+
+/// The name of an input decides where it is written, and a list of inputs may be anybody's.
+#[test]
+fn names_that_lead_out_of_the_output_are_refused() {
+    for name in [
+        "../../x",
+        "../x",
+        "/tmp/x",
+        "b/../../x",
+        ".",
+        "..",
+        "",
+        "b//x",
+        "b/./x",
+        ".lookalike/dedup.json",
+        "nul\\u0000",
+    ] {
+        let (_guard, place) = ran();
+        let list = place.join("run/inputs.jsonl");
+        let text = fs::read_to_string(&list).unwrap();
+        let changed = text.replace("\"name\":\"a.jsonl\"", &format!("\"name\":\"{name}\""));
+        assert_ne!(text, changed);
+        put_list(&place.join("run"), &changed);
+        let ran = refused(
+            &place,
+            "dedup --from run -o kept --removed removed",
+            "inputs.jsonl",
+        );
+        assert!(
+            ran.stderr.contains("name of an input"),
+            "{name}: {}",
+            ran.stderr
+        );
+    }
+}
+
+/// A new directory in which `both` is a copy of another.
+fn place_of(from: &Path) -> (tempfile::TempDir, PathBuf) {
+    let (guard, parent) = place(&[]);
+    for name in ["x", "y"] {
+        copy_directory(&from.join(name), &parent.join("both").join(name));
+    }
+    (guard, parent)
+}
+
+/// Two inputs of one name would be written to one file.
+#[test]
+fn names_that_repeat_are_refused() {
+    let (_guard, place) = place(&[("x/a.jsonl", LINES), ("y/a.jsonl", LINES)]);
+    let ran = call(&place, "dedup x y -o kept");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(
+        ran.stderr.contains("another input has the name a.jsonl"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!place.join("kept").exists());
+    let (_guard, parent) = place_of(&place);
+    dedup(&parent, "both -o kept");
+    assert_eq!(written(&parent.join("kept"))["x/a.jsonl"], KEPT);
+}
+
+/// The evidence has a name, too.
+#[test]
+fn an_input_does_not_replace_the_evidence() {
+    let (_guard, place) = place(&[("in/removed.jsonl", LINES)]);
+    let ran = call(&place, "dedup in -o kept --removed removed");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("removed.jsonl"), "{}", ran.stderr);
+    dedup(&place, "in -o kept --work work");
+    assert_eq!(written(&place.join("kept"))["removed.jsonl"], KEPT);
+}
+
+#[test]
+fn a_changed_input_is_refused() {
+    for change in ["longer", "shorter", "gone", "another"] {
+        let (_guard, place) = ran();
+        let input = place.join("in/a.jsonl");
+        match change {
+            "longer" => fs::write(&input, [LINES, LINES].concat()).unwrap(),
+            "shorter" => fs::write(&input, &LINES[..40]).unwrap(),
+            "gone" => fs::remove_file(&input).unwrap(),
+            // Of the same length, at another time.
+            _ => {
+                fs::write(&input, LINES.to_ascii_uppercase()).unwrap();
+                let then = std::time::SystemTime::UNIX_EPOCH;
+                fs::File::options()
+                    .write(true)
+                    .open(&input)
+                    .unwrap()
+                    .set_modified(then)
+                    .unwrap();
+            }
+        }
+        for more in ["", " --keep newest:date"] {
+            let out = format!("kept{}", more.len());
+            let ran = call(&place, &format!("dedup --from run -o {out}{more}"));
+            assert_eq!(ran.code, Some(1), "{change}: {ran:?}");
+            assert!(
+                ran.stderr.contains("in/a.jsonl") && ran.stderr.contains("help:"),
+                "{change}: {}",
+                ran.stderr
+            );
+            assert!(!place.join(&out).join("a.jsonl").exists(), "{change}");
+        }
+    }
+}
+
+/// An input that only looks like the one that was read: its records are elsewhere.
+#[test]
+fn an_input_with_other_records_is_refused() {
+    let (_guard, place) = ran();
+    let input = place.join("in/a.jsonl");
+    let modified = fs::metadata(&input).unwrap().modified().unwrap();
+    // The records are as long together, so that neither size nor time differ.
+    let other = [&[b' '; 70][..], &[b'\n'; 300]].concat();
+    fs::write(&input, &other[..LINES.len()]).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(&input)
+        .unwrap()
+        .set_modified(modified)
+        .unwrap();
+    let ran = call(&place, "dedup --from run -o kept --keep max:n");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(!place.join("kept/a.jsonl").exists());
+}
+
+/// What somebody puts into the output between two calls is neither followed nor replaced.
+#[test]
+fn links_inside_the_output_are_not_followed() {
+    for at in [
+        "b",
+        "a.jsonl",
+        ".lookalike",
+        ".lookalike/0.tmp",
+        ".lookalike/dedup.json",
+    ] {
+        let (_guard, place) = ran();
+        dedup(&place, "--from run -o kept");
+        let theirs = place.join("theirs");
+        fs::create_dir(&theirs).unwrap();
+        fs::write(theirs.join("mine"), "mine").unwrap();
+        for name in ["a.jsonl", "b/whole.jsonl"] {
+            fs::remove_file(place.join("kept").join(name)).unwrap();
+        }
+        let link = place.join("kept").join(at);
+        if link.is_dir() {
+            fs::rename(&link, place.join("aside")).unwrap();
+            if at == ".lookalike" {
+                copy_directory(&place.join("aside"), &theirs);
+            }
+        } else if link.exists() {
+            fs::remove_file(&link).unwrap();
+        }
+        let target = if at.contains('.') && !at.ends_with("lookalike") {
+            theirs.join("new")
+        } else {
+            theirs.clone()
+        };
+        symlink(&target, &link).unwrap();
+        let before = held(&theirs);
+        let ran = call(&place, "dedup --from run -o kept");
+        assert!(ran.code.is_some(), "{at}: {ran:?}");
+        assert!(held(&theirs) == before, "{at}: {ran:?}");
+    }
+}
+
+/// The same command goes on, and another one is refused.
+#[test]
+fn an_output_belongs_to_its_command() {
+    let (_guard, place) = ran();
+    let first = dedup(&place, "--from run -o kept --removed removed");
+    let (kept, removed) = (
+        written(&place.join("kept")),
+        written(&place.join("removed")),
+    );
+    fs::remove_file(place.join("kept/a.jsonl")).unwrap();
+    fs::remove_file(place.join("removed/removed.jsonl")).unwrap();
+    assert_eq!(dedup(&place, "--from run -o kept --removed removed"), first);
+    assert!(written(&place.join("kept")) == kept && written(&place.join("removed")) == removed);
+    // Another directory for what is removed gets all of it.
+    dedup(&place, "--from run -o kept --removed other");
+    assert!(written(&place.join("other")) == removed);
+    for other in [
+        "--rule none --removed removed",
+        "--keep last --removed removed",
+        "--annotate",
+        "",
+    ] {
+        refused(
+            &place,
+            &format!("dedup --from run -o kept {other}"),
+            "made from other inputs or with other parameters",
+        );
+    }
+}
+
+/// Requests that went with a response count, also if another call removed them.
+#[test]
+fn a_second_call_counts_the_same() {
+    let response = |n: usize| {
+        format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:r{n}>\r\nWARC-Target-URI: http://e.org/{n}\r\n\
+             Content-Type: application/http; msgtype=response\r\nContent-Length: 27\r\n\r\n\
+             HTTP/1.1 200 OK\r\n\r\none two\n\r\n\r\n\
+             WARC/1.0\r\nWARC-Type: request\r\nWARC-Record-ID: <urn:q{n}>\r\nWARC-Concurrent-To: <urn:r{n}>\r\n\
+             Content-Length: 2\r\n\r\nhi\r\n\r\n"
+        )
+    };
+    let warc = response(1) + &response(2);
+    let (_guard, place) = place(&[("in/a.warc", warc.as_bytes())]);
+    let first = dedup(&place, "in -o kept");
+    assert_eq!(
+        (&first["kept"], &first["companions"]),
+        (&1.into(), &1.into()),
+        "{first}"
+    );
+    assert_eq!(dedup(&place, "in -o kept"), first);
+}
+
+#[test]
+fn files_that_lose_nothing_are_linked() {
+    let (_guard, place) = ran();
+    symlink("../b/whole.jsonl", place.join("in/b/by-link.jsonl")).unwrap_or(());
+    dedup(&place, "--from run -o kept --link");
+    let number = |path: &str| fs::metadata(place.join(path)).unwrap().ino();
+    assert_eq!(number("kept/b/whole.jsonl"), number("in/b/whole.jsonl"));
+    assert_ne!(number("kept/a.jsonl"), number("in/a.jsonl"));
+    dedup(&place, "--from run -o copied");
+    assert_ne!(number("copied/b/whole.jsonl"), number("in/b/whole.jsonl"));
+    // Of a link, the file is linked that it leads to.
+    let linked = place.join("linked.jsonl");
+    symlink("in/b/whole.jsonl", &linked).unwrap();
+    dedup(&place, "linked.jsonl -o of-link --link");
+    assert!(
+        fs::symlink_metadata(place.join("of-link/linked.jsonl"))
+            .unwrap()
+            .is_file()
+    );
+}
+
+/// A list of inputs that names a FIFO makes no command wait.
+#[test]
+fn a_fifo_in_place_of_an_input_makes_nothing_hang() {
+    let (_guard, place) = ran();
+    let input = place.join("in/a.jsonl");
+    fs::remove_file(&input).unwrap();
+    assert!(
+        Command::new("mkfifo")
+            .arg(&input)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .current_dir(&place)
+        .args(["dedup", "--from", "run", "-o", "kept", "--quiet"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Ten times what an overloaded machine needs.
+    for _ in 0..1200 {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert_eq!(status.code(), Some(1));
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    panic!("it hangs");
+}
