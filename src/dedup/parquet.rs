@@ -791,11 +791,11 @@ mod tests {
             WriterProperties::builder().set_key_value_metadata(Some(entries.map(entry).to_vec()));
         let input = write(properties.build(), &[0..30, 30..60]);
         let note = |row: u64| Annotation {
-            cluster: (row % 2 == 0).then_some(row as i64),
+            cluster: (row.is_multiple_of(2)).then_some(row as i64),
             cluster_size: Some(2),
-            survivor: (row % 3 == 0).then(|| format!("s{row}")),
+            survivor: (row.is_multiple_of(3)).then(|| format!("s{row}")),
             resemblance: Some(0.5),
-            kept: Some(row % 5 == 0),
+            kept: Some(row.is_multiple_of(5)),
         };
         let mut out = Vec::new();
         let keep = |row: u64| row < 30 || row % 2 == 1;
@@ -845,7 +845,10 @@ mod tests {
 
     #[test]
     fn a_stop_and_a_full_disk_end_the_copy() {
-        let input = write(WriterProperties::default(), &[0..30]);
+        let input = write(
+            WriterProperties::default(),
+            &[std::ops::Range { start: 0, end: 30 }],
+        );
         let stop = || Err(Error::Interrupted { stage: "dedup" });
         let stopped = copy_rows(&source(&input), Vec::new(), |row| row > 3, &mut { stop });
         assert!(matches!(stopped, Err(Error::Interrupted { .. })));

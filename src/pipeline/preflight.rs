@@ -576,7 +576,7 @@ impl<'a, K: Key> Sampler<'a, K> {
             };
             let end = match &record.kind {
                 // Rows have no place in bytes; what is read of them is counted.
-                RecordKind::Row { .. } => reader.decompressed().max(1),
+                RecordKind::Row(_) => reader.decompressed().max(1),
                 _ => record.source.offset.saturating_add(record.source.length),
             };
             match &record.kind {

@@ -10,7 +10,7 @@ use super::config::{Format, ReadConfig};
 use super::http::{self, Body, Head};
 use super::json;
 use super::mail;
-use super::record::{ContentKind, RawDocument, Reason, Record, RecordKind, Reject};
+use super::record::{ContentKind, RawDocument, Reason, Record, RecordKind, Reject, RowFields};
 use super::sgml;
 use super::sniff::{binary_file_kind, extension_of, format_of_extension, looks_like_markup};
 
@@ -78,7 +78,7 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
         RecordKind::Arc => arc(bytes, config),
         RecordKind::Json => json::document(bytes, config),
         RecordKind::Mail { docno, mbox } => mail::document(bytes, docno, *mbox, config),
-        RecordKind::Row { .. } => row(&record.kind, bytes),
+        RecordKind::Row(fields) => row(fields, bytes),
         RecordKind::Plain { docno } => plain(docno, bytes, config),
     };
     let source = record.source;
@@ -147,7 +147,8 @@ pub(super) fn docno_of(kind: &RecordKind, held: &[u8]) -> Option<String> {
         RecordKind::Arc => ArcLine::parse(first_line(head)).map(|line| arc_docno(&line)),
         RecordKind::Json => json::docno_in_head(head),
         RecordKind::Mail { docno, .. } => Some(mail::docno_of(head, docno)),
-        RecordKind::Row { docno, .. } | RecordKind::Plain { docno } => Some(docno.clone()),
+        RecordKind::Plain { docno } => Some(docno.clone()),
+        RecordKind::Row(fields) => Some(fields.docno.clone()),
         RecordKind::Rejected(_) => None,
     }
 }
@@ -439,25 +440,15 @@ fn arc<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
 }
 
 /// Interprets a row of a Parquet file.
-fn row<'a>(kind: &RecordKind, bytes: &'a [u8]) -> Outcome<'a> {
-    let RecordKind::Row {
-        docno,
-        url,
-        title,
-        content_type,
-        html,
-        utf8,
-    } = kind
-    else {
-        return refused(None, Reason::BadParquet, "not a row");
-    };
-    let declared = content_type.as_ref().map(|kind| kind.to_ascii_lowercase());
+fn row<'a>(fields: &RowFields, bytes: &'a [u8]) -> Outcome<'a> {
+    let declared = fields.content_type.as_ref();
+    let declared = declared.map(|kind| kind.to_ascii_lowercase());
     Outcome::Document(Parts {
-        docno: docno.clone().into(),
-        url: url.clone().map(Cow::Owned),
-        title: title.clone().map(Cow::Owned),
-        content: json::content_of(*html, declared.as_deref(), bytes),
-        charset: utf8.then(|| "utf-8".into()),
+        docno: fields.docno.clone().into(),
+        url: fields.url.clone().map(Cow::Owned),
+        title: fields.title.clone().map(Cow::Owned),
+        content: json::content_of(fields.html, declared.as_deref(), bytes),
+        charset: fields.utf8.then(|| "utf-8".into()),
         body: bytes.into(),
         notices: Vec::new(),
     })

@@ -101,6 +101,8 @@ pub use interpret::{Interpreted, interpret};
 pub(crate) use interpret::{field_of, warc_links};
 pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS};
 pub use reader::RecordReader;
-pub use record::{Batch, ContentKind, RawDocument, Reason, Record, RecordKind, Reject, SourceSpan};
+pub use record::{
+    Batch, ContentKind, RawDocument, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
+};
 pub(crate) use source::lasting;
 pub(crate) use source::{Codec, Decompressed};

@@ -43,20 +43,7 @@ pub enum RecordKind {
         mbox: bool,
     },
     /// One row of a Parquet file; the bytes are its text.
-    Row {
-        /// The docno.
-        docno: String,
-        /// The URL, if the row has one.
-        url: Option<String>,
-        /// The title, if the row has one.
-        title: Option<String>,
-        /// The content type that a column of the row declares.
-        content_type: Option<String>,
-        /// The column's name says that the text is HTML.
-        html: bool,
-        /// The column's type says that the text is UTF-8.
-        utf8: bool,
-    },
+    Row(Box<RowFields>),
     /// A whole file. Its docno is its path relative to the input directory.
     Plain {
         /// The docno.
@@ -64,6 +51,23 @@ pub enum RecordKind {
     },
     /// The framer rejected the bytes at this place; `bytes` is empty.
     Rejected(Reject),
+}
+
+/// What a row of a Parquet file says about its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowFields {
+    /// The docno.
+    pub docno: String,
+    /// The URL, if the row has one.
+    pub url: Option<String>,
+    /// The title, if the row has one.
+    pub title: Option<String>,
+    /// The content type that a column of the row declares.
+    pub content_type: Option<String>,
+    /// The column's name says that the text is HTML.
+    pub html: bool,
+    /// The column's type says that the text is UTF-8.
+    pub utf8: bool,
 }
 
 /// One framed record of a [`Batch`].

@@ -39,7 +39,7 @@ use self::thrift::Fields;
 use super::config::ReadConfig;
 use super::interpret::HEAD;
 use super::json::TEXT_FIELDS;
-use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
+use super::record::{Batch, Reason, Record, RecordKind, Reject, RowFields, SourceSpan};
 use super::source::Fault;
 use super::stream::reserve;
 use crate::store::disk::SharedFile;
@@ -386,14 +386,14 @@ impl ParquetFramer {
             Some((length, ..)) if length > self.config.max_document.0 => {
                 Row::TooLarge(docno, length)
             }
-            Some((_, utf8, path)) => Row::Document(RecordKind::Row {
+            Some((_, utf8, path)) => Row::Document(RecordKind::Row(Box::new(RowFields {
                 docno,
                 url,
                 title,
                 content_type: kind,
                 html: path.rsplit('.').next() == Some("html"),
                 utf8,
-            }),
+            }))),
         };
         Ok((row, start))
     }
