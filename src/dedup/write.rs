@@ -439,7 +439,7 @@ impl<'p> Numbers<'p> {
 }
 
 /// Whether a file is Parquet, by its first bytes.
-fn is_parquet(path: &Path) -> Result<bool> {
+pub(super) fn is_parquet(path: &Path) -> Result<bool> {
     let mut head = [0; 4];
     let mut file = disk::open(path)?;
     let mut length = 0;

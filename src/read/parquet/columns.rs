@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::basic::{ConvertedType, IntType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use parquet::data_type::{ByteArrayType, FixedLenByteArrayType, Int32Type, Int64Type};
+use parquet::data_type::{
+    ByteArrayType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
+};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
@@ -91,7 +93,9 @@ pub(super) struct Chosen {
 fn fits(column: &ColumnDescPtr, role: Role) -> bool {
     match column.physical_type() {
         Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY => true,
-        Physical::INT32 | Physical::INT64 => role == Role::Id,
+        Physical::INT32 | Physical::INT64 => matches!(role, Role::Id | Role::Url),
+        // For the preferences of `dedup`, which reads the field of a policy as the URL.
+        Physical::FLOAT | Physical::DOUBLE => role == Role::Url,
         _ => false,
     }
 }
@@ -177,6 +181,8 @@ enum Reader {
     ),
     Int32(ColumnReaderImpl<Int32Type>, Vec<i32>),
     Int64(ColumnReaderImpl<Int64Type>, Vec<i64>),
+    Float(ColumnReaderImpl<FloatType>, Vec<f32>),
+    Double(ColumnReaderImpl<DoubleType>, Vec<f64>),
 }
 
 /// Reads one column of a row group.
@@ -212,6 +218,8 @@ impl Column {
             }
             ColumnReader::Int32ColumnReader(reader) => Reader::Int32(reader, Vec::new()),
             ColumnReader::Int64ColumnReader(reader) => Reader::Int64(reader, Vec::new()),
+            ColumnReader::FloatColumnReader(reader) => Reader::Float(reader, Vec::new()),
+            ColumnReader::DoubleColumnReader(reader) => Reader::Double(reader, Vec::new()),
             _ => return Err(ParquetError::General("a column of another type".into())),
         };
         Ok(Column {
@@ -251,6 +259,14 @@ impl Column {
                 values.clear();
                 reader.read_records(1, Some(levels.0), Some(levels.1), values)?
             }
+            Reader::Float(reader, values) => {
+                values.clear();
+                reader.read_records(1, Some(levels.0), Some(levels.1), values)?
+            }
+            Reader::Double(reader, values) => {
+                values.clear();
+                reader.read_records(1, Some(levels.0), Some(levels.1), values)?
+            }
         };
         // A row of many values must not keep its buffers.
         self.definitions.shrink_to(1 << 10);
@@ -270,6 +286,11 @@ impl Column {
     /// The first value of the row as a name; `None` if it is null or empty. At most one byte more
     /// than `most`, by which a name that is too long shows.
     pub fn name(&self, most: usize) -> Option<String> {
+        match &self.reader {
+            Reader::Float(_, values) => return values.first().map(f32::to_string),
+            Reader::Double(_, values) => return values.first().map(f64::to_string),
+            _ => {}
+        }
         let Form::Integer { signed } = self.form else {
             let mut first = None;
             self.bytes(|bytes| {
