@@ -36,7 +36,7 @@ pub struct Options {
     collection: CollectionFlags,
     #[command(flatten)]
     comparison: CriterionFlags,
-    /// Also write the removed records, and why each was removed, to this directory
+    /// Directory for the removed records, with the reason for each
     ///
     /// The directory mirrors the inputs, like KEPT. removed.jsonl in it has a line for each removed
     /// document: its file, record number, docno and byte offset, the reason, the document that was
