@@ -95,6 +95,8 @@ pub struct ReadConfig {
     /// The format of every input; with `None`, it is detected from the first bytes of each file.
     pub format: Option<Format>,
     /// JSON: the field of the text, a dotted path; with `None`, one of [`super::TEXT_FIELDS`].
+    /// Several fields, separated by commas, are joined as lines. `list[].field` takes the field of
+    /// every element, and `list.0.field` that of the first.
     pub text_field: Option<String>,
     /// JSON: the field of the docno, a dotted path; with `None`, one of [`super::ID_FIELDS`].
     pub id_field: Option<String>,
@@ -146,7 +148,7 @@ impl ReadConfig {
             ("url-field", &self.url_field),
         ] {
             if let Some(field) = field
-                && field.split('.').any(str::is_empty)
+                && field.split(['.', ',']).any(str::is_empty)
             {
                 return refuse(name, field.clone(), "a name, or names joined by dots");
             }

@@ -1,6 +1,7 @@
 //! The framer: cuts one input into records, in order, with one record in memory at a time.
 
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use super::config::{Format, ReadConfig};
 use super::frame_archive::{ArchiveFramer, Shape};
@@ -34,7 +35,9 @@ pub struct RecordReader {
     framed: u64,
     /// Error number of a disk or machine failure, see [`RecordReader::failure`].
     failure: Option<i32>,
-    docno: String,
+    /// Number of records and rejects delivered so far.
+    delivered: u64,
+    docno: Arc<str>,
     odd_path: bool,
     file: u32,
     state: State,
@@ -150,6 +153,7 @@ impl RecordReader {
     ) -> RecordReader {
         let input = InputFile {
             path: "-".into(),
+            real: None,
             docno: docno.into(),
             odd_path: false,
             identity: None,
@@ -183,7 +187,8 @@ impl RecordReader {
             config: config.clone(),
             framed: 0,
             failure: None,
-            docno: input.docno.clone(),
+            delivered: 0,
+            docno: input.docno.as_str().into(),
             odd_path: input.odd_path,
             file,
             state: State::Start,
@@ -324,9 +329,12 @@ impl RecordReader {
                 bytes.end = bytes.start;
                 sink.discard();
             }
+            self.delivered += 1;
             batch.records.push(Record {
                 kind,
                 source,
+                number: self.delivered,
+                input: self.docno.clone(),
                 bytes,
                 notice,
             });
@@ -338,7 +346,7 @@ impl RecordReader {
     fn detect(&mut self) -> Result<State, Step> {
         let compression = self.stream.compression();
         let head = self.stream.ensure(LOOK);
-        let docno = Some(self.docno.clone());
+        let docno = Some(self.docno.to_string());
         let rejected = |reason, detail: String| {
             Err(Step::Rejected {
                 reason,
@@ -422,7 +430,7 @@ impl RecordReader {
         if self.stream.cut() {
             return Step::Rejected {
                 reason: Reason::Truncated,
-                docno: Some(self.docno.clone()),
+                docno: Some(self.docno.to_string()),
                 detail: String::new(),
             };
         }
@@ -432,7 +440,7 @@ impl RecordReader {
                 "bytes that are not UTF-8 and controls stand as \\xHH".to_string(),
             )
         });
-        let docno = self.docno.clone();
+        let docno = self.docno.to_string();
         let kind = if mail {
             RecordKind::Mail { docno, mbox: false }
         } else {

@@ -10,6 +10,7 @@ mod format;
 mod generate_crawl;
 mod kept_text;
 mod oracle;
+mod places;
 mod prefix;
 mod preflight;
 mod readers;
