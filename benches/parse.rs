@@ -146,6 +146,7 @@ fn bench(c: &mut Criterion) {
     for (name, body, content, charset, tokens) in inputs {
         let document = RawDocument {
             docno: Cow::Borrowed(name),
+            unnamed: false,
             url: None,
             title: None,
             content,

@@ -25,6 +25,7 @@ fn bench_kind<K: Key>(c: &mut Criterion, name: &str, words: usize, config: &Shin
     let body = text(words);
     let document = RawDocument {
         docno: Cow::Borrowed(name),
+        unnamed: false,
         url: None,
         title: None,
         content: ContentKind::Text,

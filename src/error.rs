@@ -265,6 +265,28 @@ pub enum Error {
         /// The limit.
         most: u64,
     },
+    /// Inputs that cannot be opened.
+    #[error("cannot read {}: {what}{}", path.display(), and_more(*more))]
+    Unreadable {
+        /// The first of them.
+        path: PathBuf,
+        /// Why it cannot be opened.
+        what: String,
+        /// The number of the others.
+        more: u64,
+    },
+    /// The inputs have no document that can be used.
+    #[error("no document was found in {}{}", counted(*inputs, "input"), instead(found, first.as_deref()))]
+    NoDocuments {
+        /// Number of inputs.
+        inputs: u64,
+        /// What was found instead: rejects and skipped records by reason, the most frequent first.
+        found: Vec<(String, u64)>,
+        /// The first reject, as its line in `rejects.jsonl`.
+        first: Option<String>,
+        /// What to try.
+        hint: &'static str,
+    },
     /// Records were rejected, and `--strict` was given.
     #[error("{} rejected (--strict); the first: {first}", counted(*count, "record"))]
     Rejected {
@@ -335,6 +357,26 @@ fn too_many_files(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let limits = [Errno::MFILE, Errno::NFILE].map(|limit| Some(limit.raw_os_error()));
     limits.contains(&error.raw_os_error())
+}
+
+fn and_more(more: u64) -> String {
+    match more {
+        0 => String::new(),
+        more => format!(" (and {} more)", counted(more, "input")),
+    }
+}
+
+/// What was found instead of documents.
+fn instead(found: &[(String, u64)], first: Option<&str>) -> String {
+    let mut text = String::new();
+    for (at, (reason, n)) in found.iter().enumerate() {
+        text += if at == 0 { ": " } else { ", " };
+        text += &format!("{reason} {}", crate::numbers::count(*n));
+    }
+    if let Some(first) = first {
+        text += &format!("; the first: {first}");
+    }
+    text
 }
 
 /// Names directories that contain no file.
@@ -516,6 +558,12 @@ impl Error {
             }
             Error::BadParameter { .. } => return None,
             Error::TooMany { .. } => "split the collection".into(),
+            Error::Unreadable { .. } => {
+                "make it readable, or leave such inputs out with --skip-unreadable".into()
+            }
+            Error::NoDocuments { hint, .. } => {
+                format!("{hint}; with --allow-empty, such a run succeeds")
+            }
             Error::Rejected { .. } => {
                 "see rejects.jsonl; without --strict they are only reported".into()
             }

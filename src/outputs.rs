@@ -120,7 +120,11 @@ pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()>
     }
     let mut inputs = InputList::open(workspace.directory())?;
     while let Some(input) = inputs.next()? {
-        if input.path != "-" && is(input.path.as_ref())? {
+        let mut itself = false;
+        for place in input.places() {
+            itself |= is(place)?;
+        }
+        if input.path != "-" && itself {
             return refuse(format!("it is {}, an input of the collection", input.path));
         }
     }

@@ -80,6 +80,7 @@ pub fn run(data: &[u8]) {
     let body = controls.rest();
     let document = RawDocument {
         docno: "d".into(),
+        unnamed: false,
         url: None,
         title: (flags & 1 != 0).then(|| " a  title ".into()),
         content: if flags & 2 != 0 {
@@ -134,6 +135,7 @@ fn same_of_kept_text(config: &ShingleConfig, document: &RawDocument<'_>, tokens:
     assert!(folded && text.trim() == text, "{text:?}");
     let plain = RawDocument {
         docno: "d".into(),
+        unnamed: false,
         url: None,
         title: None,
         content: ContentKind::Text,

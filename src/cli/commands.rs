@@ -84,19 +84,19 @@ Examples:
   lookalike ingest sample-corpora/trec-web -o out
   lookalike ingest sample-corpora/mail -o kept --keep-text")]
     Ingest(run::IngestOptions),
-    /// Find the pairs of an ingested collection
+    /// Find the pairs and clusters of an ingested collection
     ///
-    /// Reuses the committed stages in DIR that the flags do not change. Run `lookalike cluster` to
-    /// write the result files.
+    /// Reuses the committed stages in DIR that the flags do not change, and replaces the results in
+    /// DIR.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web -o out
-  lookalike join out --threshold 0.5
-  lookalike cluster out")]
+  lookalike join out --threshold 0.5")]
     Join(run::JoinOptions),
     /// Make clusters and result files from the pairs found
     ///
-    /// Writes pairs.tsv, clusters.jsonl and the other result files to DIR.
+    /// Writes pairs.tsv, clusters.jsonl and the other result files to DIR. `run` and `join` do this,
+    /// too. This command makes them again, for example after a file was deleted.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web -o out

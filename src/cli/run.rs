@@ -158,8 +158,8 @@ pub fn join(options: &JoinOptions) -> Result<ExitCode> {
                 parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
             }
             pipeline::join(&mut workspace, &parameters, context)?;
-            workspace.commit(&[])?;
-            let summary = Summary::of(&workspace.manifest);
+            // The results of the pairs that were there are gone, so make those of the new pairs.
+            let summary = pipeline::cluster(&mut workspace, context)?;
             print(&summary, &options.directory, &options.output)
         },
     )

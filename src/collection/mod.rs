@@ -38,6 +38,7 @@ mod catalogue;
 mod config;
 mod documents;
 mod ingest;
+mod places;
 mod records;
 mod sets;
 mod texts;
@@ -46,7 +47,9 @@ pub(crate) use catalogue::each_document;
 pub use catalogue::{Catalogue, CatalogueStats, Column, GroupStats, Names, run as catalogue};
 pub use config::{CollectionConfig, SizeGroups};
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
+pub(crate) use ingest::require_memory;
 pub use ingest::{SegmentStats, least_memory, run as ingest};
+pub(crate) use places::{InputRecord, InputRecords, each_place};
 pub use records::{
     CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments, begin, beside, config, ingested,
     segments, segments_mut, standing_on,

@@ -8,10 +8,11 @@ use serde::Serialize;
 use super::choose::{Choice, Fate, Removal};
 use super::output::OutputDirectory;
 use super::parquet::Annotation;
-use super::places::{Entries, Entry, Places};
+use super::places::Places;
 use super::{DedupSummary, Rejects, STAGE};
 use crate::cluster::cell;
 use crate::collection::{Catalogue, Names};
+use crate::collection::{InputRecord, InputRecords};
 use crate::measure::Measure;
 use crate::progress::Context;
 use crate::read::InputFile;
@@ -188,11 +189,11 @@ impl Knowledge<'_> {
                  survivor_docno\t{column}\n"
             ),
         )?;
-        let mut entries = Entries::all(self.workspace);
+        let mut entries = InputRecords::all(self.workspace);
         while let Some(entry) = entries.next()? {
             let (number, document) = match entry {
-                Entry::Document(number, document) => (number, document),
-                Entry::Rejected(reject) => {
+                InputRecord::Document(number, document) => (number, document),
+                InputRecord::Rejected(reject) => {
                     summary.rejected += 1;
                     if rejects == Rejects::Drop && reject.source.length > 0 {
                         summary.rejected_dropped += 1;

@@ -278,12 +278,15 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
                 ),
             });
         }
-        let problem = match output::is_regular(entry.path.as_ref()) || entry.identity.is_some() {
+        // The file may have moved with its directory, or the working directory may be another.
+        let path = entry.places().find(|path| output::is_regular(path));
+        let problem = match path.is_some() || entry.identity.is_some() {
             true => None,
             false => Some((crate::read::Reason::Unreadable, String::new())),
         };
         inputs.push(InputFile {
-            path: entry.path.clone().into(),
+            path: path.unwrap_or(Path::new(&entry.path)).into(),
+            real: entry.real.clone().map(PathBuf::from),
             docno: entry.name.clone(),
             odd_path: false,
             identity: entry.identity.clone(),

@@ -3,138 +3,10 @@
 use std::path::Path;
 
 use super::STAGE;
-use crate::collection::{self, DocumentReader, DocumentRecord, RejectReader, SegmentEntry};
+use crate::collection::{InputRecord, InputRecords};
 use crate::progress::Context;
-use crate::read::Reject;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
-
-/// A record of an input: a document, or a rejected one.
-pub(super) enum Entry {
-    Document(u32, Box<DocumentRecord>),
-    Rejected(Reject),
-}
-
-/// Reads the documents and the rejected records of a collection in the order of the input.
-pub(super) struct Entries<'w> {
-    workspace: &'w Workspace,
-    segments: std::slice::Iter<'w, SegmentEntry>,
-    documents: Option<DocumentReader>,
-    rejects: Option<RejectReader>,
-    next_document: Option<DocumentRecord>,
-    next_reject: Option<Reject>,
-    number: u32,
-}
-
-impl<'w> Entries<'w> {
-    /// All entries.
-    pub fn all(workspace: &'w Workspace) -> Entries<'w> {
-        Entries::from(workspace, 0)
-    }
-
-    /// The entries from the beginning of the segment that contains a document.
-    pub fn from(workspace: &'w Workspace, document: u32) -> Entries<'w> {
-        let segments = collection::segments(&workspace.manifest);
-        let after = segments.partition_point(|segment| segment.first_document <= document);
-        // A segment without documents has the number of the next one's first document. Its rejects
-        // may belong to the same file.
-        let mut first = after.saturating_sub(1);
-        while first > 0 && segments[first - 1].next.file >= segments[first].next.file {
-            first -= 1;
-        }
-        Entries {
-            workspace,
-            segments: segments[first..].iter(),
-            documents: None,
-            rejects: None,
-            next_document: None,
-            next_reject: None,
-            number: segments
-                .get(first)
-                .map_or(0, |segment| segment.first_document),
-        }
-    }
-
-    fn advance_document(&mut self) -> Result<()> {
-        self.next_document = match &mut self.documents {
-            Some(documents) => documents.next()?,
-            None => None,
-        };
-        Ok(())
-    }
-
-    fn advance_reject(&mut self) -> Result<()> {
-        self.next_reject = None;
-        if let Some(rejects) = &mut self.rejects {
-            while let Some((reject, used)) = rejects.next()? {
-                if !used {
-                    self.next_reject = Some(reject);
-                    break;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The next entry; `None` at the end.
-    pub fn next(&mut self) -> Result<Option<Entry>> {
-        loop {
-            let reject_first = match (&self.next_document, &self.next_reject) {
-                (None, None) => {
-                    if !self.open_segment()? {
-                        return Ok(None);
-                    }
-                    continue;
-                }
-                (Some(_), None) => false,
-                (None, Some(_)) => true,
-                (Some(document), Some(reject)) => {
-                    (reject.source.file, reject.source.offset) < (document.file, document.offset)
-                }
-            };
-            if reject_first {
-                let reject = self.next_reject.take();
-                self.advance_reject()?;
-                return Ok(reject.map(Entry::Rejected));
-            }
-            let document = self.next_document.take();
-            self.advance_document()?;
-            let number = self.number;
-            self.number += 1;
-            return Ok(document.map(|document| Entry::Document(number, Box::new(document))));
-        }
-    }
-
-    /// Opens the next segment, if there is one.
-    fn open_segment(&mut self) -> Result<bool> {
-        if let Some(documents) = self.documents.take() {
-            documents.finish()?;
-        }
-        if let Some(rejects) = self.rejects.take() {
-            rejects.finish()?;
-        }
-        let Some(segment) = self.segments.next() else {
-            return Ok(false);
-        };
-        let directory = self.workspace.path("collection");
-        let parameters = Some(self.workspace.collection_parameters());
-        let open = |name: &str| directory.join(name);
-        let (documents, rejects) = (&segment.documents, &segment.rejects);
-        self.documents = Some(DocumentReader::open(
-            &open(&documents.name),
-            parameters,
-            Some(documents),
-        )?);
-        self.rejects = Some(RejectReader::open(
-            &open(&rejects.name),
-            parameters,
-            Some(rejects),
-        )?);
-        self.advance_document()?;
-        self.advance_reject()?;
-        Ok(true)
-    }
-}
 
 /// The file and the number of each document's record.
 pub(super) struct Places {
@@ -157,18 +29,18 @@ impl Places {
             starts: Vec::with_capacity(files as usize + 1),
             records: Vec::new(),
         };
-        let mut entries = Entries::all(workspace);
+        let mut entries = InputRecords::all(workspace);
         let (mut file, mut record) = (0, 0);
         while let Some(entry) = entries.next()? {
             let its = match &entry {
-                Entry::Document(_, document) => document.file,
-                Entry::Rejected(reject) => reject.source.file,
+                InputRecord::Document(_, document) => document.file,
+                InputRecord::Rejected(reject) => reject.source.file,
             };
             if its != file {
                 (file, record) = (its, 0);
             }
             record += 1;
-            if let Entry::Document(number, document) = entry {
+            if let InputRecord::Document(number, document) = entry {
                 if number.is_multiple_of(4096) {
                     context.stop.check(STAGE)?;
                 }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::STAGE;
 use super::order::Values;
-use super::places::{Entries, Entry};
 use super::policy::{Policy, preference};
 use super::write::is_parquet;
+use crate::collection::{InputRecord, InputRecords};
 use crate::progress::Context;
 use crate::read::{Batch, InputFile, ReadConfig, RecordKind, RecordReader, field_of};
 use crate::workspace::Workspace;
@@ -159,14 +159,14 @@ fn changed(input: &InputFile) -> Error {
 
 /// The places of the documents, in order.
 struct Documents<'w> {
-    entries: Entries<'w>,
+    entries: InputRecords<'w>,
     next: Option<(u32, u64)>,
 }
 
 impl<'w> Documents<'w> {
     fn new(workspace: &'w Workspace) -> Result<Self> {
         let mut documents = Documents {
-            entries: Entries::all(workspace),
+            entries: InputRecords::all(workspace),
             next: None,
         };
         documents.advance()?;
@@ -176,7 +176,7 @@ impl<'w> Documents<'w> {
     fn advance(&mut self) -> Result<()> {
         self.next = None;
         while let Some(entry) = self.entries.next()? {
-            if let Entry::Document(_, document) = entry {
+            if let InputRecord::Document(_, document) = entry {
                 self.next = Some((document.file, document.offset));
                 break;
             }

@@ -11,8 +11,9 @@ use super::copy::{self, Failed, MemberSink, Members, Span};
 use super::encode::Encoder;
 use super::output::{OutputDirectory, OutputFile};
 use super::parquet::{self, Annotation};
-use super::places::{Entries, Entry, Places};
+use super::places::Places;
 use super::{Rejects, STAGE, warc};
+use crate::collection::{InputRecord, InputRecords};
 use crate::progress::{Context, joined_all};
 use crate::read::parquet::pages::ReadAt;
 use crate::read::{Codec, Decompressed, InputFile, ReadConfig};
@@ -196,7 +197,7 @@ impl Writing<'_> {
         Spans {
             plan: self,
             file,
-            entries: Entries::from(self.workspace, self.places.documents(file).start),
+            entries: InputRecords::from(self.workspace, self.places.documents(file).start),
             companions: companions.into_iter().peekable(),
             next: None,
         }
@@ -270,7 +271,7 @@ impl Writing<'_> {
         if self.annotate.is_some() || found.is_err() || &head != b"WARC/" {
             return Ok(Vec::new());
         }
-        let mut entries = Entries::from(self.workspace, self.places.documents(file).start);
+        let mut entries = InputRecords::from(self.workspace, self.places.documents(file).start);
         let mut current: Option<(u64, bool)> = None;
         warc::companions(
             input,
@@ -279,11 +280,11 @@ impl Writing<'_> {
                 while current.is_none_or(|(at, _)| at < offset) {
                     match entries.next()? {
                         None => return Ok(false),
-                        Some(Entry::Document(number, document)) if document.file == file => {
+                        Some(InputRecord::Document(number, document)) if document.file == file => {
                             let removed = self.choice.fate(number) != Fate::Kept;
                             current = Some((document.offset, removed));
                         }
-                        Some(Entry::Document(_, document)) if document.file > file => {
+                        Some(InputRecord::Document(_, document)) if document.file > file => {
                             return Ok(false);
                         }
                         Some(_) => {}
@@ -300,7 +301,7 @@ impl Writing<'_> {
 struct Spans<'p> {
     plan: &'p Writing<'p>,
     file: u32,
-    entries: Entries<'p>,
+    entries: InputRecords<'p>,
     companions: std::iter::Peekable<std::vec::IntoIter<(u64, u64)>>,
     /// An entry that comes after a companion.
     next: Option<Span>,
@@ -311,7 +312,7 @@ impl Spans<'_> {
     fn entry(&mut self) -> Result<Option<Span>> {
         while let Some(entry) = self.entries.next()? {
             let span = match entry {
-                Entry::Document(number, document) if document.file == self.file => {
+                InputRecord::Document(number, document) if document.file == self.file => {
                     let member = self.plan.annotate.map(|annotate| annotate(number));
                     Span {
                         offset: document.offset,
@@ -320,9 +321,9 @@ impl Spans<'_> {
                         member: member.transpose()?,
                     }
                 }
-                Entry::Document(_, document) if document.file > self.file => return Ok(None),
-                Entry::Rejected(reject) if reject.source.file > self.file => return Ok(None),
-                Entry::Rejected(reject)
+                InputRecord::Document(_, document) if document.file > self.file => return Ok(None),
+                InputRecord::Rejected(reject) if reject.source.file > self.file => return Ok(None),
+                InputRecord::Rejected(reject)
                     if reject.source.file == self.file
                         && reject.source.length > 0
                         && self.plan.rejects == Rejects::Drop =>
@@ -403,7 +404,7 @@ impl Rows<'_> {
 
 /// The numbers of the documents of a file, by their rows.
 struct Numbers<'p> {
-    entries: Entries<'p>,
+    entries: InputRecords<'p>,
     file: u32,
     next: Option<(u64, u32)>,
 }
@@ -411,7 +412,7 @@ struct Numbers<'p> {
 impl<'p> Numbers<'p> {
     fn new(plan: &Writing<'p>, file: u32) -> Self {
         Numbers {
-            entries: Entries::from(plan.workspace, plan.places.documents(file).start),
+            entries: InputRecords::from(plan.workspace, plan.places.documents(file).start),
             file,
             next: None,
         }
@@ -422,10 +423,10 @@ impl<'p> Numbers<'p> {
         while self.next.is_none_or(|(at, _)| at < row) {
             match self.entries.next()? {
                 None => return Ok(None),
-                Some(Entry::Document(number, document)) if document.file == self.file => {
+                Some(InputRecord::Document(number, document)) if document.file == self.file => {
                     self.next = Some((document.offset, number));
                 }
-                Some(Entry::Document(_, document)) if document.file > self.file => {
+                Some(InputRecord::Document(_, document)) if document.file > self.file => {
                     return Ok(None);
                 }
                 Some(_) => {}

@@ -124,8 +124,8 @@ pub(super) fn no_text(base: &Workspace) -> Error {
     Error::BadParameter {
         name: "DIR",
         given: base.directory().display().to_string(),
-        limit: "its collection keeps no texts, which methods need; `ingest` it again with \
-             --keep-text, into a new directory"
+        limit: "its collection keeps no texts, which methods need; repeat its `ingest` or `run` \
+             with --keep-text, which reads the inputs again"
             .into(),
     }
 }

@@ -114,6 +114,7 @@ mod tests {
     fn canonical(text: &str, kind: &TokenKind) -> String {
         let document = RawDocument {
             docno: "1".into(),
+            unnamed: false,
             url: None,
             title: None,
             content: ContentKind::Text,

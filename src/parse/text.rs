@@ -346,6 +346,7 @@ mod tests {
     ) -> RawDocument<'static> {
         RawDocument {
             docno: "d".into(),
+            unnamed: false,
             url: None,
             title: None,
             content,

@@ -154,22 +154,56 @@ pub(crate) fn stage<T>(
     result
 }
 
-/// Opens or makes the directory of a run over these inputs.
-fn open_or_create(out: &Path, config: &CollectionConfig, inputs: &Inputs) -> Result<Workspace> {
+/// Opens or makes the directory of a run over these inputs. Adds texts to a collection that keeps
+/// none, if `config` wants them: its inputs are then read again.
+fn open_or_create(
+    out: &Path,
+    config: &CollectionConfig,
+    inputs: &Inputs,
+    context: &Context<'_>,
+) -> Result<Workspace> {
     let digest = config.digest(&out.join(MANIFEST_FILE))?;
     let mut begin = collection::begin(RECORDS, config, digest);
     begin.inputs.skipped = inputs.skipped;
-    Workspace::open_or_create(
+    let with_texts = begin.clone();
+    // Standard input cannot be read again.
+    let again = !is_piped(inputs);
+    let mut workspace = Workspace::open_or_create(
         out,
         begin,
         inputs.iter().map(InputFile::entry),
         |manifest| {
             let theirs = manifest.get::<CollectionConfig>();
             theirs.map_or(Ok(()), |theirs| {
-                theirs.check_same(config, collection::ingested(manifest), out)
+                let text = if theirs.text || again {
+                    theirs.text
+                } else {
+                    config.text
+                };
+                let wanted = CollectionConfig {
+                    text,
+                    ..config.clone()
+                };
+                theirs.check_same(&wanted, collection::ingested(manifest), out)
             })
         },
-    )
+    )?;
+    if config.text && !collection::config(&workspace.manifest).text {
+        context
+            .progress
+            .note("--keep-text: the inputs are read again");
+        let old = std::mem::replace(&mut workspace.manifest, with_texts);
+        workspace.manifest.inputs.clone_from(&old.inputs);
+        workspace.manifest.others.clone_from(&old.others);
+        // Before the parts are removed: a manifest never names parts that are gone.
+        workspace.commit(&[])?;
+        workspace.remove_scrap()?;
+    }
+    Ok(workspace)
+}
+
+fn is_piped(inputs: &[InputFile]) -> bool {
+    inputs.iter().any(|input| input.path == Path::new("-"))
 }
 
 /// Reads the inputs into the collection of `out`. It resumes after the last commit.
@@ -202,9 +236,14 @@ pub(crate) fn ingest_for(
         parameters.check(&config.size_groups, false)?;
     }
     preflight::before_ingest(inputs, out, config, parameters, context)?;
-    let mut workspace = open_or_create(out, config, inputs)?;
-    let piped = inputs.iter().any(|input| input.path == Path::new("-"));
-    if piped && collection::ingested(&workspace.manifest) {
+    let new = disk::is_gone(&out.join(MANIFEST_FILE))?;
+    if new {
+        // Before the directory is made: its parameters could not be changed any more.
+        collection::require_memory(config, inputs.len(), &context.budget)?;
+    }
+    let made = disk::is_gone(out)?;
+    let mut workspace = open_or_create(out, config, inputs, context)?;
+    if is_piped(inputs) && collection::ingested(&workspace.manifest) {
         return Err(Error::BadParameter {
             name: "INPUT",
             given: "-".into(),
@@ -229,6 +268,18 @@ pub(crate) fn ingest_for(
         stage(workspace_, "catalogue", context, |w| {
             collection::catalogue(w, context)
         })?;
+    }
+    if inputs.need_documents
+        && let Some(error) = summary::no_documents(&workspace)?
+    {
+        if new {
+            // The next run may use other parameters.
+            workspace.clear()?;
+            if made {
+                disk::remove_directory(out)?;
+            }
+        }
+        return Err(error);
     }
     if strict && let Some(error) = first_reject(&workspace)? {
         // The run ends here, but the user needs the list of rejects.

@@ -772,6 +772,7 @@ mod tests {
     fn inputs(sizes: &[u64]) -> Vec<InputFile> {
         let file = |size: &u64| InputFile {
             path: "x".into(),
+            real: None,
             docno: "x".into(),
             odd_path: false,
             identity: Some(FileIdentity {

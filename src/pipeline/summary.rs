@@ -6,6 +6,7 @@ use crate::collection::{
 };
 use crate::join::{JoinConfig, JoinStats, PairsEntry};
 use crate::merge::{MergeStats, PostingsEntry};
+use crate::read::Reason;
 use crate::sample::plan::Plan;
 use crate::sample::{SampleEntry, SampleStats, Sampling};
 use crate::sort::{FormStats, RunsEntry};
@@ -108,6 +109,45 @@ pub const SUMMARY_FILE: &str = "summary.json";
 pub fn write_summary(workspace: &mut Workspace, summary: &Summary) -> Result<()> {
     let text = json::pretty(summary, workspace.directory().join(SUMMARY_FILE))?;
     workspace.put_other(SUMMARY_FILE, text.as_bytes())
+}
+
+/// The error for a collection without documents; `None` if it has some.
+pub(super) fn no_documents(workspace: &Workspace) -> Result<Option<Error>> {
+    let summary = Summary::of(&workspace.manifest);
+    let ingest = &summary.ingest;
+    if ingest.documents > 0 {
+        return Ok(None);
+    }
+    let mut found: Vec<(String, u64)> = ingest.rejected.clone().into_iter().collect();
+    found.extend(ingest.skipped.clone());
+    found.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let first = match first_reject(workspace)? {
+        Some(Error::Rejected { first, .. }) => Some(first),
+        _ => None,
+    };
+    Ok(Some(Error::NoDocuments {
+        inputs: summary.inputs,
+        hint: hint(&found),
+        found,
+        first,
+    }))
+}
+
+/// The flags to try if this was found instead of documents.
+fn hint(found: &[(String, u64)]) -> &'static str {
+    let most = found.first().map(|(reason, _)| reason.as_str());
+    let is = |reasons: &[Reason]| reasons.iter().any(|reason| Some(reason.text()) == most);
+    if is(&[Reason::MissingText]) {
+        "name the field of the text with --text-field FIELD"
+    } else if is(&[Reason::WrongFormat, Reason::StrayBytes]) {
+        "leave out --format, or name the format of the inputs"
+    } else if is(&[Reason::BinaryFile, Reason::UnsupportedFormat]) {
+        "convert the inputs, or choose other files with --include GLOB"
+    } else if is(&[Reason::TooLarge]) {
+        "raise --max-document"
+    } else {
+        "check the inputs, --format and --text-field"
+    }
 }
 
 /// The first reject as an error, for `--strict`; `None` if there is no reject. Notices are not

@@ -98,11 +98,15 @@ impl FromStr for Format {
 pub struct ReadConfig {
     /// The format of every input; with `None`, it is detected from the first bytes of each file.
     pub format: Option<Format>,
-    /// JSON and Parquet: the field of the text, a dotted path; with `None`, one of [`super::TEXT_FIELDS`].
+    /// JSON and Parquet: the field of the text, a dotted path; with `None`, one of
+    /// [`super::TEXT_FIELDS`]. Several fields, separated by commas, are joined as lines.
+    /// `list[].field` takes the field of every element, and `list.0.field` that of the first.
     pub text_field: Option<String>,
-    /// JSON and Parquet: the field of the docno, a dotted path; with `None`, one of [`super::ID_FIELDS`].
+    /// JSON and Parquet: the field of the docno, a dotted path; with `None`, one of
+    /// [`super::ID_FIELDS`].
     pub id_field: Option<String>,
-    /// JSON and Parquet: the field of the URL, a dotted path; with `None`, one of [`super::URL_FIELDS`].
+    /// JSON and Parquet: the field of the URL, a dotted path; with `None`, one of
+    /// [`super::URL_FIELDS`].
     pub url_field: Option<String>,
     /// Maximum size of a record, and of a body after its content encoding is undone.
     pub max_document: ByteSize,
@@ -150,7 +154,7 @@ impl ReadConfig {
             ("url-field", &self.url_field),
         ] {
             if let Some(field) = field
-                && field.split('.').any(str::is_empty)
+                && field.split(['.', ',']).any(str::is_empty)
             {
                 return refuse(name, field.clone(), "a name, or names joined by dots");
             }

@@ -2,7 +2,8 @@
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::ops::Deref;
@@ -19,9 +20,12 @@ use crate::workspace::{FileIdentity, InputEntry, Skipped, modified_ns};
 pub struct InputFile {
     /// The path to open; `-` for standard input.
     pub path: PathBuf,
-    /// The docno of a file that is one document: its path relative to the input argument, or its
-    /// name if the argument is the file itself. Control characters and bytes that are not UTF-8 are
-    /// written as `\xHH`.
+    /// The absolute path without symbolic links, if there is one.
+    pub real: Option<PathBuf>,
+    /// The name of the file, and the docno if the file is one document: its path relative to the
+    /// input argument, or its file name if the argument is the file itself. If two names would be
+    /// equal, all begin with as many components of their arguments' paths as tell them apart.
+    /// Control characters and bytes that are not UTF-8 are written as `\xHH`.
     pub docno: String,
     /// Whether the docno contains escaped bytes.
     pub odd_path: bool,
@@ -37,6 +41,11 @@ impl InputFile {
     pub fn entry(&self) -> InputEntry {
         InputEntry {
             path: self.path.to_string_lossy().into_owned(),
+            real: self
+                .real
+                .as_ref()
+                .and_then(|real| real.to_str())
+                .map(String::from),
             name: self.docno.clone(),
             identity: self.identity.clone(),
         }
@@ -124,6 +133,29 @@ pub struct Inputs {
     pub files: Vec<InputFile>,
     /// Counts of what was left out.
     pub skipped: Skipped,
+    /// A run that finds no document in them fails.
+    pub need_documents: bool,
+}
+
+impl Inputs {
+    /// Refuses inputs that cannot be opened.
+    ///
+    /// # Errors
+    /// `Unreadable` with the first of them and their number.
+    pub fn check_readable(&self) -> crate::Result<()> {
+        let mut problems = self.files.iter().filter_map(|file| match &file.problem {
+            Some((Reason::Unreadable, detail)) => Some((&file.path, detail)),
+            _ => None,
+        });
+        match problems.next() {
+            None => Ok(()),
+            Some((path, detail)) => Err(Error::Unreadable {
+                path: path.clone(),
+                what: detail.clone(),
+                more: problems.count() as u64,
+            }),
+        }
+    }
 }
 
 impl Deref for Inputs {
@@ -161,8 +193,10 @@ pub fn list_selected(arguments: &[PathBuf], selection: &Selection) -> crate::Res
                 continue;
             }
             walk.stdin = true;
+            walk.bases.push(NO_BASE);
             walk.files.push(InputFile {
                 path: argument.clone(),
+                real: None,
                 docno: "-".into(),
                 odd_path: false,
                 identity: None,
@@ -181,11 +215,15 @@ pub fn list_selected(arguments: &[PathBuf], selection: &Selection) -> crate::Res
         }
     }
     walk.follow_links()?;
+    if arguments.len() > 1 {
+        walk.tell_apart()?;
+    }
     let mut files = walk.files;
     files.sort_by(|a, b| bytes_of(&a.path).cmp(bytes_of(&b.path)));
     Ok(Inputs {
         files,
         skipped: walk.skipped,
+        need_documents: false,
     })
 }
 
@@ -202,8 +240,15 @@ fn bytes_of(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 
+/// Marks standard input, whose name is not relative to anything.
+const NO_BASE: u32 = u32::MAX;
+
 struct Walk {
     files: Vec<InputFile>,
+    /// For each file, the number of the directory that its name is relative to.
+    bases: Vec<u32>,
+    /// The numbers of these directories.
+    numbers: HashMap<PathBuf, u32>,
     skipped: Skipped,
     hidden: bool,
     /// `None` selects all files.
@@ -235,6 +280,8 @@ impl Walk {
         let include = set("include", &selection.include)?;
         Ok(Walk {
             files: Vec::new(),
+            bases: Vec::new(),
+            numbers: HashMap::new(),
             skipped: Skipped::default(),
             hidden: selection.hidden,
             include: Some(include).filter(|globs| !globs.is_empty()),
@@ -247,7 +294,7 @@ impl Walk {
 
     /// Whether an entry of a directory is left out because its name begins with a dot; if so,
     /// counts it.
-    fn hides(&mut self, name: &std::ffi::OsStr) -> bool {
+    fn hides(&mut self, name: &OsStr) -> bool {
         let hides = !self.hidden && name.as_encoded_bytes().starts_with(b".");
         self.skipped.hidden += u64::from(hides);
         hides
@@ -336,8 +383,8 @@ impl Walk {
             Ok(metadata) => metadata,
             Err(error) => return self.refused(path, argument, "", error),
         };
-        if let Some(real) = real
-            && !self.seen.insert(real)
+        if let Some(real) = &real
+            && !self.seen.insert(real.clone())
         {
             return Ok(());
         }
@@ -347,12 +394,12 @@ impl Walk {
                 "{}; to read a pipe, give - and redirect it",
                 kind_of(&metadata)
             );
-            self.push(path, argument, None, Some((Reason::NotAFile, detail)));
+            self.push(path, real, argument, None, Some((Reason::NotAFile, detail)));
             return Ok(());
         }
         match FileIdentity::of(path) {
             Ok(identity) => {
-                self.push(path, argument, Some(identity), None);
+                self.push(path, real, argument, Some(identity), None);
                 Ok(())
             }
             Err(error) => self.refused(path, argument, "", error),
@@ -373,25 +420,106 @@ impl Walk {
             return Err(error).map_err(Error::io("read", path));
         }
         let problem = (Reason::Unreadable, format!("{what}{error}"));
-        self.push(path, argument, None, Some(problem));
+        self.push(path, None, argument, None, Some(problem));
         Ok(())
     }
 
     fn push(
         &mut self,
         path: &Path,
+        real: Option<PathBuf>,
         argument: &Path,
         identity: Option<FileIdentity>,
         problem: Option<(Reason, String)>,
     ) {
         let (docno, odd_path) = docno_of(path.strip_prefix(argument).unwrap_or(path));
+        let next = self.numbers.len() as u32;
+        let base = match self.numbers.get(argument) {
+            Some(&number) => number,
+            None => *self.numbers.entry(argument.into()).or_insert(next),
+        };
+        self.bases.push(base);
         self.files.push(InputFile {
             path: path.to_path_buf(),
+            real,
             docno,
             odd_path,
             identity,
             problem,
         });
+    }
+}
+
+impl Walk {
+    /// Lengthens the names until all differ: each begins with one more component of the path of its
+    /// argument.
+    fn tell_apart(&mut self) -> crate::Result<()> {
+        if self.names_differ() {
+            return Ok(());
+        }
+        let mut bases: Vec<Vec<&OsStr>> = Vec::new();
+        let mut absolute: Vec<PathBuf> = vec![PathBuf::new(); self.numbers.len()];
+        for (base, &number) in &self.numbers {
+            absolute[number as usize] = absolute_path(base)?;
+        }
+        for path in &absolute {
+            let names = path.components().filter_map(|component| match component {
+                Component::Normal(name) => Some(name),
+                _ => None,
+            });
+            bases.push(names.collect());
+        }
+        let longest = bases.iter().map(Vec::len).max().unwrap_or(0);
+        let short: Vec<String> = self.files.iter().map(|file| file.docno.clone()).collect();
+        for length in 1..=longest {
+            let prefixes: Vec<(String, bool)> = bases
+                .iter()
+                .map(|names| {
+                    docno_of(
+                        &names[names.len().saturating_sub(length)..]
+                            .iter()
+                            .collect::<PathBuf>(),
+                    )
+                })
+                .collect();
+            for ((file, &base), short) in self.files.iter_mut().zip(&self.bases).zip(&short) {
+                if let Some((prefix, odd)) = prefixes.get(base as usize)
+                    && !prefix.is_empty()
+                {
+                    file.docno = format!("{prefix}/{short}");
+                    file.odd_path |= odd;
+                }
+            }
+            if self.names_differ() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn names_differ(&self) -> bool {
+        let mut names = HashSet::with_capacity(self.files.len());
+        self.files.iter().all(|file| names.insert(&file.docno))
+    }
+}
+
+/// The absolute path of a directory, with its symbolic links unless it leads through `..`.
+fn absolute_path(path: &Path) -> crate::Result<PathBuf> {
+    let here = Path::new(".");
+    let path = if path.as_os_str().is_empty() {
+        here
+    } else {
+        path
+    };
+    let up = path.components().any(|part| part == Component::ParentDir);
+    match if up {
+        disk::canonical(path)
+    } else {
+        std::path::absolute(path)
+    } {
+        Ok(absolute) => Ok(absolute),
+        Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", path)),
+        Err(_) => Ok(path.into()),
     }
 }
 

@@ -55,6 +55,7 @@ pub(super) enum Outcome<'a> {
 
 /// A document whose notices do not have their place yet.
 pub(super) struct Parts<'a> {
+    /// Empty if the record has none.
     pub docno: Cow<'a, str>,
     pub url: Option<Cow<'a, str>>,
     pub title: Option<Cow<'a, str>>,
@@ -87,22 +88,35 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
         Outcome::Refused { docno, refusal } => Interpreted::Rejected(Reject {
             source,
             docno: docno
-                .filter(|docno| docno.len() <= HEAD)
+                .filter(|docno| !docno.is_empty() && docno.len() <= HEAD)
                 .map(Cow::into_owned),
             reason: refusal.reason,
             detail: refusal.detail,
         }),
-        // Many names are in memory at a time, and real ones are far shorter.
-        Outcome::Document(parts) if parts.docno.len() > HEAD => Interpreted::Rejected(Reject {
-            source,
-            docno: None,
-            reason: Reason::MissingDocno,
-            detail: format!(
-                "a docno of {} bytes; at most {HEAD} are possible",
-                parts.docno.len()
-            ),
-        }),
+        // In a web archive, the record's number counts records that are no documents, so it would
+        // not be the number that the results state.
+        Outcome::Document(parts)
+            if parts.docno.len() > HEAD
+                && matches!(record.kind, RecordKind::Warc | RecordKind::Arc) =>
+        {
+            Interpreted::Rejected(Reject {
+                source,
+                docno: None,
+                reason: Reason::MissingDocno,
+                detail: too_long(&parts.docno),
+            })
+        }
         Outcome::Document(mut parts) => {
+            // Many names are in memory at a time, and real ones are far shorter.
+            if parts.docno.len() > HEAD {
+                let detail = too_long(&parts.docno);
+                parts.docno = Cow::default();
+                parts.notices.push((Reason::MissingDocno, detail));
+            }
+            let unnamed = parts.docno.is_empty();
+            if unnamed {
+                parts.docno = format!("{}:{}", record.input, record.number).into();
+            }
             if let Some(url) = parts.url.take_if(|url| url.len() > HEAD) {
                 let detail = format!("a URL of {} bytes is left out", url.len());
                 parts.notices.push((Reason::OddHeader, detail));
@@ -124,6 +138,7 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
                 .collect();
             Interpreted::Document(RawDocument {
                 docno: parts.docno,
+                unnamed,
                 url: parts.url,
                 title: parts.title,
                 content: parts.content,
@@ -133,6 +148,13 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
             })
         }
     }
+}
+
+fn too_long(docno: &str) -> String {
+    format!(
+        "a docno of {} bytes; at most {HEAD} are possible",
+        docno.len()
+    )
 }
 
 /// The docno in the first bytes of a record that is not delivered.
@@ -170,9 +192,7 @@ fn refused<'a>(
 fn trec_web(bytes: &[u8]) -> Outcome<'_> {
     let header_start = memmem::find(bytes, b"<DOCHDR>");
     let front = &bytes[..header_start.unwrap_or(bytes.len().min(HEAD))];
-    let Some(docno) = sgml::trec_docno(front) else {
-        return refused(None, Reason::MissingDocno, "no <DOCNO>");
-    };
+    let docno = sgml::trec_docno(front).unwrap_or_default();
     let Some(start) = header_start.map(|at| at + b"<DOCHDR>".len()) else {
         return refused(Some(docno), Reason::BadHeader, "no <DOCHDR>");
     };

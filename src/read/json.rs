@@ -8,6 +8,7 @@ use serde_json::Number;
 
 use super::config::ReadConfig;
 use super::interpret::{Outcome, Parts, Refusal};
+use super::json_paths;
 use super::record::{ContentKind, Reason};
 
 /// The fields searched for the text, in this order, without `--text-field`.
@@ -373,28 +374,50 @@ pub(super) fn document<'a>(bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> 
             .find_map(|name| Some((name.to_string(), read(find(fields, name)?)?)))
     }
     let ids = named(&config.id_field, &ID_FIELDS);
-    let Some((_, docno)) = first(&mut fields, &ids, name_in) else {
-        let refusal = Refusal::new(Reason::MissingDocno, format!("none of {}", ids.join(", ")));
-        return Outcome::Refused {
-            docno: None,
-            refusal,
-        };
-    };
+    let docno = first(&mut fields, &ids, name_in).map(|(_, docno)| docno);
+    if let (None, Some(field)) = (&docno, &config.id_field) {
+        notices.push((Reason::MissingDocno, format!("no {field}")));
+    }
+    let docno = docno.unwrap_or_default();
     let urls = named(&config.url_field, &URL_FIELDS);
     let url = first(&mut fields, &urls, name_in).map(|(_, url)| url.into());
     let kind = first(&mut fields, &TYPE_FIELDS, name_in).map(|(_, kind)| kind.to_ascii_lowercase());
     let title = find(&mut fields, "title").and_then(name_in).map(Cow::Owned);
     // The text comes last: it is taken out of its field, which can also be one of the fields above.
     let texts = named(&config.text_field, &TEXT_FIELDS);
-    let Some((text_field, body)) = first(&mut fields, &texts, take_text) else {
+    let mut found = first(&mut fields, &texts, take_text).map(|(field, body)| {
+        let markup = field.rsplit('.').next() == Some("html");
+        (markup, body)
+    });
+    if let (None, Some(paths)) = (&found, &config.text_field) {
+        // Not one field, so perhaps several, or in lists.
+        let mut gathered = json_paths::gather(&text, paths);
+        if gathered.is_err()
+            && let Some(repaired) = repair_surrogates(&text)
+        {
+            gathered = json_paths::gather(&repaired, paths);
+            notices.push((Reason::InvalidBytes, "half a surrogate pair".to_string()));
+            notices.dedup();
+        }
+        if let Ok(Some(body)) = gathered {
+            if body.len() as u64 > config.max_document.0 {
+                let detail = format!("{} bytes in {paths}", body.len());
+                return Outcome::Refused {
+                    docno: Some(docno.into()),
+                    refusal: Refusal::new(Reason::TooLarge, detail),
+                };
+            }
+            found = Some((json_paths::all_end_in(paths, "html"), body.into()));
+        }
+    }
+    let Some((markup, body)) = found else {
         let refusal = Refusal::new(Reason::MissingText, format!("none of {}", texts.join(", ")));
         return Outcome::Refused {
             docno: Some(docno.into()),
             refusal,
         };
     };
-    let html = text_field.rsplit('.').next() == Some("html");
-    let content = content_of(html, kind.as_deref(), body.as_bytes());
+    let content = content_of(markup, kind.as_deref(), body.as_bytes());
     Outcome::Document(Parts {
         docno: docno.into(),
         url,
@@ -507,6 +530,38 @@ mod tests {
         let typed = parts(r#"{"id":7,"type":"text/html"}"#, &config);
         assert_eq!(typed.content, ContentKind::Markup);
         assert_eq!((&*typed.docno, &*typed.body), ("7", &b"text/html"[..]));
+    }
+
+    /// `prompt,completion` and `messages.0.content` were `no text field`.
+    #[test]
+    fn a_text_may_be_in_several_fields_and_in_lists() {
+        let mut config = ReadConfig {
+            text_field: Some("prompt,completion".into()),
+            ..ReadConfig::default()
+        };
+        let object = r#"{"id":1,"completion":"c \ud800","prompt":"p","m":[{"t":"1"},{"t":"2"}]}"#;
+        let both = parts(object, &config);
+        assert_eq!(&*both.body, "p\nc \u{fffd}".as_bytes());
+        config.text_field = Some("m[].t".into());
+        assert_eq!(&*parts(object, &config).body, b"1\n2");
+        config.text_field = Some("m.1.t".into());
+        assert_eq!(&*parts(object, &config).body, b"2");
+        // The same text many times would outgrow the memory that is counted for the record.
+        config.text_field = Some(["prompt"; 40].join(","));
+        config.max_document = crate::budget::ByteSize(79);
+        assert_eq!(parts(object, &config).body.len(), 79);
+        config.max_document = crate::budget::ByteSize(78);
+        let outcome = document(object.as_bytes(), &config);
+        assert!(matches!(
+            outcome,
+            Outcome::Refused {
+                refusal: Refusal {
+                    reason: Reason::TooLarge,
+                    ..
+                },
+                ..
+            }
+        ));
     }
 
     #[test]

@@ -81,6 +81,7 @@ mod http;
 mod inputs;
 mod interpret;
 mod json;
+mod json_paths;
 pub(crate) mod lines;
 mod lzw;
 mod mail;

@@ -37,7 +37,9 @@ pub struct RecordReader {
     framed: u64,
     /// Error number of a disk or machine failure, see [`RecordReader::failure`].
     failure: Option<i32>,
-    docno: String,
+    /// Number of records and rejects delivered so far.
+    delivered: u64,
+    docno: Arc<str>,
     odd_path: bool,
     file: u32,
     state: State,
@@ -157,6 +159,7 @@ impl RecordReader {
     ) -> RecordReader {
         let input = InputFile {
             path: "-".into(),
+            real: None,
             docno: docno.into(),
             odd_path: false,
             identity: None,
@@ -217,7 +220,8 @@ impl RecordReader {
             config: config.clone(),
             framed: 0,
             failure: None,
-            docno: input.docno.clone(),
+            delivered: 0,
+            docno: input.docno.as_str().into(),
             odd_path: input.odd_path,
             file,
             state: State::Start,
@@ -371,9 +375,12 @@ impl RecordReader {
                 bytes.end = bytes.start;
                 sink.discard();
             }
+            self.delivered += 1;
             batch.records.push(Record {
                 kind,
                 source,
+                number: self.delivered,
+                input: self.docno.clone(),
                 bytes,
                 notice,
             });
@@ -385,7 +392,7 @@ impl RecordReader {
     fn detect(&mut self) -> Result<State, Step> {
         let compression = self.stream.compression();
         let head = self.stream.ensure(LOOK);
-        let docno = Some(self.docno.clone());
+        let docno = Some(self.docno.to_string());
         let rejected = |reason, detail: String| {
             Err(Step::Rejected {
                 reason,
@@ -501,7 +508,7 @@ impl RecordReader {
         if self.stream.cut() {
             return Step::Rejected {
                 reason: Reason::Truncated,
-                docno: Some(self.docno.clone()),
+                docno: Some(self.docno.to_string()),
                 detail: String::new(),
             };
         }
@@ -511,7 +518,7 @@ impl RecordReader {
                 "bytes that are not UTF-8 and controls stand as \\xHH".to_string(),
             )
         });
-        let docno = self.docno.clone();
+        let docno = self.docno.to_string();
         let kind = if mail {
             RecordKind::Mail { docno, mbox: false }
         } else {

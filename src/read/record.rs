@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +78,10 @@ pub struct Record {
     pub kind: RecordKind,
     /// Its place in the input.
     pub source: SourceSpan,
+    /// Its number in the file, from 1. Rejected records count.
+    pub number: u64,
+    /// The name of its file.
+    pub input: Arc<str>,
     /// Its bytes in [`Batch::bytes`].
     pub bytes: Range<usize>,
     /// A problem that the framer found although the record is usable (a wrong length, for example).
@@ -114,6 +119,8 @@ pub enum ContentKind {
 pub struct RawDocument<'a> {
     /// The document's own name, trimmed of white space.
     pub docno: Cow<'a, str>,
+    /// The record has no name, and the docno is `FILE:RECORD`.
+    pub unnamed: bool,
     /// The URL, if the source has one.
     pub url: Option<Cow<'a, str>>,
     /// The title, if the source keeps it apart from the body (JSONL). The parser finds the title of
@@ -165,7 +172,7 @@ pub enum Reason {
     NotClosed,
     /// A record cut off by the end of the file.
     Truncated,
-    /// No docno.
+    /// No docno. As a warning: `FILE:RECORD` is used.
     MissingDocno,
     /// No text field.
     MissingText,

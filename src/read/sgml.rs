@@ -296,13 +296,7 @@ impl<'a> Joined<'a> {
 /// Interprets a TREC SGML document.
 pub(super) fn trec(bytes: &[u8]) -> Outcome<'_> {
     let head = &bytes[..bytes.len().min(64 << 10)];
-    let Some(docno) = trec_docno(head) else {
-        let refusal = Refusal::new(Reason::MissingDocno, "no <DOCNO>, no id in <DOC>");
-        return Outcome::Refused {
-            docno: None,
-            refusal,
-        };
-    };
+    let docno = trec_docno(head).unwrap_or_default();
     let inside = open_tag(bytes).map_or(0, |tag| tag.len() + 2);
     let end = memmem::rfind(bytes, b"</DOC")
         .unwrap_or(bytes.len())
@@ -347,13 +341,8 @@ fn document<'a>(docno: Cow<'a, str>, body: Cow<'a, [u8]>) -> Parts<'a> {
 
 /// Interprets a Reuters-21578 story: title and body, or the whole text if it has no body.
 pub(super) fn reuters(bytes: &[u8]) -> Outcome<'_> {
-    let Some(docno) = open_tag(bytes).and_then(|tag| attribute(tag, b"NEWID")) else {
-        let refusal = Refusal::new(Reason::MissingDocno, "no NEWID");
-        return Outcome::Refused {
-            docno: None,
-            refusal,
-        };
-    };
+    let docno = open_tag(bytes).and_then(|tag| attribute(tag, b"NEWID"));
+    let docno = docno.unwrap_or_default();
     let Some(start) = memmem::find(bytes, b"<TEXT") else {
         let refusal = Refusal::new(Reason::MissingText, "no <TEXT>");
         return Outcome::Refused {

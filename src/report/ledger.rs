@@ -82,6 +82,9 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
         reasons(&mut row, "  skipped, not documents", &ingest.skipped);
         reasons(&mut row, "  rejected", &ingest.rejected);
         row("  documents", count(ingest.documents));
+        if ingest.unnamed > 0 {
+            row("    no docno, named FILE:RECORD", count(ingest.unnamed));
+        }
         reasons(&mut row, "warnings in documents used", &ingest.noticed);
     }
     if summary.collection.text && method.is_none() {

@@ -273,6 +273,13 @@ impl Workspace {
     /// Removes the directory and every file in it that this program wrote.
     pub fn discard(self) -> Result<()> {
         let own = self.directory.clone();
+        self.clear()?;
+        disk::remove_directory(&own)
+    }
+
+    /// Removes every file of a collection from the directory, and keeps the directory.
+    pub fn clear(self) -> Result<()> {
+        let own = self.directory.clone();
         // Remove the manifest first: no run could continue from a manifest whose parts are missing.
         disk::remove(&own.join(MANIFEST_FILE))?;
         disk::sync_directory(&own)?;
@@ -286,7 +293,7 @@ impl Workspace {
         for name in self.directories().into_iter().chain([SCRATCH]) {
             disk::remove_directory(&own.join(name))?;
         }
-        disk::remove_directory(&own)
+        disk::remove(&own.join(INPUTS_FILE))
     }
 
     /// The subdirectories that hold parts. They hold no other files of this program.

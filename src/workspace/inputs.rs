@@ -56,10 +56,28 @@ impl Skipped {
 pub struct InputEntry {
     /// Its path, with bytes that are not UTF-8 replaced.
     pub path: String,
+    /// Its absolute path without symbolic links. Missing for standard input, for a path that is not
+    /// UTF-8, and in directories of version 0.1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real: Option<String>,
     /// Its name in docnos and rejects.
     pub name: String,
     /// Size, time and digest; `None` for standard input and for files that cannot be read.
     pub identity: Option<FileIdentity>,
+}
+
+impl InputEntry {
+    /// The paths at which the file may be, the likeliest first. A relative path depends on the
+    /// working directory, and an absolute one does not survive a move of the files.
+    pub fn places(&self) -> impl Iterator<Item = &Path> {
+        let places = self.real.iter().chain([&self.path]);
+        places.map(Path::new)
+    }
+
+    /// Whether two entries name the same file.
+    fn is_at_place_of(&self, other: &InputEntry) -> bool {
+        self.path == other.path || self.real.is_some() && self.real == other.real
+    }
 }
 
 /// Bytes at each end of a file that [`FileIdentity::digest`] covers.
@@ -138,10 +156,18 @@ pub(super) fn write(
 pub(super) fn restore(
     directory: &Path,
     entry: &InputsEntry,
-    inputs: impl Iterator<Item = InputEntry>,
+    inputs: impl Iterator<Item = InputEntry> + Clone,
 ) -> Result<()> {
     let path = directory.join(&entry.list.name);
     if !disk::is_gone(&path)? {
+        return Ok(());
+    }
+    // Version 0.1.0 wrote no absolute paths.
+    let old = |input| InputEntry {
+        real: None,
+        ..input
+    };
+    if write(directory, inputs.clone().map(old))?.list == entry.list {
         return Ok(());
     }
     let now = write(directory, inputs)?;
@@ -260,7 +286,7 @@ pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -
         let Some(old) = list.next()? else {
             return Err(come(&new));
         };
-        if old.path != new.path {
+        if !old.is_at_place_of(&new) {
             return Err(if old.path < new.path {
                 gone(old)
             } else {
@@ -295,6 +321,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let input = InputEntry {
             path: "a".into(),
+            real: None,
             name: "a".into(),
             identity: None,
         };

@@ -5,5 +5,6 @@ mod common;
 
 mod cli;
 mod evaluate;
+mod identity;
 mod perturb;
 mod qrels;

@@ -132,6 +132,7 @@ fn reference(text: &str, config: &ShingleConfig) -> Outcome {
 fn document(body: &[u8], content: ContentKind) -> RawDocument<'_> {
     RawDocument {
         docno: Cow::Borrowed("d"),
+        unnamed: false,
         url: None,
         title: None,
         content,

@@ -1172,6 +1172,15 @@ fn directories_are_read() {
         }
         pipeline::cluster(&mut workspace, &context).unwrap();
         for name in texts {
+            // Version 0.1.0 wrote no places.
+            if name.ends_with(".tsv") {
+                assert_eq!(
+                    crate::common::rows_of(&out, name),
+                    crate::common::rows_of(&version, name),
+                    "{name}"
+                );
+                continue;
+            }
             let text = |directory: &Path| fs::read_to_string(directory.join(name)).unwrap();
             assert_eq!(text(&out), text(&version), "{name}");
         }

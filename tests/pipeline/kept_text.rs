@@ -9,6 +9,7 @@ use lookalike::read::{ContentKind, RawDocument};
 use lookalike::report::ledger;
 use lookalike::shingle::Shingler;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,7 @@ fn assert_texts(out: &Path) -> u64 {
             assert!(reader.next(&mut text).unwrap());
             let plain = RawDocument {
                 docno: "d".into(),
+                unnamed: false,
                 url: None,
                 title: None,
                 content: ContentKind::Text,
@@ -138,9 +140,21 @@ fn refused(run: &Run, input: &Path, out: &Path) -> (String, String, String) {
     }
 }
 
-/// A directory with text and one without are of different collections; and what is kept changes nothing else.
+/// The files of the collection.
+fn parts(out: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(out.join("collection")).unwrap();
+    let read = |entry: std::io::Result<fs::DirEntry>| {
+        let entry = entry.unwrap();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        (name, fs::read(entry.path()).unwrap())
+    };
+    entries.map(read).collect()
+}
+
+/// Texts can be added to a collection, where one had to begin in a new directory; and what is kept
+/// changes nothing else.
 #[test]
-fn with_text_is_another_collection() {
+fn texts_can_be_added() {
     let home = tempfile::tempdir().unwrap();
     let input = sample_corpora("jsonl/a.jsonl.zst");
     let [with, without]: [PathBuf; 2] = ["with", "without"].map(|name| home.path().join(name));
@@ -148,11 +162,20 @@ fn with_text_is_another_collection() {
     let keeping = plain.clone().keep_text();
     plain.run(&[&input], &without).unwrap();
     keeping.run(&[&input], &with).unwrap();
-    let (yes, no, name) = ("true", "false", "--keep-text");
-    let texts = |expected: &str, found: &str| (name.into(), expected.into(), found.into());
-    assert_eq!(refused(&plain, &input, &with), texts(no, yes));
-    assert_eq!(refused(&keeping, &input, &without), texts(yes, no));
-    // What differs beside it is still told.
+    let added = home.path().join("added");
+    plain
+        .clone()
+        .threshold("0.5")
+        .run(&[&input], &added)
+        .unwrap();
+    keeping.run(&[&input], &added).unwrap();
+    assert_same_files(&common::results(&added), &common::results(&with), "results");
+    assert_same_files(&parts(&added), &parts(&with), "parts");
+    assert!(verify(&added).unwrap().errors.is_empty());
+    // A run without the flag continues the directory, and the texts stay.
+    plain.run(&[&input], &added).unwrap();
+    assert_same_files(&parts(&added), &parts(&with), "parts");
+    // What differs beside it is refused.
     let other = keeping.clone().shingle_size(3);
     assert_eq!(refused(&other, &input, &with).0, "--shingle-size");
     assert_same_files(

@@ -11,6 +11,7 @@ mod generate_crawl;
 mod kept_text;
 mod oracle;
 mod parquet;
+mod places;
 mod prefix;
 mod preflight;
 mod readers;

@@ -44,6 +44,7 @@ struct Document {
     content: ContentKind,
     charset: Option<String>,
     body: Vec<u8>,
+    unnamed: bool,
     notices: Vec<Reason>,
     offset: u64,
     length: u64,
@@ -83,6 +84,11 @@ impl Outcome {
 
     fn reasons(&self) -> Vec<Reason> {
         self.rejected.iter().map(|reject| reject.reason).collect()
+    }
+
+    fn notices(&self) -> Vec<Reason> {
+        let notices = self.documents.iter().flat_map(|document| &document.notices);
+        notices.copied().collect()
     }
 }
 
@@ -139,6 +145,7 @@ fn take(batch: &mut Batch, outcome: &mut Outcome, config: &ReadConfig, before: &
                     content: document.content,
                     charset: document.charset.map(|charset| charset.into_owned()),
                     body: document.body.into_owned(),
+                    unnamed: document.unnamed,
                     notices: document
                         .notices
                         .iter()
@@ -562,12 +569,9 @@ fn trec_documents_without_docno_and_stray_bytes() {
         trec_web("C", "c")
     );
     let outcome = read("00", text);
-    assert_eq!(outcome.docnos(), ["B", "C"]);
-    assert_eq!(
-        outcome.reasons(),
-        [Reason::MissingDocno, Reason::StrayBytes, Reason::StrayBytes]
-    );
-    assert_eq!(outcome.order, "rrdrd");
+    assert_eq!(outcome.docnos(), ["00:1", "B", "C"]);
+    assert_eq!(outcome.reasons(), [Reason::StrayBytes, Reason::StrayBytes]);
+    assert_eq!(outcome.order, "drdrd");
 }
 
 #[test]
@@ -633,10 +637,10 @@ fn reuters_documents() {
                 <REUTERS NEWID='18'>\n<TEXT TYPE=\"BRIEF\">&#2;\nAll of it\n</TEXT>\n</REUTERS>\n\
                 <REUTERS OLDID=\"1\"><TEXT>x</TEXT></REUTERS>";
     let outcome = read("reut2-000.sgm", text);
-    assert_eq!(outcome.docnos(), ["17", "18"]);
+    assert_eq!(outcome.docnos(), ["17", "18", "reut2-000.sgm:3"]);
     assert_eq!(outcome.documents[0].text(), "T &lt;X>\nStory.\n&#3;");
     assert_eq!(outcome.documents[1].text(), "&#2;\nAll of it\n");
-    assert_eq!(outcome.reasons(), [Reason::MissingDocno]);
+    assert_eq!(outcome.reasons(), []);
     // A title within the body is part of it, and stood there twice.
     let within = "<!DOCTYPE lewis SYSTEM \"lewis.dtd\">\n<REUTERS NEWID=\"1\"><TEXT><BODY>a <TITLE>T</TITLE> \
                   b</BODY></TEXT></REUTERS>\n<REUTERS NEWID=\"2\"><TEXT><BODY>b</BODY><TITLE>after</TITLE>\
@@ -922,8 +926,31 @@ fn json_in_lines_arrays_and_one_after_the_other() {
         ..ReadConfig::default()
     };
     let outcome = read_with("x", objects.join("\n").as_bytes(), &config);
-    assert_eq!(outcome.docnos(), ["m2"]);
-    assert_eq!(outcome.reasons(), [Reason::MissingDocno]);
+    assert_eq!(outcome.docnos(), ["x:1", "m2"]);
+    assert_eq!(outcome.notices(), [Reason::MissingDocno]);
+}
+
+/// A record without an id was rejected, and its text lost.
+#[test]
+fn a_record_without_a_name_is_called_by_its_place() {
+    let text = "{\"text\": \"one\"}\n{\"text\": broken}\n{\"id\": \"\", \"text\": \"three\"}\n\
+                {\"id\": \"4\", \"text\": \"four\"}\n{\"title\": \"no text\"}\n{\"text\": \"six\"}\n";
+    let outcome = read("a b.jsonl", text);
+    let names = ["a b.jsonl:1", "a b.jsonl:3", "4", "a b.jsonl:6"];
+    assert_eq!(outcome.docnos(), names);
+    let unnamed = outcome.documents.iter().map(|d| d.unnamed);
+    assert_eq!(unnamed.collect::<Vec<_>>(), [true, true, false, true]);
+    assert_eq!(outcome.reasons(), [Reason::BadJson, Reason::MissingText]);
+    assert_eq!(outcome.rejected[1].docno, None);
+    // Nobody asked for an id, so nothing is wrong.
+    assert_eq!(outcome.notices(), []);
+    let long = format!(
+        "{{\"url\": \"data:{}\", \"text\": \"t\"}}",
+        "x".repeat(65 << 10)
+    );
+    let outcome = read("x.jsonl", long);
+    assert_eq!(outcome.docnos(), ["x.jsonl:1"]);
+    assert!(outcome.notices().contains(&Reason::MissingDocno));
 }
 
 #[test]
@@ -955,7 +982,6 @@ fn json_lines_that_are_broken_cost_one_record() {
 #[test]
 fn json_fields() {
     let one = |text: &str| read("x.jsonl", text);
-    assert_eq!(one(r#"{"text": "t"}"#).reasons(), [Reason::MissingDocno]);
     assert_eq!(one(r#"{"id": "1"}"#).reasons(), [Reason::MissingText]);
     assert_eq!(
         one(r#"{"id": "1", "text": null}"#).reasons(),
@@ -1548,7 +1574,7 @@ const REAL_FILES: &[Expected] = &[
     ("formats/json/anserini-collection3-lines.json", 2, 0, &[], &[]),
     ("formats/json/anserini-collection3-lines.json.gz", 2, 0, &[], &[]),
     ("formats/json/anserini-error-contents-missing.json", 0, 0, &[(Reason::MissingText, 1)], &[]),
-    ("formats/json/anserini-error-id-missing.json", 0, 0, &[(Reason::MissingDocno, 1)], &[]),
+    ("formats/json/anserini-error-id-missing.json", 1, 0, &[], &[]),
     ("formats/json/anserini-zh.json", 3, 0, &[], &[]),
     ("formats/nyt/anserini-nyt-artificial.xml", 1, 0, &[], &[]),
     ("formats/qrels/prels.web.1-50.head400.txt", 1, 0, &[], &[]),
@@ -1569,7 +1595,7 @@ const REAL_FILES: &[Expected] = &[
     ("formats/trec-sgml/vaswani-doc-text.trec.gz", 11429, 0, &[], &[]),
     ("formats/trec-sgml/vaswani-qrels", 1, 0, &[], &[]),
     ("formats/trec-sgml/vaswani-query-text.trec", 1, 0, &[], &[]),
-    ("formats/trec-web/anserini-trecweb-malformed.txt", 2, 0, &[(Reason::MissingDocno, 1)], &[(Reason::OddHeader, 2)]),
+    ("formats/trec-web/anserini-trecweb-malformed.txt", 3, 0, &[], &[(Reason::OddHeader, 3)]),
     ("formats/trec-web/gov1-G00-00.gz", 3, 0, &[], &[]),
     ("formats/trec-web/gov2-GX000-00.gz", 1, 0, &[], &[]),
     ("formats/warc/iawc-IAH-20080430204825-00000-blackbook-truncated.arc", 4, 2, &[(Reason::NotText, 3)], &[]),
@@ -1699,7 +1725,7 @@ fn real_files_have_the_right_names_and_texts() {
         ),
         (
             "formats/trec-web/anserini-trecweb-malformed.txt",
-            1,
+            2,
             "WEB-0003",
             None,
             "Wh at ever",

@@ -64,9 +64,11 @@ pub struct Reading {
     /// JSON field or Parquet column with the text [default: text, body, ...]
     ///
     /// The default is the first of text, contents, content, body, html, raw_content and article
-    /// that a record has. Dots lead into objects: page.body. The text is read as markup if the
-    /// field is called html, if a field content_type, mime or type says html or xml, or if the text
-    /// begins like a page.
+    /// that a record has. Dots lead into objects: page.body. Several fields, separated by commas,
+    /// are joined by a line break: prompt,completion. Brackets lead into lists: messages[].content
+    /// takes the field of every element, and messages.0.content that of the first. The text is read
+    /// as markup if the field is called html, if a field content_type, mime or type says html or
+    /// xml, or if the text begins like a page.
     ///
     /// Example: --text-field body
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
@@ -74,7 +76,9 @@ pub struct Reading {
     /// JSON field or Parquet column with the docno [default: id, docno, ...]
     ///
     /// The default is the first of id, _id, docno, doc_id, docid, uuid and the fields of the URL
-    /// that a record has. The value is a string or a number. Dots lead into objects: meta.id.
+    /// that a record has. The value is a string or a number. Dots lead into objects: meta.id. A
+    /// record without this field gets the docno FILE:RECORD, where RECORD is its number in the
+    /// file, from 1.
     ///
     /// Example: --id-field id
     #[arg(long, value_name = "FIELD", help_heading = "Reading")]
@@ -153,6 +157,18 @@ pub struct CollectionFlags {
     /// listed. Warnings about documents that were accepted do not count.
     #[arg(long)]
     pub strict: bool,
+    /// Succeed even if no document is found
+    ///
+    /// By default, a run that finds no document in its inputs fails, reports what it found instead,
+    /// and leaves no new directory.
+    #[arg(long, hide_short_help = true)]
+    pub allow_empty: bool,
+    /// Leave out inputs that cannot be opened
+    ///
+    /// By default, a file without read permission or a symbolic link that leads nowhere ends the
+    /// run before it reads anything. With this flag, rejects.jsonl lists such inputs.
+    #[arg(long, hide_short_help = true)]
+    pub skip_unreadable: bool,
     #[command(flatten)]
     pub walk: WalkFlags,
     #[command(flatten)]
@@ -174,8 +190,9 @@ pub struct CollectionFlags {
     /// Keep the texts of documents, for `method`, `compare`, `query --method`
     ///
     /// The collection keeps the text of every document that is not an exact duplicate: decoded,
-    /// without markup, with white space folded, compressed with zstd. This choice is part of the
-    /// collection: changing it means a new directory.
+    /// without markup, with white space folded, compressed with zstd. Given for a directory that
+    /// keeps no texts, it reads the inputs again. A directory that keeps texts continues to keep
+    /// them.
     #[arg(long, help_heading = "Reading")]
     pub keep_text: bool,
     /// Cut text into tokens: words, whitespace or bytes:N
@@ -284,7 +301,13 @@ impl CollectionFlags {
 
     /// Lists the inputs of a collection in another directory.
     pub fn list_for(&self, out: &Path) -> Result<Inputs> {
-        pipeline::selected_inputs(&self.inputs, &self.walk.selection(), out)
+        let selection = self.walk.selection();
+        let mut inputs = pipeline::selected_inputs(&self.inputs, &selection, out)?;
+        inputs.need_documents = !self.allow_empty;
+        if !self.skip_unreadable {
+            inputs.check_readable()?;
+        }
+        Ok(inputs)
     }
 
     /// The parameters in the form that the library takes.

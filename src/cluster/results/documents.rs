@@ -1,10 +1,10 @@
 //! `exact-duplicates.tsv` and `documents.tsv`.
 
 use crate::Result;
-use crate::collection::{Names, each_document};
+use crate::collection::{Names, each_place};
 use crate::progress::Context;
 use crate::store::disk::AtomicFile;
-use crate::workspace::{ResultFile, Workspace};
+use crate::workspace::{InputList, ResultFile, Workspace};
 use std::fmt::Write;
 
 use super::STAGE;
@@ -27,10 +27,14 @@ pub(super) fn write_documents(
     let mut all = AtomicFile::create(&directory.join("documents.tsv"))?;
     all.put(header.as_bytes())?;
     let size = size_column(&workspace.manifest);
-    let columns = format!("docno\turl\twords\t{size}\tsize_group\tcluster\n");
+    let columns =
+        format!("docno\turl\twords\t{size}\tsize_group\tcluster\tdocument\tfile\trecord\toffset\n");
     all.put(columns.as_bytes())?;
     let mut line = String::new();
-    each_document(workspace, |number, document| {
+    let mut inputs = InputList::open(directory)?;
+    // The directory of a method has no rejected records, so it cannot number the records.
+    let numbered = workspace.manifest.method.is_none();
+    each_place(workspace, |number, record, document| {
         if number.is_multiple_of(4096) {
             context.stop.check(STAGE)?;
             context.progress.at(number.into());
@@ -54,11 +58,18 @@ pub(super) fn write_documents(
             cluster.to_string()
         };
         let (words, shingles, group) = (document.words, document.shingles, document.group);
-        let _ = writeln!(
+        let _ = write!(
             line,
             "{docno}\t{}\t{words}\t{shingles}\t{group}\t{cluster}",
             cell(url)
         );
+        let file = inputs.entry_of(document.file)?;
+        let file = cell(file.map_or("", |input| &input.name));
+        let _ = write!(line, "\t{number}\t{file}\t");
+        if numbered {
+            let _ = write!(line, "{record}");
+        }
+        let _ = writeln!(line, "\t{}", document.offset);
         all.put(line.as_bytes())
     })?;
     Ok([

@@ -30,7 +30,8 @@ pub(super) fn write_pairs(
         true => "words",
         false => size_column(&workspace.manifest),
     };
-    let columns = format!("docno_a\tdocno_b\t{column}\tshared\t{size}_a\t{size}_b\n");
+    let columns =
+        format!("docno_a\tdocno_b\t{column}\tshared\t{size}_a\t{size}_b\tdocument_a\tdocument_b\n");
     out.put(columns.as_bytes())?;
     let mut line = String::new();
     let mut n = 0u64;
@@ -49,8 +50,8 @@ pub(super) fn write_pairs(
         let (docno_a, docno_b) = (cell(names.get(pair.a)?), cell(names.get(pair.b)?));
         let _ = writeln!(
             line,
-            "{docno_a}\t{docno_b}\t{resemblance}\t{}\t{a}\t{b}",
-            pair.shared
+            "{docno_a}\t{docno_b}\t{resemblance}\t{}\t{a}\t{b}\t{}\t{}",
+            pair.shared, pair.a, pair.b
         );
         out.put(line.as_bytes())
     })?;

@@ -25,7 +25,7 @@ mod worker;
 mod writer;
 
 use crate::Result;
-use crate::budget::ByteSize;
+use crate::budget::{Budget, ByteSize};
 use crate::collection::{self, CollectionConfig, Cursor, Ingested};
 use crate::ids::Key;
 use crate::numbers::counted;
@@ -51,6 +51,19 @@ const STAGE: &str = "ingest";
 /// Subdirectory of the segments' parts.
 const DIRECTORY: &str = "collection";
 
+/// Refuses a budget that is too small for reading this number of inputs.
+pub(crate) fn require_memory(
+    config: &CollectionConfig,
+    inputs: usize,
+    budget: &Budget,
+) -> Result<()> {
+    budget.require(least_memory(config, inputs), || {
+        let most = config.read.max_document;
+        let files = counted(inputs as u64, "file");
+        format!("reading documents of up to {most} (--max-document) from {files}")
+    })
+}
+
 /// Reads the inputs into committed segments, starting after the last committed one.
 pub fn run<K: Key>(
     workspace: &mut Workspace,
@@ -61,12 +74,7 @@ pub fn run<K: Key>(
         return Ok(());
     }
     let config = collection::config(&workspace.manifest).clone();
-    let least = least_memory(&config, inputs.len());
-    context.budget.require(least, || {
-        let most = config.read.max_document;
-        let files = counted(inputs.len() as u64, "file");
-        format!("reading documents of up to {most} (--max-document) from {files}")
-    })?;
+    require_memory(&config, inputs.len(), &context.budget)?;
     let list = inputs.len() as u64 * INPUT_BYTES;
     let shares = Shares::new(ByteSize(context.budget.memory.0 - list), &config);
     let total: Option<u64> = inputs

@@ -30,6 +30,9 @@ pub struct SegmentStats {
     pub stored: u64,
     /// Documents whose set is not stored because an equal MD5 was seen recently.
     pub omitted: u64,
+    /// Documents without a docno of their own, which are called `FILE:RECORD`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unnamed: u64,
     /// Bytes of text kept.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub text: u64,
@@ -60,6 +63,7 @@ impl SegmentStats {
         self.short += other.short;
         self.stored += other.stored;
         self.omitted += other.omitted;
+        self.unnamed += other.unnamed;
         self.text += other.text;
     }
 }

@@ -43,6 +43,8 @@ pub(super) struct Shingled {
     /// Rejects, and notices (marked `true`).
     pub(super) rejects: Vec<(Reject, bool)>,
     pub(super) skipped: BTreeMap<&'static str, u64>,
+    /// Documents whose records have no docno.
+    pub(super) unnamed: u64,
 }
 
 impl Shingled {
@@ -217,6 +219,7 @@ pub(super) fn read_document(
             .get_or_insert_with(|| document.docno.to_string());
         out.rejects.push((notice, true));
     }
+    out.unnamed += u64::from(document.unnamed);
     Ok(Some(DocumentRecord {
         docno: document.docno.into_owned(),
         url: document.url.map(Into::into),

@@ -313,6 +313,7 @@ fn push_document(
 fn push_rest(open: &mut Open, batch: &Shingled) -> Result<()> {
     open.stats.bytes += batch.bytes;
     open.stats.records += batch.records;
+    open.stats.unnamed += batch.unnamed;
     for (reject, kept) in &batch.rejects {
         let counts = if *kept {
             &mut open.stats.noticed

@@ -203,6 +203,7 @@ mod tests {
                 let body = format!("{behind}{}{behind}", words.replace(' ', "  "));
                 let document = RawDocument {
                     docno: "d".into(),
+                    unnamed: false,
                     url: None,
                     title: None,
                     content: crate::read::ContentKind::Text,

@@ -176,7 +176,7 @@ fn check_schema(bytes: &[u8]) -> Result<(), ParquetError> {
 pub(super) struct ParquetFramer {
     file: Arc<dyn ReadAt>,
     number: u32,
-    docno: String,
+    docno: Arc<str>,
     /// Bytes of the file.
     length: u64,
     config: ReadConfig,
@@ -256,7 +256,7 @@ impl ParquetFramer {
                 State::Start => match self.open() {
                     Ok(metadata) => self.state = State::Group(metadata, 0),
                     Err(fault) => {
-                        let docno = Some(self.docno.clone());
+                        let docno = Some(self.docno.to_string());
                         self.reject(batch, (0, 0), docno, fault);
                         return true;
                     }
@@ -408,6 +408,8 @@ impl ParquetFramer {
                     source,
                     bytes: start..batch.bytes.len(),
                     notice: None,
+                    number: self.row + 1,
+                    input: self.docno.clone(),
                 });
                 self.row += 1;
                 return;
@@ -485,6 +487,8 @@ impl ParquetFramer {
             source,
             bytes: batch.bytes.len()..batch.bytes.len(),
             notice: None,
+            number: offset + 1,
+            input: self.docno.clone(),
         });
     }
 }

@@ -91,7 +91,7 @@ pub(super) fn read(
 
 /// The input of an entry of the list if it is still there; otherwise the reason why it is not read.
 fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
-    let path = Path::new(&entry.path);
+    let mut path = Path::new(&entry.path);
     let Some(identity) = &entry.identity else {
         return Ok(Err(if entry.path == "-" {
             "it was read from standard input, which cannot be read again".into()
@@ -99,7 +99,15 @@ fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
             format!("{} could not be read", entry.path)
         }));
     };
-    Ok(match disk::metadata(path) {
+    let mut found = disk::metadata(path);
+    for other in entry.places() {
+        let there = disk::metadata(other);
+        if there.as_ref().is_ok_and(|there| there.is_file()) {
+            (path, found) = (other, there);
+            break;
+        }
+    }
+    Ok(match found {
         Err(error) if !lasting(&error) => return Err(error).map_err(Error::io("inspect", path)),
         Err(error) => {
             let from_here = if path.is_relative() {
@@ -119,6 +127,7 @@ fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
         )),
         Ok(_) => Ok(InputFile {
             path: path.into(),
+            real: None,
             docno: entry.name.clone(),
             odd_path: false,
             identity: Some(identity.clone()),
@@ -276,6 +285,7 @@ mod tests {
     fn beginning(body: &str, content: ContentKind) -> Beginning {
         let document = RawDocument {
             docno: "1".into(),
+            unnamed: false,
             url: None,
             title: None,
             content,

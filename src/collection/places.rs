@@ -1,0 +1,165 @@
+//! The records of the inputs, documents and rejected ones, in input order.
+
+use super::documents::{DocumentReader, DocumentRecord, RejectReader};
+use super::records::{self, SegmentEntry};
+use crate::Result;
+use crate::read::Reject;
+use crate::workspace::Workspace;
+
+/// A record of an input: a document, or a rejected one.
+pub(crate) enum InputRecord {
+    /// A document and its number.
+    Document(u32, Box<DocumentRecord>),
+    /// A record that is not used.
+    Rejected(Reject),
+}
+
+/// Reads the documents and the rejected records of a collection in the order of the input.
+pub(crate) struct InputRecords<'w> {
+    workspace: &'w Workspace,
+    segments: std::slice::Iter<'w, SegmentEntry>,
+    documents: Option<DocumentReader>,
+    rejects: Option<RejectReader>,
+    next_document: Option<DocumentRecord>,
+    next_reject: Option<Reject>,
+    number: u32,
+}
+
+impl<'w> InputRecords<'w> {
+    /// All entries.
+    pub fn all(workspace: &'w Workspace) -> InputRecords<'w> {
+        InputRecords::from(workspace, 0)
+    }
+
+    /// The entries from the beginning of the segment that contains a document.
+    pub fn from(workspace: &'w Workspace, document: u32) -> InputRecords<'w> {
+        let segments = records::segments(&workspace.manifest);
+        let after = segments.partition_point(|segment| segment.first_document <= document);
+        // A segment without documents has the number of the next one's first document. Its rejects
+        // may belong to the same file.
+        let mut first = after.saturating_sub(1);
+        while first > 0 && segments[first - 1].next.file >= segments[first].next.file {
+            first -= 1;
+        }
+        InputRecords {
+            workspace,
+            segments: segments[first..].iter(),
+            documents: None,
+            rejects: None,
+            next_document: None,
+            next_reject: None,
+            number: segments
+                .get(first)
+                .map_or(0, |segment| segment.first_document),
+        }
+    }
+
+    fn advance_document(&mut self) -> Result<()> {
+        self.next_document = match &mut self.documents {
+            Some(documents) => documents.next()?,
+            None => None,
+        };
+        Ok(())
+    }
+
+    fn advance_reject(&mut self) -> Result<()> {
+        self.next_reject = None;
+        if let Some(rejects) = &mut self.rejects {
+            while let Some((reject, used)) = rejects.next()? {
+                if !used {
+                    self.next_reject = Some(reject);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The next entry; `None` at the end.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it can fail, and is not an iterator"
+    )]
+    pub fn next(&mut self) -> Result<Option<InputRecord>> {
+        loop {
+            let reject_first = match (&self.next_document, &self.next_reject) {
+                (None, None) => {
+                    if !self.open_segment()? {
+                        return Ok(None);
+                    }
+                    continue;
+                }
+                (Some(_), None) => false,
+                (None, Some(_)) => true,
+                (Some(document), Some(reject)) => {
+                    (reject.source.file, reject.source.offset) < (document.file, document.offset)
+                }
+            };
+            if reject_first {
+                let reject = self.next_reject.take();
+                self.advance_reject()?;
+                return Ok(reject.map(InputRecord::Rejected));
+            }
+            let document = self.next_document.take();
+            self.advance_document()?;
+            let number = self.number;
+            self.number += 1;
+            return Ok(document.map(|document| InputRecord::Document(number, Box::new(document))));
+        }
+    }
+
+    /// Opens the next segment, if there is one.
+    fn open_segment(&mut self) -> Result<bool> {
+        if let Some(documents) = self.documents.take() {
+            documents.finish()?;
+        }
+        if let Some(rejects) = self.rejects.take() {
+            rejects.finish()?;
+        }
+        let Some(segment) = self.segments.next() else {
+            return Ok(false);
+        };
+        let directory = self.workspace.path("collection");
+        let parameters = Some(self.workspace.collection_parameters());
+        let open = |name: &str| directory.join(name);
+        let (documents, rejects) = (&segment.documents, &segment.rejects);
+        self.documents = Some(DocumentReader::open(
+            &open(&documents.name),
+            parameters,
+            Some(documents),
+        )?);
+        self.rejects = Some(RejectReader::open(
+            &open(&rejects.name),
+            parameters,
+            Some(rejects),
+        )?);
+        self.advance_document()?;
+        self.advance_reject()?;
+        Ok(true)
+    }
+}
+
+/// Calls `each` with every document of the collection, in order: its number, the number of its
+/// record in its file, and the document. The records of a file are numbered from 1. Documents and
+/// rejected records count, and records that are skipped (a request in a web archive) do not.
+pub(crate) fn each_place(
+    workspace: &Workspace,
+    mut each: impl FnMut(u32, u64, DocumentRecord) -> Result<()>,
+) -> Result<()> {
+    let mut entries = InputRecords::all(workspace);
+    let (mut file, mut record) = (0, 0);
+    while let Some(entry) = entries.next()? {
+        let of = match &entry {
+            InputRecord::Document(_, document) => document.file,
+            InputRecord::Rejected(reject) => reject.source.file,
+        };
+        if of != file {
+            (file, record) = (of, 0);
+        }
+        record += 1;
+        if let InputRecord::Document(number, document) = entry {
+            each(number, record, *document)?;
+        }
+    }
+    Ok(())
+}
