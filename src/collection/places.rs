@@ -76,10 +76,6 @@ impl<'w> InputRecords<'w> {
     }
 
     /// The next entry; `None` at the end.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "it can fail, and is not an iterator"
-    )]
     pub fn next(&mut self) -> Result<Option<InputRecord>> {
         loop {
             let reject_first = match (&self.next_document, &self.next_reject) {

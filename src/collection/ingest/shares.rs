@@ -18,9 +18,9 @@ const TEXT_BYTES: u64 = 6 << 20;
 const TEXT_GROWTH: u64 = 6;
 /// How many bytes of a record are searched for a content encoding.
 const HEAD_BYTES: usize = 64 << 10;
-/// Memory for an entry in the list of inputs: its path twice, and its identity. Long paths take
-/// more.
-pub(super) const INPUT_BYTES: u64 = 400;
+/// Memory for an entry in the list of inputs: its path three times, and its identity. Long paths
+/// take more.
+pub(super) const INPUT_BYTES: u64 = 500;
 
 /// The least `--memory` that can ingest this number of input files with these parameters.
 #[must_use]
