@@ -821,7 +821,7 @@ class Builder:
 
         case("no-docno.trec", docs[0] + re.sub(rb"<DOCNO>.*</DOCNO>\n", b"", docs[1]) + docs[2],
              "The second of three documents has no DOCNO.",
-             2, [names[0], names[2]], {"no docno": 1})
+             3, [names[0], "no-docno.trec:2", names[2]], {})
         case("not-closed.trec", docs[0] + docs[1].replace(b"</DOC>\n", b"") + docs[2],
              "The second of three documents has no </DOC>.",
              2, [names[0], names[2]], {"DOC not closed": 1})
@@ -869,7 +869,7 @@ class Builder:
         case("no-text.jsonl", good[0] + b'{"id": "J1", "note": "nothing here"}\n' + good[2],
              "The second of three objects has no text.", 2, ["J0", "J2"], {"no text field": 1})
         case("no-id.jsonl", good[0] + b'{"text": "who am I"}\n' + good[2],
-             "The second of three objects has no docno.", 2, ["J0", "J2"], {"no docno": 1})
+             "The second of three objects has no docno.", 3, ["J0", "no-id.jsonl:2", "J2"], {})
         case("same-docno.jsonl", good[0] + good[1].replace(b"J1", b"J0") + good[2],
              "Two of three objects have the same docno.",
              3, ["J0", "J0", "J2"], {"docno not unique": 1})

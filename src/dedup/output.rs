@@ -4,7 +4,6 @@
 //! it, which says from what the directory is made, so that the same command can continue and no
 //! other can. A file is written below `.lookalike` and renamed to its place when it is complete.
 
-use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 
@@ -289,5 +288,5 @@ fn resolved(path: &Path) -> Result<PathBuf> {
 
 /// Metadata of an input that can be copied.
 pub(super) fn is_regular(path: &Path) -> bool {
-    disk::metadata(path).is_ok_and(|metadata: fs::Metadata| metadata.is_file())
+    disk::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }

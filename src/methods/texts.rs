@@ -111,7 +111,9 @@ impl<'a> Texts<'a> {
             if document.stored {
                 let length = texts.next_length()?;
                 let length = length.ok_or_else(|| missing_text(texts.path(), at))?;
-                if self.representatives.0.get(at as usize) == Some(&at) {
+                // A document without words has no features, so it equals no other.
+                let takes_part = self.representatives.0.get(at as usize) == Some(&at);
+                if takes_part && document.words > 0 {
                     if bytes.len() as u64 + length > self.window && !waiting.is_empty() {
                         self.window(
                             (texts.path(), at),

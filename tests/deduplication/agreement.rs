@@ -93,6 +93,10 @@ fn write_corpus(seed: u64, directory: &Path) {
         if !random.once_in(12) {
             value["id"] = format!("D{}", i % 13).into();
         }
+        // Without a text it is rejected.
+        if random.once_in(12) {
+            value["note"] = value["text"].take();
+        }
         if !random.once_in(4) {
             let (text, seconds) = date(random);
             value["date"] = text.into();

@@ -118,8 +118,11 @@ fn expected(
     let of = |id: &String| representative.get(id).cloned().unwrap_or(id.clone());
     let mut found = BTreeMap::new();
     let rows = rows_of(place, "pairs.tsv");
-    for (id, _) in documents {
-        found.insert((id.clone(), of(id)), "exact".to_string());
+    for (id, text) in documents {
+        // A document without words equals no other.
+        if text.chars().any(char::is_alphanumeric) {
+            found.insert((id.clone(), of(id)), "exact".to_string());
+        }
         for row in &rows {
             let cells: Vec<&str> = row.split('\t').collect();
             let score = if whole {
@@ -247,7 +250,7 @@ fn batches_threads_and_limits() {
             let shared = query.intersection(set).count();
             let union = query.len() + set.len() - shared;
             let reached = shared * 20 >= union * 17 || shared * 20 >= query.len() * 19;
-            if shared > 0 && reached || query.is_empty() && set.is_empty() {
+            if shared > 0 && reached {
                 expected.insert(docno.to_string());
             }
         }

@@ -744,6 +744,7 @@ fn signals_that_are_ignored_stay_so() {
     command
         .arg(&out)
         .args(READ)
+        .arg("--allow-empty")
         .stdin(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

@@ -855,7 +855,7 @@ fn deduplicated(name: &'static str, from: bool) -> Subject {
             }
             let workspace = pipeline::open(&root.join("out/work"))?;
             let config = DedupConfig {
-                keep: vec!["max:n".parse().unwrap(), Policy::Longest],
+                keep: vec!["max:id".parse().unwrap(), Policy::Longest],
                 ..DedupConfig::default()
             };
             let stop = Stop::default();
