@@ -241,7 +241,7 @@ pub(crate) struct Pages {
     /// Bytes of the pages so far, before and after decompression.
     compressed: u64,
     uncompressed: u64,
-    /// Values in the pages since the last row began, see [`Pages::VALUES_IN_ROW`].
+    /// Values in the pages since the last row began, see [`VALUES_IN_ROW`].
     in_row: Arc<std::sync::atomic::AtomicU64>,
 }
 
