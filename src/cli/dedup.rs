@@ -19,7 +19,10 @@ use super::flags::{CollectionFlags, CriterionFlags, Limits, Output};
 /// Options of `dedup`.
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| match arg.get_id().as_str() {
-    "inputs" => arg.required(false).required_unless_present("from"),
+    "inputs" => arg
+        .required(false)
+        .required_unless_present("from")
+        .help("Files and directories"),
     "output" => arg
         .value_name("KEPT")
         .help("Directory for the kept records, which must be new or empty")
@@ -103,10 +106,10 @@ pub struct Options {
         help_heading = "Choice"
     )]
     rejects: KeepOrDrop,
-    /// Write all records, and add to each what becomes of it (JSON)
+    /// Write all records, and add to each what becomes of it (JSON, Parquet)
     ///
     /// Each object gets a member lookalike with cluster, cluster_size, survivor, resemblance and
-    /// kept.
+    /// kept; each row of a Parquet file gets a column of that name.
     ///
     /// Example: --annotate
     #[arg(long, conflicts_with_all = ["removed", "ids_only"])]

@@ -182,6 +182,8 @@ pub(super) fn preference(policy: &Policy, value: Option<&str>) -> u64 {
         return u64::MAX;
     };
     let ascending = match policy {
+        // A WARC-Date may be a year alone, which in another field would be a number.
+        Policy::Newest(None) | Policy::Oldest(None) => date(value),
         Policy::Newest(_) | Policy::Oldest(_) => number(value).or_else(|| date(value)),
         Policy::Max(_) | Policy::Min(_) => number(value),
         Policy::Prefer { values, .. } => {
@@ -389,6 +391,8 @@ mod tests {
         }
         assert!(preference(&max, Some("2")) < preference(&max, Some("1")));
         assert!(preference(&min, Some("1")) < preference(&min, Some("2")));
+        let newest: Policy = "newest".parse().unwrap();
+        assert!(preference(&newest, Some("2013")) < preference(&newest, Some("2012-12-31")));
         let prefer: Policy = "prefer:a=x,y".parse().unwrap();
         assert!(preference(&prefer, Some("x")) < preference(&prefer, Some("y")));
         assert_eq!(preference(&prefer, Some("z")), u64::MAX);
