@@ -104,8 +104,8 @@ def check(path):
     for place, rows in [("kept", keep), ("removed", [not kept for kept in keep])]:
         wanted = before.filter(pa.array(rows))
         found = pq.read_table(path.parent / place / path.name)
-        # Row groups may have different dictionaries for the same values.
-        assert found.combine_chunks().equals(wanted.combine_chunks()), f"values of {place} by pyarrow"
+        # Dictionaries may have another order.
+        assert found.to_pylist() == wanted.to_pylist(), f"values of {place} by pyarrow"
     old, new = pq.ParquetFile(path), pq.ParquetFile(copy)
     assert old.schema.equals(new.schema), "Parquet schema"
     assert old.metadata.metadata == new.metadata.metadata, "key-value metadata"
