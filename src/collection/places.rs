@@ -1,7 +1,7 @@
 //! The records of the inputs, documents and rejected ones, in input order.
 
 use super::documents::{DocumentReader, DocumentRecord, RejectReader};
-use super::records::{self, SegmentEntry};
+use super::records::{self, Cursor, SegmentEntry};
 use crate::Result;
 use crate::read::Reject;
 use crate::workspace::Workspace;
@@ -26,21 +26,16 @@ pub(crate) struct InputRecords<'w> {
 }
 
 impl<'w> InputRecords<'w> {
-    /// All entries.
+    /// All records.
     pub fn all(workspace: &'w Workspace) -> InputRecords<'w> {
-        InputRecords::from(workspace, 0)
+        InputRecords::of_file(workspace, 0)
     }
 
-    /// The entries from the beginning of the segment that contains a document.
-    pub fn from(workspace: &'w Workspace, document: u32) -> InputRecords<'w> {
+    /// The records from the beginning of the first segment that has records of a file.
+    pub fn of_file(workspace: &'w Workspace, file: u32) -> InputRecords<'w> {
         let segments = records::segments(&workspace.manifest);
-        let after = segments.partition_point(|segment| segment.first_document <= document);
-        // A segment without documents has the number of the next one's first document. Its rejects
-        // may belong to the same file.
-        let mut first = after.saturating_sub(1);
-        while first > 0 && segments[first - 1].next.file >= segments[first].next.file {
-            first -= 1;
-        }
+        let begin = Cursor { file, event: 0 };
+        let first = segments.partition_point(|segment| segment.next <= begin);
         InputRecords {
             workspace,
             segments: segments[first..].iter(),

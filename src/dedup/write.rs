@@ -197,7 +197,7 @@ impl Writing<'_> {
         Spans {
             plan: self,
             file,
-            entries: InputRecords::from(self.workspace, self.places.documents(file).start),
+            entries: InputRecords::of_file(self.workspace, file),
             companions: companions.into_iter().peekable(),
             next: None,
         }
@@ -271,7 +271,7 @@ impl Writing<'_> {
         if self.annotate.is_some() || found.is_err() || &head != b"WARC/" {
             return Ok(Vec::new());
         }
-        let mut entries = InputRecords::from(self.workspace, self.places.documents(file).start);
+        let mut entries = InputRecords::of_file(self.workspace, file);
         let mut current: Option<(u64, bool)> = None;
         warc::companions(
             input,
@@ -412,7 +412,7 @@ struct Numbers<'p> {
 impl<'p> Numbers<'p> {
     fn new(plan: &Writing<'p>, file: u32) -> Self {
         Numbers {
-            entries: InputRecords::from(plan.workspace, plan.places.documents(file).start),
+            entries: InputRecords::of_file(plan.workspace, file),
             file,
             next: None,
         }

@@ -363,6 +363,32 @@ fn files_that_are_documents() {
     }
 }
 
+/// A segment may end between the rejected records at the beginning of a file and its documents.
+#[test]
+fn rejected_records_of_every_segment_are_dropped() {
+    for length in (20..400).step_by(20) {
+        let (_place, place) = place(&[]);
+        let mut names = Vec::new();
+        for file in 0..6 {
+            let note = "x".repeat(length + 30 * file);
+            let words: Vec<String> = (0..60).map(|word| format!("w{file}x{word}")).collect();
+            let text = words.join(" ");
+            let lines = format!(
+                "{{\"note\":\"{note}\"}}\n{{\"note\":\"{note}\"}}\n{{\"id\":1,\"text\":\"{text}\"}}\n"
+            );
+            names.push(format!("in/{file}.jsonl"));
+            let path = place.join(&names[file]);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, lines).unwrap();
+        }
+        let summary = dedup(&place, "in -o kept --rejects drop --segment-size 1KiB");
+        assert_eq!(summary["rejected_dropped"], 12, "{summary}");
+        for (name, content) in written(&place.join("kept")) {
+            assert!(content.starts_with(b"{\"id\""), "{length}, {name}");
+        }
+    }
+}
+
 #[test]
 fn rejected_records_stay_unless_they_are_dropped() {
     let doc = "<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>one two</TEXT>\n</DOC>\n";
