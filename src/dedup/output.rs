@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::store::disk;
+use crate::workspace::Lock;
 use crate::{Error, Result};
 
 /// What belongs to the program in an output directory. Walks of directories skip hidden names.
@@ -31,6 +32,8 @@ struct State {
 pub(super) struct OutputDirectory {
     directory: PathBuf,
     digest: String,
+    /// Two commands would give their unfinished files the same names.
+    _lock: Lock,
 }
 
 impl OutputDirectory {
@@ -64,19 +67,21 @@ impl OutputDirectory {
         let begun = OutputDirectory::look(directory, parameter)?;
         disk::create_lasting_directory(directory)?;
         disk::claim(directory);
+        let private = directory.join(PRIVATE);
+        disk::create_lasting_directory(&private)?;
         let output = OutputDirectory {
             directory: directory.into(),
             digest: digest.into(),
+            _lock: Lock::take(&private)?,
         };
         if begun && output.state()?.digest != digest {
             let limit =
                 "it was made from other inputs or with other parameters; give a new directory";
             return refuse(parameter, directory, limit);
         }
-        disk::create_lasting_directory(&output.directory.join(PRIVATE))?;
-        for name in disk::list(&output.directory.join(PRIVATE))? {
+        for name in disk::list(&private)? {
             if name.ends_with(".tmp") {
-                disk::remove(&output.directory.join(PRIVATE).join(name))?;
+                disk::remove(&private.join(name))?;
             }
         }
         output.put_state(false)?;
@@ -136,7 +141,7 @@ impl OutputDirectory {
         })
     }
 
-    /// Makes the names of files durable that were linked and not written.
+    /// Makes a hard link of an input. Returns whether the file system can.
     pub fn link(&self, from: &Path, name: &str) -> Result<bool> {
         let to = self.path(name);
         if let Some(parent) = to.parent() {
@@ -286,7 +291,7 @@ fn resolved(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Metadata of an input that can be copied.
+/// Whether a path leads to a file that can be copied.
 pub(super) fn is_regular(path: &Path) -> bool {
     disk::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
