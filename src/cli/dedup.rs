@@ -181,15 +181,13 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         (Some(directory), _) | (None, Some(directory)) => directory.clone(),
         (None, None) => dedup::work_directory(&flags.output),
     };
-    if options.from.is_none() {
-        dedup::check_before(&flags.inputs, &work, outputs)?;
-    }
     with_context(
         &options.limits.resources(options.printed.quiet()),
         |context| {
             let workspace = match &options.from {
                 Some(directory) => pipeline::open(directory)?,
                 None => {
+                    dedup::check_before(&flags.inputs, &work, outputs, context)?;
                     let collection = flags.config()?;
                     let join = JoinConfig {
                         threshold: criterion.threshold,

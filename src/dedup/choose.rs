@@ -11,6 +11,7 @@ use crate::ids::Key;
 use crate::join::{each_pair, sizes_of_pairs};
 use crate::measure::{Criterion, Measure};
 use crate::progress::Context;
+use crate::sample::{SampleEntry, Sampling};
 use crate::store::{Tagged, sort_tagged};
 use crate::union_find::UnionFind;
 use crate::workspace::Workspace;
@@ -411,6 +412,20 @@ pub(super) fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
     let directory = workspace.directory().display();
     if entry.config.pairs != Pairs::All {
         let limit = "its pairs are not listed (--pairs none); list them with `lookalike join`";
+        return refuse(directory.to_string(), limit);
+    }
+    // Estimated or missing pairs say neither what may go nor what is left.
+    let full = workspace
+        .manifest
+        .get::<SampleEntry>()
+        .is_some_and(|sample| sample.sampling == Sampling::Full);
+    if !full || entry.config.max_postings.is_some() {
+        let limit = "its pairs are not all exact pairs (--sampling or --max-postings); find them \
+                     with `lookalike join` without these flags";
+        return refuse(directory.to_string(), limit);
+    }
+    if workspace.manifest.method.is_some() {
+        let limit = "its pairs are those of a method; give the directory of `lookalike run`";
         return refuse(directory.to_string(), limit);
     }
     let criterion = entry.config.criterion();

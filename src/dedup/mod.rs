@@ -234,15 +234,20 @@ fn standard_input() -> Error {
 /// outputs that a second call would take for inputs.
 ///
 /// # Errors
-/// `BadParameter`.
+/// `BadParameter`; `BudgetTooSmall` if [`run`] could not write a file.
 pub fn check_before(
     inputs: &[PathBuf],
     work: &Path,
     (kept, removed): (&Path, Option<&Path>),
+    context: &Context<'_>,
 ) -> Result<()> {
     if inputs.iter().any(|input| input.as_os_str() == "-") {
         return Err(standard_input());
     }
+    let least = ByteSize(FIXED_BYTES + write::memory_of_thread());
+    context
+        .budget
+        .require(least, || "writing the inputs again".into())?;
     let mut taken = vec![("the work directory", work)];
     for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
         let Some(output) = output else { continue };

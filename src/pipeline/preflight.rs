@@ -446,7 +446,7 @@ impl Volume {
 /// The most bytes of runs that one merge of a generation reads before it removes them, if
 /// [`merge::merge_generations`] merges `count` runs of equal size.
 fn merged_at_once(bytes: u64, count: u64, fan_in: usize) -> u64 {
-    /// With more runs there are so many generations that the last merge may take nearly all bytes.
+    /// With more runs, the last merge of the many generations may take nearly all bytes.
     const MANY: u64 = 1 << 16;
     if count <= fan_in as u64 {
         return 0;

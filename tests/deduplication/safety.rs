@@ -224,6 +224,55 @@ fn names_that_repeat_are_told_apart() {
     assert_eq!(written(&parent.join("kept"))["x/a.jsonl"], KEPT);
 }
 
+/// Of estimated or missing pairs it is not known what may go.
+#[test]
+fn pairs_that_are_not_exact_are_refused() {
+    let (_guard, place) = place(&[("in/a.jsonl", LINES)]);
+    for (run, flag) in [
+        ("sampled", "--sampling 1/2"),
+        ("verified", "--sampling 1/2 --verified"),
+        ("dropped", "--max-postings 2"),
+        ("clusters", "--pairs none"),
+    ] {
+        done(&place, &format!("run in -o {run} {flag} --quiet"));
+        let ran = call(&place, &format!("dedup --from {run} -o kept"));
+        assert_eq!(ran.code, Some(2), "{flag}: {ran:?}");
+        assert!(ran.stderr.contains("--from"), "{flag}: {}", ran.stderr);
+    }
+    done(&place, "run in -o base --method shingles --quiet");
+    let ran = call(&place, "dedup --from base/methods/shingles -o kept");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(!place.join("kept").exists());
+}
+
+/// The refusal comes before the inputs are read.
+#[test]
+fn too_little_memory_is_refused_first() {
+    let (_guard, place) = place(&[("in/a.jsonl", LINES)]);
+    let ran = call(
+        &place,
+        "dedup in -o kept --memory 100MiB --max-document 1MiB",
+    );
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("--memory 100MiB"), "{}", ran.stderr);
+    assert!(!place.join("kept.work").exists() && !place.join("kept").exists());
+}
+
+/// Two commands would give their unfinished files the same names.
+#[test]
+fn an_output_that_is_being_written_is_refused() {
+    let (_guard, place) = place(&[("in/a.jsonl", LINES)]);
+    done(&place, "run in -o run --quiet");
+    fs::create_dir_all(place.join("kept/.lookalike")).unwrap();
+    let lock = fs::File::create(place.join("kept/.lookalike/lock")).unwrap();
+    lock.lock().unwrap();
+    let ran = call(&place, "dedup --from run -o kept");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("kept/.lookalike"), "{}", ran.stderr);
+    drop(lock);
+    dedup(&place, "--from run -o kept");
+}
+
 /// The evidence has a name, too.
 #[test]
 fn an_input_does_not_replace_the_evidence() {
