@@ -86,6 +86,7 @@ pub mod sample;
 pub mod shingle;
 pub mod sort;
 pub mod store;
+pub mod threads;
 pub mod union_find;
 mod utf8;
 mod workers;

@@ -12,6 +12,7 @@
 
 use crate::Result;
 use crate::progress::{caught, joined_all};
+use crate::threads;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
@@ -74,7 +75,7 @@ pub(crate) fn work_and_commit<T: Send, P: Send>(
 ) -> Result<()> {
     let queue = Queue::new(tasks);
     let (finished, parts) = bounded(threads);
-    std::thread::scope(|scope| {
+    threads::scope(|scope| {
         let (queue, work) = (&queue, &work);
         let workers: Vec<_> = (0..threads)
             .map(|_| {

@@ -23,6 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "utf8",
             "process",
             "progress",
+            "threads",
             "workers",
             "limits",
         ],

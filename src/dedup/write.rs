@@ -18,6 +18,7 @@ use crate::progress::{Context, joined_all};
 use crate::read::parquet::pages::ReadAt;
 use crate::read::{Codec, Decompressed, InputFile, ReadConfig};
 use crate::store::disk::{self, SharedFile};
+use crate::threads;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
@@ -80,7 +81,7 @@ pub(super) fn write(plan: &Writing<'_>, threads: usize, context: &Context<'_>) -
                 .at(done.fetch_add(bytes, Ordering::Relaxed) + bytes);
         }
     };
-    std::thread::scope(|scope| {
+    threads::scope(|scope| {
         let threads = 0..threads.clamp(1, plan.inputs.len().max(1));
         let handles: Vec<_> = threads
             .map(|number| scope.spawn(move || work(number)))

@@ -46,6 +46,7 @@ use crate::progress::{Context, Stop, Unit, joined};
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunWriter};
 use crate::store::disk;
+use crate::threads;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 use std::path::Path;
@@ -385,7 +386,7 @@ fn write_block(
     };
     let first = progress.next_number;
     let threads = context.budget.threads as u64;
-    let results = std::thread::scope(|scope| {
+    let results = threads::scope(|scope| {
         let counter = &counter;
         let workers: Vec<_> = (0..threads)
             .map(|i| scope.spawn(move || counter.work(first + i)))

@@ -9,6 +9,7 @@ use crate::progress::{Context, joined_all};
 use crate::sample::Sampled;
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
 use crate::store::{Kind, PartInfo, disk};
+use crate::threads;
 use crate::workspace::{StageRecord, Workspace};
 use serde::{Deserialize, Serialize};
 
@@ -227,7 +228,7 @@ impl Full {
         if threads == 1 {
             look_up(window)?;
         } else {
-            std::thread::scope(|scope| {
+            threads::scope(|scope| {
                 let workers: Vec<_> = window
                     .chunks_mut(each)
                     .map(|piece| scope.spawn(move || look_up(piece)))

@@ -4,6 +4,7 @@ use crate::ids::Key;
 use crate::merge::{PostingsEntry, PostingsReader};
 use crate::progress::{Context, joined};
 use crate::store::disk;
+use crate::threads;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -57,7 +58,7 @@ pub(super) fn each_list<K: Key>(
             reader.finish()?;
         }
     };
-    std::thread::scope(|scope| {
+    threads::scope(|scope| {
         let threads = context.budget.threads.min(postings.ranges.max(1) as usize);
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         while workers.iter().any(|worker| !worker.is_finished()) {

@@ -7,6 +7,7 @@ use crate::numbers::counted;
 use crate::progress::{Context, Unit, joined_all};
 use crate::sample::Sampled;
 use crate::store::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION, disk};
+use crate::threads;
 use crate::workers::Queue;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
@@ -375,7 +376,7 @@ fn count<K: Key>(
         Ok(counts)
     };
     let threads = context.budget.threads;
-    let results = std::thread::scope(|scope| {
+    let results = threads::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         joined_all(stage, workers)
     })?;

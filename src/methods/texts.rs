@@ -15,6 +15,7 @@ use crate::collection::{
 use crate::numbers::counted;
 use crate::progress::{Context, Unit, caught, joined_all};
 use crate::store::disk;
+use crate::threads;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 use std::path::Path;
@@ -207,7 +208,7 @@ impl<'a> Texts<'a> {
         let made = if threads == 1 {
             vec![caught(self.stage, work)?]
         } else {
-            std::thread::scope(|scope| {
+            threads::scope(|scope| {
                 let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
                 joined_all(self.stage, workers)
             })?

@@ -15,7 +15,7 @@ use crate::sample::{self, PlanGiven, SampleEntry, Sampling};
 use crate::sort::{self, RunsEntry};
 use crate::store::disk;
 use crate::workspace::{Cost, MANIFEST_FILE, Manifest, StageRecordKind, Workspace};
-use crate::{Error, Result, cluster, process};
+use crate::{Error, Result, cluster, process, threads};
 
 mod lines;
 mod parameters;
@@ -129,6 +129,7 @@ pub(crate) fn stage<T>(
     run: impl FnOnce(&mut Workspace) -> Result<T>,
 ) -> Result<T> {
     let (wall, cpu) = (Instant::now(), process::cpu_seconds());
+    let undivided = threads::course_seconds();
     let result = run(workspace);
     let wall_seconds = wall.elapsed().as_secs_f64();
     let cost = workspace
@@ -140,6 +141,7 @@ pub(crate) fn stage<T>(
     if ran {
         cost.wall_seconds += wall_seconds;
         cost.cpu_seconds += process::cpu_seconds() - cpu;
+        cost.undivided_seconds += threads::course_seconds() - undivided;
         cost.peak_bytes = cost.peak_bytes.max(process::peak_bytes());
     }
     let Cost { wall_seconds, .. } = *cost;

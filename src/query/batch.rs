@@ -7,6 +7,7 @@ use crate::ids::Key;
 use crate::measure::{Criterion, Measure};
 use crate::progress::{Context, caught, joined_all};
 use crate::store::disk;
+use crate::threads;
 use crate::workspace::Workspace;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -319,7 +320,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         let results = if context.budget.threads == 1 {
             vec![caught(STAGE, work)?]
         } else {
-            std::thread::scope(|scope| {
+            threads::scope(|scope| {
                 let workers: Vec<_> = (0..context.budget.threads)
                     .map(|_| scope.spawn(work))
                     .collect();

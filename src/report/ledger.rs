@@ -243,6 +243,9 @@ pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
         // A fold, because `sum()` of no values is -0.0.
         wall_seconds: costs.clone().fold(0.0, |sum, cost| sum + cost.wall_seconds),
         cpu_seconds: costs.clone().fold(0.0, |sum, cost| sum + cost.cpu_seconds),
+        undivided_seconds: costs
+            .clone()
+            .fold(0.0, |sum, cost| sum + cost.undivided_seconds),
         peak_bytes: costs.map(|cost| cost.peak_bytes).max().unwrap_or(0),
     };
     rows.push(("all", all));

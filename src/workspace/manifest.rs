@@ -326,6 +326,11 @@ pub struct Cost {
     pub wall_seconds: f64,
     /// Seconds of CPU time, user and system, all threads.
     pub cpu_seconds: f64,
+    /// Seconds of CPU time that no number of cores would divide ([`crate::threads`]): those of the
+    /// thread that runs the stage, or of its busiest thread where there are several. 0 in
+    /// directories of version 0.1.0.
+    #[serde(default)]
+    pub undivided_seconds: f64,
     /// Peak resident memory of the process up to the end of the stage, in bytes. It includes
     /// earlier stages of the same process. 0 if the system does not report it.
     pub peak_bytes: u64,

@@ -32,6 +32,7 @@ use crate::numbers::counted;
 use crate::progress::{Context, Unit, caught, joined};
 use crate::read::InputFile;
 use crate::store::disk;
+use crate::threads;
 use crate::workspace::Workspace;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -129,7 +130,7 @@ fn together<K: Key>(
     let position = AtomicU64::new(0);
     let (to_work, work): (Sender<Work>, Receiver<Work>) = bounded(threads * 2);
     let (to_writer, done): (Sender<Done>, Receiver<Done>) = bounded(threads * 2);
-    std::thread::scope(|scope| {
+    threads::scope(|scope| {
         let (credit, position) = (&credit, &position);
         let reader = scope.spawn(move || -> Result<()> {
             while let Some(work) = feeder.next()? {

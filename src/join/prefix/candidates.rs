@@ -10,6 +10,7 @@ use crate::progress::joined_all;
 use crate::sample::SampleEntry;
 use crate::sort::{Record, RunEntry, RunWriter};
 use crate::store::{PartInfo, disk};
+use crate::threads;
 use crate::union_find::SharedUnionFind;
 use crate::workspace::Workspace;
 use std::path::PathBuf;
@@ -197,7 +198,7 @@ pub(super) fn run<K: Key>(
         capacity,
         done: Mutex::new(0),
     };
-    let results = std::thread::scope(|scope| {
+    let results = threads::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|_| scope.spawn(|| Worker::new(&shared).work()))
             .collect();

@@ -14,6 +14,7 @@ use crate::progress::{Unit, caught, joined_all};
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
 use crate::store::{HEADER_BYTES, Kind, disk};
+use crate::threads;
 use crate::union_find::SharedUnionFind;
 use crate::workspace::Workspace;
 
@@ -275,7 +276,7 @@ impl Verifying<'_, '_> {
         let results = if threads == 1 {
             vec![caught(STAGE, || work(window))?]
         } else {
-            std::thread::scope(|scope| {
+            threads::scope(|scope| {
                 let workers: Vec<_> = pieces
                     .map(|piece| scope.spawn(move || work(piece)))
                     .collect();

@@ -1,0 +1,108 @@
+//! Threads that live within a scope, and the CPU time without which no number of cores ends a stage.
+//!
+//! A thread's *own course* is the CPU time that it has used, and for each scope that it opened, by
+//! how much the busiest thread of the scope was busier than it was meanwhile. A stage that takes
+//! 10 CPU seconds, of which its own course is 2, becomes at most 5 times as fast with more cores:
+//! work that is not divided is in its own course.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::ScopedJoinHandle;
+
+use rustix::time::{ClockId, clock_gettime};
+
+thread_local! {
+    /// Nanoseconds that the threads of this thread's scopes took longer than this thread.
+    static WAITED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Seconds of CPU time in the own course of this thread.
+#[must_use]
+pub fn course_seconds() -> f64 {
+    course() as f64 / 1e9
+}
+
+/// Nanoseconds of CPU time in the own course of this thread.
+fn course() -> u64 {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    let nanoseconds = used.tv_sec * 1_000_000_000 + used.tv_nsec;
+    nanoseconds as u64 + WAITED.get()
+}
+
+/// A scope of threads.
+pub(crate) struct Scope<'scope, 'env> {
+    scope: &'scope std::thread::Scope<'scope, 'env>,
+    busiest: Arc<AtomicU64>,
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Starts a thread.
+    pub fn spawn<T: Send + 'scope>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'scope,
+    ) -> ScopedJoinHandle<'scope, T> {
+        let busiest = self.busiest.clone();
+        self.scope.spawn(move || {
+            let done = work();
+            busiest.fetch_max(course(), Ordering::Relaxed);
+            done
+        })
+    }
+}
+
+/// Like [`std::thread::scope`], and counts what its threads use.
+pub(crate) fn scope<'env, T>(work: impl for<'scope> FnOnce(Scope<'scope, 'env>) -> T) -> T {
+    let busiest = Arc::new(AtomicU64::new(0));
+    let before = course();
+    let done = std::thread::scope(|scope| {
+        work(Scope {
+            scope,
+            busiest: busiest.clone(),
+        })
+    });
+    let meanwhile = course() - before;
+    let longer = busiest.load(Ordering::Relaxed).saturating_sub(meanwhile);
+    WAITED.set(WAITED.get() + longer);
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Uses this many milliseconds of CPU time.
+    fn work(milliseconds: u64) {
+        let until = course() + milliseconds * 1_000_000;
+        while course() < until {
+            std::hint::spin_loop();
+        }
+    }
+
+    #[test]
+    fn what_is_not_divided_counts_and_what_is_divided_does_not() {
+        let before = course();
+        work(20);
+        scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| work(30));
+            }
+            work(10);
+        });
+        scope(|scope| {
+            scope.spawn(|| {
+                work(10);
+                // A scope within a scope is part of its thread's course.
+                super::scope(|scope| {
+                    for milliseconds in [20, 30] {
+                        scope.spawn(move || work(milliseconds));
+                    }
+                });
+            });
+            scope.spawn(|| work(15));
+        });
+        let milliseconds = (course() - before) / 1_000_000;
+        // 20, 30 and 10 + 30, of 345 in all. Starting threads costs some more.
+        assert!((90..200).contains(&milliseconds), "{milliseconds}");
+    }
+}
