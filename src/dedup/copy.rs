@@ -342,30 +342,35 @@ impl<O: MemberSink> Kept<'_, O> {
 /// The end of a removed record, which decides how it is separated from the next one.
 #[derive(Default)]
 struct Ending {
-    first: Option<bool>,
+    first: Vec<u8>,
     last: u8,
 }
 
+/// What a WARC record begins with.
+const WARC: &[u8] = b"WARC/";
+
 impl Ending {
+    /// A record comes in pieces of any length.
     fn see(&mut self, bytes: &[u8]) {
-        self.first.get_or_insert(bytes.starts_with(b"WARC/"));
+        let missing = WARC.len() - self.first.len();
+        self.first.extend(bytes.iter().take(missing));
         self.last = bytes.last().copied().unwrap_or(self.last);
     }
 
     fn write(&self, out: &mut dyn MemberSink) -> io::Result<()> {
-        match self.first {
-            Some(true) => out.write_all(b"\r\n\r\n"),
-            _ if self.last == b'\n' => Ok(()),
+        match self.last {
+            _ if self.first == WARC => out.write_all(b"\r\n\r\n"),
+            b'\n' => Ok(()),
             _ => out.write_all(b"\n"),
         }
     }
 
     /// Each WARC record is a member of its own.
     fn end_member(&self, out: &mut dyn MemberSink) -> io::Result<()> {
-        match self.first {
-            Some(true) => out.end_member(),
-            _ => Ok(()),
+        if self.first == WARC {
+            out.end_member()?;
         }
+        Ok(())
     }
 }
 
@@ -373,8 +378,8 @@ impl Ending {
 mod tests {
     use super::*;
 
-    /// Reads the pieces that it was made of, each a member.
-    struct Parts(Vec<Vec<u8>>, u64);
+    /// Reads the pieces that it was made of, each a member, a few bytes at a time.
+    struct Parts(Vec<Vec<u8>>, u64, usize);
 
     impl Read for Parts {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
@@ -386,7 +391,7 @@ mod tests {
                 return Ok(0);
             };
             self.1 = self.1.max(1);
-            let n = part.len().min(out.len()).min(7);
+            let n = part.len().min(out.len()).min(self.2);
             out[..n].copy_from_slice(&part[..n]);
             part.drain(..n);
             Ok(n)
@@ -438,7 +443,7 @@ mod tests {
             }
         }
         let (mut out, mut removed) = (Out::default(), Out::default());
-        let mut input = Parts(vec![bytes], 0);
+        let mut input = Parts(vec![bytes], 0, 7);
         let whole = copy(&mut input, spans.into_iter(), &mut out, Some(&mut removed)).unwrap();
         let text = |out: Out| String::from_utf8([out.0.concat(), out.1].concat()).unwrap();
         (text(out), text(removed), whole)
@@ -499,11 +504,36 @@ mod tests {
                 member: None,
             })
         });
-        let mut input = Parts(parts.map(|part| part.as_bytes().to_vec()).to_vec(), 0);
+        let mut input = Parts(parts.map(|part| part.as_bytes().to_vec()).to_vec(), 0, 7);
         let mut out = Out::default();
         copy(&mut input, spans, &mut out, None).unwrap();
         out.end_member().unwrap();
         assert_eq!(out.0, [parts[0].as_bytes(), parts[2].as_bytes()]);
+    }
+
+    /// A read may end anywhere, also within the first bytes of a record.
+    #[test]
+    fn removed_records_are_members_however_they_are_read() {
+        let parts = ["WARC/1 one", "WARC/1 two", "WARC/1 three"];
+        for most in 1..20 {
+            let mut at = 0;
+            let spans = parts.map(|part| {
+                let offset = at;
+                at += part.len() as u64 + 4;
+                Ok::<_, ()>(Span {
+                    offset,
+                    length: part.len() as u64,
+                    kept: false,
+                    member: None,
+                })
+            });
+            let bytes = parts.map(|part| format!("{part}\r\n\r\n").into_bytes());
+            let mut input = Parts(bytes.to_vec(), 0, most);
+            let (mut out, mut removed) = (Out::default(), Out::default());
+            copy(&mut input, spans.into_iter(), &mut out, Some(&mut removed)).unwrap();
+            removed.end_member().unwrap();
+            assert_eq!(removed.0, bytes, "{most} bytes at a time");
+        }
     }
 
     #[test]
@@ -519,7 +549,7 @@ mod tests {
         };
         let mut out = Out::default();
         let spans = [span(0, true), span(8, true)].into_iter();
-        copy(&mut Parts(vec![text.to_vec()], 0), spans, &mut out, None).unwrap();
+        copy(&mut Parts(vec![text.to_vec()], 0, 7), spans, &mut out, None).unwrap();
         assert_eq!(out.1, b"{\"a\":1,\"x\":0}\n{\"b\":2,\"x\":0}\n");
     }
 
@@ -538,7 +568,7 @@ mod tests {
             vec![span(9, 1)],
             vec![span(0, 3), span(2, 1)],
         ] {
-            let mut input = Parts(vec![b"12345678".to_vec()], 0);
+            let mut input = Parts(vec![b"12345678".to_vec()], 0, 7);
             let copied = copy(&mut input, spans.into_iter(), &mut Out::default(), None);
             assert!(matches!(copied, Err(Failed::Place(_))));
         }
