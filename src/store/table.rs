@@ -103,6 +103,18 @@ impl From<Option<u32>> for Cell<'_> {
     }
 }
 
+impl<'a> From<Option<&'a str>> for Cell<'a> {
+    fn from(value: Option<&'a str>) -> Self {
+        value.map_or(Cell::Null, Cell::Text)
+    }
+}
+
+impl From<Option<u64>> for Cell<'_> {
+    fn from(value: Option<u64>) -> Self {
+        value.map_or(Cell::Null, Cell::U64)
+    }
+}
+
 impl From<Option<f64>> for Cell<'_> {
     fn from(value: Option<f64>) -> Self {
         value.map_or(Cell::Null, Cell::F64)
