@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use lookalike::cluster::{TABLE_FILES, TablesEntry};
-use lookalike::inspect::verify;
+use lookalike::inspect::{inspect, verify};
 use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
 use lookalike::{Error, outputs};
@@ -423,7 +423,16 @@ fn outputs_do_not_replace_tables() {
     Run::default()
         .run(&[&sample_corpora("trec-web/a.gz")], &out)
         .unwrap();
+    let mut workspace = pipeline::open(&out).unwrap();
+    pipeline::tables(
+        &mut workspace,
+        &Run::default().context(&Stop::default(), &Silent),
+    )
+    .unwrap();
     for name in TABLE_FILES {
+        // Nor are they taken for damaged parts.
+        let error = inspect(&out.join(name), 1, &mut |_| Ok(true)).unwrap_err();
+        assert!(error.help().unwrap().contains("DuckDB"), "{error}");
         let error = outputs::check(&out.join(name), None, &[]).unwrap_err();
         assert!(error.to_string().contains("output directory"), "{error}");
     }
