@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use lookalike::cluster::{TABLE_FILES, TablesEntry};
+use lookalike::cluster::{ResultFormat, TABLE_FILES, TablesEntry};
 use lookalike::inspect::{inspect, verify};
 use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
@@ -447,4 +447,76 @@ fn too_little_memory_is_refused_with_what_would_do() {
     let (memory, ()) = least_memory(|memory| tables(&run.clone().memory(memory), &out));
     assert!(memory > 32 << 20, "{memory}");
     compare(&out, "the least memory");
+}
+
+/// The columns of a file as `FORMAT.md` lists them: name and type.
+fn described(file: &str) -> Vec<(String, String)> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("FORMAT.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, section) = page.split_once(&format!("# {file}\n")).expect(file);
+    let (_, table) = section.split_once("| --- | --- | --- |\n").unwrap();
+    let lines = table.lines().take_while(|line| line.starts_with("| "));
+    lines
+        .map(|line| {
+            let mut cells = line.split('|').map(str::trim).skip(1);
+            let name = cells.next().unwrap().trim_matches('`').to_string();
+            (name, cells.next().unwrap().to_string())
+        })
+        .collect()
+}
+
+/// The columns of a file: name and type.
+fn columns(path: &Path) -> Vec<(String, String)> {
+    use parquet::basic::{LogicalType, Type as Physical};
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+
+    let reader = SerializedFileReader::new(fs::File::open(path).unwrap()).unwrap();
+    let schema = reader.metadata().file_metadata().schema_descr();
+    let column = |column: &parquet::schema::types::ColumnDescPtr| {
+        let kind = match (column.physical_type(), column.logical_type_ref()) {
+            (Physical::INT32, Some(kind)) if *kind == LogicalType::integer(32, false) => "UINT32",
+            (Physical::INT64, None) => "INT64",
+            (Physical::DOUBLE, None) => "DOUBLE",
+            (Physical::BYTE_ARRAY, Some(LogicalType::String)) => "STRING",
+            other => panic!("{}: {other:?}", column.name()),
+        };
+        let null = match column.max_def_level() {
+            0 => "",
+            _ => " or null",
+        };
+        (column.name().to_string(), format!("{kind}{null}"))
+    };
+    schema.columns().iter().map(column).collect()
+}
+
+#[test]
+fn the_page_on_formats_lists_the_columns() {
+    use lookalike::dedup::{self, DedupConfig, Form, KEPT_TABLE, REMOVED_TABLE};
+
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("out");
+    let run = Run::default();
+    run.run(&[&sample_corpora("jsonl")], &out).unwrap();
+    tables(&run, &out).unwrap();
+    for name in TABLE_FILES {
+        assert_eq!(columns(&out.join(name)), described(name), "{name}");
+    }
+    let lists = place.path().join("lists");
+    let config = DedupConfig {
+        form: Form::Lists,
+        results: ResultFormat::Parquet,
+        ..DedupConfig::default()
+    };
+    let stop = Stop::default();
+    let workspace = pipeline::open(&out).unwrap();
+    dedup::run(
+        &workspace,
+        &config,
+        (&lists, None),
+        &run.context(&stop, &Silent),
+    )
+    .unwrap();
+    for name in [KEPT_TABLE, REMOVED_TABLE] {
+        assert_eq!(columns(&lists.join(name)), described(name), "{name}");
+    }
 }
