@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks copies of Parquet files by other readers: pyarrow, DuckDB and Polars.
+"""Checks result files and copies of Parquet files by other readers: pyarrow, DuckDB and Polars.
 
     python3 -m venv DIR && DIR/bin/pip install pyarrow duckdb polars pytz
     DIR/bin/python scripts/check-parquet.py [PROGRAM]
@@ -7,13 +7,16 @@
 PROGRAM is target/release/lookalike unless it is given.
 
 Writes files of all types, codecs and page versions, deduplicates them with `lookalike dedup`, and compares
-schemas and values of what is kept, removed and annotated. Exits with 0 and says so where the packages are missing.
+schemas and values of what is kept, removed and annotated. Then runs the sample corpora with `--results parquet`, and
+compares the types and every value of the result files with the text files. Exits with 0 and says so where the packages
+are missing.
 """
 
 import datetime
 import decimal
-import os
+import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -136,11 +139,130 @@ def check(path):
     return "same"
 
 
+def cells(path):
+    """The rows of a TSV file as dictionaries of text, without comments and escapes."""
+    lines = [line for line in path.read_bytes().decode().split("\n") if line]
+    while lines[0].startswith("# "):
+        lines.pop(0)
+    names = lines.pop(0).split("\t")
+    return [dict(zip(names, map(unescaped, line.split("\t")))) for line in lines]
+
+
+def unescaped(cell):
+    """What a cell of a TSV file stands for."""
+    plain = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r"}
+    whole = re.sub(
+        r"(?:\\x[0-9a-f]{2})+|\\[\\tnr]",
+        lambda found: plain.get(found[0]) or bytes.fromhex(found[0].replace("\\x", "")).decode(),
+        cell,
+    )
+    return whole
+
+
+def members(path):
+    """The members of clusters as rows of clusters.parquet, without the numbers of documents."""
+    rows = []
+    for line in path.read_text().splitlines():
+        cluster = json.loads(line)
+        for member in cluster["members"]:
+            rows.append({"cluster": cluster["id"], "representative": cluster["representative"], **member})
+    return rows
+
+
+def removed(path):
+    """The lines of removed.jsonl as rows of removed.parquet, without the numbers of documents."""
+    rows = []
+    for line in path.read_text().splitlines():
+        row = json.loads(line)
+        survivor = row.pop("survivor", {})
+        rows.append(row | {f"survivor_{name}": value for name, value in survivor.items()})
+    return rows
+
+
+TYPES = {"docno": "VARCHAR", "url": "VARCHAR", "file": "VARCHAR", "md5": "VARCHAR", "kind": "VARCHAR"}
+TYPES |= {"representative": "VARCHAR", "reason": "VARCHAR", "docno_a": "VARCHAR", "docno_b": "VARCHAR"}
+TYPES |= {"survivor_file": "VARCHAR", "survivor_docno": "VARCHAR", "resemblance": "DOUBLE", "score": "DOUBLE"}
+TYPES |= {name: "BIGINT" for name in ["words", "record", "offset", "shingles_union", "survivor_record"]}
+
+
+def result_file(path, expected):
+    """Compares a result file, as three programs read it, with the rows of a text file."""
+    by_duckdb = duckdb.sql(f"select * from '{path}'")
+    types = [TYPES.get(name, "UINTEGER") for name in by_duckdb.columns]
+    # The words of a pair are lengths, as wide as the other sizes.
+    assert [str(kind) for kind in by_duckdb.types] == types, f"types by DuckDB: {by_duckdb.types}"
+    rows = [dict(zip(by_duckdb.columns, row)) for row in by_duckdb.fetchall()]
+    assert polars.read_parquet(path).to_dicts() == rows, "values by Polars"
+    assert polars.scan_parquet(path).collect().height == len(rows), "rows by a lazy scan of Polars"
+    table = pq.read_table(path)
+    assert table.to_pylist() == rows, "values by pyarrow"
+    assert pq.ParquetFile(path).metadata.created_by.startswith("lookalike "), "created_by"
+    assert len(rows) == len(expected), f"{len(rows)} rows, {len(expected)} in the text"
+    for row, text in zip(rows, expected):
+        for name, value in text.items():
+            found = row[name]
+            if found is None or value in (None, ""):
+                assert found is None and value in (None, "") or name == "url" and found == value, f"{name}: {row}, {text}"
+            elif isinstance(found, float):
+                assert abs(found - float(value)) <= 0.500001e-6, f"{name}: {row}, {text}"
+            elif isinstance(value, str) and not isinstance(found, str):
+                assert found == int(value), f"{name}: {row}, {text}"
+            else:
+                assert found == value, f"{name}: {row}, {text}"
+    return rows
+
+
+def results(program, directory):
+    """Runs the sample corpora, and checks every result file."""
+    corpora = [name for name in ["jsonl", "trec-web", "trec-sgml", "warc", "mail", "files"]]
+    questions = [[], ["--threshold", "0.3"], ["--threshold", "0.3", "--pairs", "none"], ["--sampling", "1/4"]]
+    questions += [["--score", "containment"], ["--score", "s3", "--threshold", "0.3"], ["--score", "s4", "--threshold", "0.1"]]
+    for corpus in corpora:
+        inputs = REPOSITORY / "sample-corpora" / corpus
+        for number, question in enumerate(questions):
+            out = directory / f"{corpus}-{number}"
+            run = [program, "run", inputs, "-o", out, "--quiet", "--results", "parquet", *question]
+            subprocess.run(run, check=True)
+            pairs = result_file(out / "pairs.parquet", cells(out / "pairs.tsv"))
+            result_file(out / "clusters.parquet", members(out / "clusters.jsonl"))
+            result_file(out / "documents.parquet", cells(out / "documents.tsv"))
+            joined = duckdb.sql(
+                f"select count(*) from '{out}/pairs.parquet' p"
+                f" join '{out}/documents.parquet' a on p.document_a = a.document and p.docno_a = a.docno"
+                f" join '{out}/documents.parquet' b on p.document_b = b.document and p.docno_b = b.docno"
+            ).fetchall()[0][0]
+            assert joined == len(pairs), "pairs joined with documents"
+            if not question:
+                exact = duckdb.sql(f"select count(*) from '{out}/pairs.parquet' where resemblance != shared / shingles_union")
+                assert exact.fetchall()[0][0] == 0, "resemblance as a fraction"
+                kept = duckdb.sql(
+                    f"select count(*) from '{out}/documents.parquet' d left join '{out}/clusters.parquet' c using (document)"
+                    " where c.kind is null or c.kind = 'representative'"
+                ).fetchall()[0][0]
+                clusters = duckdb.sql(f"select count(distinct cluster) from '{out}/clusters.parquet'").fetchall()[0][0]
+                rows = [row["cluster"] for row in cells(out / "documents.tsv")]
+                assert kept == rows.count("") + clusters, "documents kept"
+            key = duckdb.sql(
+                f"select decode(value) from parquet_kv_metadata('{out}/pairs.parquet')"
+                " where decode(key) = 'lookalike.format'"
+            )
+            assert key.fetchall() == [("lookalike 1",)], "metadata"
+        gone = directory / f"{corpus}-gone"
+        for form in ["tsv", "parquet"]:
+            command = [program, "dedup", "--from", directory / f"{corpus}-1", "--rule", "cluster", "--quiet"]
+            command += ["-o", directory / f"{corpus}-kept", "--removed", gone, "--results", form]
+            subprocess.run(command, check=True)
+        result_file(gone / "removed.parquet", removed(gone / "removed.jsonl"))
+        print(f"results of {corpus}: same, {len(questions)} runs")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         write(directory)
         program = sys.argv[1] if len(sys.argv) > 1 else REPOSITORY / "target" / "release" / "lookalike"
+        (directory / "results").mkdir()
+        results(program, directory / "results")
         for path in sorted(directory.glob("*.parquet")):
             # Each file by itself: equal rows of two files would be duplicates.
             work = directory / "work" / path.stem

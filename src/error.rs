@@ -472,6 +472,9 @@ impl Error {
                      lookalike follows no links inside an output directory{elsewhere}"
                 )
             }
+            Error::NotOurs { found, .. } if found.starts_with(b"PAR1") => {
+                "it is a Parquet file: read it with DuckDB, Polars or pandas".into()
+            }
             Error::NotOurs { .. } => {
                 "check that this is the right file; if it belongs to an output directory, it is \
                  damaged: delete it and repeat the command that made it"

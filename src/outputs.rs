@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::cluster::{DERIVED_FILES, RESULT_FILES};
+use crate::cluster::{DERIVED_FILES, RESULT_FILES, TABLE_FILES};
 use crate::read::lasting;
 use crate::sample::plan::PLAN_FILE;
 use crate::store::disk;
@@ -163,6 +163,7 @@ fn taken_in<'p>(parent: &'p Path, name: &OsStr, home: Option<&Path>) -> Result<O
             None => FILES
                 .iter()
                 .chain(&RESULT_FILES)
+                .chain(&TABLE_FILES)
                 .chain(&DERIVED_FILES)
                 .any(|file| name == *file),
             Some(inner) => DIRECTORIES.iter().any(|directory| inner == *directory),

@@ -14,7 +14,7 @@ use lookalike::workspace::Workspace;
 use lookalike::{Error, Result, pipeline};
 
 use super::context::with_context;
-use super::flags::{CollectionFlags, CriterionFlags, Limits, Output};
+use super::flags::{CollectionFlags, CriterionFlags, Limits, Output, Results};
 
 /// Options of `dedup`.
 #[derive(Debug, Args)]
@@ -32,6 +32,16 @@ use super::flags::{CollectionFlags, CriterionFlags, Limits, Output};
              format, compression and order. The same command continues a directory that it began.",
         ),
     "keep_text" => arg.hide(true),
+    "results" => arg
+        .help("Format of the lists of documents: tsv or parquet")
+        .long_help(
+            "Format of the lists of documents: tsv or parquet\n\n\
+             parquet writes removed.parquet in place of removed.jsonl, and with --ids-only \
+             kept.parquet and removed.parquet in place of the .tsv files. The working directory \
+             gets pairs.parquet, clusters.parquet and documents.parquet beside its text files, \
+             unless it is given by --from.\n\n\
+             Example: --removed removed --results parquet",
+        ),
     _ => arg,
 }))]
 pub struct Options {
@@ -43,7 +53,8 @@ pub struct Options {
     ///
     /// The directory mirrors the inputs, like KEPT. removed.jsonl in it has a line for each removed
     /// document: its file, record number, docno and byte offset, the reason, the document that was
-    /// kept in its place, their resemblance, and the cluster.
+    /// kept in its place, their resemblance, and the cluster. With --results parquet it is a table,
+    /// removed.parquet.
     ///
     /// Example: --removed removed
     #[arg(long, value_name = "DIR")]
@@ -131,6 +142,8 @@ pub struct Options {
     #[arg(long, hide_short_help = true)]
     link: bool,
     #[command(flatten)]
+    results: Results,
+    #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
     printed: Output,
@@ -164,6 +177,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             _ => Form::Records,
         },
         link: options.link,
+        results: options.results.results,
     };
     let criterion = options.comparison.criterion();
     if !matches!(
@@ -204,8 +218,11 @@ pub fn run(options: &Options) -> Result<ExitCode> {
                     Workspace::look_whether_free(&work)?;
                     let inputs = flags.list_for(&work)?;
                     let strict = flags.strict;
-                    pipeline::run(&inputs, &work, &collection, &parameters, strict, context)?;
-                    pipeline::open(&work)?
+                    let summary =
+                        pipeline::run(&inputs, &work, &collection, &parameters, strict, context)?;
+                    let mut workspace = pipeline::open(&work)?;
+                    options.results.complete(&mut workspace, summary, context)?;
+                    workspace
                 }
             };
             let summary = dedup::run(&workspace, &config, outputs, context)?;

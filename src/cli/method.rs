@@ -11,7 +11,7 @@ use lookalike::report::{GraphFormat, write_graph};
 use lookalike::{Result, pipeline};
 
 use super::context::with_context;
-use super::flags::{Limits, Output};
+use super::flags::{Limits, Output, Results};
 use super::run::print;
 
 /// Options of `method`.
@@ -28,6 +28,8 @@ pub struct Options {
     /// End when standard input does: `compare`, which started this process, has ended.
     #[arg(long, hide = true)]
     with_parent: bool,
+    #[command(flatten)]
+    results: Results,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -53,6 +55,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             let mut base = pipeline::open(directory)?;
             pipeline::catalogued(&mut base, context)?;
             let (mut made, summary) = methods::run(&base, &spec, context)?;
+            let summary = options.results.complete(&mut made, summary, context)?;
             if options.graph {
                 for format in GraphFormat::ALL {
                     let output = made.directory().join(format.file_name());

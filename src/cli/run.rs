@@ -13,7 +13,7 @@ use lookalike::workspace::Workspace;
 use lookalike::{Result, pipeline};
 
 use super::context::with_context;
-use super::flags::{CollectionFlags, JoinFlags, Limits, Output};
+use super::flags::{CollectionFlags, JoinFlags, Limits, Output, Results};
 
 /// Options of `run`.
 #[derive(Debug, Args)]
@@ -37,6 +37,8 @@ pub struct RunOptions {
         help_heading = "Pairs"
     )]
     method: Option<Spec>,
+    #[command(flatten)]
+    results: Results,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -63,6 +65,8 @@ pub struct JoinOptions {
     #[command(flatten)]
     join: JoinFlags,
     #[command(flatten)]
+    results: Results,
+    #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
     output: Output,
@@ -74,6 +78,8 @@ pub struct ClusterOptions {
     /// Output directory of an earlier `join` or `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
+    #[command(flatten)]
+    results: Results,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -103,6 +109,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
                     context,
                 )?,
             };
+            let summary = options.results.complete_in(out, summary, context)?;
             print(&summary, out, &options.output)
         },
     )
@@ -123,7 +130,8 @@ fn run_method(options: &RunOptions, spec: &Spec) -> Result<ExitCode> {
             let mut workspace =
                 pipeline::ingest(&inputs, &flags.output, &config, flags.strict, context)?;
             workspace.commit(&[])?;
-            let (made, summary) = methods::run(&workspace, spec, context)?;
+            let (mut made, summary) = methods::run(&workspace, spec, context)?;
+            let summary = options.results.complete(&mut made, summary, context)?;
             print(&summary, made.directory(), &options.output)
         },
     )
@@ -160,6 +168,7 @@ pub fn join(options: &JoinOptions) -> Result<ExitCode> {
             pipeline::join(&mut workspace, &parameters, context)?;
             // The results of the pairs that were there are gone, so make those of the new pairs.
             let summary = pipeline::cluster(&mut workspace, context)?;
+            let summary = options.results.complete(&mut workspace, summary, context)?;
             print(&summary, &options.directory, &options.output)
         },
     )
@@ -171,6 +180,7 @@ pub fn cluster(options: &ClusterOptions) -> Result<ExitCode> {
         |context| {
             let mut workspace = pipeline::open(&options.directory)?;
             let summary = pipeline::cluster(&mut workspace, context)?;
+            let summary = options.results.complete(&mut workspace, summary, context)?;
             print(&summary, &options.directory, &options.output)
         },
     )

@@ -8,7 +8,8 @@
 //! # In and out
 //! In: the pair list, the catalogue, the segments. Out: `pairs.tsv`, `clusters.jsonl`,
 //! `exact-duplicates.tsv`, `documents.tsv`, `rejects.jsonl`. The stage writes each one under a
-//! temporary name and renames it. It writes all of them, even those that are empty.
+//! temporary name and renames it. It writes all of them, even those that are empty. If wanted,
+//! [`write_tables`] makes Parquet files of the first two and of `documents.tsv`.
 //!
 //! # Algorithm
 //! 1. Union the documents of every pair, and every document with its representative. The least
@@ -28,7 +29,10 @@
 mod results;
 
 pub use results::cell;
-pub use results::{ClusterStats, RESULT_FILES, ResultsEntry, run};
+pub use results::{
+    ClusterStats, RESULT_FILES, ResultFormat, ResultsEntry, TABLE_FILES, TablesEntry, run,
+    write_tables,
+};
 pub(crate) use results::{reject_line, write_rejects};
 
 /// Files that later commands make from the results. They are removed together with the results.

@@ -28,7 +28,8 @@ pub(crate) struct InputRecords<'w> {
 impl<'w> InputRecords<'w> {
     /// All records.
     pub fn all(workspace: &'w Workspace) -> InputRecords<'w> {
-        InputRecords::of_file(workspace, 0)
+        // The segments of a method's directory do not say where reading continues.
+        InputRecords::from_segment(workspace, 0)
     }
 
     /// The records from the beginning of the first segment that has records of a file.
@@ -36,6 +37,11 @@ impl<'w> InputRecords<'w> {
         let segments = records::segments(&workspace.manifest);
         let begin = Cursor { file, event: 0 };
         let first = segments.partition_point(|segment| segment.next <= begin);
+        InputRecords::from_segment(workspace, first)
+    }
+
+    fn from_segment(workspace: &'w Workspace, first: usize) -> InputRecords<'w> {
+        let segments = records::segments(&workspace.manifest);
         InputRecords {
             workspace,
             segments: segments[first..].iter(),

@@ -96,6 +96,7 @@ impl StageRecord for Segments {
         "joining",
         "pairs",
         "results",
+        "tables",
     ];
 
     fn parts(&self) -> Vec<(Kind, &PartInfo)> {

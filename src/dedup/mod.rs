@@ -3,7 +3,7 @@
 //! # In and out
 //! In: a collection with the list of its pairs, and the inputs that it was read from. Out: each
 //! input file again, in its format and compression, without the redundant records; if wanted, the
-//! removed records in the same layout, and `removed.jsonl`, which names for each of them the
+//! removed records in the same layout, and `removed.jsonl` or `removed.parquet`, which names for each of them the
 //! document because of which it went.
 //!
 //! # Algorithm
@@ -51,6 +51,7 @@ use std::sync::atomic::Ordering;
 use serde::Serialize;
 
 use crate::budget::ByteSize;
+use crate::cluster::ResultFormat;
 use crate::collection::{self, Catalogue};
 use crate::ids::FingerprintKind;
 use crate::join::PairsEntry;
@@ -63,7 +64,7 @@ use crate::workspace::{INPUTS_FILE, InputList, Workspace};
 use crate::{Error, Result};
 
 pub use choose::Removal;
-pub use evidence::{KEPT_LIST, REMOVED_FILE, REMOVED_LIST};
+pub use evidence::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE};
 pub use output::PRIVATE;
 pub use policy::{Policy, Rule};
 
@@ -126,6 +127,10 @@ pub struct DedupConfig {
     pub form: Form,
     /// Link files that lose nothing to the inputs, in place of copies.
     pub link: bool,
+    /// The format of the lists of documents. A directory may have them in both formats, so it does
+    /// not decide which command may continue a directory.
+    #[serde(skip)]
+    pub results: ResultFormat,
 }
 
 /// Counts of a deduplication.
@@ -191,10 +196,11 @@ fn check(
             limit: limit.into(),
         })
     };
-    if removed.is_some() && inputs.iter().any(|input| input.docno == REMOVED_FILE) {
+    let evidence = evidence::file_name(config.results);
+    if removed.is_some() && inputs.iter().any(|input| input.docno == evidence) {
         return refuse(
             "removed",
-            REMOVED_FILE,
+            evidence,
             "an input has the name of the file with the reasons; rename the input",
         );
     }
@@ -387,7 +393,8 @@ pub fn run(
     let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
     let removed = removed.transpose()?;
     let lists = (config.form == Form::Lists).then_some(&kept);
-    let mut summary = knowledge.write(removed.as_ref(), lists, config.rejects, context)?;
+    let how = (config.results, config.rejects);
+    let mut summary = knowledge.write(removed.as_ref(), lists, how, context)?;
     summary.files = inputs.len() as u64;
     summary.skipped = collection::segments(&workspace.manifest)
         .iter()

@@ -38,8 +38,8 @@
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use ::parquet::basic::{Encoding, LogicalType, Repetition, Type as Physical};
 use ::parquet::bloom_filter::Sbbf;
@@ -56,6 +56,7 @@ use bytes::Bytes;
 
 use crate::read::parquet::pages::{Limits, Pages, ReadAt, Trouble, exactly};
 use crate::read::parquet::{footer, guarded};
+use crate::store::table::{CREATED_BY, Failure, Remembering};
 use crate::{Error, Result};
 
 /// Values decoded at a time, in bytes, as far as the average row tells.
@@ -138,38 +139,6 @@ pub(crate) fn annotate(
     copy(source, output, &mut keep, Some(&mut note), check)
 }
 
-/// Remembers the error of the output, which the `parquet` crate turns into text.
-struct Output<W> {
-    inner: W,
-    failed: Arc<Mutex<Option<io::Error>>>,
-}
-
-impl<W: Write> Output<W> {
-    fn note<T>(&self, result: io::Result<T>) -> io::Result<T> {
-        result.map_err(|error| {
-            let text = error.to_string();
-            let kind = error.kind();
-            if kind == io::ErrorKind::Interrupted {
-                return error;
-            }
-            *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            io::Error::new(kind, text)
-        })
-    }
-}
-
-impl<W: Write> Write for Output<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let result = self.inner.write(bytes);
-        self.note(result)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let result = self.inner.flush();
-        self.note(result)
-    }
-}
-
 /// The file as the `parquet` crate reads it to copy column chunks as they are.
 struct Chunks(Arc<dyn ReadAt>);
 
@@ -226,13 +195,13 @@ fn copy<W: Write + Send>(
     mut note: Option<&mut dyn FnMut(u64) -> Annotation>,
     check: &mut dyn FnMut() -> Result<()>,
 ) -> Result<CopiedRows> {
-    let failed = Arc::new(Mutex::new(None));
+    let failed = Failure::default();
     let error_of = |place: &str, stopped: Stopped| -> Error {
         let error = match stopped {
             Stopped::Check(error) => return error,
             Stopped::Parquet(error) => error,
         };
-        if let Some(error) = failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(error) = failed.take() {
             return Error::io("write", source.to)(error);
         }
         let found = match error {
@@ -273,10 +242,7 @@ fn copy<W: Write + Send>(
         Some(_) => with_annotation(&schema).map_err(|error| error_of("schema", error.into()))?,
     };
     let properties = Arc::new(properties(&metadata, note.is_some()));
-    let output = Output {
-        inner: output,
-        failed: failed.clone(),
-    };
+    let output = Remembering::new(output, failed.clone());
     let mut writer = SerializedFileWriter::new(output, schema, properties)
         .map_err(|error| error_of("header", error.into()))?;
     let mut copied = CopiedRows::default();
@@ -382,7 +348,7 @@ fn properties(metadata: &ParquetMetaData, annotated: bool) -> WriterProperties {
         .iter()
         .all(|group| group.sorting_columns() == sorting);
     let mut builder = WriterProperties::builder()
-        .set_created_by(concat!("lookalike ", env!("CARGO_PKG_VERSION")).into())
+        .set_created_by(CREATED_BY.into())
         .set_key_value_metadata(entries.filter(|entries| !entries.is_empty()))
         .set_sorting_columns(sorting.filter(|_| sorted).cloned())
         .set_offset_index_disabled(true)

@@ -113,12 +113,9 @@ fn look_through(
             .and_then(|_| read_whole(&path, kind, parameters, info));
         found.errors.extend(checked.err());
     }
-    let results = manifest
-        .get::<ResultsEntry>()
-        .into_iter()
-        .flat_map(|r| &r.files);
     // The inputs of a trial are those of the directory on which it builds.
     let list = Some(&manifest.inputs.list).filter(|_| manifest.origin.is_none());
+    let results = manifest.result_files();
     for file in results.chain(&manifest.others).chain(list) {
         found.files += 1;
         found.bytes += file.bytes;

@@ -2,6 +2,7 @@
 
 use super::Summary;
 use crate::budget::ByteSize;
+use crate::cluster::TablesEntry;
 use crate::join::Pairs;
 use crate::numbers::{count, counted, percent};
 use crate::workspace::Workspace;
@@ -84,6 +85,12 @@ pub(super) fn stage_line(workspace: &Workspace, stage: &str) -> String {
                 counted(stats.clusters, "cluster"),
                 counted(stats.documents, "document")
             )
+        }
+        "tables" => {
+            let tables = workspace.manifest.get::<TablesEntry>();
+            let files = tables.map_or(&[][..], |tables| &tables.files);
+            let size = files.iter().map(|file| file.bytes).sum();
+            format!("{} of {}", counted(files.len() as u64, "file"), bytes(size))
         }
         _ => String::new(),
     };

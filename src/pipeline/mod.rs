@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::cluster::ResultsEntry;
+use crate::cluster::{ResultsEntry, TablesEntry};
 use crate::collection::{self, CatalogueEntry, CollectionConfig, Ingested, Segments};
 use crate::ids::FingerprintKind;
 use crate::join::{self, JoinProgress, PairsEntry};
@@ -39,6 +39,7 @@ pub const RECORDS: &[StageRecordKind] = &[
     StageRecordKind::of::<JoinProgress>(),
     StageRecordKind::of::<PairsEntry>(),
     StageRecordKind::of::<ResultsEntry>(),
+    StageRecordKind::of::<TablesEntry>(),
 ];
 
 /// Opens a directory that holds a collection, and locks it.
@@ -390,7 +391,7 @@ fn merge_keys<K: crate::ids::Key>(
         .get::<SampleEntry>()
         .is_none_or(|s| s.digest != digest)
     {
-        for name in ["sample", "sort", "merge", "join", "cluster"] {
+        for name in ["sample", "sort", "merge", "join", "cluster", "tables"] {
             workspace.manifest.costs.remove(name);
         }
         stage(workspace, "sample", context, |w| {
@@ -448,7 +449,7 @@ fn join_keys<K: crate::ids::Key>(
             .get::<JoinProgress>()
             .is_none_or(|j| j.digest != digest)
         {
-            for name in ["join", "cluster"] {
+            for name in ["join", "cluster", "tables"] {
                 workspace.manifest.costs.remove(name);
             }
         }
@@ -466,7 +467,14 @@ fn remove_stale(workspace: &mut Workspace) -> Result<()> {
         let derived = cluster::DERIVED_FILES.into_iter().chain([SUMMARY_FILE]);
         let derived: Vec<&str> = derived.collect();
         workspace.forget_others(|name| derived.contains(&name))?;
-        for name in cluster::RESULT_FILES.into_iter().chain(derived) {
+        if workspace.manifest.has::<TablesEntry>() {
+            workspace.manifest.remove::<TablesEntry>();
+            workspace.commit(&[])?;
+        }
+        let results = cluster::RESULT_FILES
+            .into_iter()
+            .chain(cluster::TABLE_FILES);
+        for name in results.chain(derived) {
             disk::remove(&workspace.directory().join(name))?;
         }
     }
@@ -477,6 +485,16 @@ fn remove_stale(workspace: &mut Workspace) -> Result<()> {
 pub fn cluster(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summary> {
     catalogue(workspace, context)?;
     stage(workspace, "cluster", context, |w| cluster::run(w, context))?;
+    let summary = Summary::of(&workspace.manifest);
+    write_summary(workspace, &summary)?;
+    Ok(summary)
+}
+
+/// Writes the results as Parquet files beside the text files, unless they exist, and the summary.
+pub fn tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summary> {
+    stage(workspace, "tables", context, |w| {
+        cluster::write_tables(w, context)
+    })?;
     let summary = Summary::of(&workspace.manifest);
     write_summary(workspace, &summary)?;
     Ok(summary)

@@ -233,6 +233,7 @@ pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
         "merge",
         "join",
         "cluster",
+        "tables",
     ];
     let mut rows: Vec<_> = stages
         .into_iter()

@@ -5,7 +5,7 @@
 //! [`FOOTER_BYTES`] whose checksum covers everything before it. [`PartWriter`] writes a part under
 //! a `.tmp` name, syncs it and renames it. Only then may the manifest name it. [`PartReader`] reads
 //! a part from its start and checks the whole part at its end. [`PartFile`] reads blocks at random,
-//! each with its own checksum.
+//! each with its own checksum. [`table`] writes result files in a format of other programs.
 //!
 //! # Invariants
 //! - All numbers are little-endian. Unknown flag bits are an error.
@@ -24,6 +24,7 @@ pub mod meta;
 mod pack;
 mod part;
 mod small;
+pub(crate) mod table;
 
 pub use map::Mapped;
 pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};

@@ -406,3 +406,72 @@ pub fn copy_directory(from: &Path, to: &Path) {
         }
     }
 }
+
+/// The rows of a Parquet file with flat columns, by the reader of rows of the `parquet` crate: the
+/// values by the names of their columns. Numbers keep their type: `1` is none of a column of doubles.
+pub fn parquet_rows(path: &Path) -> Vec<BTreeMap<String, serde_json::Value>> {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+    use serde_json::{Value, json};
+
+    let reader = SerializedFileReader::new(fs::File::open(path).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
+    let value = |field: &Field| match field {
+        Field::Null => Value::Null,
+        Field::UInt(n) => json!(n),
+        Field::Long(n) => json!(n),
+        Field::Double(n) => json!(n),
+        Field::Str(text) => json!(text),
+        other => panic!("{}: {other:?}", path.display()),
+    };
+    rows.map(|row| {
+        let cells = row.get_column_iter();
+        cells
+            .map(|(name, field)| (name.clone(), value(field)))
+            .collect()
+    })
+    .collect()
+}
+
+/// The rows of a TSV file: the cells by the names of their columns, without their escapes.
+pub fn cells_of(path: &Path) -> Vec<BTreeMap<String, String>> {
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines = text.lines().skip_while(|line| line.starts_with("# "));
+    let names: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        assert_eq!(cells.len(), names.len(), "{line}");
+        let cells = names.iter().zip(cells);
+        cells
+            .map(|(name, cell)| (name.to_string(), unescaped(cell)))
+            .collect()
+    };
+    lines.map(row).collect()
+}
+
+/// What a cell of a TSV file stands for.
+fn unescaped(cell: &str) -> String {
+    let (mut out, mut rest) = (Vec::new(), cell.as_bytes());
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte != b'\\' {
+            out.push(byte);
+            continue;
+        }
+        let (&kind, after) = rest.split_first().unwrap();
+        rest = after;
+        out.push(match kind {
+            b'\\' => b'\\',
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b'x' => {
+                let digits = std::str::from_utf8(&rest[..2]).unwrap();
+                rest = &rest[2..];
+                u8::from_str_radix(digits, 16).unwrap()
+            }
+            other => panic!("\\{} in {cell}", char::from(other)),
+        });
+    }
+    String::from_utf8(out).unwrap()
+}

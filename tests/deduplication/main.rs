@@ -8,3 +8,4 @@ mod bytes;
 mod oracle;
 mod safety;
 mod support;
+mod tables;

@@ -17,4 +17,5 @@ mod preflight;
 mod readers;
 mod real_corpora;
 mod same_documents;
+mod tables;
 mod verified;

@@ -5,6 +5,7 @@
 //! operation and file, and some more.
 
 use crate::common;
+use lookalike::cluster::ResultFormat;
 use lookalike::dedup::{self, DedupConfig, Policy};
 use lookalike::evaluate::qrels::{self, QrelsConfig};
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
@@ -833,13 +834,27 @@ fn subjects() -> Vec<Subject> {
             }),
         },
         judged(),
-        deduplicated("dedup", false),
-        deduplicated("dedup, from a run", true),
+        deduplicated("dedup", false, ResultFormat::Tsv),
+        deduplicated("dedup, from a run", true, ResultFormat::Tsv),
+        deduplicated(
+            "dedup, from a run, with a table",
+            true,
+            ResultFormat::Parquet,
+        ),
+        onwards("tables", &small(), {
+            Box::new(move |root| {
+                context_of(root, &|w| {
+                    let stop = Stop::default();
+                    pipeline::tables(w, &small().context(&stop, &Silent))?;
+                    Ok(String::new())
+                })
+            })
+        }),
     ]
 }
 
 /// The inputs again without their duplicates, beside the work directory.
-fn deduplicated(name: &'static str, from: bool) -> Subject {
+fn deduplicated(name: &'static str, from: bool, results: ResultFormat) -> Subject {
     let root = place(4);
     let work = |root: &Path| small().run(&[&root.join("in")], &root.join("out/work"));
     if from {
@@ -856,6 +871,7 @@ fn deduplicated(name: &'static str, from: bool) -> Subject {
             let workspace = pipeline::open(&root.join("out/work"))?;
             let config = DedupConfig {
                 keep: vec!["max:id".parse().unwrap(), Policy::Longest],
+                results,
                 ..DedupConfig::default()
             };
             let stop = Stop::default();

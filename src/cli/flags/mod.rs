@@ -7,9 +7,11 @@
 mod input;
 mod pairs;
 mod resources;
+mod results;
 mod values;
 
 pub use input::{CollectionFlags, ReadLimits, Reading, WalkFlags};
 pub use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
 pub use resources::{Json, Limits, Memory, Output, Quiet};
+pub use results::Results;
 pub use values::List;

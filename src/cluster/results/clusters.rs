@@ -1,4 +1,4 @@
-//! `clusters.jsonl`.
+//! The members of clusters, and `clusters.jsonl`.
 
 use crate::Result;
 use crate::budget::ByteSize;
@@ -14,30 +14,76 @@ use super::ClusterStats;
 use super::components::{Components, NO_CLUSTER, RootPair};
 use super::lines::{finished, json};
 
-/// Writes a line for each cluster. The members come from a sort by root and document.
-pub(super) fn write_clusters(
+/// A document in a cluster.
+pub(super) struct Member {
+    /// The number of the cluster.
+    pub(super) cluster: u32,
+    /// The representative of the cluster.
+    pub(super) root: u32,
+    /// The document.
+    pub(super) document: u32,
+    /// `representative`, `exact` or `near`.
+    pub(super) kind: &'static str,
+    /// How much it resembles the representative.
+    pub(super) likeness: Likeness,
+}
+
+/// How much a member of a cluster resembles the representative. An exact duplicate resembles it as
+/// much as the document that it equals.
+pub(super) enum Likeness {
+    /// It is the representative, or equals it.
+    Equal,
+    /// The two are a pair: the amount of the measure and both sizes.
+    Pair(u64, u64, u64),
+    /// The two are not in the pair list.
+    Unlisted,
+}
+
+impl Likeness {
+    /// As in JSON.
+    fn text(&self, measure: Measure) -> String {
+        match *self {
+            Likeness::Equal => "1.000000".into(),
+            Likeness::Pair(amount, root_size, size) => measure.text(amount, root_size, size),
+            Likeness::Unlisted => "null".into(),
+        }
+    }
+
+    /// As a number.
+    pub(super) fn value(&self, measure: Measure) -> Option<f64> {
+        match *self {
+            Likeness::Equal => Some(1.0),
+            Likeness::Pair(amount, root_size, size) => Some(measure.value(amount, root_size, size)),
+            Likeness::Unlisted => None,
+        }
+    }
+}
+
+/// Passes the members of all clusters to `take`. They come from a sort by root and document.
+pub(super) fn each_member(
     workspace: &Workspace,
     components: &mut Components,
-    (names, measure): (&Names, Measure),
-    pairs_with_root: Vec<RootPair>,
+    pairs_with_root: &[RootPair],
     memory: ByteSize,
-    stats: &mut ClusterStats,
     context: &Context<'_>,
-) -> Result<ResultFile> {
+    mut take: impl FnMut(&Member) -> Result<()>,
+) -> Result<()> {
     let Components {
         sets,
         firsts,
         numbers,
     } = components;
-    let mut file = ClusterFile {
-        out: AtomicFile::create(&workspace.directory().join("clusters.jsonl"))?,
-        names,
-        measure,
-        numbers,
-        pairs_with_root,
-        open: None,
-        exact_only: 0,
-        line: String::new(),
+    let likeness = |root: u32, first: u32| {
+        if first == root {
+            return Likeness::Equal;
+        }
+        match pairs_with_root.binary_search_by_key(&first, |pair| pair.document) {
+            Ok(at) => {
+                let pair = &pairs_with_root[at];
+                Likeness::Pair(pair.amount.into(), pair.root_size.into(), pair.size.into())
+            }
+            Err(_) => Likeness::Unlisted,
+        }
     };
     let scratch = workspace.scratch(context)?;
     sort_tagged(
@@ -57,7 +103,50 @@ pub(super) fn write_clusters(
             }
             Ok(())
         },
-        |member| file.push(member.key as u32, member.document, member.extra),
+        |member| {
+            let (root, document, first) = (member.key as u32, member.document, member.extra);
+            take(&Member {
+                cluster: numbers[root as usize],
+                root,
+                document,
+                kind: match document {
+                    d if d == root => "representative",
+                    d if d != first => "exact",
+                    _ => "near",
+                },
+                likeness: likeness(root, first),
+            })
+        },
+    )?;
+    Ok(())
+}
+
+/// Writes a line for each cluster.
+pub(super) fn write_clusters(
+    workspace: &Workspace,
+    components: &mut Components,
+    (names, measure): (&Names, Measure),
+    pairs_with_root: Vec<RootPair>,
+    memory: ByteSize,
+    stats: &mut ClusterStats,
+    context: &Context<'_>,
+) -> Result<ResultFile> {
+    let mut file = ClusterFile {
+        out: AtomicFile::create(&workspace.directory().join("clusters.jsonl"))?,
+        names,
+        measure,
+        open: None,
+        exact_only: 0,
+        line: String::new(),
+    };
+    let take = |member: &Member| file.push(member);
+    each_member(
+        workspace,
+        components,
+        &pairs_with_root,
+        memory,
+        context,
+        take,
     )?;
     file.close()?;
     stats.exact_only = file.exact_only;
@@ -68,8 +157,6 @@ struct ClusterFile<'a> {
     out: AtomicFile,
     names: &'a Names,
     measure: Measure,
-    numbers: &'a [u32],
-    pairs_with_root: Vec<RootPair>,
     open: Option<OpenCluster>,
     /// Clusters of exact duplicates only.
     exact_only: u64,
@@ -84,9 +171,10 @@ struct OpenCluster {
 }
 
 impl ClusterFile<'_> {
-    /// Appends a document to the cluster of `root`. The members of a cluster come one after the
-    /// other. `first` is the first document with the same MD5.
-    fn push(&mut self, root: u32, document: u32, first: u32) -> Result<()> {
+    /// Appends a member to the line of its cluster. The members of a cluster come one after the
+    /// other.
+    fn push(&mut self, member: &Member) -> Result<()> {
+        let root = member.root;
         self.line.clear();
         match &self.open {
             Some(open) if open.root == root => self.line.push(','),
@@ -94,47 +182,25 @@ impl ClusterFile<'_> {
                 self.close()?;
                 self.open = Some(OpenCluster { root, near: false });
                 let docno = json(self.names.get(root)?);
-                let id = self.numbers[root as usize];
+                let id = member.cluster;
                 let _ = write!(
                     self.line,
                     "{{\"id\":{id},\"representative\":{docno},\"members\":["
                 );
             }
         }
-        let kind = match document {
-            d if d == root => "representative",
-            d if d != first => "exact",
-            _ => {
-                if let Some(open) = &mut self.open {
-                    open.near = true;
-                }
-                "near"
-            }
-        };
-        let (docno, column) = (json(self.names.get(document)?), self.measure.column());
-        let resemblance = self.resemblance(root, first);
+        let kind = member.kind;
+        if let Some(open) = &mut self.open {
+            open.near |= kind == "near";
+        }
+        let docno = json(self.names.get(member.document)?);
+        let column = self.measure.column();
+        let resemblance = member.likeness.text(self.measure);
         let _ = write!(
             self.line,
             "{{\"docno\":{docno},\"kind\":\"{kind}\",\"{column}\":{resemblance}}}"
         );
         self.out.put(self.line.as_bytes())
-    }
-
-    /// The resemblance of the root to a document whose first exact duplicate is `first`; `null` if
-    /// they are no pair. An exact duplicate resembles the root as much as `first` does.
-    fn resemblance(&self, root: u32, first: u32) -> String {
-        if first == root {
-            return "1.000000".into();
-        }
-        let pairs = &self.pairs_with_root;
-        match pairs.binary_search_by_key(&first, |pair| pair.document) {
-            Ok(at) => {
-                let pair = &pairs[at];
-                let (root_size, size) = (pair.root_size.into(), pair.size.into());
-                self.measure.text(pair.amount.into(), root_size, size)
-            }
-            Err(_) => "null".into(),
-        }
     }
 
     /// Ends the line of the open cluster.

@@ -12,11 +12,18 @@ use std::fmt::Write;
 
 /// The parameters that two files must share to be comparable, as comment lines.
 pub(super) fn header(manifest: &Manifest) -> String {
-    let shingle = &collection::config(manifest).shingle;
-    let mut out = String::from("# format: lookalike 1\n");
-    let mut add = |name: &str, value: &dyn std::fmt::Display| {
+    let mut out = String::new();
+    for (name, value) in parameters(manifest) {
         let _ = writeln!(out, "# {name}: {value}");
-    };
+    }
+    out
+}
+
+/// The parameters that two files must share to be comparable: name and value.
+pub(super) fn parameters(manifest: &Manifest) -> Vec<(&'static str, String)> {
+    let shingle = &collection::config(manifest).shingle;
+    let mut out = vec![("format", "lookalike 1".to_string())];
+    let mut add = |name, value: &dyn std::fmt::Display| out.push((name, value.to_string()));
     if let Some(method) = &manifest.method {
         // Words are counted as in the collection that the features were made from.
         add("method", method);

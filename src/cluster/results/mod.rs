@@ -6,6 +6,7 @@ mod documents;
 mod lines;
 mod pairs;
 mod rejects;
+mod tables;
 
 use crate::budget::ByteSize;
 use crate::collection::Catalogue;
@@ -28,6 +29,7 @@ use pairs::write_pairs;
 
 pub use lines::cell;
 pub(crate) use rejects::{reject_line, write_rejects};
+pub use tables::{TABLE_FILES, TablesEntry, write_tables};
 
 const STAGE: &str = "cluster";
 /// Buffers of readers and writers.
@@ -35,6 +37,39 @@ const FIXED_BYTES: u64 = 12 << 20;
 /// The least and the most memory for sorting the members of clusters.
 const LEAST_SORT_BYTES: u64 = 1 << 20;
 const MOST_SORT_BYTES: u64 = 1 << 30;
+
+/// What is written beside the text files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResultFormat {
+    /// Nothing.
+    #[default]
+    Tsv,
+    /// The same as Parquet files ([`TABLE_FILES`]).
+    Parquet,
+}
+
+impl std::fmt::Display for ResultFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ResultFormat::Tsv => "tsv",
+            ResultFormat::Parquet => "parquet",
+        })
+    }
+}
+
+impl std::str::FromStr for ResultFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "tsv" => Ok(ResultFormat::Tsv),
+            "parquet" => Ok(ResultFormat::Parquet),
+            _ => Err(format!(
+                "`{text}` is not a value of --results; use tsv or parquet"
+            )),
+        }
+    }
+}
 
 /// The result files of this stage, in the order in which they are written.
 pub const RESULT_FILES: [&str; 5] = [
@@ -75,17 +110,18 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         .manifest
         .get::<PairsEntry>()
         .ok_or_else(|| missing("join"))?;
-    let (digest, config) = (pairs.digest.clone(), pairs.config);
+    let (digest, config, found) = (pairs.digest.clone(), pairs.config, pairs.stats.pairs);
     if exist(workspace, &digest) {
         return Ok(());
     }
+    tables::remove_stale(workspace, &digest)?;
     let documents = Catalogue::stats(workspace)?.documents;
-    let linked = pairs.stats.pairs.min(documents);
+    let linked = found.min(documents);
     let mut stats = ClusterStats {
-        pairs: (config.pairs != Pairs::None).then_some(pairs.stats.pairs),
+        pairs: (config.pairs != Pairs::None).then_some(found),
         ..ClusterStats::default()
     };
-    let memory = sort_memory(workspace, config.measure, (documents, linked), context)?;
+    let memory = sort_memory(workspace, config.measure, (documents, linked), 0, context)?;
     context
         .progress
         .start(STAGE, Unit::Count("documents"), Some(documents));
@@ -125,18 +161,19 @@ fn exist(workspace: &Workspace, digest: &str) -> bool {
     results.is_some_and(|results| results.digest == digest && results.files.iter().all(complete))
 }
 
-/// The memory that is left for sorting the members of clusters; an error if the budget is too
-/// small.
+/// The memory that is left for sorting the members of clusters beside `others` bytes; an error if
+/// the budget is too small.
 fn sort_memory(
     workspace: &Workspace,
     measure: Measure,
     (documents, linked): (u64, u64),
+    others: u64,
     context: &Context<'_>,
 ) -> Result<ByteSize> {
     let sample = workspace.manifest.get::<SampleEntry>();
     let levels = sample.map_or(1, |sample| sample.sizes.len());
     let sampled = Sampled::bytes_for(measure, levels, documents);
-    let used = FIXED_BYTES + components::bytes(documents, linked) + sampled;
+    let used = FIXED_BYTES + others + components::bytes(documents, linked) + sampled;
     let least = ByteSize(used + LEAST_SORT_BYTES);
     context.budget.require(least, || {
         format!("clustering {}", counted(documents, "document"))

@@ -1,0 +1,60 @@
+//! The flag for the format of the result files.
+
+use std::path::Path;
+
+use clap::Args;
+use lookalike::Result;
+use lookalike::cluster::ResultFormat;
+use lookalike::pipeline::{self, Summary};
+use lookalike::progress::Context;
+use lookalike::workspace::Workspace;
+
+/// The format of the result files.
+#[derive(Debug, Args)]
+pub struct Results {
+    /// Format of the result files: tsv, or parquet as well
+    ///
+    /// parquet writes pairs.parquet, clusters.parquet and documents.parquet beside the text files,
+    /// with the types of their columns, for DuckDB, Polars, pandas and Spark. A finished directory
+    /// gets them without a new run.
+    ///
+    /// Example: --results parquet
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value_t = ResultFormat::default(),
+        hide_short_help = true
+    )]
+    pub results: ResultFormat,
+}
+
+impl Results {
+    /// Writes the files that the format wants beside the text files of a finished directory.
+    /// Returns the summary of the directory.
+    pub fn complete(
+        &self,
+        workspace: &mut Workspace,
+        summary: Summary,
+        context: &Context<'_>,
+    ) -> Result<Summary> {
+        match self.results {
+            ResultFormat::Tsv => Ok(summary),
+            ResultFormat::Parquet => pipeline::tables(workspace, context),
+        }
+    }
+
+    /// As [`Results::complete`], in a directory that is not open.
+    pub fn complete_in(
+        &self,
+        directory: &Path,
+        summary: Summary,
+        context: &Context<'_>,
+    ) -> Result<Summary> {
+        match self.results {
+            ResultFormat::Tsv => Ok(summary),
+            ResultFormat::Parquet => {
+                self.complete(&mut pipeline::open(directory)?, summary, context)
+            }
+        }
+    }
+}
