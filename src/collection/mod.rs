@@ -50,6 +50,7 @@ pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader
 pub(crate) use ingest::require_memory;
 pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub(crate) use places::{InputRecord, InputRecords, each_place};
+pub(crate) use records::insert_segment;
 pub use records::{
     CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments, begin, beside, config, ingested,
     segments, segments_mut, standing_on,

@@ -177,6 +177,19 @@ pub fn segments_mut(manifest: &mut Manifest) -> &mut Vec<SegmentEntry> {
     &mut manifest.get_or_insert_with(Segments::default).0
 }
 
+/// Inserts a segment at its place in the input, and numbers the documents of those after it.
+pub(crate) fn insert_segment(manifest: &mut Manifest, segment: SegmentEntry) {
+    let segments = segments_mut(manifest);
+    let at = segments.partition_point(|before| before.next <= segment.next);
+    segments.insert(at, segment);
+    let mut first = 0;
+    for segment in segments {
+        segment.first_document = first;
+        // There are fewer documents than 32-bit numbers.
+        first = first.saturating_add(segment.stats.documents as u32);
+    }
+}
+
 /// Whether all segments are committed.
 #[must_use]
 pub fn ingested(manifest: &Manifest) -> bool {

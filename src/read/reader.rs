@@ -148,6 +148,12 @@ impl RecordReader {
         }
     }
 
+    /// Bytes that the decompressor may take.
+    #[must_use]
+    pub fn decoder_memory(&self) -> u64 {
+        self.stream.decoder_memory()
+    }
+
     /// Reads from any source. `docno` names the document if the whole stream is one document, and
     /// its extension gives the format if the content does not.
     #[must_use]

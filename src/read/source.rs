@@ -235,6 +235,65 @@ pub(super) fn compression_of(head: &[u8]) -> Option<Codec> {
     }
 }
 
+/// Bytes that a decoder may take for a file with these first bytes.
+fn decoder_memory(compression: Codec, head: &[u8]) -> u64 {
+    let window = match compression {
+        Codec::Xz => xz_dictionary(head).unwrap_or(DECODER_MEMORY),
+        Codec::Zstd => zstd_window(head).unwrap_or(DECODER_MEMORY),
+        // 900 KB a block, and 4 bytes for each of them.
+        Codec::Bzip2 => 5 << 20,
+        Codec::None | Codec::Gzip | Codec::Lzw => 0,
+    };
+    window.min(DECODER_MEMORY)
+}
+
+/// The dictionary of the first block (The .xz File Format 1.2.1, sections 3.1 and 5.3.1).
+fn xz_dictionary(head: &[u8]) -> Option<u64> {
+    const STREAM_HEADER: usize = 12;
+    const LZMA2: u8 = 0x21;
+    let block = head.get(STREAM_HEADER..)?;
+    let (flags, mut fields) = (*block.get(1)?, block.get(2..)?);
+    // The sizes, if they are there: numbers of 7 bits a byte.
+    for present in [0x40, 0x80] {
+        if flags & present != 0 {
+            let last = fields.iter().position(|byte| byte & 0x80 == 0)?;
+            fields = fields.get(last + 1..)?;
+        }
+    }
+    // Filters before the last one, which is LZMA2: each its number, the length of its properties,
+    // and these.
+    while *fields.first()? != LZMA2 {
+        fields = fields.get(2 + usize::from(*fields.get(1)?)..)?;
+    }
+    let bits = *fields.get(2)?;
+    (bits <= 40).then(|| (2 | u64::from(bits & 1)) << (bits / 2 + 11))
+}
+
+/// The window of the first frame (RFC 8878, section 3.1.1.1).
+fn zstd_window(head: &[u8]) -> Option<u64> {
+    const MAGIC: usize = 4;
+    if head.first()? & 0xf0 == 0x50 {
+        // A frame to be skipped says nothing. The window of levels up to 19 is at most this.
+        return Some(8 << 20);
+    }
+    let descriptor = *head.get(MAGIC)?;
+    let rest = head.get(MAGIC + 1..)?;
+    if descriptor & 0x20 == 0 {
+        let window = *rest.first()?;
+        let base = 1u64 << (10 + (window >> 3));
+        return Some(base + base / 8 * u64::from(window & 7));
+    }
+    // One segment: the window is the length of the content, after the number of the dictionary.
+    let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let length = [1, 2, 4, 8][usize::from(descriptor >> 6)];
+    let bytes = rest.get(dictionary..dictionary + length)?;
+    let number = bytes
+        .iter()
+        .rev()
+        .fold(0, |number, &byte| number << 8 | u64::from(byte));
+    Some(if length == 2 { number + 256 } else { number })
+}
+
 enum Decoder {
     Plain(Input),
     Gzip(Box<Gzip>),
@@ -249,12 +308,15 @@ pub(super) struct Source {
     decoder: Decoder,
     compression: Option<Codec>,
     produced: u64,
+    memory: u64,
 }
 
 impl Source {
     /// Chooses the decoder from the first bytes.
     pub fn new(mut input: Input) -> Result<Self, Fault> {
-        let compression = compression_of(input.head());
+        let head = input.head();
+        let compression = compression_of(head);
+        let memory = compression.map_or(0, |compression| decoder_memory(compression, head));
         let failed = |what: &str, error: &dyn std::fmt::Display| {
             Fault::new(Reason::DecompressorMemory, format!("{what}: {error}"))
         };
@@ -288,7 +350,14 @@ impl Source {
             decoder,
             compression,
             produced: 0,
+            memory,
         })
+    }
+
+    /// Bytes that the decoder may take, by what the first frame or block says. Later ones of the
+    /// same file may say more, up to 128 MiB, but are seldom written so.
+    pub fn memory(&self) -> u64 {
+        self.memory
     }
 
     /// The detected compression, if any.
@@ -764,4 +833,41 @@ pub(super) enum BodyStream {
     Gzip,
     Zlib,
     Deflate,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What compressors write in their headers is what was asked of them.
+    #[test]
+    fn decoders_say_what_memory_they_take() {
+        let memory = |bytes: Vec<u8>| {
+            let input = Input::new(Box::new(io::Cursor::new(bytes)));
+            Source::new(input).unwrap().memory()
+        };
+        let text = b"a text ".repeat(100_000);
+        assert_eq!(memory(text.clone()), 0);
+        for (preset, bytes) in [(0, 1 << 18), (1, 1 << 20), (6, 8 << 20), (9, 64 << 20)] {
+            let mut xz = liblzma::write::XzEncoder::new(Vec::new(), preset);
+            io::Write::write_all(&mut xz, &text).unwrap();
+            assert_eq!(memory(xz.finish().unwrap()), bytes);
+        }
+        for log in [10, 17, 23, 27] {
+            let mut zstd = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+            zstd.window_log(log).unwrap();
+            io::Write::write_all(&mut zstd, &text).unwrap();
+            assert_eq!(memory(zstd.finish().unwrap()), 1 << log);
+        }
+        // Short contents are one segment.
+        for length in [5, 255, 256, 300, 65_535, 65_792] {
+            let zstd = zstd::bulk::compress(&text[..length], 1).unwrap();
+            assert_eq!(memory(zstd), length as u64);
+        }
+        // Frames to be skipped, and headers that are cut off.
+        let skipped = b"\x50\x2a\x4d\x18\x01\0\0\0x";
+        assert_eq!(memory(skipped.to_vec()), 8 << 20);
+        assert_eq!(memory(b"\xfd7zXZ\0".to_vec()), DECODER_MEMORY);
+        assert_eq!(memory(vec![0x28, 0xb5, 0x2f, 0xfd, 0xe0]), DECODER_MEMORY);
+    }
 }

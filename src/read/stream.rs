@@ -64,6 +64,11 @@ impl Stream {
         self.source.as_ref().and_then(Source::compression)
     }
 
+    /// Bytes that the decompressor may take.
+    pub fn decoder_memory(&self) -> u64 {
+        self.source.as_ref().map_or(0, Source::memory)
+    }
+
     /// Offset of the window's first byte in the decompressed stream.
     pub fn offset(&self) -> u64 {
         self.offset

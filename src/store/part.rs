@@ -102,7 +102,8 @@ pub struct Header {
     pub version: u16,
     /// Digest of the parameters that made it.
     pub parameters: u128,
-    /// Its number within its kind.
+    /// Its number within its kind: in the upper 32 bits the unit of the input that it belongs to, if
+    /// there are several.
     pub number: u64,
     /// Bytes of a key or number in the part: 4, 8 or 16; 0 if there are none.
     pub key_bytes: u32,
@@ -226,10 +227,19 @@ pub struct PartWriter {
     position: u64,
 }
 
+/// The name of a part with this number, without its extension.
+pub(crate) fn part_stem(number: u64) -> String {
+    let (unit, number) = (number >> 32, number as u32);
+    match unit {
+        0 => format!("{number:06}"),
+        unit => format!("{unit}-{number:06}"),
+    }
+}
+
 impl PartWriter {
     /// Starts the part `directory/NUMBER.EXTENSION` (as `.tmp`) with its header.
     pub fn create(directory: &Path, header: &Header) -> Result<Self> {
-        let name = format!("{:06}.{}", header.number, header.kind.extension());
+        let name = format!("{}.{}", part_stem(header.number), header.kind.extension());
         PartWriter::create_named(&directory.join(name), header)
     }
 

@@ -464,7 +464,7 @@ fn a_signal_in_every_stage() {
         ),
         case(
             format!("ingest {input} -o OUT {read} --memory 128MiB --threads 1"),
-            &[("op=point on=ingest:+alone", "ingest")],
+            &[("op=point on=ingest:+reader", "ingest")],
             false,
         ),
         case(

@@ -1,13 +1,15 @@
-//! The reader: frames records into batches, and cuts the inputs into segments.
+//! The reader of a unit: frames records into batches, and cuts the unit into segments.
 
 use crate::collection::{CollectionConfig, Cursor};
-use crate::progress::{Context, Stop};
+use crate::progress::Context;
 use crate::read::{Batch, InputFile, RecordReader};
 use crate::{Error, Result};
 use std::path::Path;
 
 use super::STAGE;
-use super::shares::Shape;
+use super::credit::{Credit, Taken};
+use super::shares::{DECODER_BYTES, Shape};
+use super::units::Unit;
 
 /// Approximate raw bytes of a batch. Large enough to make handing over a batch cheap, and small
 /// enough to let the workers finish at about the same time.
@@ -28,15 +30,18 @@ pub(super) struct Work {
     pub(super) cost: u64,
 }
 
-/// The reader: frames records into batches and cuts segments.
+/// The reader of a unit: frames records into batches and cuts segments.
 pub(super) struct Feeder<'a> {
+    /// All inputs up to the end of the unit.
     inputs: &'a [InputFile],
     config: &'a CollectionConfig,
-    pub(super) shape: Shape,
+    shape: Shape,
     context: &'a Context<'a>,
-    reader: Option<RecordReader>,
+    /// The source of memory for decoders that take much.
+    decoders: &'a Credit,
+    reader: Option<(RecordReader, Option<Taken<'a>>)>,
     cursor: Cursor,
-    /// Bytes of the input files before the current file.
+    /// Bytes of the unit's files before the current file.
     before: u64,
     segment_bytes: u64,
     sequence: u64,
@@ -46,31 +51,34 @@ pub(super) struct Feeder<'a> {
 }
 
 impl<'a> Feeder<'a> {
+    /// Continues at `from`, which is in the unit.
     pub(super) fn new(
         inputs: &'a [InputFile],
+        unit: &Unit,
         config: &'a CollectionConfig,
         shape: Shape,
+        decoders: &'a Credit,
         from: Cursor,
         context: &'a Context<'a>,
     ) -> Result<Feeder<'a>> {
+        let files = unit.files.start as usize..from.file as usize;
         let mut feeder = Feeder {
-            inputs,
+            before: inputs.get(files).unwrap_or_default().iter().map(size).sum(),
+            inputs: &inputs[..unit.files.end as usize],
             config,
             shape,
             context,
+            decoders,
             reader: None,
             cursor: Cursor {
                 file: from.file,
                 event: 0,
             },
-            before: 0,
             segment_bytes: 0,
             sequence: 0,
             over: None,
             ended: false,
         };
-        let size = |input: &InputFile| input.identity.as_ref().map_or(0, |f| f.size);
-        feeder.before = inputs.iter().take(from.file as usize).map(size).sum();
         if from.event > 0 {
             feeder.skip(from)?;
         }
@@ -87,15 +95,15 @@ impl<'a> Feeder<'a> {
                 found: "nothing that could be read again: it is standard input".into(),
             });
         }
-        let mut reader = open(input, from.file, self.config, self.context.stop)?;
+        let mut reader = self.open(input)?;
         let mut batch = Batch::default();
         while self.cursor.event < from.event {
             batch.clear();
             if self.cursor.event.is_multiple_of(1024) {
                 self.context.stop.check(STAGE)?;
             }
-            let more = reader.next_into(&mut batch);
-            failed(&reader, input)?;
+            let more = reader.0.next_into(&mut batch);
+            failed(&reader.0, input)?;
             if !more {
                 return Err(Error::InputChanged {
                     path: input.path.clone(),
@@ -109,23 +117,37 @@ impl<'a> Feeder<'a> {
         Ok(())
     }
 
-    /// Bytes of the inputs read so far, before decompression.
+    /// Bytes of the unit read so far, before decompression.
     pub(super) fn position(&self) -> u64 {
-        self.before + self.reader.as_ref().map_or(0, RecordReader::position)
+        let reader = self.reader.as_ref();
+        self.before + reader.map_or(0, |(reader, _)| reader.position())
     }
 
     /// Checks that the current file is still the one that was listed.
     fn check_unchanged(&self) -> Result<()> {
         match (&self.reader, self.inputs.get(self.cursor.file as usize)) {
-            (Some(reader), Some(input)) => reader.check_unchanged(input),
+            (Some((reader, _)), Some(input)) => reader.check_unchanged(input),
             _ => Ok(()),
         }
     }
 
-    /// Appends the next record of the inputs; `false` after the last one.
+    /// Opens the current input after checking that it is still the file that was listed. Without the
+    /// check, a missing file would be committed as a reject, and the directory could never be used
+    /// again with the complete inputs.
+    fn open(&self, input: &InputFile) -> Result<(RecordReader, Option<Taken<'a>>)> {
+        input.check_path()?;
+        let (file, read) = (self.cursor.file, &self.config.read);
+        let reader = RecordReader::open(input, file, read, self.context.stop);
+        let beyond = reader.decoder_memory().saturating_sub(DECODER_BYTES);
+        // Without this memory another thread has failed, and this one is about to be told.
+        let taken = (beyond > 0).then(|| self.decoders.hold(beyond)).flatten();
+        Ok((reader, taken))
+    }
+
+    /// Appends the next record of the unit; `false` after the last one.
     fn read_into(&mut self, batch: &mut Batch) -> Result<bool> {
         loop {
-            if let Some(reader) = &mut self.reader {
+            if let Some((reader, _)) = &mut self.reader {
                 let more = reader.next_into(batch);
                 failed(reader, &self.inputs[self.cursor.file as usize])?;
                 if more {
@@ -134,8 +156,7 @@ impl<'a> Feeder<'a> {
                 }
                 self.check_unchanged()?;
                 self.reader = None;
-                let done = &self.inputs[self.cursor.file as usize];
-                self.before += done.identity.as_ref().map_or(0, |f| f.size);
+                self.before += size(&self.inputs[self.cursor.file as usize]);
                 self.cursor = Cursor {
                     file: self.cursor.file + 1,
                     event: 0,
@@ -144,8 +165,7 @@ impl<'a> Feeder<'a> {
             let Some(input) = self.inputs.get(self.cursor.file as usize) else {
                 return Ok(false);
             };
-            let stop = self.context.stop;
-            self.reader = Some(open(input, self.cursor.file, self.config, stop)?);
+            self.reader = Some(self.open(input)?);
         }
     }
 
@@ -215,17 +235,9 @@ impl<'a> Feeder<'a> {
     }
 }
 
-/// Opens an input after checking that it is still the file that was listed. Without the check, a
-/// missing file would be committed as a reject, and the directory could never be used again with
-/// the complete inputs.
-fn open(
-    input: &InputFile,
-    file: u32,
-    config: &CollectionConfig,
-    stop: &Stop,
-) -> Result<RecordReader> {
-    input.check_path()?;
-    Ok(RecordReader::open(input, file, &config.read, stop))
+/// Bytes of an input on disk.
+fn size(input: &InputFile) -> u64 {
+    input.identity.as_ref().map_or(0, |file| file.size)
 }
 
 /// Returns an error if an I/O failure ended the input. Committing the truncated input would make it

@@ -8,10 +8,18 @@ use crate::shingle::Shingler;
 
 use super::feeder::BATCH_BYTES;
 
-/// Memory that ingest uses beyond the parts of the budget below: the table of MD5s, and the buffers
-/// of the decompressors and of the three part writers.
+/// Memory that the first unit uses beyond the parts of the budget below: the table of MD5s, and the
+/// buffers of the decompressor and of the three part writers.
 const FIXED_BYTES: u64 = 40 << 20;
-/// Additional memory if text is kept: a block, its compressor, and the writer's buffer.
+/// The same for each further unit. A decompressor that takes more than [`DECODER_BYTES`] has to get
+/// it first.
+const UNIT_BYTES: u64 = 28 << 20;
+/// Memory of a decompressor that the fixed parts contain.
+pub(super) const DECODER_BYTES: u64 = 12 << 20;
+/// Memory for the batches of a unit, so that it seldom waits for others.
+const UNIT_BATCH_BYTES: u64 = 24 << 20;
+/// Additional memory for each unit if text is kept: a block, its compressor, and the writer's
+/// buffer.
 const TEXT_BYTES: u64 = 6 << 20;
 /// Bytes of text per byte of a body: a byte of a legacy charset or an invalid byte can become three
 /// bytes, and a growing text can have twice its length allocated.
@@ -48,25 +56,45 @@ fn fixed_bytes(config: &CollectionConfig) -> u64 {
 }
 
 /// How the budget is divided.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Shares {
-    /// Worst-case bytes of all batches between reader and writer.
+    /// Units that are read at the same time.
+    pub(super) units: usize,
+    /// Worst-case bytes of all batches until they are written.
     pub(super) in_flight: u64,
     /// Worst-case bytes of one batch. A document that exceeds it goes to the writer.
     pub(super) batch: u64,
     /// Bytes of fingerprints that the writer keeps during one pass over an oversized document.
     pub(super) pass: u64,
+    /// Bytes of decompressors beyond [`DECODER_BYTES`]. With one unit there is no limit.
+    pub(super) decoders: u64,
 }
 
 impl Shares {
-    pub(super) fn new(memory: ByteSize, config: &CollectionConfig) -> Shares {
-        let in_flight = memory
-            .0
-            .saturating_sub(fixed_bytes(config) + config.read.max_document.0);
+    /// Divides the memory for as many units as it has room for, and at most `units`.
+    pub(super) fn new(memory: ByteSize, config: &CollectionConfig, units: usize) -> Shares {
+        let document = config.read.max_document.0;
+        // The largest document, beside which nothing else is in flight, and one pass over it. The
+        // amount subtracted is within what a process may use beyond its budget.
+        let alone = (document * 13 / 3).saturating_sub(64 << 20);
+        let further = UNIT_BYTES + config.text.then_some(TEXT_BYTES).unwrap_or_default() + document;
+        let left = |units: u64| {
+            let taken = fixed_bytes(config) + document + (units - 1) * further;
+            memory.0.saturating_sub(taken)
+        };
+        let fits = |units: &u64| left(*units) / 5 * 4 >= alone.max(units * UNIT_BATCH_BYTES);
+        let units = (2..=units as u64).take_while(fits).last().unwrap_or(1);
+        let decoders = match units {
+            1 => 0,
+            _ => left(units) / 5,
+        };
+        let in_flight = left(units) - decoders;
         Shares {
+            units: units as usize,
             in_flight,
             batch: in_flight / 4,
             pass: in_flight / 4,
+            decoders,
         }
     }
 }
@@ -131,4 +159,46 @@ fn has_content_encoding(bytes: &[u8]) -> bool {
         let name = line.get(..NAME.len());
         name.is_some_and(|name| name.eq_ignore_ascii_case(NAME))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(memory: u64, wanted: usize) -> Shares {
+        Shares::new(ByteSize::mib(memory), &CollectionConfig::default(), wanted)
+    }
+
+    #[test]
+    fn as_many_units_as_there_is_memory_for() {
+        let least = least_memory(&CollectionConfig::default(), 0).0 >> 20;
+        for (memory, wanted, expected) in [
+            (least, 32, 1),
+            (512, 1, 1),
+            (512, 2, 2),
+            (1 << 10, 32, 8),
+            (4 << 10, 32, 32),
+            (1 << 20, 32, 32),
+        ] {
+            let shares = units(memory, wanted);
+            assert_eq!(shares.units, expected, "{memory} MiB: {shares:?}");
+        }
+    }
+
+    /// What all units can take at once is within the budget.
+    #[test]
+    fn the_shares_add_up() {
+        let config = CollectionConfig::default();
+        for memory in (216..8000).step_by(100) {
+            for wanted in [1, 2, 8, 128] {
+                let shares = units(memory, wanted);
+                let further = shares.units as u64 - 1;
+                let records = shares.units as u64 * config.read.max_document.0;
+                let fixed = FIXED_BYTES + further * UNIT_BYTES;
+                let sum = fixed + records + shares.in_flight + shares.decoders;
+                assert!(sum <= memory << 20, "{memory} MiB: {shares:?}");
+                assert!(shares.batch + shares.pass <= shares.in_flight);
+            }
+        }
+    }
 }

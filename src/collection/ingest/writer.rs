@@ -1,8 +1,9 @@
-//! The writer: appends batches to the parts of a segment in input order, and commits segments.
+//! The writer of a unit: appends batches to the parts of a segment in input order. And the
+//! committer, which enters the segments of all units into the manifest.
 
 use crate::collection::{
     CollectionConfig, Cursor, DocumentReader, DocumentRecord, DocumentWriter, RejectWriter,
-    SegmentEntry, SetWriter, TextWriter, config, segments, segments_mut,
+    SegmentEntry, SetWriter, TextWriter, insert_segment, segments,
 };
 use crate::ids::Key;
 use crate::parse::TokenKind;
@@ -11,18 +12,21 @@ use crate::read::{Batch, Interpreted, Reason, Record, interpret};
 use crate::shingle::Shingler;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::shares::Shares;
 use super::stats::SegmentStats;
+use super::units::Unit;
 use super::worker::{Content, Done, Grown, Shingled, read_document};
 use super::{DIRECTORY, STAGE};
 
-/// Slots of the table of recent MD5s: 16 MiB.
-const SEEN_SLOTS: usize = 1 << 20;
+/// Slots of the table of recent MD5s: 4 MiB.
+const SEEN_SLOTS: usize = 1 << 18;
 /// The largest number of documents with 32-bit numbers, with one number reserved.
 const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
 
-/// The MD5s seen recently: one slot for each value of some of their bits, which keeps the latest
+/// The MD5s seen recently in the unit: one slot for each value of some of their bits, which keeps the latest
 /// MD5.
 struct SeenLately(Vec<[u8; 16]>);
 
@@ -47,57 +51,131 @@ struct Open {
     stats: SegmentStats,
 }
 
-/// The writer: appends batches in input order and commits segments.
-pub(super) struct SegmentsWriter<'a, K: Key> {
-    workspace: &'a mut Workspace,
-    config: CollectionConfig,
+/// Enters segments into the manifest. While one thread writes the manifest, others leave their
+/// segments to it.
+pub(super) struct Committer<'a> {
+    workspace: Mutex<&'a mut Workspace>,
+    waiting: Mutex<Waiting>,
+    directory: PathBuf,
+    parameters: u128,
+}
+
+#[derive(Default)]
+struct Waiting {
+    segments: Vec<SegmentEntry>,
+    committing: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> Committer<'a> {
+    pub(super) fn new(workspace: &'a mut Workspace) -> Committer<'a> {
+        Committer {
+            directory: workspace.path(DIRECTORY),
+            parameters: workspace.collection_parameters(),
+            workspace: Mutex::new(workspace),
+            waiting: Mutex::default(),
+        }
+    }
+
+    /// The committed segments of a unit.
+    pub(super) fn committed(&self, unit: &Unit) -> Vec<SegmentEntry> {
+        let workspace = lock(&self.workspace);
+        unit.committed(segments(&workspace.manifest)).to_vec()
+    }
+
+    fn commit(&self, segment: SegmentEntry) -> Result<()> {
+        let mut waiting = lock(&self.waiting);
+        waiting.segments.push(segment);
+        if waiting.committing {
+            return Ok(());
+        }
+        waiting.committing = true;
+        while !waiting.segments.is_empty() {
+            let new = std::mem::take(&mut waiting.segments);
+            drop(waiting);
+            let mut workspace = lock(&self.workspace);
+            let documents = |segments: &[SegmentEntry]| -> u64 {
+                segments.iter().map(|segment| segment.stats.documents).sum()
+            };
+            let found = documents(segments(&workspace.manifest)) + documents(&new);
+            if found > MOST_DOCUMENTS {
+                return Err(Error::TooMany {
+                    what: "documents",
+                    found,
+                    most: MOST_DOCUMENTS,
+                });
+            }
+            for segment in new {
+                insert_segment(&mut workspace.manifest, segment);
+            }
+            workspace.commit(&[DIRECTORY])?;
+            drop(workspace);
+            waiting = lock(&self.waiting);
+        }
+        waiting.committing = false;
+        Ok(())
+    }
+}
+
+/// The writer of a unit: appends batches in input order.
+pub(super) struct SegmentsWriter<'i, 'a, K: Key> {
+    committer: &'i Committer<'a>,
+    unit: Unit,
+    /// Segments of the unit so far.
+    segments: usize,
+    config: &'i CollectionConfig,
     shingler: Shingler<K>,
     pass_bytes: u64,
     seen: SeenLately,
     open: Option<Open>,
-    next_document: u64,
     scratch: Vec<u8>,
 }
 
-impl<'a, K: Key> SegmentsWriter<'a, K> {
-    pub(super) fn new(workspace: &'a mut Workspace, shares: Shares) -> Result<Self> {
-        let config = config(&workspace.manifest).clone();
+impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
+    /// Continues after the committed segments of the unit.
+    pub(super) fn new(
+        committer: &'i Committer<'a>,
+        unit: Unit,
+        committed: &[SegmentEntry],
+        config: &'i CollectionConfig,
+        shares: Shares,
+    ) -> Result<Self> {
         let mut seen = SeenLately::new();
-        let mut next_document = 0;
-        let parameters = workspace.collection_parameters();
-        for segment in segments(&workspace.manifest) {
-            let path = workspace.path(DIRECTORY).join(&segment.documents.name);
-            let mut documents =
-                DocumentReader::open(&path, Some(parameters), Some(&segment.documents))?;
+        for segment in committed {
+            let path = committer.directory.join(&segment.documents.name);
+            let parameters = Some(committer.parameters);
+            let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
             while let Some(document) = documents.next()? {
                 seen.seen(&document.md5);
-                next_document += 1;
             }
             documents.finish()?;
         }
         Ok(SegmentsWriter {
-            workspace,
+            committer,
+            unit,
+            segments: committed.len(),
             shingler: Shingler::new(&config.shingle),
             config,
             pass_bytes: shares.pass,
             seen,
             open: None,
-            next_document,
             scratch: Vec::new(),
         })
     }
 
     fn open(&mut self) -> Result<&mut Open> {
         if self.open.is_none() {
-            let directory = self.workspace.path(DIRECTORY);
-            let parameters = self.workspace.collection_parameters();
-            let number = segments(&self.workspace.manifest).len() as u64;
+            let (directory, parameters) = (&self.committer.directory, self.committer.parameters);
+            let number = self.unit.part(self.segments);
             self.open = Some(Open {
-                documents: DocumentWriter::create(&directory, parameters, number)?,
-                fingerprints: SetWriter::create(&directory, parameters, number, K::BYTES)?,
-                rejects: RejectWriter::create(&directory, parameters, number)?,
+                documents: DocumentWriter::create(directory, parameters, number)?,
+                fingerprints: SetWriter::create(directory, parameters, number, K::BYTES)?,
+                rejects: RejectWriter::create(directory, parameters, number)?,
                 texts: match self.config.text {
-                    true => Some(TextWriter::create(&directory, parameters, number)?),
+                    true => Some(TextWriter::create(directory, parameters, number)?),
                     false => None,
                 },
                 stats: SegmentStats::default(),
@@ -146,7 +224,7 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
                     open.stats.text += text.len() as u64;
                 }
             }
-            push_document(open, document, stored, &mut self.next_document)?;
+            push_document(open, document, stored)?;
         }
         push_rest(open, &batch)
     }
@@ -162,7 +240,7 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
         let shingler = &mut self.shingler;
         let nothing = &mut Shingled::default();
         let _: std::result::Result<_, Grown> =
-            read_document(record, batch, &self.config, read, nothing, |document| {
+            read_document(record, batch, self.config, read, nothing, |document| {
                 let facts = shingler.shingle(document, (K::MAX, K::default()), &mut Vec::new());
                 most = match self.config.shingle.parse.tokens {
                     TokenKind::Bytes(_) => shingler.most_fingerprints(document.body.len()) as u64,
@@ -184,7 +262,7 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
         let mut set: Vec<K> = Vec::new();
         let bounds = |pass| Rate::new(passes, pass).unwrap_or(Rate::FULL).bounds::<K>();
         let shingler = &mut self.shingler;
-        let first = read_document(record, batch, &self.config, read, &mut out, |document| {
+        let first = read_document(record, batch, self.config, read, &mut out, |document| {
             shingler.shingle(document, bounds(0), &mut set)
         });
         self.open()?;
@@ -200,7 +278,7 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
                     let shingler = &mut self.shingler;
                     let read = &self.config.read;
                     let _: std::result::Result<_, Grown> =
-                        read_document(record, batch, &self.config, read, &mut again, |document| {
+                        read_document(record, batch, self.config, read, &mut again, |document| {
                             shingler.shingle(document, bounds(pass), &mut set)
                         });
                     shingles += set.len() as u64;
@@ -217,9 +295,9 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
             if let Some(open) = &mut self.open {
                 if stored {
                     self.shingler.shrink();
-                    push_text(open, &mut self.shingler, record, batch, &self.config)?;
+                    push_text(open, &mut self.shingler, record, batch, self.config)?;
                 }
-                push_document(open, &document, stored, &mut self.next_document)?;
+                push_document(open, &document, stored)?;
             }
         }
         self.shingler = Shingler::new(&self.config.shingle);
@@ -233,18 +311,17 @@ impl<'a, K: Key> SegmentsWriter<'a, K> {
         let Some(open) = self.open.take() else {
             return Ok(());
         };
-        let first = self.next_document - open.stats.documents;
-        let entry = SegmentEntry {
-            first_document: first as u32,
+        self.segments += 1;
+        self.committer.commit(SegmentEntry {
+            // The committer knows.
+            first_document: 0,
             documents: open.documents.finish()?,
             fingerprints: open.fingerprints.finish(open.stats.stored)?,
             rejects: open.rejects.finish()?,
             text: open.texts.map(TextWriter::finish).transpose()?,
             next,
             stats: open.stats,
-        };
-        segments_mut(&mut self.workspace.manifest).push(entry);
-        self.workspace.commit(&[DIRECTORY])
+        })
     }
 }
 
@@ -279,20 +356,7 @@ fn push_text<K: Key>(
     written
 }
 
-fn push_document(
-    open: &mut Open,
-    document: &DocumentRecord,
-    stored: bool,
-    next_document: &mut u64,
-) -> Result<()> {
-    if *next_document >= MOST_DOCUMENTS {
-        return Err(Error::TooMany {
-            what: "documents",
-            found: *next_document + 1,
-            most: MOST_DOCUMENTS,
-        });
-    }
-    *next_document += 1;
+fn push_document(open: &mut Open, document: &DocumentRecord, stored: bool) -> Result<()> {
     let stats = &mut open.stats;
     stats.documents += 1;
     stats.words += document.words;

@@ -1,0 +1,147 @@
+//! Units: stretches of the inputs, each read and written into segments of its own.
+//!
+//! Where units begin depends on the list of inputs and on the size of a segment alone. So the
+//! segments are the same for any number of threads, in whatever order the units are finished.
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::collection::{CollectionConfig, Cursor, SegmentEntry};
+use crate::read::InputFile;
+
+/// A unit has at least this part of a segment's bytes on disk, so that it has enough to do even if
+/// it is compressed.
+const LEAST_OF_SEGMENT: u64 = 16;
+/// Units that a large collection is cut into, if its files are small: several for each thread of a
+/// large machine, so that all threads end at about the same time.
+const UNITS: u64 = 128;
+/// Bits of a part's number that number the segments of a unit.
+const SEGMENT_BITS: u32 = 32;
+
+/// Consecutive inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// Its number, from 0.
+    pub(super) number: u32,
+    /// The indices of its inputs.
+    pub(super) files: Range<u32>,
+}
+
+/// Cuts the inputs into units.
+pub(super) fn units(inputs: &[InputFile], config: &CollectionConfig) -> Vec<Unit> {
+    let size = |input: &InputFile| input.identity.as_ref().map_or(0, |file| file.size);
+    let total: u64 = inputs.iter().map(size).sum();
+    let least = (config.segment_size.0 / LEAST_OF_SEGMENT).max(total / UNITS);
+    let mut units = Vec::new();
+    let (mut begin, mut bytes) = (0, 0);
+    for (file, input) in (0..).zip(inputs) {
+        bytes += size(input);
+        // Nobody knows how long standard input is.
+        let endless = input.identity.is_none() && input.path == Path::new("-");
+        if bytes >= least || endless || file as usize + 1 == inputs.len() {
+            units.push(Unit {
+                number: units.len() as u32,
+                files: begin..file + 1,
+            });
+            (begin, bytes) = (file + 1, 0);
+        }
+    }
+    units
+}
+
+impl Unit {
+    /// The number of the parts of its segment `segment`.
+    pub(super) fn part(&self, segment: usize) -> u64 {
+        (u64::from(self.number) << SEGMENT_BITS) + segment as u64
+    }
+
+    /// Where it begins.
+    pub(super) fn begin(&self) -> Cursor {
+        Cursor {
+            file: self.files.start,
+            event: 0,
+        }
+    }
+
+    /// Where the next one begins.
+    pub(super) fn end(&self) -> Cursor {
+        Cursor {
+            file: self.files.end,
+            event: 0,
+        }
+    }
+
+    /// Its segments among the committed ones.
+    pub(super) fn committed<'s>(&self, segments: &'s [SegmentEntry]) -> &'s [SegmentEntry] {
+        let from = segments.partition_point(|segment| segment.next <= self.begin());
+        let to = segments.partition_point(|segment| segment.next <= self.end());
+        &segments[from..to]
+    }
+}
+
+/// Whether these segments were cut as these units are. Version 0.1.0 took all inputs for one unit.
+pub(super) fn fit(segments: &[SegmentEntry], units: &[Unit]) -> bool {
+    let mut fitting = 0;
+    for unit in units {
+        for (n, segment) in unit.committed(segments).iter().enumerate() {
+            let stem = crate::store::part_stem(unit.part(n));
+            if segment.documents.name.split('.').next() != Some(&stem) {
+                return false;
+            }
+            fitting += 1;
+        }
+    }
+    fitting == segments.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::ByteSize;
+    use crate::read::FileIdentity;
+
+    fn inputs(sizes: &[Option<u64>]) -> Vec<InputFile> {
+        let input = |size: &Option<u64>| InputFile {
+            path: size.map_or("-", |_| "file").into(),
+            real: None,
+            docno: "file".into(),
+            odd_path: false,
+            identity: size.map(|size| FileIdentity {
+                size,
+                modified_ns: 0,
+                digest: String::new(),
+            }),
+            problem: None,
+        };
+        sizes.iter().map(input).collect()
+    }
+
+    fn cut(segment: u64, sizes: &[Option<u64>]) -> Vec<Range<u32>> {
+        let config = CollectionConfig {
+            segment_size: ByteSize(segment),
+            ..CollectionConfig::default()
+        };
+        let units = units(&inputs(sizes), &config);
+        let numbers: Vec<u32> = units.iter().map(|unit| unit.number).collect();
+        assert_eq!(numbers, (0..units.len() as u32).collect::<Vec<_>>());
+        units.into_iter().map(|unit| unit.files).collect()
+    }
+
+    #[test]
+    #[expect(clippy::single_range_in_vec_init, reason = "one unit")]
+    fn units_are_consecutive_files_of_enough_bytes() {
+        let sized = |sizes: &[u64]| sizes.iter().copied().map(Some).collect::<Vec<_>>();
+        assert_eq!(cut(1600, &[]), []);
+        assert_eq!(cut(1600, &sized(&[0])), [0..1]);
+        assert_eq!(
+            cut(1600, &sized(&[99, 1, 100, 5, 500, 3])),
+            [0..2, 2..3, 3..5, 5..6]
+        );
+        // A large collection is cut into larger ones.
+        assert_eq!(cut(1600, &sized(&[100; 1280])).len(), 128);
+        // Standard input ends a unit.
+        assert_eq!(cut(1600, &[Some(1), None, Some(1)]), [0..2, 2..3]);
+        // One file is one unit.
+        assert_eq!(cut(1600, &sized(&[1 << 40])), [0..1]);
+    }
+}
