@@ -18,4 +18,5 @@ mod readers;
 mod real_corpora;
 mod same_documents;
 mod tables;
+mod units;
 mod verified;

@@ -203,10 +203,15 @@ impl<'a, K: Key> Ingest<'a, K> {
         let from = committed.last().map_or(unit.begin(), |last| last.next);
         let mut read = 0;
         let mut at = |position| {
-            let all = self.position.fetch_add(position - read, Ordering::Relaxed) + position - read;
+            let more = position - read;
             read = position;
-            self.context.progress.at(all);
+            let before = self.position.fetch_add(more, Ordering::Relaxed);
+            self.context.progress.at(before + more);
         };
+        if from == unit.end() {
+            at(unit.bytes);
+            return Ok(());
+        }
         let mut feeder = Feeder::new(
             self.inputs,
             unit,

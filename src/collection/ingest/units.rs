@@ -25,6 +25,8 @@ pub(super) struct Unit {
     pub(super) number: u32,
     /// The indices of its inputs.
     pub(super) files: Range<u32>,
+    /// Their bytes on disk.
+    pub(super) bytes: u64,
 }
 
 /// Cuts the inputs into units.
@@ -42,6 +44,7 @@ pub(super) fn units(inputs: &[InputFile], config: &CollectionConfig) -> Vec<Unit
             units.push(Unit {
                 number: units.len() as u32,
                 files: begin..file + 1,
+                bytes,
             });
             (begin, bytes) = (file + 1, 0);
         }
@@ -143,5 +146,46 @@ mod tests {
         assert_eq!(cut(1600, &[Some(1), None, Some(1)]), [0..2, 2..3]);
         // One file is one unit.
         assert_eq!(cut(1600, &sized(&[1 << 40])), [0..1]);
+    }
+
+    /// A segment with documents of this name that ends before this file, or within it.
+    fn segment(documents: &str, file: u32, event: u64) -> SegmentEntry {
+        let part = |name: &str| serde_json::json!({"name": name, "bytes": 0, "records": 0, "checksum": ""});
+        let stats = serde_json::to_value(crate::collection::SegmentStats::default()).unwrap();
+        serde_json::from_value(serde_json::json!({
+            "first_document": 0,
+            "documents": part(documents),
+            "fingerprints": part(""),
+            "rejects": part(""),
+            "next": {"file": file, "event": event},
+            "stats": stats,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn segments_of_other_versions_do_not_fit() {
+        let sizes = [100, 100, 100].map(Some);
+        let config = CollectionConfig {
+            segment_size: ByteSize(1600),
+            ..CollectionConfig::default()
+        };
+        let units = units(&inputs(&sizes), &config);
+        let fits = |segments: &[SegmentEntry]| fit(segments, &units);
+        assert!(fits(&[]));
+        let first = [segment("000000.docs", 0, 7), segment("000001.docs", 1, 0)];
+        assert!(fits(&first[..1]));
+        assert!(fits(&first));
+        // The second unit is finished and the first one is not begun.
+        assert!(fits(&[segment("1-000000.docs", 2, 0)]));
+        let third = segment("2-000000.docs", 2, 9);
+        assert!(fits(&[&first[..], &[third]].concat()));
+        // Numbered through, as version 0.1.0 did.
+        assert!(!fits(
+            &[&first[..], &[segment("000002.docs", 1, 5)]].concat()
+        ));
+        assert!(!fits(&[segment("000000.docs", 2, 5)]));
+        // Beyond the inputs.
+        assert!(!fits(&[segment("3-000000.docs", 4, 0)]));
     }
 }

@@ -1,0 +1,173 @@
+//! Inputs of many files: each thread reads some of them, and nobody can tell.
+
+use crate::common;
+use lookalike::Error;
+use lookalike::progress::{Progress, Stop, Unit};
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use common::corpus::{Random, Shape, random_corpus, write_jsonl};
+use common::{Run, assert_same_files, lasting, manifest};
+
+/// Files of very different lengths, some of them compressed, some empty, some damaged, and among
+/// them more than one that takes several segments.
+fn files(directory: &Path) -> (PathBuf, Run) {
+    let random = &mut Random(5);
+    let shape = Shape {
+        families: 40,
+        members: 5,
+        words: 300,
+        ..Shape::default()
+    };
+    let input = write_jsonl(directory, &random_corpus(31, shape), 60);
+    for (n, path) in common::paths(&input).into_iter().enumerate() {
+        let mut bytes = fs::read(&path).unwrap();
+        match random.below(6) {
+            0 => bytes = zstd::encode_all(&bytes[..], 3).unwrap(),
+            1 => {
+                let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 9);
+                xz.write_all(&bytes).unwrap();
+                bytes = xz.finish().unwrap();
+            }
+            2 if n % 4 == 0 => bytes.clear(),
+            3 => bytes.truncate(bytes.len() / 2),
+            4 => bytes = bytes.repeat(7),
+            _ => {}
+        }
+        fs::write(path, bytes).unwrap();
+    }
+    let run = Run::default()
+        .shingle_size(3)
+        .threshold("0.3")
+        .segment_size(8 << 10)
+        .max_document(64 << 10);
+    (input, run)
+}
+
+/// The units that the segments belong to.
+fn units(out: &Path) -> BTreeSet<String> {
+    let segments = manifest(out).segments;
+    let unit = |name: &str| {
+        name.split_once('-')
+            .map_or("0", |(unit, _)| unit)
+            .to_string()
+    };
+    segments
+        .iter()
+        .map(|segment| unit(&segment.documents.name))
+        .collect()
+}
+
+#[test]
+fn many_files_by_any_number_of_threads() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = files(directory.path());
+    let run = run.keep_text();
+    let of = |run: Run| {
+        let out = tempfile::tempdir().unwrap();
+        run.run(&[&input], out.path()).unwrap();
+        (lasting(out.path()), units(out.path()), manifest(out.path()))
+    };
+    let (plain, units, plain_manifest) = of(run.clone().threads(1));
+    assert!(units.len() > 30, "{units:?}");
+    assert!(plain_manifest.segments.len() > units.len());
+    for (threads, memory) in [(2, 1 << 30), (8, 1 << 30), (8, 100 << 20), (32, 4 << 30)] {
+        let (found, ..) = of(run.clone().threads(threads).memory(memory));
+        assert_same_files(
+            &found,
+            &plain,
+            &format!("{threads} threads, {memory} bytes"),
+        );
+    }
+}
+
+/// Asks for a stop when so many bytes are read.
+struct After<'a>(&'a Stop, u64, AtomicU64);
+
+impl Progress for After<'_> {
+    fn start(&self, _: &'static str, _: Unit, _: Option<u64>) {}
+    fn at(&self, _: u64) {
+        if self.2.fetch_add(1, Ordering::Relaxed) >= self.1 {
+            self.0.request();
+        }
+    }
+    fn end(&self, _: &str) {}
+    fn note(&self, _: &str) {}
+}
+
+/// A stop leaves units that are finished, begun and not begun, in any order. What is committed stays
+/// as it is, and the rest is read by any number of threads.
+#[test]
+fn stopped_and_continued_by_other_threads() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = files(directory.path());
+    let out = tempfile::tempdir().unwrap();
+    run.clone().threads(1).run(&[&input], out.path()).unwrap();
+    let plain = lasting(out.path());
+    let random = &mut Random(77);
+    let mut begun = 0;
+    for _ in 0..8 {
+        let out = tempfile::tempdir().unwrap();
+        let mut attempts = 0;
+        loop {
+            let threads = [1, 2, 8][random.below(3)];
+            let stop = Stop::default();
+            let after = After(
+                &stop,
+                attempts + 1 + random.below(40) as u64,
+                AtomicU64::new(0),
+            );
+            let run = run.clone().threads(threads);
+            match run.watched(&[&input], out.path(), &stop, &after) {
+                Ok(_) => break,
+                Err(Error::Interrupted { .. }) => attempts += 1,
+                Err(error) => panic!("{error}"),
+            }
+            let segments = manifest(out.path()).segments;
+            let mut documents = 0;
+            for segment in &segments {
+                assert_eq!(segment.first_document, documents);
+                documents += segment.stats.documents as u32;
+            }
+            begun += usize::from(!segments.is_empty() && !manifest(out.path()).ingested);
+            assert!(attempts < 1000);
+        }
+        assert_same_files(&lasting(out.path()), &plain, &format!("{attempts} stops"));
+    }
+    assert!(begun > 8, "{begun}");
+}
+
+/// A file that changes while others are read ends the run, whoever reads it.
+#[test]
+fn a_file_that_changes_ends_all_threads() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, run) = files(directory.path());
+
+    /// Appends a line to the last file when the reading begins.
+    struct Appends(PathBuf);
+    impl Progress for Appends {
+        fn start(&self, stage: &'static str, _: Unit, _: Option<u64>) {
+            if stage == "ingest" {
+                let mut file = fs::OpenOptions::new().append(true).open(&self.0).unwrap();
+                file.write_all(b"{}\n").unwrap();
+            }
+        }
+        fn at(&self, _: u64) {}
+        fn end(&self, _: &str) {}
+        fn note(&self, _: &str) {}
+    }
+    let last = common::paths(&input).pop().unwrap();
+    for threads in [1, 2, 8] {
+        let out = tempfile::tempdir().unwrap();
+        let run = run.clone().threads(threads);
+        let changes = Appends(last.clone());
+        match run.watched(&[&input], out.path(), &Stop::default(), &changes) {
+            Err(Error::InputChanged { path, .. }) => assert_eq!(path, last),
+            other => panic!("{threads} threads: {:?}", other.map(|_| ())),
+        }
+    }
+}
