@@ -35,7 +35,7 @@ impl<'w> InputRecords<'w> {
     /// The records from the beginning of the first segment that has records of a file.
     pub fn of_file(workspace: &'w Workspace, file: u32) -> InputRecords<'w> {
         let segments = records::segments(&workspace.manifest);
-        let begin = Cursor { file, event: 0 };
+        let begin = Cursor::of_file(file);
         let first = segments.partition_point(|segment| segment.next <= begin);
         InputRecords::from_segment(workspace, first)
     }

@@ -15,8 +15,27 @@ use crate::workspace::{MANIFEST_FILE, Manifest, StageRecord, StageRecordKind, Wo
 pub struct Cursor {
     /// Index in the list of inputs.
     pub file: u32,
-    /// Number of records and rejects of that file that the reader has delivered.
+    /// Where the piece of that file begins that is being read, if it is read in pieces.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub piece: u64,
+    /// Number of records and rejects of that file, or piece, that the reader has delivered.
     pub event: u64,
+}
+
+impl Cursor {
+    /// The beginning of a file.
+    #[must_use]
+    pub fn of_file(file: u32) -> Cursor {
+        Cursor {
+            file,
+            piece: 0,
+            event: 0,
+        }
+    }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A committed segment.

@@ -18,6 +18,20 @@ pub(super) struct JsonFramer {
     in_array: bool,
 }
 
+/// The first place in these bytes where an object begins between two records, whatever precedes the
+/// bytes: first on its line, after a line that does not end with a comma or an opening bracket.
+///
+/// Inside a string, the line end ends the record. Inside an object, the brace does
+/// ([`Braces::may_open`]). Inside a top-level array, objects are separated by commas.
+pub(super) fn certain_begin(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'\n', bytes).find_map(|at| {
+        let space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+        let last = bytes[..at].iter().rfind(|byte| !space(byte))?;
+        let begins = bytes.get(at + 1) == Some(&b'{') && !matches!(last, b',' | b'[');
+        begins.then_some(at + 1)
+    })
+}
+
 enum End {
     /// The closing brace was found.
     Closed,
@@ -116,12 +130,20 @@ impl Braces {
 
 impl JsonFramer {
     pub fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+        let mut separated = false;
         loop {
             let window = stream.skip_space(1);
             match window.first() {
                 None => return Step::End,
-                Some(b'{') => return object(stream, sink),
-                Some(b',') => stream.consume(1),
+                Some(b'{') => {
+                    // So that what precedes such an object does not matter ([`certain_begin`]).
+                    self.in_array &= separated;
+                    return object(stream, sink);
+                }
+                Some(b',') => {
+                    separated = true;
+                    stream.consume(1);
+                }
                 Some(b'[') if !self.in_array => {
                     // An array of objects is a wrapper, which is removed; any other array is a bad
                     // line.
@@ -129,7 +151,7 @@ impl JsonFramer {
                     if !matches!(window[1..].trim_ascii_start(), [] | [b'{' | b']', ..]) {
                         return self.bad_line(stream, sink);
                     }
-                    self.in_array = true;
+                    (self.in_array, separated) = (true, true);
                     stream.consume(1);
                 }
                 Some(b']') if self.in_array => {

@@ -54,9 +54,18 @@ impl Tag {
         };
         let attributes = &bytes[1 + self.name.len()..end];
         if attributes.trim_ascii().is_empty() {
-            return bytes[end + 1..].trim_ascii_start().starts_with(b"<DOCNO>");
+            let rest = &bytes[end + 1..bytes.len().min(TAG)];
+            return rest.trim_ascii_start().starts_with(b"<DOCNO>");
         }
         attributes.contains(&b'=')
+    }
+
+    /// The first place in these bytes, on a new line, where a record certainly begins, whatever
+    /// precedes the bytes: there, an open record, a stray stretch and a comment end.
+    pub(super) fn certain_begin(&self, bytes: &[u8]) -> Option<usize> {
+        memchr::memchr_iter(b'<', bytes).find(|&at| {
+            at > 0 && matches!(bytes[at - 1], b'\n' | b'\r') && self.begins_record(&bytes[at..])
+        })
     }
 
     /// The length of the rest of a closing tag, if these bytes after its name complete it: `>`.
@@ -92,6 +101,11 @@ pub(super) fn step(stream: &mut Stream, sink: &mut Sink<'_>, tag: &'static Tag) 
         } else {
             None
         };
+        // Nor was one that contains the start of a record.
+        let end = end.filter(|&end| {
+            tag.certain_begin(&window[..window.len().min(end + TAG)])
+                .is_none_or(|begin| begin >= end)
+        });
         match end {
             Some(end) => stream.consume(end),
             None => return stray(stream, sink, tag),

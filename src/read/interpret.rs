@@ -115,7 +115,7 @@ pub fn interpret<'a>(record: &Record, bytes: &'a [u8], config: &ReadConfig) -> I
             }
             let unnamed = parts.docno.is_empty();
             if unnamed {
-                parts.docno = format!("{}:{}", record.input, record.number).into();
+                parts.docno = record.origin.name_of(record.number).into();
             }
             if let Some(url) = parts.url.take_if(|url| url.len() > HEAD) {
                 let detail = format!("a URL of {} bytes is left out", url.len());

@@ -17,8 +17,8 @@
 //!    content decides; the extension counts only if the content is inconclusive. `--format`
 //!    overrides both.
 //! 3. A Parquet file is read from its end; each row is a record. All other files are framed.
-//! 4. The reader frames: it finds where records begin and end. It does no more work than that,
-//!    because each input is framed by a single thread.
+//! 4. The reader frames: it finds where records begin and end, and does no more work than that. A
+//!    large file that is not compressed can be framed in several [`Piece`]s at the same time.
 //! 5. [`interpret()`] does the rest on any thread: header fields, HTTP codings, JSON.
 //!
 //! A document gets its name (docno) from the following source:
@@ -86,6 +86,7 @@ pub(crate) mod lines;
 mod lzw;
 mod mail;
 pub(crate) mod parquet;
+mod pieces;
 mod reader;
 mod record;
 mod sgml;
@@ -101,6 +102,7 @@ pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};
 pub use interpret::{Interpreted, interpret};
 pub(crate) use interpret::{field_of, warc_links};
 pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS};
+pub use pieces::{Origin, Piece};
 pub use reader::RecordReader;
 pub use record::{
     Batch, ContentKind, RawDocument, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,

@@ -12,6 +12,7 @@ use super::inputs::InputFile;
 use super::interpret::docno_of;
 use super::parquet::pages::ReadAt;
 use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
+use super::pieces::{From, Origin, Piece};
 use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
 use super::sniff::{Container, binary_file_kind, container_of, extension_of, format_of_extension};
 use super::source::{Fault, Input, Source, compression_of};
@@ -39,7 +40,9 @@ pub struct RecordReader {
     failure: Option<i32>,
     /// Number of records and rejects delivered so far.
     delivered: u64,
-    docno: Arc<str>,
+    origin: Arc<Origin>,
+    /// Where the piece ends that is being read, unless the file does.
+    until: Option<u64>,
     odd_path: bool,
     file: u32,
     state: State,
@@ -62,6 +65,14 @@ enum State {
     },
     End,
     Done,
+}
+
+/// How the records of a file are found, as far as it matters for cutting it into pieces.
+#[derive(Clone, Copy)]
+pub(super) enum Framing {
+    Json,
+    Tag(&'static Tag),
+    Other,
 }
 
 /// The result of one step of a framer.
@@ -154,6 +165,42 @@ impl RecordReader {
         self.stream.decoder_memory()
     }
 
+    /// Opens a piece of a file.
+    pub(super) fn open_piece(
+        input: &InputFile,
+        file: u32,
+        config: &ReadConfig,
+        stop: &Stop,
+        piece: &Piece,
+    ) -> RecordReader {
+        let mut reader = Self::open(input, file, config, stop);
+        reader.origin = Arc::new(Origin::new(&input.docno, Some(piece.clone())));
+        reader.until = (!piece.is_last()).then_some(piece.end());
+        if piece.begin() > 0
+            && let Some(opened) = &reader.opened
+        {
+            let (opened, at) = (opened.clone(), piece.begin());
+            // The format is that of the file.
+            if let Ok(state) = reader.detect() {
+                reader.state = state;
+                let source = Source::plain(Input::new(Box::new(From { file: opened, at })));
+                reader.stream = Stream::new(Ok(source), config.max_ratio).beginning_at(at);
+                reader.framed = 1;
+            }
+        }
+        reader
+    }
+
+    /// How a file is framed.
+    pub(super) fn framing(input: &InputFile, config: &ReadConfig) -> io::Result<Framing> {
+        let mut reader = Self::beginning(input, LOOK as u64, config)?;
+        Ok(match reader.detect() {
+            Ok(State::Json(_)) => Framing::Json,
+            Ok(State::Trec(tag)) => Framing::Tag(tag),
+            _ => Framing::Other,
+        })
+    }
+
     /// Reads from any source. `docno` names the document if the whole stream is one document, and
     /// its extension gives the format if the content does not.
     #[must_use]
@@ -227,7 +274,8 @@ impl RecordReader {
             framed: 0,
             failure: None,
             delivered: 0,
-            docno: input.docno.as_str().into(),
+            origin: Arc::new(Origin::new(&input.docno, None)),
+            until: None,
             odd_path: input.odd_path,
             file,
             state: State::Start,
@@ -302,7 +350,7 @@ impl RecordReader {
                 State::Trec(tag) => frame_trec::step(&mut self.stream, &mut sink, tag),
                 State::Archive(framer) => framer.step(&mut self.stream, &mut sink),
                 State::Json(framer) => framer.step(&mut self.stream, &mut sink),
-                State::Mbox(framer) => framer.step(&mut self.stream, &mut sink, &self.docno),
+                State::Mbox(framer) => framer.step(&mut self.stream, &mut sink, self.origin.name()),
                 State::Plain { mail } => {
                     let mail = *mail;
                     self.state = State::End;
@@ -325,6 +373,12 @@ impl RecordReader {
                 offset: sink.offset().unwrap_or(self.stream.offset()),
                 length: sink.length(),
             };
+            if self.until.is_some_and(|until| source.offset >= until) {
+                // The next piece begins with it.
+                sink.discard();
+                self.state = State::Done;
+                return false;
+            }
             let range = sink.range();
             let reject = |docno, reason, detail| Reject {
                 source,
@@ -386,7 +440,7 @@ impl RecordReader {
                 kind,
                 source,
                 number: self.delivered,
-                input: self.docno.clone(),
+                origin: self.origin.clone(),
                 bytes,
                 notice,
             });
@@ -398,7 +452,7 @@ impl RecordReader {
     fn detect(&mut self) -> Result<State, Step> {
         let compression = self.stream.compression();
         let head = self.stream.ensure(LOOK);
-        let docno = Some(self.docno.to_string());
+        let docno = Some(self.origin.name().to_string());
         let rejected = |reason, detail: String| {
             Err(Step::Rejected {
                 reason,
@@ -428,7 +482,7 @@ impl RecordReader {
             return match (&self.seekable, compression) {
                 (Some(file), None) => {
                     let (file, config) = (file.clone(), &self.config);
-                    let framer = ParquetFramer::new(file, self.file, &self.docno, config);
+                    let framer = ParquetFramer::new(file, self.file, &self.origin.name(), config);
                     Ok(State::Parquet(Box::new(framer)))
                 }
                 (_, Some(outer)) => rejected(
@@ -492,7 +546,7 @@ impl RecordReader {
     /// The container of a file whose first bytes are inconclusive because it begins with stray
     /// bytes.
     fn by_extension(&self) -> Container {
-        match format_of_extension(&extension_of(&self.docno)) {
+        match format_of_extension(&extension_of(&self.origin.name())) {
             Some(Format::Jsonl) => Container::Json,
             Some(Format::Warc) => Container::Warc,
             Some(Format::Arc) => Container::Arc,
@@ -514,7 +568,7 @@ impl RecordReader {
         if self.stream.cut() {
             return Step::Rejected {
                 reason: Reason::Truncated,
-                docno: Some(self.docno.to_string()),
+                docno: Some(self.origin.name().to_string()),
                 detail: String::new(),
             };
         }
@@ -524,7 +578,7 @@ impl RecordReader {
                 "bytes that are not UTF-8 and controls stand as \\xHH".to_string(),
             )
         });
-        let docno = self.docno.to_string();
+        let docno = self.origin.name().to_string();
         let kind = if mail {
             RecordKind::Mail { docno, mbox: false }
         } else {

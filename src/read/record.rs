@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::pieces::Origin;
+
 /// The place of a record: the number of the input file and a range of its decompressed bytes.
 ///
 /// A row of a Parquet file is not a range of bytes. Its offset is the number of the row in the
@@ -78,10 +80,10 @@ pub struct Record {
     pub kind: RecordKind,
     /// Its place in the input.
     pub source: SourceSpan,
-    /// Its number in the file, from 1. Rejected records count.
+    /// Its number in its origin, from 1. Rejected records count.
     pub number: u64,
-    /// The name of its file.
-    pub input: Arc<str>,
+    /// Its file, or the piece of a file that was read.
+    pub origin: Arc<Origin>,
     /// Its bytes in [`Batch::bytes`].
     pub bytes: Range<usize>,
     /// A problem that the framer found although the record is usable (a wrong length, for example).

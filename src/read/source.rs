@@ -312,6 +312,16 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// Bytes as they are.
+    pub fn plain(input: Input) -> Self {
+        Source {
+            decoder: Decoder::Plain(input),
+            compression: None,
+            produced: 0,
+            memory: 0,
+        }
+    }
+
     /// Chooses the decoder from the first bytes.
     pub fn new(mut input: Input) -> Result<Self, Fault> {
         let head = input.head();

@@ -53,6 +53,12 @@ impl Stream {
         }
     }
 
+    /// Says that the source begins at this byte of its file.
+    pub fn beginning_at(mut self, offset: u64) -> Self {
+        self.offset = offset;
+        self
+    }
+
     /// Bytes of the file consumed so far.
     pub fn position(&self) -> u64 {
         self.source

@@ -2,6 +2,7 @@
 
 use crate::common;
 use lookalike::Error;
+use lookalike::collection::SegmentEntry;
 use lookalike::progress::{Progress, Stop, Unit};
 
 use std::collections::BTreeSet;
@@ -25,9 +26,16 @@ fn files(directory: &Path) -> (PathBuf, Run) {
     };
     let input = write_jsonl(directory, &random_corpus(31, shape), 60);
     for (n, path) in common::paths(&input).into_iter().enumerate() {
-        let mut bytes = fs::read(&path).unwrap();
+        let mut text = fs::read_to_string(&path).unwrap();
+        if n % 5 == 1 {
+            // Their names have the numbers of their records.
+            let ids = text.matches("\"id\"").count();
+            text = text.replace("\"id\"", "\"no name\"");
+            assert!(ids > 0);
+        }
+        let mut bytes = text.into_bytes();
         match random.below(6) {
-            0 => bytes = zstd::encode_all(&bytes[..], 3).unwrap(),
+            0 => bytes = zstd::encode_all(&bytes.repeat(7)[..], 3).unwrap(),
             1 => {
                 let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 9);
                 xz.write_all(&bytes).unwrap();
@@ -75,6 +83,17 @@ fn many_files_by_any_number_of_threads() {
     let (plain, units, plain_manifest) = of(run.clone().threads(1));
     assert!(units.len() > 30, "{units:?}");
     assert!(plain_manifest.segments.len() > units.len());
+    // Some of them are pieces of one file.
+    let inside = |segment: &&SegmentEntry| segment.next.piece > 0 && segment.next.event == 0;
+    assert!(plain_manifest.segments.iter().filter(inside).count() > 30);
+    let documents = String::from_utf8(plain["documents.tsv"].clone()).unwrap();
+    let numbers = documents
+        .split('\t')
+        .filter_map(|cell| cell.split_once(".jsonl:"));
+    let largest = numbers
+        .filter_map(|(_, number)| number.parse::<u64>().ok())
+        .max();
+    assert!(largest > Some(20), "{documents}");
     for (threads, memory) in [(2, 1 << 30), (8, 1 << 30), (8, 100 << 20), (32, 4 << 30)] {
         let (found, ..) = of(run.clone().threads(threads).memory(memory));
         assert_same_files(

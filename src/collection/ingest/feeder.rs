@@ -2,7 +2,7 @@
 
 use crate::collection::{CollectionConfig, Cursor};
 use crate::progress::Context;
-use crate::read::{Batch, InputFile, RecordReader};
+use crate::read::{Batch, InputFile, Piece, RecordReader};
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -34,6 +34,7 @@ pub(super) struct Work {
 pub(super) struct Feeder<'a> {
     /// All inputs up to the end of the unit.
     inputs: &'a [InputFile],
+    unit: &'a Unit,
     config: &'a CollectionConfig,
     shape: Shape,
     context: &'a Context<'a>,
@@ -54,7 +55,7 @@ impl<'a> Feeder<'a> {
     /// Continues at `from`, which is in the unit.
     pub(super) fn new(
         inputs: &'a [InputFile],
-        unit: &Unit,
+        unit: &'a Unit,
         config: &'a CollectionConfig,
         shape: Shape,
         decoders: &'a Credit,
@@ -65,15 +66,13 @@ impl<'a> Feeder<'a> {
         let mut feeder = Feeder {
             before: inputs.get(files).unwrap_or_default().iter().map(size).sum(),
             inputs: &inputs[..unit.files.end as usize],
+            unit,
             config,
             shape,
             context,
             decoders,
             reader: None,
-            cursor: Cursor {
-                file: from.file,
-                event: 0,
-            },
+            cursor: Cursor { event: 0, ..from },
             segment_bytes: 0,
             sequence: 0,
             over: None,
@@ -120,11 +119,20 @@ impl<'a> Feeder<'a> {
     /// Bytes of the unit read so far, before decompression.
     pub(super) fn position(&self) -> u64 {
         let reader = self.reader.as_ref();
-        self.before + reader.map_or(0, |(reader, _)| reader.position())
+        let position = self.before + reader.map_or(0, |(reader, _)| reader.position());
+        match self.unit.piece {
+            // Its last record is followed by some bytes of the next piece.
+            Some(_) => position.min(self.unit.bytes),
+            None => position,
+        }
     }
 
     /// Checks that the current file is still the one that was listed.
     fn check_unchanged(&self) -> Result<()> {
+        let counting = self.unit.piece.as_ref().and_then(Piece::failure);
+        if let (Some(error), Some(input)) = (counting, self.inputs.last()) {
+            return Err(Error::io("read", &input.path)(error));
+        }
         match (&self.reader, self.inputs.get(self.cursor.file as usize)) {
             (Some((reader, _)), Some(input)) => reader.check_unchanged(input),
             _ => Ok(()),
@@ -137,7 +145,11 @@ impl<'a> Feeder<'a> {
     fn open(&self, input: &InputFile) -> Result<(RecordReader, Option<Taken<'a>>)> {
         input.check_path()?;
         let (file, read) = (self.cursor.file, &self.config.read);
-        let reader = RecordReader::open(input, file, read, self.context.stop);
+        let stop = self.context.stop;
+        let reader = match &self.unit.piece {
+            Some(piece) => piece.open(stop),
+            None => RecordReader::open(input, file, read, stop),
+        };
         let beyond = reader.decoder_memory().saturating_sub(DECODER_BYTES);
         // Without this memory another thread has failed, and this one is about to be told.
         let taken = (beyond > 0).then(|| self.decoders.hold(beyond)).flatten();
@@ -157,10 +169,12 @@ impl<'a> Feeder<'a> {
                 self.check_unchanged()?;
                 self.reader = None;
                 self.before += size(&self.inputs[self.cursor.file as usize]);
-                self.cursor = Cursor {
-                    file: self.cursor.file + 1,
-                    event: 0,
-                };
+                if let Some(piece) = &self.unit.piece {
+                    piece.counted(self.cursor.event);
+                    self.cursor = self.unit.end();
+                    return Ok(false);
+                }
+                self.cursor = Cursor::of_file(self.cursor.file + 1);
             }
             let Some(input) = self.inputs.get(self.cursor.file as usize) else {
                 return Ok(false);

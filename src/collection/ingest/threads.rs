@@ -194,7 +194,7 @@ impl<'a, K: Key> Ingest<'a, K> {
     /// Reads what is not yet committed of a unit, and ends when it is written.
     fn read<'i>(
         &'i self,
-        unit: &Unit,
+        unit: &'i Unit,
         worker: &mut Worker<K>,
         to_helpers: &Sender<Task<'i, 'a, K>>,
         tasks: &Receiver<Task<'i, 'a, K>>,
@@ -222,12 +222,11 @@ impl<'a, K: Key> Ingest<'a, K> {
             self.context,
         )?;
         let (open, closed) = bounded(0);
-        let unit = unit.clone();
         let out = Arc::new(InOrder {
             order: Mutex::default(),
             writer: Mutex::new(SegmentsWriter::new(
                 &self.committer,
-                unit,
+                unit.clone(),
                 &committed,
                 self.config,
                 self.shares,

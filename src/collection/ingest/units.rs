@@ -1,30 +1,34 @@
 //! Units: stretches of the inputs, each read and written into segments of its own.
 //!
-//! Where units begin depends on the list of inputs and on the size of a segment alone. So the
+//! Where units begin depends on the inputs and on the size of a segment alone. So the
 //! segments are the same for any number of threads, in whatever order the units are finished.
 
 use std::ops::Range;
 use std::path::Path;
 
 use crate::collection::{CollectionConfig, Cursor, SegmentEntry};
-use crate::read::InputFile;
+use crate::read::{InputFile, Piece};
 
 /// A unit has at least this part of a segment's bytes on disk, so that it has enough to do even if
 /// it is compressed.
 const LEAST_OF_SEGMENT: u64 = 16;
+/// A piece of a file, which is not compressed, has at least this part of a segment's bytes.
+const PIECE_OF_SEGMENT: u64 = 4;
 /// Units that a large collection is cut into, if its files are small: several for each thread of a
 /// large machine, so that all threads end at about the same time.
 const UNITS: u64 = 128;
 /// Bits of a part's number that number the segments of a unit.
 const SEGMENT_BITS: u32 = 32;
 
-/// Consecutive inputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Consecutive inputs, or a piece of one.
+#[derive(Clone, Debug)]
 pub(super) struct Unit {
     /// Its number, from 0.
     pub(super) number: u32,
     /// The indices of its inputs.
     pub(super) files: Range<u32>,
+    /// The piece, if it is not whole inputs.
+    pub(super) piece: Option<Piece>,
     /// Their bytes on disk.
     pub(super) bytes: u64,
 }
@@ -34,18 +38,35 @@ pub(super) fn units(inputs: &[InputFile], config: &CollectionConfig) -> Vec<Unit
     let size = |input: &InputFile| input.identity.as_ref().map_or(0, |file| file.size);
     let total: u64 = inputs.iter().map(size).sum();
     let least = (config.segment_size.0 / LEAST_OF_SEGMENT).max(total / UNITS);
+    let of_piece = (config.segment_size.0 / PIECE_OF_SEGMENT).max(total / UNITS);
     let mut units = Vec::new();
+    let mut add = |files, piece, bytes| {
+        units.push(Unit {
+            number: units.len() as u32,
+            files,
+            piece,
+            bytes,
+        });
+    };
     let (mut begin, mut bytes) = (0, 0);
     for (file, input) in (0..).zip(inputs) {
+        let pieces = Piece::all(input, file, &config.read, of_piece);
+        if !pieces.is_empty() {
+            if begin < file {
+                add(begin..file, None, bytes);
+            }
+            for piece in pieces {
+                let bytes = piece.end() - piece.begin();
+                add(file..file + 1, Some(piece), bytes);
+            }
+            (begin, bytes) = (file + 1, 0);
+            continue;
+        }
         bytes += size(input);
         // Nobody knows how long standard input is.
         let endless = input.identity.is_none() && input.path == Path::new("-");
         if bytes >= least || endless || file as usize + 1 == inputs.len() {
-            units.push(Unit {
-                number: units.len() as u32,
-                files: begin..file + 1,
-                bytes,
-            });
+            add(begin..file + 1, None, bytes);
             (begin, bytes) = (file + 1, 0);
         }
     }
@@ -61,16 +82,19 @@ impl Unit {
     /// Where it begins.
     pub(super) fn begin(&self) -> Cursor {
         Cursor {
-            file: self.files.start,
-            event: 0,
+            piece: self.piece.as_ref().map_or(0, Piece::begin),
+            ..Cursor::of_file(self.files.start)
         }
     }
 
     /// Where the next one begins.
     pub(super) fn end(&self) -> Cursor {
-        Cursor {
-            file: self.files.end,
-            event: 0,
+        match &self.piece {
+            Some(piece) if !piece.is_last() => Cursor {
+                piece: piece.end(),
+                ..Cursor::of_file(self.files.start)
+            },
+            _ => Cursor::of_file(self.files.end),
         }
     }
 

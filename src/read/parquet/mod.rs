@@ -39,6 +39,7 @@ use self::thrift::Fields;
 use super::config::ReadConfig;
 use super::interpret::HEAD;
 use super::json::TEXT_FIELDS;
+use super::pieces::Origin;
 use super::record::{Batch, Reason, Record, RecordKind, Reject, RowFields, SourceSpan};
 use super::source::Fault;
 use super::stream::reserve;
@@ -176,7 +177,7 @@ fn check_schema(bytes: &[u8]) -> Result<(), ParquetError> {
 pub(super) struct ParquetFramer {
     file: Arc<dyn ReadAt>,
     number: u32,
-    docno: Arc<str>,
+    origin: Arc<Origin>,
     /// Bytes of the file.
     length: u64,
     config: ReadConfig,
@@ -218,7 +219,7 @@ impl ParquetFramer {
         ParquetFramer {
             file,
             number,
-            docno: docno.into(),
+            origin: Arc::new(Origin::new(docno, None)),
             length: 0,
             config: config.clone(),
             limits: Limits::new(config.max_document.0, config.max_ratio),
@@ -256,7 +257,7 @@ impl ParquetFramer {
                 State::Start => match self.open() {
                     Ok(metadata) => self.state = State::Group(metadata, 0),
                     Err(fault) => {
-                        let docno = Some(self.docno.to_string());
+                        let docno = Some(self.origin.name().to_string());
                         self.reject(batch, (0, 0), docno, fault);
                         return true;
                     }
@@ -380,7 +381,7 @@ impl ParquetFramer {
                 }
             }
         }
-        let docno = docno.unwrap_or_else(|| format!("{}:{}", self.docno, self.row + 1));
+        let docno = docno.unwrap_or_else(|| self.origin.name_of(self.row + 1));
         let row = match text {
             None => Row::MissingText(docno),
             Some((length, ..)) if length > self.config.max_document.0 => {
@@ -409,7 +410,7 @@ impl ParquetFramer {
                     bytes: start..batch.bytes.len(),
                     notice: None,
                     number: self.row + 1,
-                    input: self.docno.clone(),
+                    origin: self.origin.clone(),
                 });
                 self.row += 1;
                 return;
@@ -488,7 +489,7 @@ impl ParquetFramer {
             bytes: batch.bytes.len()..batch.bytes.len(),
             notice: None,
             number: offset + 1,
-            input: self.docno.clone(),
+            origin: self.origin.clone(),
         });
     }
 }
