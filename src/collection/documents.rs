@@ -25,7 +25,7 @@ pub struct DocumentRecord {
     pub words: u64,
     /// Number of distinct fingerprints.
     pub shingles: u32,
-    /// Whether its set is stored. It is not stored if an equal MD5 was seen recently.
+    /// Whether its set is stored. It is not stored if an equal MD5 was seen recently in its unit.
     pub stored: bool,
     /// Whether it has fewer words than a shingle.
     pub short: bool,

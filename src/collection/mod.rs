@@ -7,22 +7,23 @@
 //! and the size of each stored set.
 //!
 //! # Algorithm
-//! 1. One reader frames records (stage 1) into batches of about a megabyte and cuts the stream into
-//!    segments. The segment boundaries depend on nothing but the input.
-//! 2. Workers parse and shingle the batches (stages 2 and 3) in any order.
-//! 3. One writer puts the results back in input order, appends them to the segment's three parts
-//!    (four with text), and commits each segment when it is complete.
+//! 1. The inputs are cut into units: consecutive files, or pieces of a large one. Each unit has
+//!    segments of its own. Their boundaries depend on nothing but the input.
+//! 2. A thread reads a unit: it frames records (stage 1) into batches of about a megabyte, parses
+//!    and shingles them (stages 2 and 3), appends them to the segment's three parts (four with
+//!    text), and commits each segment when it is complete.
+//! 3. Threads without a unit shingle batches of others, in any order. They are written in the order
+//!    of the input.
 //! 4. When all segments are committed, external sorts of the MD5s and the docnos find exact
 //!    duplicates and repeated docnos.
 //!
 //! # Invariants
 //! - Documents are numbered in input order, whatever the threads do.
-//! - The set of a document whose MD5 was seen recently is not stored again: the document can only
-//!   be an exact duplicate, and exact duplicates are not compared. "Recently" is a table of fixed
+//! - The set of a document whose MD5 was seen recently in its unit is not stored again: the
+//!   document can only be an exact duplicate, and exact duplicates are not compared. "Recently" is a table of fixed
 //!   size, so the bytes on disk depend on nothing but the input. Text is kept for exactly the
 //!   documents whose sets are stored.
-//! - The budget bounds the data between the reader and the writer, counting each byte at its worst
-//!   case.
+//! - The budget bounds the data in flight, counting each byte at its worst case.
 //!
 //! # Cost
 //! Memory: the budget. If the worst case of a document does not fit, the writer shingles the
@@ -30,8 +31,8 @@
 //!
 //! # Where we depart from the source
 //! Exact duplicates come first: Ye, Wen & Ma 2008, section 4.2. The segment is the unit of
-//! checkpoints, and the batch (not the segment) is the unit of work. So one gzip file keeps all
-//! cores busy, and the bytes of a segment never need to be in memory at once.
+//! checkpoints, and the batch is what threads share. So one gzip file keeps several cores busy, and
+//! the bytes of a segment never need to be in memory at once.
 
 mod blocks;
 mod catalogue;

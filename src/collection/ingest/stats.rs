@@ -28,7 +28,7 @@ pub struct SegmentStats {
     pub short: u64,
     /// Fingerprints stored.
     pub stored: u64,
-    /// Documents whose set is not stored because an equal MD5 was seen recently.
+    /// Documents whose set is not stored because an equal MD5 was seen recently in its unit.
     pub omitted: u64,
     /// Documents without a docno of their own, which are called `FILE:RECORD`.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -26,8 +26,8 @@ const SEEN_SLOTS: usize = 1 << 18;
 /// The largest number of documents with 32-bit numbers, with one number reserved.
 const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
 
-/// The MD5s seen recently in the unit: one slot for each value of some of their bits, which keeps the latest
-/// MD5.
+/// The MD5s seen recently in the unit: one slot for each value of some of their bits, which keeps
+/// the latest MD5.
 struct SeenLately(Vec<[u8; 16]>);
 
 impl SeenLately {
