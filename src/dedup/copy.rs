@@ -1,4 +1,5 @@
-//! Copies a file without the bytes of removed records.
+//! Copies a file without the bytes of removed records. A `revisit` record can take the place of a
+//! removed WARC record.
 //!
 //! # Algorithm
 //! What lies between records is *separators* (white space, and commas in a JSON array) and content
@@ -8,6 +9,8 @@
 //! empty line is left over.
 
 use std::io::{self, Read, Write};
+
+use crate::read::{REVISIT_HEAD, Reference, revisit};
 
 /// The number of bytes that are read at once.
 const PIECE: usize = 256 << 10;
@@ -22,6 +25,8 @@ pub(super) struct Span {
     pub kept: bool,
     /// A JSON member to put at the end of the record's object.
     pub member: Option<String>,
+    /// What the `revisit` record says that takes the place of a WARC record that is not kept.
+    pub revisit: Option<Reference>,
 }
 
 /// The bytes of a file, decompressed.
@@ -109,16 +114,32 @@ pub(super) fn copy<E>(
                     .map_err(Failed::Removing)?;
             }
             let ending = ending.insert(Ending::default());
-            at = record(&mut window, at, end, &span, |bytes, _| {
+            // The beginning of the record, if another one takes its place.
+            let (mut head, mut new_member) = (Vec::new(), None);
+            at = record(&mut window, at, end, &span, |bytes, begins_member| {
                 ending.see(bytes);
+                new_member.get_or_insert(begins_member);
+                if span.revisit.is_some() {
+                    let missing = REVISIT_HEAD - head.len();
+                    head.extend_from_slice(&bytes[..bytes.len().min(missing)]);
+                }
                 match &mut removed {
                     Some(removed) => removed.write_all(bytes).map_err(Failed::Removing),
                     None => Ok(()),
                 }
             })?;
-            out.after_removed();
+            match &span.revisit {
+                Some(reference) => {
+                    let bytes = revisit(&head, reference).ok_or_else(misplaced)?;
+                    out.begin_record()
+                        .and_then(|()| out.record(&bytes, new_member == Some(true)))
+                        .map_err(Failed::Keeping)?;
+                    out.state = State::AfterKept;
+                }
+                None => out.after_removed(),
+            }
         }
-        whole = !span.kept && span.offset == 0;
+        whole = !span.kept && span.revisit.is_none() && span.offset == 0;
     }
     let last = at;
     while let Some(piece) = window.next(u64::MAX).map_err(Failed::Reading)? {
@@ -438,6 +459,7 @@ mod tests {
                     length: (bytes.len() - start) as u64,
                     kept,
                     member: None,
+                    revisit: None,
                 })),
                 _ => bytes.push(byte),
             }
@@ -502,6 +524,7 @@ mod tests {
                 length: part.len() as u64 - 4,
                 kept,
                 member: None,
+                revisit: None,
             })
         });
         let mut input = Parts(parts.map(|part| part.as_bytes().to_vec()).to_vec(), 0, 7);
@@ -525,6 +548,7 @@ mod tests {
                     length: part.len() as u64,
                     kept: false,
                     member: None,
+                    revisit: None,
                 })
             });
             let bytes = parts.map(|part| format!("{part}\r\n\r\n").into_bytes());
@@ -545,6 +569,7 @@ mod tests {
                 length: 7,
                 kept,
                 member: Some("\"x\":0".into()),
+                revisit: None,
             })
         };
         let mut out = Out::default();
@@ -561,6 +586,7 @@ mod tests {
                 length,
                 kept: true,
                 member: None,
+                revisit: None,
             })
         };
         for spans in [

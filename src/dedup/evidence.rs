@@ -122,7 +122,7 @@ impl Knowledge<'_> {
     }
 
     /// The score of a removed document and its survivor as text; empty without a survivor.
-    fn score_text(&self, document: u32, fate: Fate) -> String {
+    pub fn score_text(&self, document: u32, fate: Fate) -> String {
         let score = self.score(document, fate);
         score.map_or_else(String::new, |score| score.text(self.measure))
     }

@@ -246,7 +246,7 @@ fn capture(number: usize, words: &str) -> Vec<Vec<u8>> {
 }
 
 /// Members of a gzip file, each decompressed on its own.
-fn members(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+pub fn members(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut members = Vec::new();
     while !bytes.is_empty() {
         let mut decoder = flate2::bufread::GzDecoder::new(bytes);
