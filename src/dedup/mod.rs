@@ -24,7 +24,8 @@
 //! - Every record of the inputs is in the kept or in the removed files, with its own bytes. A
 //!   `revisit` record ([`Revisit`]) stands in the kept files beside that.
 //! - What is written depends on inputs and parameters alone.
-//! - A file is in its place when it is complete, and nothing is ever overwritten.
+//! - A file is in its place when it is complete, and nothing is ever overwritten, but by the same
+//!   bytes. A command that continues a directory refuses files that have changed.
 //! - Nothing is read or written outside of the inputs, the work directory and the two outputs.
 //!
 //! # Cost
@@ -36,6 +37,7 @@ mod choose;
 mod copy;
 mod encode;
 mod evidence;
+mod finished;
 mod formats;
 mod lzw;
 mod order;
@@ -77,6 +79,8 @@ use output::OutputDirectory;
 use places::Places;
 
 const STAGE: &str = "dedup";
+/// Memory for a finished file of an output directory, by its name, length and checksum.
+const FINISHED_BYTES: u64 = 200;
 /// Memory for the buffers of readers and writers.
 const FIXED_BYTES: u64 = 24 << 20;
 
@@ -403,7 +407,8 @@ pub fn run(
         + Places::bytes(documents, inputs.len() as u64)
         + ranks_bytes
         + sizes
-        + revisit::Revisits::bytes(config.revisit, documents);
+        + revisit::Revisits::bytes(config.revisit, documents)
+        + inputs.len() as u64 * 2 * FINISHED_BYTES;
     let least = ByteSize(FIXED_BYTES + columns + memory_at_once(config, read));
     context.budget.require(least, || {
         format!("choosing among {}", counted(documents, "document"))
@@ -471,6 +476,11 @@ pub fn run(
     let kept = OutputDirectory::open(kept, "output", &digest)?;
     let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
     let removed = removed.transpose()?;
+    let outputs = || [Some(&kept), removed.as_ref()].into_iter().flatten();
+    for output in outputs() {
+        output.check_finished(&inputs, context.budget.threads, context)?;
+    }
+    outputs().try_for_each(OutputDirectory::begin)?;
     let lists = (config.form == Form::Lists).then_some(&kept);
     let how = (config.results, config.rejects);
     let mut summary = knowledge.write(removed.as_ref(), lists, how, context)?;
