@@ -224,6 +224,47 @@ fn names_that_repeat_are_told_apart() {
     assert_eq!(written(&parent.join("kept"))["x/a.jsonl"], KEPT);
 }
 
+/// A format that cannot be annotated is refused before the inputs are read.
+#[test]
+fn formats_that_cannot_be_annotated_are_refused_first() {
+    let warc = b"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:a>\r\nContent-Length: 3\r\n\r\nx y\r\n\r\n";
+    let trec = b"<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>one two</TEXT>\n</DOC>\n";
+    for (name, bytes, format) in [
+        ("in/z.warc", &warc[..], "WARC"),
+        ("in/z.trec", trec, "TREC"),
+        (
+            "in/z.mbox",
+            b"From a@b Mon Jan  5 10:00:00 2004\nFrom: a@b\n\none\n",
+            "mbox",
+        ),
+        ("in/z.txt", b"one two", "text or HTML"),
+    ] {
+        let (_guard, place) = place(&[("in/a.jsonl", LINES), (name, bytes)]);
+        let ran = refused(&place, "dedup in -o kept --annotate", name);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(
+            ran.stderr.contains(&format!("its format is {format}, ")),
+            "{}",
+            ran.stderr
+        );
+        // So is a finished run.
+        done(&place, "run in -o run --quiet");
+        refused(&place, "dedup --from run -o kept --annotate", name);
+        dedup(
+            &place,
+            &format!("in -o kept --annotate --exclude {}", &name[3..]),
+        );
+    }
+    // What has no documents is copied.
+    let (_guard, place) = place(&[
+        ("in/a.jsonl", LINES),
+        ("in/b.gif", b"GIF89a\0\0\0\0"),
+        ("in/c.txt", b""),
+    ]);
+    dedup(&place, "in -o kept --annotate");
+    assert_eq!(written(&place.join("kept")).len(), 3);
+}
+
 /// Of estimated or missing pairs it is not known what may go.
 #[test]
 fn pairs_that_are_not_exact_are_refused() {
