@@ -10,6 +10,7 @@
 
 use std::io::{self, Read, Write};
 
+use super::annotate::Annotator;
 use crate::read::{REVISIT_HEAD, Reference, revisit};
 
 /// The number of bytes that are read at once.
@@ -23,7 +24,7 @@ pub(super) struct Span {
     pub offset: u64,
     pub length: u64,
     pub kept: bool,
-    /// A JSON member to put at the end of the record's object.
+    /// The value of the member `lookalike` that the record, a JSON object, gets.
     pub member: Option<String>,
     /// What the `revisit` record says that takes the place of a WARC record that is not kept.
     pub revisit: Option<Reference>,
@@ -164,24 +165,25 @@ fn record<E>(
     mut pass: impl FnMut(&[u8], bool) -> Result<(), Failed<E>>,
 ) -> Result<u64, Failed<E>> {
     let member = span.member.as_ref().filter(|_| span.kept);
+    let mut annotator = member.map(|value| Annotator::new(value));
+    let mut annotated = Vec::new();
     while at < end {
-        // The closing brace is passed on by itself if a member goes before it.
-        let most = match member {
-            Some(_) if end - at > 1 => end - at - 1,
-            _ => end - at,
-        };
-        let piece = window.next(most).map_err(Failed::Reading)?;
+        let piece = window.next(end - at).map_err(Failed::Reading)?;
         let piece = piece.ok_or(Failed::Place(span.offset))?;
         at += piece.bytes.len() as u64;
-        if let Some(member) = member
-            && at == end
-        {
-            pass(b",", false)?;
-            pass(member.as_bytes(), false)?;
+        match &mut annotator {
+            None => pass(piece.bytes, piece.new_member)?,
+            Some(annotator) => {
+                annotated.clear();
+                annotator.push(piece.bytes, &mut annotated);
+                pass(&annotated, piece.new_member)?;
+            }
         }
-        pass(piece.bytes, piece.new_member)?;
     }
-    Ok(at)
+    match annotator {
+        Some(annotator) if !annotator.is_complete() => Err(Failed::NotAnObject(span.offset)),
+        _ => Ok(at),
+    }
 }
 
 /// Bytes of the input, and whether they begin a member.
@@ -568,14 +570,15 @@ mod tests {
                 offset,
                 length: 7,
                 kept,
-                member: Some("\"x\":0".into()),
+                member: Some("0".into()),
                 revisit: None,
             })
         };
         let mut out = Out::default();
         let spans = [span(0, true), span(8, true)].into_iter();
         copy(&mut Parts(vec![text.to_vec()], 0, 7), spans, &mut out, None).unwrap();
-        assert_eq!(out.1, b"{\"a\":1,\"x\":0}\n{\"b\":2,\"x\":0}\n");
+        let expected = b"{\"a\":1,\"lookalike\":0}\n{\"b\":2,\"lookalike\":0}\n";
+        assert_eq!(out.1, expected);
     }
 
     #[test]

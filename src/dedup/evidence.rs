@@ -127,11 +127,11 @@ impl Knowledge<'_> {
         score.map_or_else(String::new, |score| score.text(self.measure))
     }
 
-    /// The object that `--annotate` adds, as a JSON member.
+    /// The object that `--annotate` adds, as the value of a JSON member.
     pub fn member(&self, document: u32) -> Result<String> {
         let fate = self.choice.fate(document);
         let cluster = self.choice.cluster(document);
-        let mut text = String::from("\"lookalike\":{\"cluster\":");
+        let mut text = String::from("{\"cluster\":");
         match cluster {
             Some((number, size)) => {
                 let _ = write!(text, "{number},\"cluster_size\":{size}");

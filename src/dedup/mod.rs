@@ -33,6 +33,7 @@
 //! 10 MiB). Policies that read a field read the inputs once more; a WARC file that loses a record is
 //! framed once more, to find the request and the metadata of the removed capture.
 
+mod annotate;
 mod choose;
 mod copy;
 mod encode;

@@ -175,7 +175,9 @@ impl Writing<'_> {
             Failed::NotAnObject(offset) => Error::BadParameter {
                 name: "annotate",
                 given: input.path.display().to_string(),
-                limit: format!("its record at byte {offset} is no JSON object"),
+                limit: format!(
+                    "its record at byte {offset} is no JSON object; write lists with --ids-only"
+                ),
             },
             Failed::Span(error) => error,
         })?;
