@@ -161,6 +161,16 @@ pub enum Error {
         /// The file as it is now.
         found: String,
     },
+    /// A file that an earlier command finished has other content, or was not finished by one.
+    #[error("{} is not what lookalike wrote: expected {expected}, found {found}", path.display())]
+    OutputChanged {
+        /// The file.
+        path: PathBuf,
+        /// The content that the record of finished files states.
+        expected: String,
+        /// The content found.
+        found: String,
+    },
     /// The output directory belongs to a run with other inputs or parameters.
     #[error("{} was made with {name} {found}; this command says {expected}", path.display())]
     Incompatible {
@@ -518,6 +528,11 @@ impl Error {
             Error::InputChanged { .. } => {
                 "restore it and give the same INPUT, --include, --exclude and --hidden as before, or start in \
                  a new directory with -o"
+                    .into()
+            }
+            Error::OutputChanged { .. } => {
+                "move it to another directory if you need it, or delete it; then repeat the command, \
+                 which writes it again"
                     .into()
             }
             Error::Incompatible { .. } => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use lookalike::dedup::{self, DedupConfig, Empty, Form, Policy, Rejects, Rule};
+use lookalike::dedup::{self, DedupConfig, Empty, Form, Policy, Rejects, Revisit, Rule};
 use lookalike::join::JoinConfig;
 use lookalike::measure::Measure;
 use lookalike::pipeline::{JoinParameters, Spill};
@@ -117,6 +117,27 @@ pub struct Options {
         help_heading = "Choice"
     )]
     rejects: KeepOrDrop,
+    /// Leave a WARC revisit record in place of a removed record
+    ///
+    /// The record says which capture was removed, and refers to the kept one; the request and
+    /// metadata records of the capture stay. --revisit leaves one if the payloads have the same
+    /// bytes and the kept capture is not the later one (--keep oldest makes sure of that):
+    /// that is what the profile identical-payload-digest of the WARC standard says. --revisit=all
+    /// leaves one for every removed response or resource, with a profile of lookalike's own if the
+    /// payloads differ.
+    ///
+    /// Example: --revisit --keep oldest
+    #[arg(
+        long,
+        value_name = "WHICH",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "identical",
+        conflicts_with_all = ["annotate", "ids_only"],
+        help_heading = "Choice",
+        hide_short_help = true,
+    )]
+    revisit: Option<RevisitOf>,
     /// Write all records, and add to each what becomes of it (JSON, Parquet)
     ///
     /// Each object gets a member lookalike with cluster, cluster_size, survivor, resemblance and
@@ -158,6 +179,15 @@ enum KeepOrDrop {
     Drop,
 }
 
+/// Which removed records leave a revisit record.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum RevisitOf {
+    /// Those whose payload has the bytes of the kept one.
+    Identical,
+    /// All that have a survivor.
+    All,
+}
+
 pub fn run(options: &Options) -> Result<ExitCode> {
     let flags = &options.collection;
     let config = DedupConfig {
@@ -177,6 +207,11 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             _ => Form::Records,
         },
         link: options.link,
+        revisit: match options.revisit {
+            None => Revisit::None,
+            Some(RevisitOf::Identical) => Revisit::Identical,
+            Some(RevisitOf::All) => Revisit::All,
+        },
         results: options.results.results,
     };
     let criterion = options.comparison.criterion();
@@ -201,8 +236,9 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             let workspace = match &options.from {
                 Some(directory) => pipeline::open(directory)?,
                 None => {
-                    dedup::check_before(&flags.inputs, &work, outputs, context)?;
                     let collection = flags.config()?;
+                    let how = (&config, &collection.read);
+                    dedup::check_before(&flags.inputs, &work, outputs, how, context)?;
                     let join = JoinConfig {
                         threshold: criterion.threshold,
                         measure: criterion.measure,
@@ -217,6 +253,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
                     };
                     Workspace::look_whether_free(&work)?;
                     let inputs = flags.list_for(&work)?;
+                    dedup::check_inputs(&config, &inputs, &collection.read, context)?;
                     let strict = flags.strict;
                     let summary =
                         pipeline::run(&inputs, &work, &collection, &parameters, strict, context)?;

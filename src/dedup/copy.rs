@@ -1,4 +1,5 @@
-//! Copies a file without the bytes of removed records.
+//! Copies a file without the bytes of removed records. A `revisit` record can take the place of a
+//! removed WARC record.
 //!
 //! # Algorithm
 //! What lies between records is *separators* (white space, and commas in a JSON array) and content
@@ -8,6 +9,9 @@
 //! empty line is left over.
 
 use std::io::{self, Read, Write};
+
+use super::annotate::Annotator;
+use crate::read::{REVISIT_HEAD, Reference, revisit};
 
 /// The number of bytes that are read at once.
 const PIECE: usize = 256 << 10;
@@ -20,8 +24,10 @@ pub(super) struct Span {
     pub offset: u64,
     pub length: u64,
     pub kept: bool,
-    /// A JSON member to put at the end of the record's object.
+    /// The value of the member `lookalike` that the record, a JSON object, gets.
     pub member: Option<String>,
+    /// What the `revisit` record says that takes the place of a WARC record that is not kept.
+    pub revisit: Option<Reference>,
 }
 
 /// The bytes of a file, decompressed.
@@ -109,16 +115,32 @@ pub(super) fn copy<E>(
                     .map_err(Failed::Removing)?;
             }
             let ending = ending.insert(Ending::default());
-            at = record(&mut window, at, end, &span, |bytes, _| {
+            // The beginning of the record, if another one takes its place.
+            let (mut head, mut new_member) = (Vec::new(), None);
+            at = record(&mut window, at, end, &span, |bytes, begins_member| {
                 ending.see(bytes);
+                new_member.get_or_insert(begins_member);
+                if span.revisit.is_some() {
+                    let missing = REVISIT_HEAD - head.len();
+                    head.extend_from_slice(&bytes[..bytes.len().min(missing)]);
+                }
                 match &mut removed {
                     Some(removed) => removed.write_all(bytes).map_err(Failed::Removing),
                     None => Ok(()),
                 }
             })?;
-            out.after_removed();
+            match &span.revisit {
+                Some(reference) => {
+                    let bytes = revisit(&head, reference).ok_or_else(misplaced)?;
+                    out.begin_record()
+                        .and_then(|()| out.record(&bytes, new_member == Some(true)))
+                        .map_err(Failed::Keeping)?;
+                    out.state = State::AfterKept;
+                }
+                None => out.after_removed(),
+            }
         }
-        whole = !span.kept && span.offset == 0;
+        whole = !span.kept && span.revisit.is_none() && span.offset == 0;
     }
     let last = at;
     while let Some(piece) = window.next(u64::MAX).map_err(Failed::Reading)? {
@@ -143,24 +165,25 @@ fn record<E>(
     mut pass: impl FnMut(&[u8], bool) -> Result<(), Failed<E>>,
 ) -> Result<u64, Failed<E>> {
     let member = span.member.as_ref().filter(|_| span.kept);
+    let mut annotator = member.map(|value| Annotator::new(value));
+    let mut annotated = Vec::new();
     while at < end {
-        // The closing brace is passed on by itself if a member goes before it.
-        let most = match member {
-            Some(_) if end - at > 1 => end - at - 1,
-            _ => end - at,
-        };
-        let piece = window.next(most).map_err(Failed::Reading)?;
+        let piece = window.next(end - at).map_err(Failed::Reading)?;
         let piece = piece.ok_or(Failed::Place(span.offset))?;
         at += piece.bytes.len() as u64;
-        if let Some(member) = member
-            && at == end
-        {
-            pass(b",", false)?;
-            pass(member.as_bytes(), false)?;
+        match &mut annotator {
+            None => pass(piece.bytes, piece.new_member)?,
+            Some(annotator) => {
+                annotated.clear();
+                annotator.push(piece.bytes, &mut annotated);
+                pass(&annotated, piece.new_member)?;
+            }
         }
-        pass(piece.bytes, piece.new_member)?;
     }
-    Ok(at)
+    match annotator {
+        Some(annotator) if !annotator.is_complete() => Err(Failed::NotAnObject(span.offset)),
+        _ => Ok(at),
+    }
 }
 
 /// Bytes of the input, and whether they begin a member.
@@ -438,6 +461,7 @@ mod tests {
                     length: (bytes.len() - start) as u64,
                     kept,
                     member: None,
+                    revisit: None,
                 })),
                 _ => bytes.push(byte),
             }
@@ -502,6 +526,7 @@ mod tests {
                 length: part.len() as u64 - 4,
                 kept,
                 member: None,
+                revisit: None,
             })
         });
         let mut input = Parts(parts.map(|part| part.as_bytes().to_vec()).to_vec(), 0, 7);
@@ -525,6 +550,7 @@ mod tests {
                     length: part.len() as u64,
                     kept: false,
                     member: None,
+                    revisit: None,
                 })
             });
             let bytes = parts.map(|part| format!("{part}\r\n\r\n").into_bytes());
@@ -544,13 +570,15 @@ mod tests {
                 offset,
                 length: 7,
                 kept,
-                member: Some("\"x\":0".into()),
+                member: Some("0".into()),
+                revisit: None,
             })
         };
         let mut out = Out::default();
         let spans = [span(0, true), span(8, true)].into_iter();
         copy(&mut Parts(vec![text.to_vec()], 0, 7), spans, &mut out, None).unwrap();
-        assert_eq!(out.1, b"{\"a\":1,\"x\":0}\n{\"b\":2,\"x\":0}\n");
+        let expected = b"{\"a\":1,\"lookalike\":0}\n{\"b\":2,\"lookalike\":0}\n";
+        assert_eq!(out.1, expected);
     }
 
     #[test]
@@ -561,6 +589,7 @@ mod tests {
                 length,
                 kept: true,
                 member: None,
+                revisit: None,
             })
         };
         for spans in [

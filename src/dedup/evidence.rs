@@ -122,16 +122,16 @@ impl Knowledge<'_> {
     }
 
     /// The score of a removed document and its survivor as text; empty without a survivor.
-    fn score_text(&self, document: u32, fate: Fate) -> String {
+    pub fn score_text(&self, document: u32, fate: Fate) -> String {
         let score = self.score(document, fate);
         score.map_or_else(String::new, |score| score.text(self.measure))
     }
 
-    /// The object that `--annotate` adds, as a JSON member.
+    /// The object that `--annotate` adds, as the value of a JSON member.
     pub fn member(&self, document: u32) -> Result<String> {
         let fate = self.choice.fate(document);
         let cluster = self.choice.cluster(document);
-        let mut text = String::from("\"lookalike\":{\"cluster\":");
+        let mut text = String::from("{\"cluster\":");
         match cluster {
             Some((number, size)) => {
                 let _ = write!(text, "{number},\"cluster_size\":{size}");

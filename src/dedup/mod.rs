@@ -21,26 +21,32 @@
 //! # Invariants
 //! - Star rule: no two kept documents reach the threshold, and each removed document reaches it
 //!   with its survivor, which is kept.
-//! - Every record of the inputs is in the kept or in the removed files, with its own bytes.
+//! - Every record of the inputs is in the kept or in the removed files, with its own bytes. A
+//!   `revisit` record ([`Revisit`]) stands in the kept files beside that.
 //! - What is written depends on inputs and parameters alone.
-//! - A file is in its place when it is complete, and nothing is ever overwritten.
+//! - A file is in its place when it is complete, and nothing is ever overwritten, but by the same
+//!   bytes. A command that continues a directory refuses files that have changed.
 //! - Nothing is read or written outside of the inputs, the work directory and the two outputs.
 //!
 //! # Cost
-//! Memory: 44 bytes a document, and per thread what the compressor takes (xz: 96 MiB, others below
+//! Memory: 44 bytes a document (56 with [`Revisit`]), and per thread what the compressor takes (xz: 96 MiB, others below
 //! 10 MiB). Policies that read a field read the inputs once more; a WARC file that loses a record is
 //! framed once more, to find the request and the metadata of the removed capture.
 
+mod annotate;
 mod choose;
 mod copy;
 mod encode;
 mod evidence;
+mod finished;
+mod formats;
 mod lzw;
 mod order;
 mod output;
 mod parquet;
 mod places;
 mod policy;
+mod revisit;
 mod values;
 mod warc;
 mod write;
@@ -58,7 +64,7 @@ use crate::join::PairsEntry;
 use crate::measure::Measure;
 use crate::numbers::counted;
 use crate::progress::{Context, Unit};
-use crate::read::InputFile;
+use crate::read::{InputFile, ReadConfig};
 use crate::sample::Sampled;
 use crate::workspace::{INPUTS_FILE, InputList, Workspace};
 use crate::{Error, Result};
@@ -74,6 +80,8 @@ use output::OutputDirectory;
 use places::Places;
 
 const STAGE: &str = "dedup";
+/// Memory for a finished file of an output directory, by its name, length and checksum.
+const FINISHED_BYTES: u64 = 200;
 /// Memory for the buffers of readers and writers.
 const FIXED_BYTES: u64 = 24 << 20;
 
@@ -112,6 +120,33 @@ pub enum Form {
     Lists,
 }
 
+/// Which removed WARC records leave a `revisit` record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Revisit {
+    /// None.
+    #[default]
+    None,
+    /// Records whose payload has the bytes of the survivor's, which was not captured later.
+    Identical,
+    /// Those, and with a profile of the program's own all others that have a survivor.
+    All,
+}
+
+impl Revisit {
+    fn is_none(&self) -> bool {
+        *self == Revisit::None
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Revisit::None => "none",
+            Revisit::Identical => "identical",
+            Revisit::All => "all",
+        }
+    }
+}
+
 /// Parameters of a deduplication.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DedupConfig {
@@ -127,6 +162,9 @@ pub struct DedupConfig {
     pub form: Form,
     /// Link files that lose nothing to the inputs, in place of copies.
     pub link: bool,
+    /// `revisit` records in place of removed ones.
+    #[serde(skip_serializing_if = "Revisit::is_none")]
+    pub revisit: Revisit,
     /// The format of the lists of documents. A directory may have them in both formats, so it does
     /// not decide which command may continue a directory.
     #[serde(skip)]
@@ -150,6 +188,8 @@ pub struct DedupSummary {
     pub skipped: u64,
     /// Of these, the requests and metadata of removed WARC records, which went with them.
     pub companions: u64,
+    /// Removed documents in whose place there is a `revisit` record.
+    pub revisits: u64,
     /// Input files.
     pub files: u64,
     /// Input files that lose nothing.
@@ -207,6 +247,13 @@ fn check(
     if removed.is_some() && config.form == Form::Annotated {
         return refuse("removed", "--annotate", "annotated files have every record");
     }
+    if config.form != Form::Records && config.revisit != Revisit::None {
+        return refuse(
+            "revisit",
+            config.revisit.text(),
+            "only copies of the records have `revisit` records; leave --annotate or --ids-only out",
+        );
+    }
     if config.form != Form::Records && config.rejects == Rejects::Drop {
         return refuse(
             "rejects",
@@ -245,12 +292,13 @@ pub fn check_before(
     inputs: &[PathBuf],
     work: &Path,
     (kept, removed): (&Path, Option<&Path>),
+    (config, read): (&DedupConfig, &ReadConfig),
     context: &Context<'_>,
 ) -> Result<()> {
     if inputs.iter().any(|input| input.as_os_str() == "-") {
         return Err(standard_input());
     }
-    let least = ByteSize(FIXED_BYTES + write::memory_of_thread());
+    let least = ByteSize(FIXED_BYTES + memory_at_once(config, read));
     context
         .budget
         .require(least, || "writing the inputs again".into())?;
@@ -265,6 +313,29 @@ pub fn check_before(
         OutputDirectory::look(output, parameter)?;
     }
     Ok(())
+}
+
+/// Refuses inputs whose formats do not fit the parameters, before they are read.
+///
+/// # Errors
+/// `BadParameter`; `Io`.
+pub fn check_inputs(
+    config: &DedupConfig,
+    inputs: &[InputFile],
+    read: &ReadConfig,
+    context: &Context<'_>,
+) -> Result<()> {
+    formats::check(config, inputs, read, context)
+}
+
+/// Memory of one thread that writes files. Before it does, payloads are compared: a record is in
+/// memory, and once more without its transfer coding.
+fn memory_at_once(config: &DedupConfig, read: &ReadConfig) -> u64 {
+    let payloads = match config.revisit {
+        Revisit::None => 0,
+        _ => 2 * read.max_document.0 + (8 << 20),
+    };
+    write::memory_of_thread().max(payloads)
 }
 
 /// The inputs of a collection, from its list.
@@ -323,8 +394,9 @@ pub fn run(
     let inputs = inputs_of(workspace)?;
     check(workspace, config, &inputs, removed)?;
     check_places(workspace, &inputs, (kept, removed))?;
-    let documents = Catalogue::stats(workspace)?.documents;
     let read = &collection::config(&workspace.manifest).read;
+    formats::check(config, &inputs, read, context)?;
+    let documents = Catalogue::stats(workspace)?.documents;
 
     let ranks_bytes = if config.keep.iter().all(|policy| *policy == Policy::First) {
         0
@@ -335,8 +407,10 @@ pub fn run(
     let columns = Choice::bytes(documents)
         + Places::bytes(documents, inputs.len() as u64)
         + ranks_bytes
-        + sizes;
-    let least = ByteSize(FIXED_BYTES + columns + write::memory_of_thread());
+        + sizes
+        + revisit::Revisits::bytes(config.revisit, documents)
+        + inputs.len() as u64 * 2 * FINISHED_BYTES;
+    let least = ByteSize(FIXED_BYTES + columns + memory_at_once(config, read));
     context.budget.require(least, || {
         format!("choosing among {}", counted(documents, "document"))
     })?;
@@ -382,6 +456,17 @@ pub fn run(
         measure: criterion.measure,
     };
 
+    let score = |document| knowledge.score_text(document, choice.fate(document));
+    let revisits = match config.revisit {
+        Revisit::None => None,
+        which => {
+            let from = (workspace, &inputs[..], read);
+            let how = (which, criterion.measure);
+            let made = revisit::Revisits::find(from, &choice, how, scratch.path(), context)?;
+            Some(made)
+        }
+    };
+
     // Neither directory is begun if the other one is refused.
     for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
         output
@@ -392,6 +477,11 @@ pub fn run(
     let kept = OutputDirectory::open(kept, "output", &digest)?;
     let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
     let removed = removed.transpose()?;
+    let outputs = || [Some(&kept), removed.as_ref()].into_iter().flatten();
+    for output in outputs() {
+        output.check_finished(&inputs, context.budget.threads, context)?;
+    }
+    outputs().try_for_each(OutputDirectory::begin)?;
     let lists = (config.form == Form::Lists).then_some(&kept);
     let how = (config.results, config.rejects);
     let mut summary = knowledge.write(removed.as_ref(), lists, how, context)?;
@@ -415,12 +505,14 @@ pub fn run(
             annotate: (config.form == Form::Annotated).then_some(&annotate),
             note: &|document| knowledge.note(document),
             link: config.link,
+            revisits: revisits.as_ref().map(|revisits| (revisits, &score as _)),
             kept: &kept,
             removed: removed.as_ref(),
         };
         let threads = (spare / write::memory_of_thread()).clamp(1, context.budget.threads as u64);
         let written = write::write(&plan, threads as usize, context)?;
         summary.companions = written.companions.load(Ordering::Relaxed);
+        summary.revisits = revisits.map_or(0, |revisits| revisits.count());
         summary.whole_files = written.whole.load(Ordering::Relaxed);
     }
     kept.complete()?;

@@ -3,13 +3,25 @@
 //! A directory is new or empty when a command begins. The command leaves `.lookalike/dedup.json` in
 //! it, which says from what the directory is made, so that the same command can continue and no
 //! other can. A file is written below `.lookalike` and renamed to its place when it is complete.
+//! What each file holds is recorded ([`super::finished`]). A command that continues a directory
+//! reads its files again and refuses one that has changed: it would trust the wrong bytes, or
+//! overwrite what somebody changed.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
 
+use super::finished::{Content, FinishedList};
+use super::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE, STAGE};
+use crate::numbers::counted;
+use crate::progress::{Context, joined_all};
+use crate::read::InputFile;
 use crate::store::disk;
+use crate::threads;
 use crate::workspace::Lock;
 use crate::{Error, Result};
 
@@ -32,8 +44,13 @@ struct State {
 pub(super) struct OutputDirectory {
     directory: PathBuf,
     digest: String,
+    finished: Arc<Mutex<FinishedList>>,
     /// Two commands would give their unfinished files the same names.
     _lock: Lock,
+}
+
+fn locked(list: &Mutex<FinishedList>) -> MutexGuard<'_, FinishedList> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl OutputDirectory {
@@ -58,7 +75,8 @@ impl OutputDirectory {
         )
     }
 
-    /// Begins or continues a directory.
+    /// Opens a directory and locks it. [`OutputDirectory::begin`] must be called before a file is
+    /// written.
     pub fn open(
         directory: &Path,
         parameter: &'static str,
@@ -73,19 +91,107 @@ impl OutputDirectory {
             directory: directory.into(),
             digest: digest.into(),
             _lock: Lock::take(&private)?,
+            finished: Arc::new(Mutex::new(FinishedList::read(&private)?)),
         };
         if begun && output.state()?.digest != digest {
             let limit =
                 "it was made from other inputs or with other parameters; give a new directory";
             return refuse(parameter, directory, limit);
         }
+        Ok(output)
+    }
+
+    /// Begins to write in the directory.
+    pub fn begin(&self) -> Result<()> {
+        let private = self.directory.join(PRIVATE);
         for name in disk::list(&private)? {
             if name.ends_with(".tmp") {
                 disk::remove(&private.join(name))?;
             }
         }
-        output.put_state(false)?;
-        Ok(output)
+        self.put_state(false)?;
+        locked(&self.finished).begin(|name| self.has(name))
+    }
+
+    /// Reads the files again that an earlier command finished, and refuses the directory if one of
+    /// them has changed.
+    pub fn check_finished(
+        &self,
+        inputs: &[InputFile],
+        threads: usize,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let lists = [
+            REMOVED_FILE,
+            REMOVED_TABLE,
+            KEPT_LIST,
+            REMOVED_LIST,
+            KEPT_TABLE,
+        ];
+        let names = inputs
+            .iter()
+            .map(|input| (&input.docno[..], Some(&input.path)));
+        let names: Vec<_> = names.chain(lists.map(|name| (name, None))).collect();
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<()> {
+            while let Some((name, input)) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                context.stop.check(STAGE)?;
+                let input = input.map(PathBuf::as_path);
+                if let Err(error) = self.check_file(name, input, context) {
+                    next.store(names.len(), Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+            Ok(())
+        };
+        threads::scope(|scope| {
+            let handles: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
+            joined_all("checking", handles).map(|_| ())
+        })
+    }
+
+    fn check_file(&self, name: &str, input: Option<&Path>, context: &Context<'_>) -> Result<()> {
+        if !self.has(name)? {
+            return Ok(());
+        }
+        let path = self.path(name);
+        let recorded = locked(&self.finished).of(name).to_vec();
+        let refuse = |expected: String, found: String| {
+            Err(Error::OutputChanged {
+                path: path.clone(),
+                expected,
+                found,
+            })
+        };
+        let mut expected = "no file, because none was finished".to_string();
+        let mut content = None;
+        for recorded in &recorded {
+            match recorded {
+                Content::Linked { .. } => {
+                    let identity =
+                        |path: &Path| disk::identity(path).map_err(Error::io("inspect", path));
+                    let here = identity(&path)?;
+                    if here.is_some() && input.map(identity).transpose()? == Some(here) {
+                        return Ok(());
+                    }
+                    expected = "a link to the input".into();
+                }
+                Content::Bytes { bytes, xxh3 } => {
+                    let found = match content.take() {
+                        Some(found) => found,
+                        None => content_of(&path, context)?,
+                    };
+                    let known = (*bytes, xxh3.clone());
+                    if found == known {
+                        return Ok(());
+                    }
+                    expected = shown(&known);
+                    content = Some(found);
+                }
+            }
+        }
+        let found = content.map_or_else(|| "another file".into(), |content| shown(&content));
+        refuse(expected, found)
     }
 
     fn state(&self) -> Result<State> {
@@ -117,6 +223,7 @@ impl OutputDirectory {
 
     /// Says that every file is in its place.
     pub fn complete(&self) -> Result<()> {
+        locked(&self.finished).complete()?;
         self.put_state(true)
     }
 
@@ -138,6 +245,10 @@ impl OutputDirectory {
             out: BufWriter::with_capacity(disk::WRITE_BUFFER, file),
             temporary,
             path: self.path(name),
+            name: name.into(),
+            hash: Xxh3::new(),
+            bytes: 0,
+            finished: self.finished.clone(),
         })
     }
 
@@ -147,6 +258,7 @@ impl OutputDirectory {
         if let Some(parent) = to.parent() {
             disk::create_lasting_directory(parent)?;
         }
+        locked(&self.finished).add(name, Content::Linked { linked: true })?;
         match disk::link(from, &to) {
             Ok(()) => disk::sync_parent(&to).map(|()| true),
             // Another file system, or one without links: the file is copied.
@@ -171,6 +283,31 @@ pub(super) struct OutputFile {
     out: BufWriter<disk::File>,
     temporary: PathBuf,
     path: PathBuf,
+    name: String,
+    /// Of what was written.
+    hash: Xxh3,
+    bytes: u64,
+    finished: Arc<Mutex<FinishedList>>,
+}
+
+/// The length and the checksum of a file.
+fn content_of(path: &Path, context: &Context<'_>) -> Result<(u64, String)> {
+    let mut file = disk::open(path)?;
+    let mut buffer = vec![0; disk::READ_BUFFER];
+    let (mut hash, mut bytes) = (Xxh3::new(), 0);
+    loop {
+        context.stop.check(STAGE)?;
+        let read = disk::read_some(&mut file, &mut buffer, path)?;
+        if read == 0 {
+            return Ok((bytes, format!("{:016x}", hash.digest())));
+        }
+        hash.update(&buffer[..read]);
+        bytes += read as u64;
+    }
+}
+
+fn shown((bytes, xxh3): &(u64, String)) -> String {
+    format!("{} with xxh3 {xxh3}", counted(*bytes, "byte"))
 }
 
 impl OutputFile {
@@ -185,6 +322,11 @@ impl OutputFile {
         let file = file.map_err(Error::io("write", &self.path))?;
         disk::sync(&file, &self.temporary)?;
         drop(file);
+        let content = Content::Bytes {
+            bytes: self.bytes,
+            xxh3: format!("{:016x}", self.hash.digest()),
+        };
+        locked(&self.finished).add(&self.name, content)?;
         if let Some(parent) = self.path.parent() {
             disk::create_lasting_directory(parent)?;
         }
@@ -201,7 +343,10 @@ impl OutputFile {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
+        let written = self.out.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {

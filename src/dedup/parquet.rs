@@ -2,7 +2,8 @@
 //!
 //! # In and out
 //! In: a Parquet file, and for each row whether it is kept. Out: a Parquet file with the kept rows
-//! in the same order. [`annotate`] also appends a column that says why each row is kept or not.
+//! in the same order. [`annotate`] also appends a column that says why each row is kept or not, or
+//! replaces the column of that name.
 //!
 //! # Algorithm
 //! Row group by row group:
@@ -47,7 +48,9 @@ use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reade
 use ::parquet::column::writer::{ColumnCloseResult, ColumnWriter, ColumnWriterImpl};
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use ::parquet::errors::ParquetError;
-use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
+use ::parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData, SortingColumn,
+};
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::reader::{ChunkReader, Length};
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -66,7 +69,7 @@ const PIECE_BYTES: u64 = 1 << 20;
 const PIECE_ROWS: u64 = 1024;
 
 /// The column that [`annotate`] appends.
-const ANNOTATION: &str = "lookalike";
+const ANNOTATION: &str = super::annotate::MEMBER;
 
 /// The key whose value is the Arrow schema of the file.
 const ARROW_SCHEMA: &str = "ARROW:schema";
@@ -125,10 +128,11 @@ pub(crate) fn copy_rows(
 }
 
 /// Like [`copy_rows`], and appends the column `lookalike` with what `note` returns for each row
-/// that is kept. `note` is called in the order of rows, after `keep` for the row group.
+/// that is kept. A column of this name is replaced, in its place. `note` is called in the order of
+/// rows, after `keep` for the row group.
 ///
 /// # Errors
-/// See the module. `BadParameter` if the file already has a column of this name.
+/// See the module.
 pub(crate) fn annotate(
     source: &Source<'_>,
     output: impl Write + Send,
@@ -227,18 +231,6 @@ fn copy<W: Write + Send>(
     let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
     let schema = match &note {
         None => schema,
-        Some(_)
-            if schema
-                .get_fields()
-                .iter()
-                .any(|field| field.name() == ANNOTATION) =>
-        {
-            return Err(Error::BadParameter {
-                name: "INPUT",
-                given: source.path.display().to_string(),
-                limit: format!("it already has a column {ANNOTATION}"),
-            });
-        }
         Some(_) => with_annotation(&schema).map_err(|error| error_of("schema", error.into()))?,
     };
     let properties = Arc::new(properties(&metadata, note.is_some()));
@@ -269,7 +261,25 @@ fn copy<W: Write + Send>(
         let whole = kept == rows && group.columns().iter().all(can_be_copied);
         copied.whole_groups += u64::from(whole);
         copied.changed_groups += u64::from(!whole);
+        let notes = note.as_mut().map(|note| {
+            let rows = runs.iter().flat_map(|run| run.clone());
+            rows.map(|row| note(first + row)).collect::<Vec<_>>()
+        });
+        let put_notes = |out: &mut _| match &notes {
+            Some(notes) => {
+                write_annotation(out, notes).map_err(|error| error_of(&place(None), error.into()))
+            }
+            None => Ok(()),
+        };
+        let mut replaced = false;
         for column in group.columns() {
+            // The annotation of an earlier command has its place among the columns.
+            if notes.is_some() && is_annotation(column) {
+                if !std::mem::replace(&mut replaced, true) {
+                    put_notes(&mut out)?;
+                }
+                continue;
+            }
             let part = Part {
                 file: &source.file,
                 group,
@@ -283,11 +293,8 @@ fn copy<W: Write + Send>(
             };
             done.map_err(|stopped| error_of(&place(Some(column)), stopped))?;
         }
-        if let Some(note) = &mut note {
-            let rows = runs.iter().flat_map(|run| run.clone());
-            let notes: Vec<Annotation> = rows.map(|row| note(first + row)).collect();
-            write_annotation(&mut out, &notes)
-                .map_err(|error| error_of(&place(None), error.into()))?;
+        if !replaced {
+            put_notes(&mut out)?;
         }
         out.close()
             .map_err(|error| error_of(&place(None), error.into()))?;
@@ -323,6 +330,11 @@ fn runs(
     Ok((runs, kept))
 }
 
+/// Whether a column is the annotation, or a part of it.
+fn is_annotation(column: &ColumnChunkMetaData) -> bool {
+    column.column_path().parts().first().map(String::as_str) == Some(ANNOTATION)
+}
+
 /// Whether a column chunk can be copied without decoding: some writers state the offset of a
 /// dictionary that they did not write.
 fn can_be_copied(column: &ColumnChunkMetaData) -> bool {
@@ -344,9 +356,19 @@ fn properties(metadata: &ParquetMetaData, annotated: bool) -> WriterProperties {
     });
     let groups = metadata.row_groups();
     let sorting = groups.first().and_then(|group| group.sorting_columns());
-    let sorted = groups
-        .iter()
-        .all(|group| group.sorting_columns() == sorting);
+    // Columns have other numbers after a replaced annotation that had other parts.
+    let columns = groups.first().map_or(&[][..], RowGroupMetaData::columns);
+    let fixed = match columns.iter().position(is_annotation) {
+        Some(first) if annotated => first,
+        _ => columns.len(),
+    };
+    let stays = |column: &SortingColumn| {
+        usize::try_from(column.column_idx).is_ok_and(|number| number < fixed)
+    };
+    let sorted = sorting.is_none_or(|sorting| sorting.iter().all(stays))
+        && groups
+            .iter()
+            .all(|group| group.sorting_columns() == sorting);
     let mut builder = WriterProperties::builder()
         .set_created_by(CREATED_BY.into())
         .set_key_value_metadata(entries.filter(|entries| !entries.is_empty()))
@@ -354,7 +376,10 @@ fn properties(metadata: &ParquetMetaData, annotated: bool) -> WriterProperties {
         .set_offset_index_disabled(true)
         .set_statistics_enabled(EnabledStatistics::None)
         .set_dictionary_enabled(false);
-    for column in groups.first().map_or(&[][..], RowGroupMetaData::columns) {
+    for column in columns {
+        if annotated && is_annotation(column) {
+            continue;
+        }
         let path = column.column_path();
         let dictionary = |encoding: &Encoding| {
             matches!(
@@ -517,7 +542,10 @@ fn with_annotation(schema: &TypePtr) -> Result<TypePtr, ParquetError> {
         .with_fields(fields)
         .build()?;
     let mut all = schema.get_fields().to_vec();
-    all.push(Arc::new(group));
+    match all.iter_mut().find(|field| field.name() == ANNOTATION) {
+        Some(field) => *field = Arc::new(group),
+        None => all.push(Arc::new(group)),
+    }
     let root = Type::group_type_builder(schema.name()).with_fields(all);
     root.build().map(Arc::new)
 }
@@ -555,7 +583,7 @@ fn write_annotation<W: Write + Send>(
 mod tests {
     use ::parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
     use ::parquet::data_type::{FixedLenByteArrayType, Int32Type};
-    use ::parquet::file::metadata::{KeyValue, SortingColumn};
+    use ::parquet::file::metadata::KeyValue;
     use ::parquet::file::properties::WriterVersion;
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
     use ::parquet::schema::parser::parse_message_type;
@@ -787,13 +815,81 @@ mod tests {
         let metadata = metadata(&out);
         let kept = metadata.file_metadata().key_value_metadata().unwrap();
         assert_eq!(kept, &vec![entry(entries[1])]);
-        let again = annotate(&source(&out), Vec::new(), |_| true, note, &mut || Ok(()));
-        assert!(
-            again
-                .unwrap_err()
-                .to_string()
-                .contains("already has a column")
-        );
+
+        // Once more, the column is replaced, and everything else stays.
+        let renoted = |row: u64| Annotation {
+            cluster: Some(1000 + row as i64),
+            ..note(row)
+        };
+        let mut again = Vec::new();
+        annotate(&source(&out), &mut again, |_| true, renoted, &mut || Ok(())).unwrap();
+        let split = |row: &String| {
+            let (before, after) = row.split_once("\"lookalike\"").unwrap();
+            (before.to_string(), after.to_string())
+        };
+        for (number, (before, after)) in rows.iter().zip(shown(&again)).enumerate() {
+            let (before, after) = (split(before), split(&after));
+            assert_eq!(before.0, after.0);
+            assert!(
+                after.1.contains(&format!("Long({})", 1000 + number)),
+                "{}",
+                after.1
+            );
+            assert!(!after.1.contains("\"lookalike\""));
+        }
+    }
+
+    /// A column of that name may be anything, and may stand before others.
+    #[test]
+    fn a_column_of_another_type_is_replaced_in_its_place() {
+        let schema = "message rows {
+            required int32 id; required int64 lookalike; required int32 last;
+        }";
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let sorting = |column_idx| SortingColumn {
+            column_idx,
+            descending: false,
+            nulls_first: false,
+        };
+        for (sorted_by, stays) in [(0, true), (2, false)] {
+            let properties = WriterProperties::builder()
+                .set_column_encoding("lookalike".into(), Encoding::DELTA_BINARY_PACKED)
+                .set_sorting_columns(Some(vec![sorting(sorted_by)]));
+            let properties = Arc::new(properties.build());
+            let mut writer =
+                SerializedFileWriter::new(Vec::new(), schema.clone(), properties).unwrap();
+            let mut out = writer.next_row_group().unwrap();
+            for number in 0..3 {
+                let mut column = out.next_column().unwrap().unwrap();
+                match number {
+                    1 => column.typed::<Int64Type>().write_batch(&[7, 8], None, None),
+                    _ => column.typed::<Int32Type>().write_batch(&[1, 2], None, None),
+                }
+                .unwrap();
+                column.close().unwrap();
+            }
+            out.close().unwrap();
+            let input = writer.into_inner().unwrap();
+            let note = |row: u64| Annotation {
+                cluster: Some(row as i64),
+                ..Annotation::default()
+            };
+            let mut out = Vec::new();
+            annotate(&source(&input), &mut out, |_| true, note, &mut || Ok(())).unwrap();
+            let metadata = metadata(&out);
+            let fields = metadata.file_metadata().schema().get_fields();
+            let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+            assert_eq!(names, ["id", "lookalike", "last"]);
+            let rows = shown(&out);
+            assert_eq!(rows.len(), 2);
+            assert!(
+                rows[1].contains("Long(1)") && !rows[1].contains("Long(8)"),
+                "{rows:?}"
+            );
+            assert!(rows[1].contains("(\"last\", Int(2))"), "{rows:?}");
+            let kept = metadata.row_group(0).sorting_columns();
+            assert_eq!(kept.is_some(), stays);
+        }
     }
 
     #[test]

@@ -220,7 +220,7 @@ fn number(text: &str) -> Option<u64> {
 
 /// A date of RFC 3339, or of WARC 1.0 and 1.1 (with fewer or more digits), in units of 100 ns
 /// since the year -400. A date without a zone is in UTC.
-fn date(text: &str) -> Option<u64> {
+pub(super) fn date(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = |range: std::ops::Range<usize>| -> Option<i64> {
         let part = text.get(range)?;

@@ -12,6 +12,7 @@ use super::encode::Encoder;
 use super::output::{OutputDirectory, OutputFile};
 use super::parquet::{self, Annotation};
 use super::places::Places;
+use super::revisit::Revisits;
 use super::{Rejects, STAGE, warc};
 use crate::collection::{InputRecord, InputRecords};
 use crate::progress::{Context, joined_all};
@@ -40,6 +41,8 @@ pub(super) struct Writing<'p> {
     /// The same, for a row of a Parquet file.
     pub note: &'p (dyn Fn(u32) -> Result<Annotation> + Sync),
     pub link: bool,
+    /// The `revisit` records in place of removed ones, and the score of a removed document.
+    pub revisits: Option<(&'p Revisits, &'p (dyn Fn(u32) -> String + Sync))>,
     pub kept: &'p OutputDirectory,
     pub removed: Option<&'p OutputDirectory>,
 }
@@ -172,7 +175,9 @@ impl Writing<'_> {
             Failed::NotAnObject(offset) => Error::BadParameter {
                 name: "annotate",
                 given: input.path.display().to_string(),
-                limit: format!("its record at byte {offset} is no JSON object"),
+                limit: format!(
+                    "its record at byte {offset} is no JSON object; write lists with --ids-only"
+                ),
             },
             Failed::Span(error) => error,
         })?;
@@ -191,6 +196,12 @@ impl Writing<'_> {
         let out = kept.finish().map_err(Error::io("write", &kept_path))?;
         // A file that is one document, which is removed, has no kept file.
         if lone { out.discard() } else { out.finish() }
+    }
+
+    /// Whether a `revisit` record takes the place of a removed document.
+    fn stands(&self, document: u32) -> bool {
+        self.revisits
+            .is_some_and(|(revisits, _)| revisits.stands(document))
     }
 
     /// The records of a file whose fate is known.
@@ -282,8 +293,9 @@ impl Writing<'_> {
                     match entries.next()? {
                         None => return Ok(false),
                         Some(InputRecord::Document(number, document)) if document.file == file => {
+                            // Those of a capture that a revisit record stands for stay.
                             let removed = self.choice.fate(number) != Fate::Kept;
-                            current = Some((document.offset, removed));
+                            current = Some((document.offset, removed && !self.stands(number)));
                         }
                         Some(InputRecord::Document(_, document)) if document.file > file => {
                             return Ok(false);
@@ -315,11 +327,16 @@ impl Spans<'_> {
             let span = match entry {
                 InputRecord::Document(number, document) if document.file == self.file => {
                     let member = self.plan.annotate.map(|annotate| annotate(number));
+                    let revisit = match self.plan.revisits {
+                        Some((revisits, score)) => revisits.reference(number, score)?,
+                        None => None,
+                    };
                     Span {
                         offset: document.offset,
                         length: document.length,
                         kept: member.is_some() || self.plan.choice.fate(number) == Fate::Kept,
                         member: member.transpose()?,
+                        revisit,
                     }
                 }
                 InputRecord::Document(_, document) if document.file > self.file => return Ok(None),
@@ -334,6 +351,7 @@ impl Spans<'_> {
                         length: reject.source.length,
                         kept: false,
                         member: None,
+                        revisit: None,
                     }
                 }
                 _ => continue,
@@ -366,6 +384,7 @@ impl Iterator for Spans<'_> {
                     length,
                     kept: false,
                     member: None,
+                    revisit: None,
                 }))
             }
             None => entry.map(Ok),

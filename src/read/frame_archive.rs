@@ -114,6 +114,11 @@ impl ArchiveFramer {
         ArchiveFramer { shape }
     }
 
+    /// Whether the archive is WARC, and not ARC.
+    pub fn is_warc(&self) -> bool {
+        self.shape == Shape::Warc
+    }
+
     pub fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         let window = stream.skip_space(HEADER);
         if window.is_empty() {

@@ -184,6 +184,20 @@ pub(super) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
     deliver(body, head)
 }
 
+/// The body of a response without its transfer coding; `None` if the coding is broken. A body that
+/// is not chunked although its header says so was stored without the coding.
+pub(super) fn without_transfer_coding<'a>(header: &[u8], body: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+    let transfer = Head::of_response(header).transfer;
+    if !transfer.is_some_and(|transfer| transfer.to_ascii_lowercase().contains("chunked")) {
+        return Some(body.into());
+    }
+    match dechunk(body) {
+        Chunks::Whole(bytes) => Some(bytes.into()),
+        Chunks::Broken(..) => None,
+        Chunks::None => Some(body.into()),
+    }
+}
+
 fn deliver<'a>(body: Cow<'a, [u8]>, head: Head<'a>) -> Result<Body<'a>, Refusal> {
     if let Some(kind) = not_text(&body, &head) {
         return Err(Refusal::new(Reason::NotText, kind));

@@ -344,7 +344,7 @@ pub(crate) fn warc_links(bytes: &[u8]) -> (&[u8], Vec<u64>) {
     (head.kind.unwrap_or_default(), links)
 }
 
-fn unbracket(value: &[u8]) -> &[u8] {
+pub(super) fn unbracket(value: &[u8]) -> &[u8] {
     let value = value.strip_prefix(b"<").unwrap_or(value);
     value.strip_suffix(b">").unwrap_or(value).trim_ascii()
 }

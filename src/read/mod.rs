@@ -71,6 +71,7 @@
 //! checks [`RecordReader::failure`].
 
 mod archive;
+mod capture;
 mod config;
 mod each;
 mod frame_archive;
@@ -96,6 +97,7 @@ mod stream;
 
 pub use crate::workspace::FileIdentity;
 pub use crate::workspace::Skipped;
+pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
 pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig};
 pub(crate) use each::each_interpreted;
 pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};
@@ -107,5 +109,6 @@ pub use reader::RecordReader;
 pub use record::{
     Batch, ContentKind, RawDocument, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
 };
+pub(crate) use sniff::Container;
 pub(crate) use source::lasting;
 pub(crate) use source::{Codec, Decompressed};

@@ -328,6 +328,26 @@ impl RecordReader {
         self.failure.or(coming).map(io::Error::from_raw_os_error)
     }
 
+    /// The format of the input, by its first bytes. `None` if it has no records: it is empty, not
+    /// text, or cannot be read.
+    pub(crate) fn container(&mut self) -> Option<Container> {
+        if matches!(self.state, State::Start) {
+            self.state = self.detect().ok()?;
+        }
+        Some(match &self.state {
+            State::Trec(tag) if std::ptr::eq(*tag, &REUTERS) => Container::Reuters,
+            State::Trec(_) => Container::Trec,
+            State::Archive(framer) if framer.is_warc() => Container::Warc,
+            State::Archive(_) => Container::Arc,
+            State::Json(_) => Container::Json,
+            State::Mbox(_) => Container::Mbox,
+            State::Plain { mail: true } => Container::Mail,
+            State::Plain { mail: false } => Container::Plain,
+            State::Parquet(_) => Container::Parquet,
+            State::Start | State::End | State::Done => return None,
+        })
+    }
+
     /// Appends the next record, or the reject in its place, to the batch. Returns `false` at the
     /// end of the input, without appending anything.
     pub fn next_into(&mut self, batch: &mut Batch) -> bool {
@@ -539,7 +559,8 @@ impl RecordReader {
             Container::Json => State::Json(JsonFramer::default()),
             Container::Mbox => State::Mbox(MboxFramer::default()),
             Container::Mail => State::Plain { mail: true },
-            Container::Plain => State::Plain { mail: false },
+            // Parquet is dealt with above.
+            Container::Plain | Container::Parquet => State::Plain { mail: false },
         })
     }
 

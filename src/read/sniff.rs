@@ -163,9 +163,9 @@ pub(super) fn looks_like_markup(bytes: &[u8]) -> bool {
     }
 }
 
-/// The container formats that have a framer.
+/// The format of an input: what its records are cut by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Container {
+pub(crate) enum Container {
     Trec,
     Reuters,
     Warc,
@@ -173,7 +173,25 @@ pub(super) enum Container {
     Json,
     Mbox,
     Mail,
+    Parquet,
     Plain,
+}
+
+impl Container {
+    /// The name of the format, for messages.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Container::Trec => "TREC",
+            Container::Reuters => "Reuters-21578",
+            Container::Warc => "WARC",
+            Container::Arc => "ARC",
+            Container::Json => "JSON",
+            Container::Mbox => "mbox",
+            Container::Mail => "mail",
+            Container::Parquet => "Parquet",
+            Container::Plain => "text or HTML",
+        }
+    }
 }
 
 /// The container whose beginning these first bytes are.

@@ -41,6 +41,7 @@ pub fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
             "  requests and metadata of removed records",
             summary.companions,
         ),
+        ("  of these, leave a revisit record", summary.revisits),
     ] {
         if number > 0 {
             row(name, count(number));

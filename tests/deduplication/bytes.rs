@@ -246,7 +246,7 @@ fn capture(number: usize, words: &str) -> Vec<Vec<u8>> {
 }
 
 /// Members of a gzip file, each decompressed on its own.
-fn members(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+pub fn members(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut members = Vec::new();
     while !bytes.is_empty() {
         let mut decoder = flate2::bufread::GzDecoder::new(bytes);
@@ -297,6 +297,54 @@ fn captures_of_a_web_archive() {
     assert_eq!(
         String::from_utf8_lossy(&left),
         String::from_utf8_lossy(&all[0])
+    );
+}
+
+/// A second annotation replaces the first, and is that of its own run.
+#[test]
+fn records_are_annotated_again_in_place() {
+    for template in ["A\nB\nC\nD\n", "[\n  A,\n  B,\n  C\n]\n", "ABCD"] {
+        let input = spelled(template);
+        let (_place, place) = place(&[("in/a.json", input.as_bytes())]);
+        let of =
+            |directory: &str| fs::read_to_string(place.join(directory).join("a.json")).unwrap();
+        dedup(&place, "in -o once --annotate");
+        dedup(&place, "once -o twice --annotate");
+        assert_eq!(of("twice"), of("once"), "{template:?}");
+        dedup(&place, "once -o last --annotate --keep last");
+        let marks = |text: &str, mark: &str| text.matches(mark).count();
+        let (once, last) = (of("once"), of("last"));
+        assert_eq!(marks(&once, "\"lookalike\""), marks(&last, "\"lookalike\""));
+        assert_eq!(marks(&once, "\"kept\":true"), marks(&last, "\"kept\":true"));
+        assert_ne!(once, last, "{template:?}");
+        // Without the annotations nothing has changed.
+        let plain = |text: &str| {
+            let mut out = String::new();
+            for (number, part) in text.split(",\"lookalike\":").enumerate() {
+                let end = match number {
+                    0 => 0,
+                    _ => part.find("}").map_or(0, |end| end + 1),
+                };
+                let nested = number > 0 && part[..end].contains("\"survivor\":{");
+                let end = match nested {
+                    true => end + part[end..].find('}').unwrap() + 1,
+                    false => end,
+                };
+                out.push_str(&part[end..]);
+            }
+            out
+        };
+        assert_eq!(plain(&once), input);
+        assert_eq!(plain(&last), input);
+    }
+    // A name that the object gave itself is replaced, too, and the first of two.
+    let own = "{\"lookalike\": \"mine\", \"id\":1,\"text\":\"one two\",\"lookalike\":2}\n";
+    let (_place, place) = place(&[("in/a.jsonl", own.as_bytes())]);
+    dedup(&place, "in -o kept --annotate");
+    let text = fs::read_to_string(place.join("kept/a.jsonl")).unwrap();
+    assert_eq!(
+        text,
+        "{\"lookalike\": {\"cluster\":null,\"cluster_size\":1,\"survivor\":null,\"resemblance\":null,\"kept\":true}, \"id\":1,\"text\":\"one two\"}\n"
     );
 }
 

@@ -6,6 +6,7 @@ mod common;
 mod agreement;
 mod bytes;
 mod oracle;
+mod revisit;
 mod safety;
 mod support;
 mod tables;

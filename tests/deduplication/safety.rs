@@ -224,6 +224,47 @@ fn names_that_repeat_are_told_apart() {
     assert_eq!(written(&parent.join("kept"))["x/a.jsonl"], KEPT);
 }
 
+/// A format that cannot be annotated is refused before the inputs are read.
+#[test]
+fn formats_that_cannot_be_annotated_are_refused_first() {
+    let warc = b"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:a>\r\nContent-Length: 3\r\n\r\nx y\r\n\r\n";
+    let trec = b"<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>one two</TEXT>\n</DOC>\n";
+    for (name, bytes, format) in [
+        ("in/z.warc", &warc[..], "WARC"),
+        ("in/z.trec", trec, "TREC"),
+        (
+            "in/z.mbox",
+            b"From a@b Mon Jan  5 10:00:00 2004\nFrom: a@b\n\none\n",
+            "mbox",
+        ),
+        ("in/z.txt", b"one two", "text or HTML"),
+    ] {
+        let (_guard, place) = place(&[("in/a.jsonl", LINES), (name, bytes)]);
+        let ran = refused(&place, "dedup in -o kept --annotate", name);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(
+            ran.stderr.contains(&format!("its format is {format}, ")),
+            "{}",
+            ran.stderr
+        );
+        // So is a finished run.
+        done(&place, "run in -o run --quiet");
+        refused(&place, "dedup --from run -o kept --annotate", name);
+        dedup(
+            &place,
+            &format!("in -o kept --annotate --exclude {}", &name[3..]),
+        );
+    }
+    // What has no documents is copied.
+    let (_guard, place) = place(&[
+        ("in/a.jsonl", LINES),
+        ("in/b.gif", b"GIF89a\0\0\0\0"),
+        ("in/c.txt", b""),
+    ]);
+    dedup(&place, "in -o kept --annotate");
+    assert_eq!(written(&place.join("kept")).len(), 3);
+}
+
 /// Of estimated or missing pairs it is not known what may go.
 #[test]
 fn pairs_that_are_not_exact_are_refused() {
@@ -406,6 +447,99 @@ fn an_output_belongs_to_its_command() {
             &format!("dedup --from run -o kept {other}"),
             "made from other inputs or with other parameters",
         );
+    }
+}
+
+/// What somebody changed in an output is neither trusted nor overwritten.
+#[test]
+fn a_changed_output_is_refused() {
+    let warc = b"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:a>\r\nContent-Length: 3\r\n\r\nx y\r\n\r\n";
+    for (kind, options, files) in [
+        (
+            "records",
+            "--removed removed",
+            &[
+                "kept/a.jsonl",
+                "kept/b/whole.jsonl",
+                "removed/a.jsonl",
+                "removed/removed.jsonl",
+            ][..],
+        ),
+        ("link", "--link", &["kept/a.jsonl", "kept/b/whole.jsonl"]),
+        (
+            "lists",
+            "--ids-only",
+            &["kept/kept.tsv", "kept/removed.tsv"],
+        ),
+        (
+            "tables",
+            "--ids-only --results parquet",
+            &["kept/kept.parquet", "kept/removed.parquet"],
+        ),
+    ] {
+        let (_guard, place) = ran();
+        let command = format!("dedup --from run -o kept {options}");
+        done(&place, &command);
+        let state = || {
+            let mut state = held(&place);
+            state.retain(|path, _| !path.ends_with("lock"));
+            state
+        };
+        let all = state();
+        for name in files {
+            let path = place.join(name);
+            let before = fs::read(&path).unwrap();
+            let mut same_length = before.clone();
+            same_length[3] ^= 1;
+            for changed in [
+                [&before[..], b"\n"].concat(),
+                before[1..].to_vec(),
+                same_length,
+                warc.to_vec(),
+            ] {
+                // A link must be replaced, not the input changed.
+                fs::remove_file(&path).unwrap();
+                fs::write(&path, &changed).unwrap();
+                let ran = refused(&place, &command, name);
+                assert_eq!(ran.code, Some(1), "{kind}: {ran:?}");
+                assert!(ran.stderr.contains("delete it"), "{kind}: {}", ran.stderr);
+            }
+            // Without it, the command writes it again.
+            fs::remove_file(&path).unwrap();
+            done(&place, &command);
+            assert_eq!(fs::read(&path).unwrap(), before, "{kind}: {name}");
+        }
+        assert!(state() == all, "{kind}");
+        // A file that no command finished is not ours, whatever it holds.
+        for file in ["kept", "removed"].map(|name| place.join(name).join(".lookalike/files.jsonl"))
+        {
+            if file.exists() {
+                fs::write(&file, "").unwrap();
+            }
+        }
+        refused(&place, &command, "none was finished");
+    }
+}
+
+/// A line may be cut off, and what was not finished is written.
+#[test]
+fn a_cut_record_of_finished_files_is_continued() {
+    let (_guard, place) = ran();
+    let command = "dedup --from run -o kept --removed removed";
+    done(&place, command);
+    let all = held(&place);
+    let list = place.join("kept/.lookalike/files.jsonl");
+    let text = fs::read_to_string(&list).unwrap();
+    assert_eq!(text.lines().count(), 2, "{text}");
+    let last = text.trim_end().rfind('\n').unwrap() + 1;
+    fs::write(&list, &text[..last + 20]).unwrap();
+    // The line is on the disk before the file has its name.
+    fs::remove_file(place.join("kept/b/whole.jsonl")).unwrap();
+    done(&place, command);
+    let mut now = held(&place);
+    now.retain(|path, _| !path.ends_with("lock"));
+    for (path, bytes) in now {
+        assert!(all[&path] == bytes, "{}", path.display());
     }
 }
 

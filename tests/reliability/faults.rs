@@ -6,7 +6,7 @@
 
 use crate::common;
 use lookalike::cluster::ResultFormat;
-use lookalike::dedup::{self, DedupConfig, Policy};
+use lookalike::dedup::{self, DedupConfig, Policy, Revisit};
 use lookalike::evaluate::qrels::{self, QrelsConfig};
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::experiments::compare::CompareConfig;
@@ -835,6 +835,12 @@ fn subjects() -> Vec<Subject> {
         },
         judged(),
         deduplicated("dedup", false, ResultFormat::Tsv),
+        deduplicated_with(
+            "dedup, with revisit records",
+            true,
+            ResultFormat::Tsv,
+            Revisit::All,
+        ),
         deduplicated("dedup, from a run", true, ResultFormat::Tsv),
         deduplicated(
             "dedup, from a run, with a table",
@@ -855,7 +861,29 @@ fn subjects() -> Vec<Subject> {
 
 /// The inputs again without their duplicates, beside the work directory.
 fn deduplicated(name: &'static str, from: bool, results: ResultFormat) -> Subject {
+    deduplicated_with(name, from, results, Revisit::None)
+}
+
+fn deduplicated_with(
+    name: &'static str,
+    from: bool,
+    results: ResultFormat,
+    revisit: Revisit,
+) -> Subject {
     let root = place(4);
+    if revisit != Revisit::None {
+        let record = |number: usize, text: &str| {
+            format!(
+                "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:{number}>\r\n\
+                 WARC-Date: 2020-01-01T00:00:0{number}Z\r\nWARC-Target-URI: http://e.org/{number}\r\n\
+                 Content-Length: {}\r\n\r\n{text}\r\n\r\n",
+                text.len()
+            )
+        };
+        let warc = [(1, "one two"), (2, "One, two"), (3, "one two"), (4, "four")];
+        let warc: String = warc.map(|(number, text)| record(number, text)).concat();
+        fs::write(root.path().join("in/z.warc"), warc).unwrap();
+    }
     let work = |root: &Path| small().run(&[&root.join("in")], &root.join("out/work"));
     if from {
         work(root.path()).unwrap();
@@ -872,6 +900,7 @@ fn deduplicated(name: &'static str, from: bool, results: ResultFormat) -> Subjec
             let config = DedupConfig {
                 keep: vec!["max:id".parse().unwrap(), Policy::Longest],
                 results,
+                revisit,
                 ..DedupConfig::default()
             };
             let stop = Stop::default();
