@@ -6,7 +6,7 @@
 //! the list again, sorted.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -110,7 +110,7 @@ impl FinishedList {
         out.write_all(&text)
             .map_err(Error::io("write", &self.path))?;
         disk::sync(&out, &temporary)?;
-        disk::rename(&temporary, &self.path)?;
+        let out = disk::rename_open(out, &temporary, &self.path)?;
         disk::sync_parent(&self.path)?;
         self.out = Some(out);
         Ok(())
@@ -121,12 +121,18 @@ impl FinishedList {
         let known = self.files.entry(name.to_string()).or_default();
         known.retain(|known| *known != content);
         known.push(content);
-        let (Some(out), Some(content)) = (&mut self.out, known.last()) else {
-            return Ok(());
-        };
-        let put = out.write_all(&line(name, content, &self.path)?);
-        put.map_err(Error::io("write", &self.path))?;
-        disk::sync(out, &self.path)
+        // A line after one that was cut off could not be read. So nothing follows a failure.
+        let failed = || io::Error::other("it could not be written before");
+        let mut out = self.out.take();
+        let out_or_failed = out.as_mut().ok_or_else(failed);
+        let file = out_or_failed.map_err(Error::io("write", &self.path))?;
+        if let Some(content) = known.last() {
+            let put = file.write_all(&line(name, content, &self.path)?);
+            put.map_err(Error::io("write", &self.path))?;
+        }
+        disk::sync(file, &self.path)?;
+        self.out = out;
+        Ok(())
     }
 }
 

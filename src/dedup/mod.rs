@@ -29,8 +29,8 @@
 //! - Nothing is read or written outside of the inputs, the work directory and the two outputs.
 //!
 //! # Cost
-//! Memory: 44 bytes a document (56 with [`Revisit`]), and per thread what the compressor takes (xz: 96 MiB, others below
-//! 10 MiB). Policies that read a field read the inputs once more; a WARC file that loses a record is
+//! Memory: 44 bytes a document (56 with [`Revisit`]), 400 an input file, and per thread what the
+//! compressor takes (xz: 96 MiB, others below 10 MiB). Policies that read a field read the inputs once more; a WARC file that loses a record is
 //! framed once more, to find the request and the metadata of the removed capture.
 
 mod annotate;

@@ -397,6 +397,13 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
         .map_err(Error::io("rename", from))
 }
 
+/// Gives an open file its final name, replacing any file of that name. What is written to it later
+/// goes to that name.
+pub fn rename_open(file: File, from: &Path, to: &Path) -> Result<File> {
+    rename(from, to)?;
+    Ok(File::new(file.file, to))
+}
+
 /// Removes a file. A missing file is not an error.
 pub fn remove(path: &Path) -> Result<()> {
     match faults::doing(Op::Remove, path, None, || inside::remove(path)) {
