@@ -4,10 +4,12 @@ use crate::Result;
 use crate::collection::{self, MappedSets};
 use crate::ids::{Key, Threshold};
 use crate::measure::Measure;
-use crate::merge::{Combine, Generations, LoserTree, fan_in, merge_generations};
+use crate::merge::{
+    Combine, Generations, LoserTree, MergeStats, PostingsEntry, fan_in, merge_generations,
+};
 use crate::progress::{Context, joined_all};
 use crate::sample::Sampled;
-use crate::sort::{Record, RunEntry, RunFile, RunWriter};
+use crate::sort::{FormStats, Record, RunEntry, RunFile, RunWriter, RunsEntry};
 use crate::store::{Kind, PartInfo, disk};
 use crate::threads;
 use crate::workspace::{StageRecord, Workspace};
@@ -254,12 +256,16 @@ pub(super) fn committed(
         .take::<JoinProgress>()
         .unwrap_or_default();
     progress.stats.pairs = pairs;
+    let sort = workspace.manifest.get::<RunsEntry>().map(|runs| runs.stats);
+    let merge = workspace.manifest.get::<PostingsEntry>();
+    let before = sort.zip(merge.map(|postings| postings.stats));
     workspace.manifest.set(PairsEntry {
         digest: progress.digest,
         config: *config,
         part,
         scores,
         stats: progress.stats,
+        before,
     });
     workspace.manifest.remove_after::<PairsEntry>();
     workspace.commit(&[DIRECTORY])?;
@@ -281,6 +287,9 @@ pub struct PairsEntry {
     pub scores: Option<PartInfo>,
     /// Counters of the join.
     pub stats: JoinStats,
+    /// Counters of the sort and the merge before it, which stay when the postings are lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<(FormStats, MergeStats)>,
 }
 
 impl StageRecord for PairsEntry {

@@ -78,6 +78,9 @@ impl Summary {
                 .entry(format!("{kind:?}").to_lowercase())
                 .or_default() += part.bytes;
         }
+        let sort = manifest.get::<RunsEntry>().map(|r| r.stats);
+        let merge = manifest.get::<PostingsEntry>().map(|p| p.stats);
+        let before = manifest.get::<PairsEntry>().and_then(|p| p.before);
         Summary {
             program: manifest.program.clone(),
             method: manifest.method.clone(),
@@ -91,8 +94,8 @@ impl Summary {
             sampling: manifest.get::<SampleEntry>().map(|s| s.sampling.clone()),
             plan: manifest.get::<Plan>().cloned(),
             sample: manifest.get::<SampleEntry>().map(|s| s.stats.clone()),
-            sort: manifest.get::<RunsEntry>().map(|r| r.stats),
-            merge: manifest.get::<PostingsEntry>().map(|p| p.stats),
+            sort: sort.or(before.map(|(sort, _)| sort)),
+            merge: merge.or(before.map(|(_, merge)| merge)),
             join_config: manifest.get::<PairsEntry>().map(|p| p.config),
             join: manifest.get::<PairsEntry>().map(|p| p.stats.clone()),
             cluster: manifest.get::<ResultsEntry>().map(|r| r.stats),
