@@ -502,7 +502,7 @@ impl RecordReader {
             return match (&self.seekable, compression) {
                 (Some(file), None) => {
                     let (file, config) = (file.clone(), &self.config);
-                    let framer = ParquetFramer::new(file, self.file, &self.origin.name(), config);
+                    let framer = ParquetFramer::new(file, self.file, self.origin.name(), config);
                     Ok(State::Parquet(Box::new(framer)))
                 }
                 (_, Some(outer)) => rejected(
@@ -567,7 +567,7 @@ impl RecordReader {
     /// The container of a file whose first bytes are inconclusive because it begins with stray
     /// bytes.
     fn by_extension(&self) -> Container {
-        match format_of_extension(&extension_of(&self.origin.name())) {
+        match format_of_extension(&extension_of(self.origin.name())) {
             Some(Format::Jsonl) => Container::Json,
             Some(Format::Warc) => Container::Warc,
             Some(Format::Arc) => Container::Arc,

@@ -5,7 +5,7 @@
 //! [`FOOTER_BYTES`] whose checksum covers everything before it. [`PartWriter`] writes a part under
 //! a `.tmp` name, syncs it and renames it. Only then may the manifest name it. [`PartReader`] reads
 //! a part from its start and checks the whole part at its end. [`PartFile`] reads blocks at random,
-//! each with its own checksum. [`table`] writes result files in a format of other programs.
+//! each with its own checksum. `table` writes result files in a format of other programs.
 //!
 //! # Invariants
 //! - All numbers are little-endian. Unknown flag bits are an error.

@@ -251,6 +251,45 @@ fn rows_are_the_objects_of_jsonl() {
     }
 }
 
+/// Several columns are one text, as several fields are.
+#[test]
+fn several_columns_are_the_fields_of_jsonl() {
+    let dir = TempDir::new().unwrap();
+    let (parquet, jsonl) = (
+        dir.path().join("rows.parquet"),
+        dir.path().join("rows.jsonl"),
+    );
+    let rows = rows();
+    fs::write(&jsonl, json(&rows)).unwrap();
+    write(&parquet, &rows, WriterProperties::default(), 170);
+    for (columns, fields) in [
+        ("url,text", "url,text"),
+        ("text,url", "text,url"),
+        ("messages[].content,text", "turns,text"),
+        ("text,messages.content,none", "text,turns,none"),
+        ("text,text", "text,text"),
+    ] {
+        let mut expected = read(&jsonl, &by_fields(Some(fields), None)).0;
+        // A list without a value is no text in Parquet, where null and an empty list look alike.
+        expected.retain(|(.., text)| !text.is_empty());
+        let (found, rejects) = read(&parquet, &by_fields(Some(columns), None));
+        assert!(found.len() > 900);
+        assert_eq!(found, expected, "{columns}");
+        assert_eq!(found.len() + rejects.len(), rows.len(), "{columns}");
+    }
+    // The limit holds for all of them together.
+    let config = ReadConfig {
+        max_document: ByteSize(100),
+        ..by_fields(Some("text,text"), None)
+    };
+    let (found, rejects) = read(&parquet, &config);
+    let doubled = |row: &Row| row.text.as_ref().map_or(0, |text| 2 * text.len() + 1);
+    let large = rows.iter().filter(|row| doubled(row) > 100).count();
+    assert!(large > 100 && found.len() > 100);
+    let too_large = |reject: &&Reject| reject.reason == Reason::TooLarge;
+    assert_eq!(rejects.iter().filter(too_large).count(), large);
+}
+
 #[test]
 fn a_uuid_is_written_as_such() {
     let dir = TempDir::new().unwrap();

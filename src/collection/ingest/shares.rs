@@ -51,8 +51,12 @@ fn beyond_record(text: u64) -> u64 {
     text * 9 / 4
 }
 
+fn text_bytes(config: &CollectionConfig) -> u64 {
+    if config.text { TEXT_BYTES } else { 0 }
+}
+
 fn fixed_bytes(config: &CollectionConfig) -> u64 {
-    FIXED_BYTES + if config.text { TEXT_BYTES } else { 0 }
+    FIXED_BYTES + text_bytes(config)
 }
 
 /// How the budget is divided.
@@ -77,7 +81,7 @@ impl Shares {
         // The largest document, beside which nothing else is in flight, and one pass over it. The
         // amount subtracted is within what a process may use beyond its budget.
         let alone = (document * 13 / 3).saturating_sub(64 << 20);
-        let further = UNIT_BYTES + config.text.then_some(TEXT_BYTES).unwrap_or_default() + document;
+        let further = UNIT_BYTES + text_bytes(config) + document;
         let left = |units: u64| {
             let taken = fixed_bytes(config) + document + (units - 1) * further;
             memory.0.saturating_sub(taken)

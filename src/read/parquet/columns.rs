@@ -101,7 +101,7 @@ fn fits(column: &ColumnDescPtr, role: Role) -> bool {
 }
 
 /// Chooses the columns: the configured paths, or the first of the names that JSON objects are
-/// searched for.
+/// searched for. There may be several columns of text; they are in the order of the paths.
 pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> Vec<Chosen> {
     let paths = paths(schema);
     let find = |path: &str, role| {
@@ -127,7 +127,14 @@ pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> Vec<Chos
     add(Role::Url, config.url_field.as_ref(), &URL_FIELDS);
     add(Role::Title, None, &["title"]);
     add(Role::Kind, None, &TYPE_FIELDS);
-    add(Role::Text, config.text_field.as_ref(), &TEXT_FIELDS);
+    match &config.text_field {
+        Some(paths) => {
+            for path in paths.split(',') {
+                add(Role::Text, Some(&path.to_string()), &[]);
+            }
+        }
+        None => add(Role::Text, None, &TEXT_FIELDS),
+    }
     chosen
 }
 

@@ -358,7 +358,9 @@ impl ParquetFramer {
         out: &mut Vec<u8>,
     ) -> Result<(Row, usize), (String, ParquetError)> {
         let start = out.len();
-        let (mut docno, mut url, mut title, mut kind, mut text) = (None, None, None, None, None);
+        let (mut docno, mut url, mut title, mut kind) = (None, None, None, None);
+        // The length of the text, and whether all its columns are UTF-8 and HTML.
+        let (mut text, mut utf8, mut html) = (None, true, true);
         for (column, chosen) in columns.iter_mut().zip(&self.chosen) {
             match guarded(|| column.next()) {
                 Ok(true) => {}
@@ -376,23 +378,22 @@ impl ParquetFramer {
                 Role::Kind => kind = name(),
                 Role::Text => {
                     let limit = self.config.max_document.0;
-                    let length = take_text(column, out, start, limit);
-                    text = length.map(|length| (length, column.is_text(), &chosen.path));
+                    text = take_text(column, text, out, start, limit);
+                    utf8 &= column.is_text();
+                    html &= chosen.path.rsplit('.').next() == Some("html");
                 }
             }
         }
         let docno = docno.unwrap_or_else(|| self.origin.name_of(self.row + 1));
         let row = match text {
             None => Row::MissingText(docno),
-            Some((length, ..)) if length > self.config.max_document.0 => {
-                Row::TooLarge(docno, length)
-            }
-            Some((_, utf8, path)) => Row::Document(RecordKind::Row(Box::new(RowFields {
+            Some(length) if length > self.config.max_document.0 => Row::TooLarge(docno, length),
+            Some(_) => Row::Document(RecordKind::Row(Box::new(RowFields {
                 docno,
                 url,
                 title,
                 content_type: kind,
-                html: path.rsplit('.').next() == Some("html"),
+                html,
                 utf8,
             }))),
         };
@@ -494,10 +495,15 @@ impl ParquetFramer {
     }
 }
 
-/// Appends the values of a row as lines, at most `limit` bytes of them. Returns their length;
-/// `None` if there is no value.
-fn take_text(column: &Column, out: &mut Vec<u8>, start: usize, limit: u64) -> Option<u64> {
-    let mut length: Option<u64> = None;
+/// Appends the values of a row as lines to those of other columns, which have the length `length`,
+/// at most `limit` bytes of them. Returns the length of all; `None` if there is no value.
+fn take_text(
+    column: &Column,
+    mut length: Option<u64>,
+    out: &mut Vec<u8>,
+    start: usize,
+    limit: u64,
+) -> Option<u64> {
     let add = |bytes: &[u8], out: &mut Vec<u8>| {
         let room = limit.saturating_sub((out.len() - start) as u64);
         let n = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
