@@ -325,7 +325,37 @@ pub fn check_inputs(
     read: &ReadConfig,
     context: &Context<'_>,
 ) -> Result<()> {
+    for input in inputs {
+        check_name(&input.docno, &input.path.to_string_lossy())?;
+        if input.path.to_str().is_none() && input.problem.is_none() {
+            return Err(not_utf8(&input.path.to_string_lossy()));
+        }
+    }
     formats::check(config, inputs, read, context)
+}
+
+/// Refuses an input whose output would be in the program's own directory.
+fn check_name(name: &str, path: &str) -> Result<()> {
+    match output::is_private(name) {
+        true => Err(Error::BadParameter {
+            name: "INPUT",
+            given: path.into(),
+            limit: format!(
+                "its output would be in {}, where the program keeps its own files; rename it",
+                output::PRIVATE
+            ),
+        }),
+        false => Ok(()),
+    }
+}
+
+/// The list of inputs holds text, from which such a file cannot be found again.
+fn not_utf8(path: &str) -> Error {
+    Error::BadParameter {
+        name: "INPUT",
+        given: path.into(),
+        limit: "its path is not UTF-8, so it cannot be found again for writing; rename it".into(),
+    }
 }
 
 /// Memory of one thread that writes files. Before it does, payloads are compared: a record is in
@@ -348,6 +378,7 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
         if entry.path == "-" {
             return Err(standard_input());
         }
+        check_name(&entry.name, &entry.path)?;
         output::plain_name(&entry.name, &list)?;
         if !names.insert(entry.name.clone()) {
             return Err(Error::BadParameter {
@@ -362,6 +393,9 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
         }
         // The file may have moved with its directory, or the working directory may be another.
         let path = entry.places().find(|path| output::is_regular(path));
+        if path.is_none() && entry.identity.is_some() && entry.path.contains('\u{fffd}') {
+            return Err(not_utf8(&entry.path));
+        }
         let problem = match path.is_some() || entry.identity.is_some() {
             true => None,
             false => Some((crate::read::Reason::Unreadable, String::new())),

@@ -354,6 +354,11 @@ impl Write for OutputFile {
     }
 }
 
+/// Whether an input of this name would be written into the program's own directory.
+pub(super) fn is_private(name: &str) -> bool {
+    Path::new(name).components().next() == Some(Component::Normal(PRIVATE.as_ref()))
+}
+
 /// The name of an input file as a path below an output directory. A list of inputs that somebody
 /// else made could hold any name.
 pub(super) fn plain_name(name: &str, list: &Path) -> Result<()> {
@@ -364,8 +369,7 @@ pub(super) fn plain_name(name: &str, list: &Path) -> Result<()> {
             .components()
             .all(|part| matches!(part, Component::Normal(_)))
         && !name.split('/').any(|part| part.is_empty() || part == ".");
-    let private = path.components().next() == Some(Component::Normal(PRIVATE.as_ref()));
-    if plain && !private {
+    if plain && !is_private(name) {
         return Ok(());
     }
     Err(Error::Corrupt {

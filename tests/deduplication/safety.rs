@@ -266,6 +266,26 @@ fn formats_that_cannot_be_annotated_are_refused_first() {
 }
 
 /// Of estimated or missing pairs it is not known what may go.
+/// Such names were refused after the run, as damage of its list of inputs or as a change.
+#[test]
+fn names_that_cannot_be_written_are_refused_first() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let (_guard, place) = place(&[("in/.lookalike/a.jsonl", LINES)]);
+    let ran = refused(&place, "dedup in --hidden -o kept", "keeps its own files");
+    assert!(ran.stderr.contains("in/.lookalike/a.jsonl"), "{}", ran.stderr);
+    done(&place, "run in --hidden -o run --quiet");
+    refused(&place, "dedup --from run -o kept", "keeps its own files");
+
+    let other = place.join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join(OsStr::from_bytes(b"\xff.jsonl")), LINES).unwrap();
+    fs::write(other.join("a.jsonl"), LINES).unwrap();
+    refused(&place, "dedup other -o kept", "is not UTF-8");
+    done(&place, "run other -o second --quiet");
+    refused(&place, "dedup --from second -o kept", "is not UTF-8");
+}
+
 #[test]
 fn pairs_that_are_not_exact_are_refused() {
     let (_guard, place) = place(&[("in/a.jsonl", LINES)]);
