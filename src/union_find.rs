@@ -36,6 +36,19 @@ impl UnionFind {
     }
 }
 
+impl UnionFind {
+    /// The smallest member of each document's set.
+    #[must_use]
+    pub fn roots(mut self) -> Vec<u32> {
+        for document in 0..self.0.len() {
+            // The parent is smaller, so its root is known.
+            let parent = self.0[document] as usize;
+            self.0[document] = self.0[parent];
+        }
+        self.0
+    }
+}
+
 /// A [`UnionFind`] that threads share. Every operation takes effect at one moment (it is
 /// linearizable).
 ///

@@ -10,7 +10,6 @@ use crate::store::{Tagged, sort_tagged};
 use crate::workspace::{ResultFile, Workspace};
 use std::fmt::Write;
 
-use super::ClusterStats;
 use super::components::{Components, NO_CLUSTER, RootPair};
 use super::lines::{finished, json};
 
@@ -62,14 +61,14 @@ impl Likeness {
 /// Passes the members of all clusters to `take`. They come from a sort by root and document.
 pub(super) fn each_member(
     workspace: &Workspace,
-    components: &mut Components,
+    components: &Components,
     pairs_with_root: &[RootPair],
     memory: ByteSize,
     context: &Context<'_>,
     mut take: impl FnMut(&Member) -> Result<()>,
 ) -> Result<()> {
     let Components {
-        sets,
+        roots,
         firsts,
         numbers,
     } = components;
@@ -91,8 +90,7 @@ pub(super) fn each_member(
         "clusters",
         memory,
         |push| {
-            for (document, &first) in (0..).zip(&firsts.0) {
-                let root = sets.find(document);
+            for (document, (&first, &root)) in (0..).zip(firsts.0.iter().zip(roots)) {
                 if numbers[root as usize] != NO_CLUSTER {
                     push(Tagged {
                         key: root.into(),
@@ -121,16 +119,16 @@ pub(super) fn each_member(
     Ok(())
 }
 
-/// Writes a line for each cluster.
+/// Writes a line for each cluster. Returns the file and the number of clusters of exact duplicates
+/// only.
 pub(super) fn write_clusters(
     workspace: &Workspace,
-    components: &mut Components,
+    components: &Components,
     (names, measure): (&Names, Measure),
-    pairs_with_root: Vec<RootPair>,
+    pairs_with_root: &[RootPair],
     memory: ByteSize,
-    stats: &mut ClusterStats,
     context: &Context<'_>,
-) -> Result<ResultFile> {
+) -> Result<(ResultFile, u64)> {
     let mut file = ClusterFile {
         out: AtomicFile::create(&workspace.directory().join("clusters.jsonl"))?,
         names,
@@ -143,14 +141,13 @@ pub(super) fn write_clusters(
     each_member(
         workspace,
         components,
-        &pairs_with_root,
+        pairs_with_root,
         memory,
         context,
         take,
     )?;
     file.close()?;
-    stats.exact_only = file.exact_only;
-    finished("clusters.jsonl", file.out)
+    Ok((finished("clusters.jsonl", file.out)?, file.exact_only))
 }
 
 struct ClusterFile<'a> {

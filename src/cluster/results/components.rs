@@ -3,11 +3,12 @@
 use crate::Result;
 use crate::collection::{Catalogue, Column};
 use crate::join::{JoinConfig, Pairs, each_pair};
+use crate::progress::Context;
 use crate::sample::Sampled;
 use crate::union_find::UnionFind;
 use crate::workspace::Workspace;
 
-use super::ClusterStats;
+use super::{ClusterStats, STAGE};
 
 /// Marks a document that is in no cluster.
 pub(super) const NO_CLUSTER: u32 = u32::MAX;
@@ -15,7 +16,8 @@ pub(super) const NO_CLUSTER: u32 = u32::MAX;
 /// The connected components of the pairs and of the exact duplicates. A component of two documents
 /// or more is a cluster, and its least document is its root: the representative.
 pub(super) struct Components {
-    pub(super) sets: UnionFind,
+    /// The root of each document.
+    pub(super) roots: Vec<u32>,
     /// For each document, the first document with the same MD5.
     pub(super) firsts: Column,
     /// The number of the cluster of each root; [`NO_CLUSTER`] for the other documents.
@@ -23,20 +25,32 @@ pub(super) struct Components {
 }
 
 impl Components {
-    /// Unites exact duplicates in the `sets` of the pairs, and numbers the clusters by their roots.
+    /// Unites the documents of each pair, and exact duplicates, and numbers the clusters by their
+    /// roots.
     pub(super) fn new(
         workspace: &Workspace,
-        mut sets: UnionFind,
         stats: &mut ClusterStats,
+        context: &Context<'_>,
     ) -> Result<Components> {
         let firsts = Catalogue::representatives(workspace)?;
+        let mut sets = UnionFind::new(firsts.0.len() as u32);
+        let mut pairs = 0u64;
+        each_pair(workspace, |pair| {
+            if pairs.is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+            }
+            pairs += 1;
+            sets.union(pair.a, pair.b);
+            Ok(())
+        })?;
         for (document, &first) in firsts.0.iter().enumerate() {
             sets.union(first, document as u32);
         }
         // The sizes of the components, then the numbers of those of two documents or more.
-        let mut numbers = vec![0u32; firsts.0.len()];
-        for document in 0..firsts.0.len() as u32 {
-            numbers[sets.find(document) as usize] += 1;
+        let roots = sets.roots();
+        let mut numbers = vec![0u32; roots.len()];
+        for &root in &roots {
+            numbers[root as usize] += 1;
         }
         let mut next = 0u32;
         for size in &mut numbers {
@@ -52,15 +66,15 @@ impl Components {
         }
         stats.redundant = stats.documents - stats.clusters;
         Ok(Components {
-            sets,
+            roots,
             firsts,
             numbers,
         })
     }
 
     /// The first document with the same MD5, and the number of the cluster.
-    pub(super) fn place(&mut self, document: u32) -> (u32, u32) {
-        let root = self.sets.find(document);
+    pub(super) fn place(&self, document: u32) -> (u32, u32) {
+        let root = self.roots[document as usize];
         (
             self.firsts.0[document as usize],
             self.numbers[root as usize],
@@ -70,7 +84,7 @@ impl Components {
     /// The pairs of a document and the root of its cluster, sorted by document. There are at most
     /// `linked` of them, because a document is in at most one pair with its root.
     pub(super) fn pairs_with_root(
-        &mut self,
+        &self,
         workspace: &Workspace,
         config: &JoinConfig,
         sampled: &Sampled,
@@ -85,7 +99,7 @@ impl Components {
                 config.pairs != Pairs::None
                     || criterion.reached(pair.shared.into(), a.into(), b.into())
             };
-            if self.sets.find(pair.a) == pair.a && reached() {
+            if self.roots[pair.a as usize] == pair.a && reached() {
                 pairs.push(RootPair {
                     document: pair.b,
                     amount: pair.stored_amount(config.measure),

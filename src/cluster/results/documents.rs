@@ -18,7 +18,7 @@ pub(super) fn write_documents(
     header: &str,
     names: &Names,
     context: &Context<'_>,
-    mut place: impl FnMut(u32) -> (u32, u32),
+    place: impl Fn(u32) -> (u32, u32),
 ) -> Result<[ResultFile; 2]> {
     let directory = workspace.directory();
     let mut exact = AtomicFile::create(&directory.join("exact-duplicates.tsv"))?;

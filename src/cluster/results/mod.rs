@@ -13,9 +13,9 @@ use crate::collection::Catalogue;
 use crate::join::{Pairs, PairsEntry, sizes_of_pairs};
 use crate::measure::Measure;
 use crate::numbers::counted;
-use crate::progress::{Context, Unit};
+use crate::progress::{Context, Unit, caught, joined};
 use crate::sample::{SampleEntry, Sampled};
-use crate::union_find::UnionFind;
+use crate::threads;
 use crate::workspace::{ResultFile, StageRecord, Workspace, check_file};
 use crate::{Error, Result};
 
@@ -128,24 +128,37 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let header = header(&workspace.manifest);
     let names = Catalogue::names(workspace)?;
     let sampled = sizes_of_pairs(workspace)?;
-    let mut sets = UnionFind::new(documents as u32);
-    let from = (&names, &sampled);
-    let pairs = write_pairs(workspace, &config, &header, from, &mut sets, context)?;
-    let mut components = Components::new(workspace, sets, &mut stats)?;
-    let with_root = components.pairs_with_root(workspace, &config, &sampled, linked)?;
-    drop(sampled);
-    let clusters = write_clusters(
-        workspace,
-        &mut components,
-        (&names, config.measure),
-        with_root,
-        memory,
-        &mut stats,
-        context,
-    )?;
-    let place = |document| components.place(document);
-    let [exact, all] = write_documents(workspace, &header, &names, context, place)?;
-    let rejects = write_rejects(workspace, &mut stats)?;
+    let components = Components::new(workspace, &mut stats, context)?;
+    let write_pairs = || {
+        let from = (&names, &sampled);
+        write_pairs(workspace, &config, &header, from, context)
+    };
+    let write_clusters = || {
+        let with_root = components.pairs_with_root(workspace, &config, &sampled, linked)?;
+        let names = (&names, config.measure);
+        write_clusters(workspace, &components, names, &with_root, memory, context)
+    };
+    let write_documents = || {
+        let place = |document| components.place(document);
+        let [exact, all] = write_documents(workspace, &header, &names, context, place)?;
+        let mut stats = ClusterStats::default();
+        let rejects = write_rejects(workspace, &mut stats)?;
+        Ok([exact, all, rejects].map(|file| (file, stats.rejects)))
+    };
+    let (pairs, (clusters, exact_only), files) = if context.budget.threads <= 1 {
+        (write_pairs()?, write_clusters()?, write_documents()?)
+    } else {
+        threads::scope(|scope| {
+            let pairs = scope.spawn(write_pairs);
+            let documents = scope.spawn(write_documents);
+            let clusters = caught(STAGE, write_clusters);
+            let (pairs, documents) = (joined(STAGE, pairs), joined(STAGE, documents));
+            Ok::<_, Error>((pairs?, clusters?, documents?))
+        })?
+    };
+    let [(exact, rejected), (all, _), (rejects, _)] = files;
+    (stats.exact_only, stats.rejects) = (exact_only, rejected);
+    drop((names, sampled));
     workspace.manifest.set(ResultsEntry {
         digest,
         files: vec![pairs, clusters, exact, all, rejects],

@@ -6,20 +6,18 @@ use crate::join::{JoinConfig, Pairs, each_pair};
 use crate::progress::Context;
 use crate::sample::Sampled;
 use crate::store::disk::AtomicFile;
-use crate::union_find::UnionFind;
 use crate::workspace::{ResultFile, Workspace};
 use std::fmt::Write;
 
 use super::STAGE;
 use super::lines::{cell, finished, size_column};
 
-/// Writes the pair list, and unites the documents of each pair in `sets`.
+/// Writes the pair list.
 pub(super) fn write_pairs(
     workspace: &Workspace,
     config: &JoinConfig,
     header: &str,
     (names, sampled): (&Names, &Sampled),
-    sets: &mut UnionFind,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
     let measure = config.measure;
@@ -33,6 +31,9 @@ pub(super) fn write_pairs(
     let columns =
         format!("docno_a\tdocno_b\t{column}\tshared\t{size}_a\t{size}_b\tdocument_a\tdocument_b\n");
     out.put(columns.as_bytes())?;
+    if config.pairs == Pairs::None {
+        return finished("pairs.tsv", out);
+    }
     let mut line = String::new();
     let mut n = 0u64;
     each_pair(workspace, |pair| {
@@ -40,10 +41,6 @@ pub(super) fn write_pairs(
             context.stop.check(STAGE)?;
         }
         n += 1;
-        sets.union(pair.a, pair.b);
-        if config.pairs == Pairs::None {
-            return Ok(());
-        }
         let (a, b) = sampled.measured(pair.a, pair.b);
         let resemblance = measure.text(pair.amount(measure), a.into(), b.into());
         line.clear();

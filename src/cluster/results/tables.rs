@@ -11,7 +11,6 @@ use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
 use crate::store::disk::{self, AtomicFile};
 use crate::store::table::{Cell, ColumnSpec, ColumnType, TABLE_BYTES, Table};
-use crate::union_find::UnionFind;
 use crate::workspace::{InputList, ResultFile, StageRecord, Workspace, check_file};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -79,10 +78,9 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
         .start(STAGE, Unit::Count("documents"), Some(documents));
     let names = Catalogue::names(workspace)?;
     let sampled = sizes_of_pairs(workspace)?;
-    let mut sets = UnionFind::new(documents as u32);
     let from = (&names, &sampled);
-    let pairs = pairs_table(workspace, &config, from, &mut sets, context)?;
-    let mut components = Components::new(workspace, sets, &mut ClusterStats::default())?;
+    let pairs = pairs_table(workspace, &config, from, context)?;
+    let components = Components::new(workspace, &mut ClusterStats::default(), context)?;
     let with_root = components.pairs_with_root(workspace, &config, &sampled, linked)?;
     drop(sampled);
 
@@ -100,7 +98,7 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
     let mut written = 0u64;
     each_member(
         workspace,
-        &mut components,
+        &components,
         &with_root,
         memory,
         context,
@@ -119,7 +117,7 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
     )?;
     drop(with_root);
     let clusters = finished("clusters.parquet", table.finish()?)?;
-    let documents = documents_table(workspace, &mut components, context)?;
+    let documents = documents_table(workspace, &components, context)?;
     workspace.manifest.set(TablesEntry {
         digest,
         files: vec![pairs, clusters, documents],
@@ -161,12 +159,11 @@ fn begin(workspace: &Workspace, name: &str, columns: &[ColumnSpec]) -> Result<Ta
     Table::new(&path, out, columns, metadata.collect())
 }
 
-/// Writes `pairs.parquet`, and unites the documents of each pair in `sets`.
+/// Writes `pairs.parquet`.
 fn pairs_table(
     workspace: &Workspace,
     config: &JoinConfig,
     (names, sampled): (&Names, &Sampled),
-    sets: &mut UnionFind,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
     let measure = config.measure;
@@ -188,13 +185,12 @@ fn pairs_table(
     ];
     columns.extend(union.map(|name| ColumnSpec::required(name, I64)));
     let mut table = begin(workspace, "pairs.parquet", &columns)?;
+    if config.pairs == Pairs::None {
+        return finished("pairs.parquet", table.finish()?);
+    }
     let mut read = 0u64;
     each_pair(workspace, |pair| {
         check(context, &mut read)?;
-        sets.union(pair.a, pair.b);
-        if config.pairs == Pairs::None {
-            return Ok(());
-        }
         let (a, b) = sampled.measured(pair.a, pair.b);
         let union = (u64::from(a) + u64::from(b)).saturating_sub(pair.shared.into());
         let cells = [
@@ -216,7 +212,7 @@ fn pairs_table(
 /// Writes `documents.parquet`.
 fn documents_table(
     workspace: &Workspace,
-    components: &mut Components,
+    components: &Components,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
     let columns = [
