@@ -253,7 +253,7 @@ impl Subject {
     /// With everything that a run makes.
     pub fn finished(variant: Variant) -> Subject {
         let made = |variant| {
-            let subject = Subject::ingested(variant, 3, 1 << 10);
+            let subject = Subject::ingested(variant, 3, 3 << 10);
             subject.run.run(&[&subject.input], &subject.out).unwrap();
             subject.alone()
         };
@@ -263,7 +263,7 @@ impl Subject {
     /// A finished run with page, plan and study.
     pub fn full() -> Subject {
         let made = |variant| {
-            let subject = Subject::ingested(variant, 3, 1 << 11);
+            let subject = Subject::ingested(variant, 3, 6 << 10);
             subject.run.run(&[&subject.input], &subject.out).unwrap();
             for make in [plan_made, study_made, page_made] {
                 make(&subject, &subject.out).unwrap();
@@ -329,7 +329,7 @@ impl Subject {
     /// With a pair list, and no results yet.
     pub fn joined() -> Subject {
         let made = |variant| {
-            let subject = Subject::ingested(variant, 3, 1 << 10);
+            let subject = Subject::ingested(variant, 3, 3 << 10);
             let (stop, stage) = (Stop::default(), "cluster");
             let watch = StopWhen { stop, stage, at: 0 };
             let run = &subject.run;
@@ -343,7 +343,7 @@ impl Subject {
     /// With what a study and a plan leave that were stopped.
     pub fn in_trials() -> Subject {
         let made = |variant| {
-            let subject = Subject::ingested(variant, 3, 1 << 11);
+            let subject = Subject::ingested(variant, 3, 6 << 10);
             let (stop, stage) = (Stop::default(), "study");
             let watch = StopWhen { stop, stage, at: 2 };
             let mut workspace = pipeline::open(&subject.out).unwrap();

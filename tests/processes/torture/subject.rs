@@ -272,7 +272,7 @@ pub fn subjects() -> Vec<Subject> {
         let first = ["run", "INPUT", "-o", "OUT", "--shingle-size", "3"];
         let parts = [
             "--segment-size",
-            "4KiB",
+            "8KiB",
             "--max-document",
             "64KiB",
             "--keep-text",
@@ -289,7 +289,7 @@ pub fn subjects() -> Vec<Subject> {
         &read[..],
         &[
             "--segment-size",
-            "4KiB",
+            "8KiB",
             "--max-document",
             "64KiB",
             "--keep-text",
