@@ -8,6 +8,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -93,11 +94,6 @@ pub fn watch() {
             last = now;
         }
     });
-}
-
-/// How many damages were done so far.
-pub fn damages() -> u64 {
-    STEPS.load(Ordering::Relaxed)
 }
 
 /// Is every byte to be flipped, and each file cut at every length?
@@ -386,31 +382,34 @@ impl Subject {
         fs::write(path, &self.files[name]).unwrap();
     }
 
-    /// `verify` must name the file.
-    pub fn is_found(&self, name: &str, damage: &str) {
-        STEPS.fetch_add(1, Ordering::Relaxed);
-        let what = format!("{name}, {damage}");
-        let path = self.path(name);
-        let shown = path.display().to_string();
+    /// `verify` must name each of the damaged files, which are given with what was done to them.
+    pub fn are_found(&self, damaged: &[(&str, String)]) {
+        STEPS.fetch_add(damaged.len() as u64, Ordering::Relaxed);
         let verified = catch_unwind(AssertUnwindSafe(|| verify(&self.out)));
-        match verified.unwrap_or_else(|_| panic!("verify panicked: {what}")) {
-            Ok(found) => {
-                let named = |error: &Error| error.to_string().contains(&shown);
-                let errors = &found.errors;
-                // A whole manifest of something else is told by every other file.
-                let other = name.ends_with("manifest.json") && !errors.is_empty();
-                let any = other || errors.iter().any(named);
-                assert!(any, "not found: {what}: {errors:?}");
-                assert!(errors.iter().all(|error| error.help().is_some()), "{what}");
-            }
-            Err(error) => assert!(error.to_string().contains(&shown), "{what}: {error}"),
+        let found = verified.unwrap_or_else(|_| panic!("verify panicked: {damaged:?}"));
+        let unreadable = found.is_err();
+        let errors = found.map_or_else(|error| vec![error], |found| found.errors);
+        let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        for (name, what) in damaged {
+            let path = self.path(name);
+            let shown = path.display().to_string();
+            // A whole manifest of something else is told by every other file.
+            let other = !unreadable && name.ends_with("manifest.json") && !told.is_empty();
+            let any = other || told.iter().any(|error| error.contains(&shown));
+            assert!(any, "not found: {name}, {what}: {told:?}");
+            // Whoever looks at the file gets what is sound of it, or an error.
+            let look = || inspect(&path, 1000, &mut |_| Ok(true)).map(drop);
+            let look = catch_unwind(AssertUnwindSafe(look));
+            look.map(drop)
+                .unwrap_or_else(|_| panic!("inspect panicked: {name}, {what}"));
         }
-        // Whoever looks at the file gets what is sound of it, or an error.
-        let look = || inspect(&path, 1000, &mut |_| Ok(true)).map(drop);
-        let look = catch_unwind(AssertUnwindSafe(look));
-        look.map(drop)
-            .unwrap_or_else(|_| panic!("inspect panicked: {what}"));
-        assert_modest(&what);
+        // No error stands for two files.
+        assert!(told.len() >= damaged.len(), "{damaged:?}: {told:?}");
+        assert!(
+            errors.iter().all(|error| error.help().is_some()),
+            "{told:?}"
+        );
+        assert_modest(&format!("{damaged:?}"));
     }
 
     /// Whatever is asked now is answered rightly, or not at all. Says whether it was answered.
@@ -480,6 +479,39 @@ impl Subject {
             }
         }
         all
+    }
+}
+
+/// What is done to a file.
+pub enum Damage {
+    /// A byte, and which of its bits.
+    Flipped((usize, u8)),
+    /// To that many bytes.
+    Cut(usize),
+    /// By these bytes.
+    Longer(Vec<u8>),
+    Replaced(String, Replacement),
+}
+
+impl Damage {
+    pub fn put(&self, path: &Path, bytes: &[u8]) {
+        match self {
+            Damage::Flipped(flip) => fs::write(path, flipped(bytes, *flip)).unwrap(),
+            Damage::Cut(length) => fs::write(path, &bytes[..*length]).unwrap(),
+            Damage::Longer(more) => fs::write(path, [bytes, more].concat()).unwrap(),
+            Damage::Replaced(_, replacement) => replacement.put(path),
+        }
+    }
+}
+
+impl Display for Damage {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Damage::Flipped((at, mask)) => write!(to, "byte {at} flipped by {mask:#x}"),
+            Damage::Cut(length) => write!(to, "cut to {length} bytes"),
+            Damage::Longer(more) => write!(to, "{} bytes more", more.len()),
+            Damage::Replaced(what, _) => to.write_str(what),
+        }
     }
 }
 

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use damage::{
-    Replacement, Subject, Variant, cuts, every_byte, flipped, flips, kind_of, same_kind, watch,
+    Damage, Replacement, Subject, Variant, cuts, every_byte, flipped, flips, kind_of, same_kind,
+    watch,
 };
 
 /// Damages by kind of file.
@@ -23,9 +24,9 @@ fn every_damage_is_found(subject: &Subject, which: impl Fn(&str) -> bool) -> Don
     let names = subject.names(which);
     let mut done = Done::new();
     let mut first = BTreeSet::new();
+    let mut manifests = Vec::new();
+    let mut others = Vec::new();
     for name in &names {
-        let before = damage::damages();
-        let (path, bytes) = (subject.path(name), &subject.files[name]);
         // One segment, table or figure stands for all, and so does one of the directories of trials: of the
         // other files of the same kind, every eleventh place is damaged.
         let place = name.rsplit('/').nth(1).map(str::to_string);
@@ -34,32 +35,41 @@ fn every_damage_is_found(subject: &Subject, which: impl Fn(&str) -> bool) -> Don
         } else {
             11
         };
-        for flip in flips(name, bytes.len()).into_iter().step_by(rare) {
-            fs::write(&path, flipped(bytes, flip)).unwrap();
-            let (at, mask) = flip;
-            subject.is_found(name, &format!("byte {at} flipped by {mask:#x}"));
+        let damages = all_damages(subject, name, rare);
+        *done.entry(kind_of(name)).or_default() += damages.len() as u64;
+        if name.ends_with("manifest.json") {
+            manifests.push((name, damages));
+        } else {
+            others.push((name, damages));
         }
-        for length in cuts(name, bytes.len()).into_iter().step_by(rare) {
-            fs::write(&path, &bytes[..length]).unwrap();
-            subject.is_found(name, &format!("cut to {length} bytes"));
-        }
-        for more in [&b"\0"[..], b"\n", &[0; 64], &bytes.clone()] {
-            if !more.is_empty() {
-                fs::write(&path, [&bytes[..], more].concat()).unwrap();
-                subject.is_found(name, &format!("{} bytes more", more.len()));
-            }
-        }
-        for (what, replacement) in subject.replacements(name) {
-            replacement.put(&path);
-            let of_trial = name.ends_with("/manifest.json") && is_whole(&replacement);
-            if what == "removed" && name.ends_with("manifest.json") {
+    }
+    // A damaged manifest may keep `verify` from every other file.
+    for (name, damages) in manifests {
+        for damage in damages {
+            damage.put(&subject.path(name), &subject.files[name]);
+            if matches!(damage, Damage::Replaced(_, Replacement::Nothing)) {
                 is_found_gone(subject, name);
-            } else if !of_trial {
-                subject.is_found(name, &what);
+            } else {
+                subject.are_found(&[(name, damage.to_string())]);
             }
             subject.restore(name);
         }
-        *done.entry(kind_of(name)).or_default() += damage::damages() - before;
+    }
+    // `verify` names every damaged file, however many there are: each has one damage at a time, and all of
+    // them are looked for at once.
+    let most = others.iter().map(|(_, damages)| damages.len()).max();
+    for turn in 0..most.unwrap_or(0) {
+        let mut damaged = Vec::new();
+        for (name, damages) in &others {
+            if let Some(damage) = damages.get(turn) {
+                damage.put(&subject.path(name), &subject.files[*name]);
+                damaged.push((name.as_str(), damage.to_string()));
+            }
+        }
+        subject.are_found(&damaged);
+        for (name, _) in damaged {
+            subject.restore(name);
+        }
     }
     // Two of a kind, one in the place of the other. Above, each of them alone was in the place of every other: where
     // not everything is tried, each is swapped with the next.
@@ -72,8 +82,10 @@ fn every_damage_is_found(subject: &Subject, which: impl Fn(&str) -> bool) -> Don
             fs::write(subject.path(b), &subject.files[a]).unwrap();
             // Of trials' manifests, see `is_whole`.
             if !a.ends_with("manifest.json") {
-                subject.is_found(a, &format!("swapped with {b}"));
-                subject.is_found(b, &format!("swapped with {a}"));
+                subject.are_found(&[
+                    (a, format!("swapped with {b}")),
+                    (b, format!("swapped with {a}")),
+                ]);
             }
             subject.restore(a);
             subject.restore(b);
@@ -87,6 +99,28 @@ fn every_damage_is_found(subject: &Subject, which: impl Fn(&str) -> bool) -> Don
         }
     }
     done
+}
+
+/// The damages to a file: every `rare`th flip and cut, and all the others.
+fn all_damages(subject: &Subject, name: &str, rare: usize) -> Vec<Damage> {
+    let bytes = &subject.files[name];
+    let flips = flips(name, bytes.len()).into_iter().step_by(rare);
+    let cuts = cuts(name, bytes.len()).into_iter().step_by(rare);
+    let more = [vec![0], vec![b'\n'], vec![0; 64], bytes.clone()];
+    let replaced = subject.replacements(name).into_iter().filter(|(_, with)| {
+        let of_trial = name.ends_with("/manifest.json");
+        !(of_trial && is_whole(with))
+    });
+    flips
+        .map(Damage::Flipped)
+        .chain(cuts.map(Damage::Cut))
+        .chain(
+            more.into_iter()
+                .filter(|more| !more.is_empty())
+                .map(Damage::Longer),
+        )
+        .chain(replaced.map(|(what, with)| Damage::Replaced(what, with)))
+        .collect()
 }
 
 /// The manifest of another trial is whole and may name nothing that is not there. It is harmless: it does not

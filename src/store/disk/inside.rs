@@ -19,14 +19,14 @@
 //! paths from the name that it claimed. A claim lasts as long as the process. It makes operations
 //! stricter and changes nothing else.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 use rustix::fs::{self as sys, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::retry_on_intr;
@@ -50,7 +50,7 @@ const PLAIN: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY);
 
-static CLAIMED: RwLock<BTreeSet<PathBuf>> = RwLock::new(BTreeSet::new());
+static CLAIMED: LazyLock<RwLock<HashSet<PathBuf>>> = LazyLock::new(RwLock::default);
 
 /// Follows no link below this directory from now on.
 pub fn claim(directory: &Path) {
