@@ -114,7 +114,7 @@ struct Place(TempDir);
 
 impl Place {
     fn new() -> Place {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = crate::common::temporary();
         let corpora = common::sample_corpora("");
         std::os::unix::fs::symlink(corpora, directory.path().join("sample-corpora")).unwrap();
         Place(directory)
@@ -239,7 +239,7 @@ fn completions_and_manual_pages_have_every_command() {
         }
         assert!(script.contains("max-postings"), "{shell}");
     }
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let pages = directory.path().join("man1");
     printed(["man".as_ref(), pages.as_os_str()]);
     let page = |name: &str| fs::read_to_string(pages.join(name)).unwrap();
@@ -265,7 +265,7 @@ fn docnos(out: &Path) -> Vec<String> {
 /// A walk used to read `.git/config`.
 #[test]
 fn a_walk_skips_hidden_files_and_what_globs_exclude() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let at = |name: &str| directory.path().join(name);
     for name in [
         "in/a.txt",
@@ -346,7 +346,7 @@ fn a_walk_skips_hidden_files_and_what_globs_exclude() {
 /// Long labels and long numbers used to touch.
 #[test]
 fn columns_of_the_ledger_stand_apart() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let out = directory.path().join("out");
     let corpus = common::sample_corpora("trec-web/a.gz");
     let run = [

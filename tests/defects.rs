@@ -28,7 +28,7 @@ fn refused<T>(what: &str, result: Result<T, Error>) -> &'static str {
 /// `--max-ratio 0` divided by zero: the configuration was checked by `perturb` alone.
 #[test]
 fn impossible_parameters_of_a_collection_are_refused_before_anything_is_made() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let out = directory.path().join("out");
     let input = sample_corpora("trec-web");
     let change: [Change; 7] = [
@@ -59,7 +59,7 @@ fn impossible_parameters_of_a_collection_are_refused_before_anything_is_made() {
 
 #[test]
 fn impossible_questions_are_refused_before_anything_is_read() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let (out, there) = (directory.path().join("out"), directory.path().join("there"));
     let input = sample_corpora("trec-web");
     let mut workspace = Run::default().ingest(&[&input], &there).unwrap();
@@ -101,7 +101,7 @@ fn impossible_questions_are_refused_before_anything_is_read() {
 
 #[test]
 fn a_query_is_not_read_with_impossible_parameters() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let out = directory.path().join("out");
     let input = sample_corpora("trec-web");
     let run = Run::default();
@@ -157,7 +157,7 @@ fn change_manifest(out: &Path, change: impl Fn(&str) -> String) {
 /// A digest that is none was that of nothing (0), and a format was cut to 32 bits.
 #[test]
 fn a_manifest_that_cannot_be_is_refused_and_named() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let out = directory.path().join("out");
     Run::default()
         .run(&[&sample_corpora("trec-web")], &out)
@@ -197,7 +197,7 @@ fn a_manifest_that_cannot_be_is_refused_and_named() {
 
 #[test]
 fn size_groups_that_cannot_be_read_are_not_the_default() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let file = |name: &str, text: &str| {
         let path = directory.path().join(name);
         fs::write(&path, text).unwrap();
@@ -231,7 +231,7 @@ fn size_groups_that_cannot_be_read_are_not_the_default() {
 /// Writes the sizes of the samples anew, as `change` has them, and joins again; what the error says.
 fn joined_with_sizes(change: impl Fn(u32) -> u32) -> (PathBuf, String) {
     use lookalike::store::{Header, Kind, PartWriter, VERSION};
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let out = directory.path().join("out");
     let run = Run::default();
     run.run(&[&sample_corpora("trec-web")], &out).unwrap();
@@ -296,7 +296,7 @@ fn lookalike(arguments: &[&str]) -> std::process::Output {
 /// `--detect-charset` was reported as `--detector`, and parameters were compared by their places.
 #[test]
 fn every_parameter_that_differs_is_reported_by_its_flag() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let out = directory.path().join("out");
     let input = sample_corpora("trec-web");
     let help = lookalike(&["ingest", "--help"]).stdout;
@@ -367,7 +367,7 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
 #[cfg(target_os = "linux")]
 #[test]
 fn what_cannot_be_printed_is_an_error() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let out = directory.path().join("out");
     Run::default()
         .run(&[&sample_corpora("trec-web")], &out)
@@ -418,7 +418,7 @@ fn what_cannot_be_printed_is_an_error() {
 /// `all -0.00 -0.00 0B`: the sum over nothing is a negative zero.
 #[test]
 fn a_directory_where_nothing_ran_has_cost_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let out = directory.path().join("out");
     drop(
         Run::default()
@@ -437,7 +437,7 @@ fn a_directory_where_nothing_ran_has_cost_nothing() {
 /// 400,000 clusters asked for took an estimate of 72 GiB, whatever there was to show.
 #[test]
 fn a_page_needs_memory_for_what_there_is_to_show() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let out = directory.path().join("out");
     let run = Run::default();
     run.run(&[&sample_corpora("trec-web")], &out).unwrap();
@@ -473,7 +473,7 @@ fn a_page_needs_memory_for_what_there_is_to_show() {
 }
 
 fn evaluated(truth: &Path, run: &Path) -> lookalike::evaluate::Evaluation {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = crate::common::temporary();
     let list = |path: &Path| lookalike::evaluate::ListFile {
         path: path.into(),
         columns: None,
@@ -495,7 +495,7 @@ fn evaluated(truth: &Path, run: &Path) -> lookalike::evaluate::Evaluation {
 /// The exact duplicates of one side only were expanded: a run had a precision of .0015 against its own pairs.
 #[test]
 fn a_truth_without_exact_duplicates_is_one_of_representatives() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let (out, sampled) = (
         directory.path().join("out"),
         directory.path().join("sampled"),
@@ -566,7 +566,7 @@ fn joins_that_count_are_refused_by_their_names() {
 /// `inspect pairs.tsv` said `not a lookalike file ... damaged: delete it`.
 #[test]
 fn text_files_are_told_from_damaged_ones() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let out = directory.path().join("out");
     Run::default()
         .run(&[&sample_corpora("trec-web")], &out)
@@ -605,7 +605,7 @@ fn text_files_are_told_from_damaged_ones() {
 /// `INPUT nothing is not possible`; and `ingest` and `query` of an empty directory ended with 0.
 #[test]
 fn an_empty_directory_is_named() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let at = |name: &str| directory.path().join(name).to_str().unwrap().to_string();
     fs::create_dir(at("empty")).unwrap();
     fs::create_dir(at("bare")).unwrap();
@@ -649,7 +649,7 @@ fn an_empty_directory_is_named() {
 /// `run --precision` on a small collection took all shingles without a word.
 #[test]
 fn a_plan_that_saves_nothing_says_so() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let out = directory.path().join("out");
     let (out, input) = (out.to_str().unwrap(), sample_corpora("trec-web"));
     let input = input.to_str().unwrap();
@@ -675,7 +675,7 @@ fn a_plan_that_saves_nothing_says_so() {
 /// One permutation has a precision of .02 at .85 on short documents, and did not warn.
 #[test]
 fn one_permutation_warns() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let out = directory.path().join("out");
     let input = sample_corpora("trec-web");
     drop(Run::default().keep_text().ingest(&[&input], &out).unwrap());

@@ -167,14 +167,14 @@ fn inputs(place: &Path) {
 fn finished() -> TempDir {
     static MADE: OnceLock<TempDir> = OnceLock::new();
     let made = MADE.get_or_init(|| {
-        let place = tempfile::tempdir().unwrap();
+        let place = crate::common::temporary();
         inputs(place.path());
         for name in MAKE {
             done(place.path(), &commands()[name]);
         }
         place
     });
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     // With the same times: an input that is newer has changed.
     for name in ["in.jsonl", "qrels.txt"] {
         let (from, to) = (made.path().join(name), place.path().join(name));
@@ -850,7 +850,7 @@ fn sorts_in_another_directory_change_no_byte() {
 /// Names of documents on standard output command no terminal, in any form.
 #[test]
 fn names_command_no_terminal() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let name = r"\u001b[2J\u009b2J\u007f\\x1b";
     let text = "one two three four five six seven eight nine ten eleven twelve";
     let lines: String = [1, 2]

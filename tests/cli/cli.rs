@@ -54,7 +54,7 @@ fn failed(output: &Output, status: i32, says: &[&str]) {
 
 /// A finished run over a sample corpus.
 fn finished() -> (TempDir, PathBuf) {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     done(lookalike([
         "run",
@@ -201,7 +201,7 @@ fn help_of_every_command() {
 
 #[test]
 fn wrong_usage_is_2_and_names_what_would_be_right() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let cases: [(&str, &[&str]); 16] = [
         ("--threshold 1.5", &["--threshold", "above 0, at most 1"]),
@@ -257,7 +257,7 @@ fn wrong_usage_is_2_and_names_what_would_be_right() {
 
 #[test]
 fn wrong_usage_of_perturb_names_what_would_be_right() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let cases: [(&str, &[&str]); 8] = [
         ("--recipe broder", &["--recipe", "broder"]),
@@ -304,7 +304,7 @@ fn wrong_usage_of_perturb_names_what_would_be_right() {
 
 #[test]
 fn failures_are_1_and_say_what_to_do() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let at = |name: &str| directory.path().join(name).to_str().unwrap().to_string();
     let run = |input: &str, out: &str| lookalike(["run", input, "-o", out]);
     failed(
@@ -355,7 +355,7 @@ fn failures_are_1_and_say_what_to_do() {
 #[test]
 fn nothing_told_commands_the_terminal() {
     let (_directory, out) = finished();
-    let asked = tempfile::tempdir().unwrap();
+    let asked = common::temporary();
     let input = asked.path().join("a.jsonl");
     fs::write(&input, r#"{"id":"a\u001b[2J\u009b2J\nerror: b","none":1}"#).unwrap();
     let input = input.to_str().unwrap();
@@ -371,7 +371,7 @@ fn nothing_told_commands_the_terminal() {
 
 #[test]
 fn a_budget_that_is_too_small_names_the_least() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     // A limit that makes the least no round number.
     let run = |memory: &str| {
@@ -410,7 +410,7 @@ fn a_budget_that_is_too_small_names_the_least() {
 
 #[test]
 fn a_directory_in_use_says_by_whom() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let input = sample_corpora("trec-web/a.gz");
     let workspace = Run::default().ingest(&[&input], &out).unwrap();
@@ -457,7 +457,7 @@ fn quiet_says_nothing() {
 
 #[test]
 fn progress_goes_to_standard_error_as_lines() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().to_str().unwrap();
     let output = done(lookalike([
         "run",
@@ -486,7 +486,7 @@ fn progress_goes_to_standard_error_as_lines() {
 
 #[test]
 fn json_is_json_and_the_summary() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let out = out.to_str().unwrap();
     let output = done(lookalike([
@@ -523,7 +523,7 @@ fn count_rows(out: &str, name: &str) -> u64 {
 #[test]
 fn stages_as_commands_make_the_same_as_run() {
     let (_directory, whole) = finished();
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().to_str().unwrap();
     let states = |expected: [&str; 3]| {
         let status = done(lookalike(["status", out]));
@@ -562,7 +562,7 @@ fn stages_as_commands_make_the_same_as_run() {
 
 #[test]
 fn strict_fails_and_shows_the_rejects() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().to_str().unwrap();
     let run = ["run", "sample-corpora/broken/bad-line.jsonl", "-o", out];
     let output = lookalike(run.iter().chain(&["--strict", "-q"]));
@@ -589,7 +589,7 @@ fn strict_fails_and_shows_the_rejects() {
         stdout(&output)
     );
     // Notices are not rejects.
-    let other = tempfile::tempdir().unwrap();
+    let other = common::temporary();
     let out = other.path().to_str().unwrap();
     let input = "sample-corpora/broken/invalid-utf8.jsonl";
     done(lookalike(["run", input, "--strict", "-o", out]));
@@ -598,7 +598,7 @@ fn strict_fails_and_shows_the_rejects() {
 /// Every kind of file can be printed: of a finished run, and of one that stopped with runs.
 #[test]
 fn inspect_prints_every_kind_of_file() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = write_jsonl(directory.path(), &random_corpus(3, Shape::default()), 1);
     fs::write(
         input.join("more.jsonl"),
@@ -774,7 +774,7 @@ fn a_reader_who_goes_away_is_no_failure() {
 /// Standard input is an input.
 #[test]
 fn standard_input_is_read() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let random = &mut Random(5);
     let words: Vec<String> = (0..50).map(|_| random.below(1000).to_string()).collect();
     let lines = format!(

@@ -29,7 +29,7 @@ struct Case {
 impl Case {
     /// The run is written by [`Case::file`] or given.
     fn new() -> Case {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let scratch = directory.path().join("scratch");
         fs::create_dir(&scratch).unwrap();
         let run = ListFile {
@@ -660,7 +660,7 @@ fn assert_sample(
 
 #[test]
 fn sampled_runs_equal_the_listing_of_every_pair() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = |name: &str| directory.path().join(name);
     let input = sample_corpora("trec-web");
     let run = |run: Run, name: &str| run.run(&[&input], &out(name)).unwrap();
@@ -788,7 +788,7 @@ fn random_lists_of_any_length_give_the_same_with_little_memory() {
 
 #[test]
 fn directories_without_results_or_pairs() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = |name: &str| directory.path().join(name);
     let input = sample_corpora("trec-web/a.gz");
     Run::default().run(&[&input], &out("full")).unwrap();

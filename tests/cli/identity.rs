@@ -39,7 +39,7 @@ fn words(seed: usize) -> String {
 /// Four shards that could not be read were `documents 0` and exit 0.
 #[test]
 fn reading_nothing_fails_and_leaves_nothing() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let place = place.path();
     let line = |n: usize| format!("{{\"id\": {n}, \"txt\": \"{}\"}}\n", words(n));
     fs::write(place.join("a.jsonl"), (0..3).map(line).collect::<String>()).unwrap();
@@ -80,7 +80,7 @@ fn reading_nothing_fails_and_leaves_nothing() {
 /// An input that could not be opened was one of the rejects, and exit 0.
 #[test]
 fn an_input_that_cannot_be_opened_is_an_error() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let place = place.path();
     fs::create_dir(place.join("in")).unwrap();
     fs::write(place.join("in/a.txt"), words(1)).unwrap();
@@ -101,7 +101,7 @@ fn an_input_that_cannot_be_opened_is_an_error() {
 /// The directory of a run that was refused for its memory refused another --max-document.
 #[test]
 fn a_run_without_enough_memory_leaves_nothing() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let place = place.path();
     fs::write(place.join("a.txt"), words(1)).unwrap();
     let says = ["--memory 100MiB is too small", "64MiB (--max-document)"];
@@ -116,7 +116,7 @@ fn a_run_without_enough_memory_leaves_nothing() {
 /// Both were `hw1.rs`.
 #[test]
 fn names_of_several_arguments_differ() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let place = place.path();
     for (n, name) in [
         "s/alice/hw1.rs",
@@ -139,7 +139,7 @@ fn names_of_several_arguments_differ() {
         ("s/alice t/alice", "s/alice/hw1.rs t/alice/hw1.rs"),
         ("s/alice s/../t/alice", "t/alice/hw1.rs s/alice/hw1.rs"),
     ] {
-        let out = tempfile::tempdir().unwrap();
+        let out = crate::common::temporary();
         done(
             place,
             &format!("run {arguments} -o {}", out.path().display()),
@@ -159,7 +159,7 @@ fn names_of_several_arguments_differ() {
 /// From elsewhere, a report had no texts, and a run over the same files was `input changed`.
 #[test]
 fn a_directory_works_from_everywhere() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let place = place.path();
     fs::create_dir_all(place.join("in/deep")).unwrap();
     for (name, last) in [("a.txt", "x"), ("deep/b.txt", "y")] {
@@ -206,7 +206,7 @@ fn a_directory_works_from_everywhere() {
 /// It removed the results, and `report` refused until `cluster` was run.
 #[test]
 fn join_leaves_complete_results() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let place = place.path();
     for (name, n) in [("a.txt", 0), ("b.txt", 5)] {
         let text = format!("{} {}", words(1), words(2).split_at(n * 4).0);

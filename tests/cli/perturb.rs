@@ -126,7 +126,7 @@ fn bytes(out: &Path) -> Vec<Option<Vec<u8>>> {
 
 #[test]
 fn originals_of_chowdhury_are_nearest_to_the_average() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let input = sample("trec-web/a.gz");
     let report = run(&chowdhury(10, 10, 5), &[&input], &out).unwrap();
@@ -182,7 +182,7 @@ fn originals_of_chowdhury_are_nearest_to_the_average() {
 
 #[test]
 fn alpha_is_the_share_that_stays() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = sample("trec-web/a.gz");
     for (alpha, share) in [(0, 1.0), (9, 0.1), (10, 0.0)] {
         let out = directory.path().join(alpha.to_string());
@@ -201,7 +201,7 @@ fn alpha_is_the_share_that_stays() {
 
 #[test]
 fn copies_of_cherkasova_have_as_many_edits_as_they_say() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = sample("trec-web/a.gz");
     for edit in [Operation::Insert, Operation::Remove] {
         for spread in [EditPlaces::Random, EditPlaces::Uniform] {
@@ -244,7 +244,7 @@ fn copies_of_cherkasova_have_as_many_edits_as_they_say() {
 
 #[test]
 fn random_edits_are_everywhere() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let text: Vec<String> = (0..100).map(|n| format!("w{n}")).collect();
     let input = write(&directory, &[("d", &text.join(" "))]);
     for (edit, places) in [(Operation::Insert, 101), (Operation::Remove, 100)] {
@@ -266,7 +266,7 @@ fn random_edits_are_everywhere() {
 
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = sample("trec-web/a.gz");
     let other = sample("jsonl/text.jsonl.zst");
     for recipe in [
@@ -305,7 +305,7 @@ fn the_same_seed_gives_the_same_bytes() {
 /// Documents of 0, 1 and 2 words, of equal texts, of equal docnos.
 #[test]
 fn short_and_equal_documents() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let documents = [
         ("none", " "),
         ("one", "x"),
@@ -373,7 +373,7 @@ fn refused(result: Result<PerturbReport, Error>, parameter: &str, says: &str) {
 
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_written() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let input = write(&directory, &[("a", "x y z"), ("b", "x y z")]);
     let insert = cherkasova(Operation::Insert, "1", EditPlaces::Random);
@@ -430,7 +430,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
 
 #[test]
 fn a_corpus_without_background_leaves_none_of_an_earlier_one() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let input = sample("trec-web/a.gz");
     let mut config = chowdhury(1, 10, 5);
@@ -467,7 +467,7 @@ fn lookalike(arguments: &[&str]) -> String {
 /// The command's corpus goes through `run` and `evaluate`; with one edit in a long document all is found.
 #[test]
 fn a_corpus_is_an_input_whose_truth_is_known() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let at = |name: &str| directory.path().join(name).display().to_string();
     let shown = lookalike(&[
         "perturb",

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 /// Two clusters: `a1`, its copy `a2`, `a3` with another word, its copy `a4`; `b1` and `b2`; `c` is alone.
 fn collection() -> (TempDir, PathBuf) {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let text = |name: &str, last: &str| {
         let words: Vec<String> = (0..60).map(|n| format!("{name}{n}")).collect();
         format!("{} {last}", words.join(" "))
@@ -420,7 +420,7 @@ impl Numbers {
 /// Random clusters, judgements and rankings: every count and line is that of the definition, said with sets.
 #[test]
 fn random_judgements_are_counted_as_defined() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let place = directory.path();
     let mut seen_exact = 0;
     for seed in 0..40u64 {

@@ -203,7 +203,7 @@ impl Progress for StopWhen {
 impl Subject {
     /// A collection of several segments, with rejects and docnos that come twice.
     fn ingested(variant: Variant, families: usize, segment: u64) -> Subject {
-        let home = tempfile::tempdir().unwrap();
+        let home = common::temporary();
         let shape = Shape {
             families,
             members: 3,

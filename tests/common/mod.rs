@@ -25,6 +25,7 @@ use lookalike::sample::plan::Plan;
 use lookalike::shingle::ShingleConfig;
 use lookalike::sort::RunsEntry;
 use lookalike::workspace::{Manifest, Workspace};
+use tempfile::TempDir;
 
 /// The files that a run makes for people, which must be the same bytes however they were made.
 pub const RESULTS: [&str; 5] = [
@@ -34,6 +35,21 @@ pub const RESULTS: [&str; 5] = [
     "pairs.tsv",
     "rejects.jsonl",
 ];
+
+/// A new directory, in memory if there is room for what the tests write at once. Disks take several
+/// times as long to make, sync and delete so many small files, and no test depends on them: where
+/// the power is cut, what is lost is calculated.
+pub fn temporary() -> TempDir {
+    const ROOM: u64 = 4 << 30;
+    let memory = Path::new("/dev/shm");
+    let free = rustix::fs::statvfs(memory).map_or(0, |disk| disk.f_bavail * disk.f_frsize);
+    let place = if free < ROOM {
+        std::env::temp_dir()
+    } else {
+        memory.to_path_buf()
+    };
+    tempfile::tempdir_in(place).unwrap()
+}
 
 /// One run: what is asked of which collection, and with what means.
 #[derive(Clone, Debug)]

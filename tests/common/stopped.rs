@@ -30,7 +30,7 @@ pub fn corpus(directory: &Path, families: usize) -> (PathBuf, Run) {
 
 /// The files of an uninterrupted run, and those of the whole directory by name.
 pub fn uninterrupted(run: &Run, input: &Path) -> (BTreeMap<String, Vec<u8>>, Vec<PathBuf>) {
-    let out = tempfile::tempdir().unwrap();
+    let out = crate::common::temporary();
     run.clone().threads(1).run(&[input], out.path()).unwrap();
     (lasting(out.path()), names(out.path()))
 }

@@ -176,7 +176,7 @@ pub fn written(directory: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// A new directory with these files.
 pub fn place(files: &[(&str, &[u8])]) -> (tempfile::TempDir, PathBuf) {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     for (name, bytes) in files {
         let path = place.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -52,7 +52,7 @@ fn of_text(texts: &[&str]) -> Texts {
 
 /// A collection that keeps its texts, its documents named by their numbers.
 fn ingested(documents: &Texts) -> (tempfile::TempDir, PathBuf) {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, out) = (
         directory.path().join("in.jsonl"),
         directory.path().join("out"),
@@ -426,7 +426,7 @@ fn alike(documents: usize) -> Texts {
 #[test]
 fn pairs_are_the_same_in_little_memory() {
     let documents = alike(240);
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, out) = (
         directory.path().join("in.jsonl"),
         directory.path().join("out"),
@@ -511,7 +511,7 @@ fn pairs_by_definition_few(documents: &Texts, size: usize, (p, q): (u64, u64)) -
 #[test]
 fn bytes_depend_on_collection_and_specification_alone() {
     let inputs = sample_corpora("trec-web/a.gz");
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let base = Run::default().keep_text().segment_size(64 << 10);
     catalogued(&base, &[&inputs], &out);
@@ -566,7 +566,7 @@ fn graphs_hold_any_docno() {
         "];}-- \u{1}",
         "]]>",
     ];
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, out) = (
         directory.path().join("in.jsonl"),
         directory.path().join("out"),

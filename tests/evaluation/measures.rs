@@ -60,7 +60,7 @@ fn all_pairs_by_every_score() {
     let mut listed: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
     for seed in 0..6 {
         let documents = corpus(&mut Random(seed));
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let (input, out) = (
             directory.path().join("in.jsonl"),
             directory.path().join("out"),
@@ -154,7 +154,7 @@ fn all_pairs_by_every_score() {
 
 #[test]
 fn scores_that_cannot_be_are_refused() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, out) = (
         directory.path().join("in.jsonl"),
         directory.path().join("out"),

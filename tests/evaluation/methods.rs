@@ -279,7 +279,7 @@ fn methods_find_what_their_definitions_say() {
     let mut met: BTreeMap<&str, usize> = BTreeMap::new();
     for seed in 0..3 {
         let documents = corpus(seed);
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let (input, out) = (
             directory.path().join("in.jsonl"),
             directory.path().join("out"),
@@ -356,7 +356,7 @@ fn the_sets_of_super_shingles_are_those_of_the_papers_example() {
         ("D3".to_string(), format!("{b} {}", apart(3))),
         ("D4".to_string(), format!("{} {b}", apart(4))),
     ];
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, out) = (
         directory.path().join("in.jsonl"),
         directory.path().join("out"),
@@ -408,7 +408,7 @@ impl Progress for StopAt<'_> {
 fn bytes_do_not_depend_on_means_or_interruptions() {
     let mut documents = corpus(7);
     documents.truncate(documents.len() / 2);
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = directory.path().join("in.jsonl");
     write(&documents, &input);
     for entry in METHODS {
@@ -464,7 +464,7 @@ fn bytes_do_not_depend_on_means_or_interruptions() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, out) = (
         directory.path().join("in.jsonl"),
         directory.path().join("out"),
@@ -491,7 +491,7 @@ fn what_cannot_be_is_refused() {
 fn a_comparison_adds_up() {
     let mut documents = corpus(3);
     documents.push(("empty too".into(), String::new()));
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, out) = (
         directory.path().join("in.jsonl"),
         directory.path().join("out"),

@@ -327,7 +327,7 @@ fn plans_are_kept_by_runs_and_take_no_more_than_they_must() {
     let (mut own, mut pooled, mut too_little, mut mixed, mut across, mut anew) = (0, 0, 0, 0, 0, 0);
     let mut inside = 0;
     for (i, shape) in SHAPES.into_iter().enumerate() {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let docs = random_corpus(60 + i as u64, shape);
         let input = write_jsonl(directory.path(), &docs, 2);
         let (w, md5) = (2 + i % 2, i % 2 == 1);
@@ -465,7 +465,7 @@ fn assert_nothing_left(out: &Path, what: &str) {
 
 #[test]
 fn plans_are_the_same_for_all_means() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (_, input) = small(directory.path());
     for (md5, ingested_only) in [(false, false), (true, true)] {
         let run = spec(2, md5, 1)
@@ -501,7 +501,7 @@ fn plans_are_the_same_for_all_means() {
 
 #[test]
 fn stopped_plans_are_made_all_the_same() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (_, input) = small(directory.path());
     let run = spec(2, false, 1).run();
     let out = directory.path().join("out");
@@ -570,7 +570,7 @@ fn rich(directory: &Path) -> (Run, PathBuf, PathBuf, Plan) {
 
 #[test]
 fn a_plan_file_is_the_plan() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (run, out, input, plan) = rich(directory.path());
     let path = directory.path().join("a plan.toml");
     let evidence = [
@@ -665,7 +665,7 @@ fn a_plan_file_is_the_plan() {
 
 #[test]
 fn a_plan_is_refused_for_other_parameters() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (run, _, _, plan) = rich(directory.path());
     let (collection, threshold) = (&run.collection, run.question.join.threshold);
     let path = Path::new("some/plan.toml");
@@ -727,7 +727,7 @@ fn a_plan_is_refused_for_other_parameters() {
 
 #[test]
 fn damaged_plan_files_are_refused() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (_, _, _, plan) = rich(directory.path());
     let text = plan::write(&plan);
     let path = directory.path().join("plan.toml");
@@ -817,7 +817,7 @@ fn damaged_plan_files_are_refused() {
 
 #[test]
 fn what_cannot_be_planned_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (_, input) = small(directory.path());
     let run = spec(2, false, 1).run();
     let out = directory.path().join("out");
@@ -846,7 +846,7 @@ fn plans_of_small_collections() {
         &["one two", "one two"],
         &["a b c d e", "a b c d f", ""],
     ] {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let docs = documents(texts);
         let input = write_jsonl(directory.path(), &docs, 1);
         let out = directory.path().join("out");

@@ -143,7 +143,7 @@ fn expected(
 #[test]
 fn every_document_finds_what_a_run_pairs_it_with() {
     let documents = corpus(1);
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, out) = (
         directory.path().join("in.jsonl"),
         directory.path().join("out"),
@@ -180,7 +180,7 @@ fn every_document_finds_what_a_run_pairs_it_with() {
 #[test]
 fn every_document_finds_what_a_method_pairs_it_with() {
     let documents = corpus(2);
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, out) = (
         directory.path().join("in.jsonl"),
         directory.path().join("out"),
@@ -201,7 +201,7 @@ fn every_document_finds_what_a_method_pairs_it_with() {
 #[test]
 fn batches_threads_and_limits() {
     let (documents, others) = (corpus(3), corpus(3));
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let path = |name: &str| directory.path().join(name);
     let (input, out) = (path("in.jsonl"), path("out"));
     write(&documents, &input);
@@ -309,7 +309,7 @@ fn a_query_too_large_is_refused_with_the_least_that_would_do() {
         ("large".to_string(), text.join(" ")),
         ("small".to_string(), "a few words of a text".to_string()),
     ];
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let path = |name: &str| directory.path().join(name);
     let (input, out, queries) = (path("in.jsonl"), path("out"), path("queries.jsonl"));
     write(&documents, &input);
@@ -365,7 +365,7 @@ fn what_is_found_stays_within_the_memory() {
     let named = |kind: &str, n: usize| (format!("{kind} {n}"), format!("{text} {kind}{n}"));
     let documents: Vec<_> = (0..300).map(|n| named("document", n)).collect();
     let queries: Vec<_> = (0..200).map(|n| named("query", n)).collect();
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let path = |name: &str| directory.path().join(name);
     write(&documents, &path("in.jsonl"));
     write(&queries, &path("queries.jsonl"));

@@ -116,7 +116,7 @@ struct Corpus {
 
 impl Corpus {
     fn new(documents: &[serde_json::Value]) -> Corpus {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let lines: String = documents.iter().map(|line| format!("{line}\n")).collect();
         fs::create_dir(directory.path().join("in")).unwrap();
         fs::write(directory.path().join("in/a.jsonl"), lines).unwrap();
@@ -242,7 +242,7 @@ fn both_texts_are_shown_with_what_differs() {
 
 #[test]
 fn numbers_are_those_of_the_summary() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let run = Run::default();
     run.run(&[&common::sample_corpora("trec-web")], &out)
@@ -373,7 +373,7 @@ fn assert_pairs(page: &str, out: &Path) -> usize {
 /// What is measured, and by what, is what the page says.
 #[test]
 fn other_scores_and_methods() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let run = Run::default().keep_text();
     run.run(&[&common::sample_corpora("trec-web")], &out)
@@ -435,7 +435,7 @@ fn other_scores_and_methods() {
 
 #[test]
 fn clusters_are_those_of_the_result_files() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let run = Run::default();
     run.run(&[&common::sample_corpora("trec-web")], &out)

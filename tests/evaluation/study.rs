@@ -183,7 +183,7 @@ fn studies_count_what_brute_force_counts() {
     let mut met = Met::default();
     for (i, shape) in SHAPES.into_iter().enumerate() {
         for md5 in [false, true] {
-            let directory = tempfile::tempdir().unwrap();
+            let directory = common::temporary();
             let docs = random_corpus(40 + i as u64, shape);
             let input = write_jsonl(directory.path(), &docs, 2);
             let w = 2 + i % 2;
@@ -231,7 +231,7 @@ fn studies_count_what_brute_force_counts() {
 /// run that has its sampling.
 #[test]
 fn trials_are_the_runs_of_their_samplings() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (out, other) = (directory.path().join("out"), directory.path().join("other"));
     let input = sample_corpora("trec-web");
     let mut run = Run::default().threshold("0.3").max_document(8 << 20);
@@ -345,7 +345,7 @@ fn input(directory: &Path) -> (Vec<Doc>, std::path::PathBuf) {
 
 #[test]
 fn studies_are_the_same_for_all_means() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (_, input) = input(directory.path());
     let run = spec(2, false, 1, 0)
         .run()
@@ -384,7 +384,7 @@ fn studies_are_the_same_for_all_means() {
 /// Runs a study that is stopped after one more call each time, in one directory, and each time in a new one.
 #[test]
 fn stopped_studies_go_on() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (_, input) = input(directory.path());
     let run = spec(2, true, 1, 0).run();
     for (ingested_only, ratios) in [(false, [2, 4]), (true, [2, 3])] {
@@ -454,7 +454,7 @@ fn stopped_studies_go_on() {
 /// Stops after so many checks of its own, wherever they are, deep in the stages of a trial.
 #[test]
 fn studies_stopped_in_the_midst_of_a_trial_go_on() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (_, input) = input(directory.path());
     let run = spec(2, false, 1, 0).run();
     let made = directory.path().join("made");
@@ -499,7 +499,7 @@ fn studies_stopped_in_the_midst_of_a_trial_go_on() {
 /// What a trial depends on is asked again when it changes, and no other.
 #[test]
 fn trials_are_kept_while_they_hold() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (docs, input) = input(directory.path());
     let run = spec(2, false, 1, 0).run();
     let out = directory.path().join("out");
@@ -530,7 +530,7 @@ fn trials_are_kept_while_they_hold() {
 
 #[test]
 fn what_cannot_be_studied_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (_, input) = input(directory.path());
     let run = spec(2, false, 1, 0).run();
     let out = directory.path().join("out");
@@ -566,7 +566,7 @@ fn studies_of_small_collections() {
         &["one two", "one two"],
         &["a b c d e", "a b c d f", ""],
     ] {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let docs = documents(texts);
         let input = write_jsonl(directory.path(), &docs, 1);
         let out = directory.path().join("out");
@@ -588,7 +588,7 @@ fn studies_of_small_collections() {
 /// What a study tells of its plans is what runs with them list.
 #[test]
 fn plans_of_a_study_are_what_runs_with_them_list() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let shape = Shape {
         families: 150,
         members: 8,

@@ -26,7 +26,7 @@ struct Collection {
 
 impl Collection {
     fn new(docs: Vec<Doc>, run: Run) -> Collection {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let input = write_jsonl(directory.path(), &docs, 2);
         let out = directory.path().join("out");
         let run = run.keep_text();

@@ -40,14 +40,14 @@ fn corpus(directory: &Path, families: usize) -> (PathBuf, Run) {
 
 /// The files of a run in a new directory.
 fn files_of(run: &Run, input: &Path) -> Files {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     run.run(&[input], directory.path()).unwrap();
     lasting(directory.path())
 }
 
 #[test]
 fn threads_change_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), FEW);
     let plain = files_of(&run.clone().threads(1), &input);
     for threads in [2, 4] {
@@ -59,7 +59,7 @@ fn threads_change_nothing() {
 
 #[test]
 fn threads_change_nothing_in_texts() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), FEW);
     let run = run.keep_text();
     let plain = files_of(&run.clone().threads(1), &input);
@@ -76,10 +76,10 @@ fn threads_change_nothing_in_texts() {
 
 #[test]
 fn segments_change_nothing_in_the_results() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), FEW);
     let results_of = |run: &Run| {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         run.run(&[&input], directory.path()).unwrap();
         let segments = manifest(directory.path()).segments.len();
         (results(directory.path()), segments)
@@ -102,7 +102,7 @@ struct Collection {
 
 impl Collection {
     fn new(run: Run, input: &Path) -> Collection {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         drop(run.ingest(&[input], directory.path()).unwrap());
         let plain = files_of(&run.clone().threads(1), input);
         Collection {
@@ -113,7 +113,7 @@ impl Collection {
     }
 
     fn copy(&self) -> TempDir {
-        let copy = tempfile::tempdir().unwrap();
+        let copy = common::temporary();
         common::copy_directory(self.directory.path(), copy.path());
         copy
     }
@@ -161,7 +161,7 @@ struct Least {
 
 #[test]
 fn the_least_memory_for_each_stage_changes_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), MANY);
     let run = run.join("count");
     let narrow = Collection::new(run.clone(), &input);
@@ -188,7 +188,7 @@ fn the_least_memory_for_each_stage_changes_nothing() {
 
 #[test]
 fn budgets_from_the_least_to_plenty_change_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), FEW);
     let run = run.max_document(64 << 10);
     let plain = files_of(&run.clone().memory(1 << 30).threads(1), &input);
@@ -196,7 +196,7 @@ fn budgets_from_the_least_to_plenty_change_nothing() {
         let run = run.clone().threads(threads);
         // One directory for all attempts: what was done before the refusal is kept.
         let (least, files) = {
-            let directory = tempfile::tempdir().unwrap();
+            let directory = common::temporary();
             let attempt = |memory| run.clone().memory(memory).run(&[&input], directory.path());
             let (least, _) = least_memory(attempt);
             (least, lasting(directory.path()))
@@ -221,7 +221,7 @@ fn budgets_from_the_least_to_plenty_change_nothing() {
 /// several passes over their text, and their records are spilled in several runs.
 #[test]
 fn documents_larger_than_memory_change_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let random = &mut Random(3);
     let letters: Vec<char> = ('a'..='z').chain('0'..='9').collect();
     let mut words: Vec<String> = (0..600_000)
@@ -273,7 +273,7 @@ fn documents_larger_than_memory_change_nothing() {
             );
         }
         assert_eq!(large.count(), 3);
-        let copy = tempfile::tempdir().unwrap();
+        let copy = common::temporary();
         let run = run.clone().threads(threads);
         // The sorts of the catalogue need no more than the reading.
         run.clone()
@@ -300,7 +300,7 @@ fn documents_larger_than_memory_change_nothing() {
 /// One document has more records than a sort's buffer: its runs are committed together.
 #[test]
 fn a_document_larger_than_a_sort_buffer_changes_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let mut docs = random_corpus(4, Shape::default());
     let random = &mut Random(8);
     for i in 0..2 {
@@ -344,14 +344,14 @@ fn a_document_larger_than_a_sort_buffer_changes_nothing() {
 /// The order of arguments, and how a directory is named, make no difference; docnos are sorted.
 #[test]
 fn the_order_of_arguments_changes_nothing() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), FEW);
     let inputs: Vec<PathBuf> = (0..3)
         .map(|i| input.join(format!("{i:03}.jsonl")))
         .collect();
     let mut seen = BTreeSet::new();
     for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0]] {
-        let out = tempfile::tempdir().unwrap();
+        let out = common::temporary();
         let inputs: Vec<&Path> = order.iter().map(|&i| &*inputs[i]).collect();
         run.run(&inputs, out.path()).unwrap();
         seen.insert(lasting(out.path()).into_iter().collect::<Vec<_>>());

@@ -377,7 +377,7 @@ fn run_block(page: &mut Page<'_>) {
 
 /// Every dump of FORMAT.md, by name.
 fn dumps() -> Vec<(&'static str, String)> {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let directory = place.path();
     let mut out = Vec::new();
 
@@ -573,7 +573,7 @@ fn tiny_run_of(place: &Path, keep_text: bool) -> PathBuf {
 }
 
 fn results() -> Vec<(&'static str, String)> {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let out = tiny_run(place.path());
     let prefix = format!("{}/", place.path().display());
     [
@@ -662,7 +662,7 @@ fn dumps_are_true() {
 /// included.
 #[test]
 fn every_json_field_is_described() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let out = tiny_run_of(place.path(), true);
     interrupted(&out);
     let mut names = Vec::new();
@@ -936,7 +936,7 @@ fn fixtures_are_read() {
 #[test]
 fn writers_make_the_fixtures() {
     add_fixtures();
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     for (kind, name, make) in fixtures() {
         let old = root()
             .join("tests/fixtures")
@@ -974,7 +974,7 @@ fn manifests_are_read() {
     let all = root().join("tests/fixtures/manifest");
     let latest = all.join("v1");
     if bless() && !latest.join(MANIFEST_FILE).exists() {
-        let place = tempfile::tempdir().unwrap();
+        let place = crate::common::temporary();
         let out = tiny_run(place.path());
         interrupted(&out);
         let mut workspace = pipeline::open(&out).unwrap();
@@ -1021,7 +1021,7 @@ fn contains(new: &serde_json::Value, old: &serde_json::Value, place: &str) {
 #[test]
 fn other_versions_are_refused_by_name() {
     add_fixtures();
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let refused = |path: &Path, found: u32, error: Error| {
         assert!(
             matches!(error, Error::Version { .. }),
@@ -1111,7 +1111,7 @@ fn directories_are_read() {
         if !bless() || latest.exists() {
             continue;
         }
-        let place = tempfile::tempdir().unwrap();
+        let place = crate::common::temporary();
         let out = tiny_run_of(place.path(), name == "v1-text");
         let context = context();
         let mut workspace = pipeline::open(&out).unwrap();
@@ -1136,7 +1136,7 @@ fn directories_are_read() {
     let (mut read, mut studies) = (0, 0);
     for version in fs::read_dir(&all).unwrap() {
         let version = version.unwrap().path();
-        let place = tempfile::tempdir().unwrap();
+        let place = crate::common::temporary();
         let out = place.path().join("out");
         copy(&version, &out);
         let verified = verify(&out).unwrap();
@@ -1224,7 +1224,7 @@ fn directories_are_read() {
 fn studies_of_other_versions_are_refused_by_name_and_their_trials_run_again() {
     let fixture = root().join("tests/fixtures/directory/v1-study");
     for version in [0, 2] {
-        let place = tempfile::tempdir().unwrap();
+        let place = crate::common::temporary();
         let out = place.path().join("out");
         copy(&fixture, &out);
         let mut workspace = pipeline::open(&out).unwrap();

@@ -30,7 +30,7 @@ fn unzipped(path: &Path) -> Vec<u8> {
 
 #[test]
 fn bytes_depend_on_seed_and_size_alone() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let documents = 2 * BUNDLE + 100;
     let make = |name: &str, seed, documents, gzip, threads| {
         let out = directory.path().join(name);
@@ -65,7 +65,7 @@ fn bytes_depend_on_seed_and_size_alone() {
 
 #[test]
 fn documents_are_what_the_truth_says() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("crawl");
     let documents = 3 * BUNDLE;
     let counts = Crawl::new(PARAMETERS, documents)

@@ -59,7 +59,7 @@ fn assert_texts(out: &Path) -> u64 {
 }
 
 fn kept(input: &Path, tokens: &str) -> u64 {
-    let out = tempfile::tempdir().unwrap();
+    let out = common::temporary();
     let run = Run::default()
         .keep_text()
         .tokens(tokens)
@@ -96,7 +96,7 @@ fn of_real_collections() {
 /// Documents that go through the writer in passes, and those that a worker shingles whole.
 #[test]
 fn of_oversized_documents_the_same_bytes() {
-    let home = tempfile::tempdir().unwrap();
+    let home = common::temporary();
     let input = home.path().join("in.jsonl");
     let mut lines = String::new();
     for i in 0..6 {
@@ -155,7 +155,7 @@ fn parts(out: &Path) -> BTreeMap<String, Vec<u8>> {
 /// changes nothing else.
 #[test]
 fn texts_can_be_added() {
-    let home = tempfile::tempdir().unwrap();
+    let home = common::temporary();
     let input = sample_corpora("jsonl/a.jsonl.zst");
     let [with, without]: [PathBuf; 2] = ["with", "without"].map(|name| home.path().join(name));
     let plain = Run::default();

@@ -148,7 +148,7 @@ fn every_question_is_answered_as_by_brute_force() {
 
 /// Puts `count` questions to the same collection, half the time as JSONL, half as files.
 fn questions(collection: Spec, seed: u64, count: usize, met: &mut Met) {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let docs = random_corpus(seed, Shape::default());
     let (input, docs) = if seed.is_multiple_of(2) {
         (write_jsonl(directory.path(), &docs, 3), docs)
@@ -177,7 +177,7 @@ fn questions(collection: Spec, seed: u64, count: usize, met: &mut Met) {
 /// All 75 questions to one collection, in one directory.
 #[test]
 fn all_questions_to_one_collection() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let docs = random_corpus(77, Shape::default());
     let input = write_jsonl(directory.path(), &docs, 2);
     let mut met = Met::default();
@@ -211,7 +211,7 @@ fn ratios_by_size_group() {
     let mut met = Met::default();
     let (mut across, mut groups) = (0, BTreeSet::new());
     for (seed, by_group) in (300..).zip(BY_GROUP.into_iter().cycle().take(8)) {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let docs = random_corpus(seed, Shape::default());
         let input = write_jsonl(directory.path(), &docs, 2);
         let out = directory.path().join("out");
@@ -251,7 +251,7 @@ fn ratios_by_size_group() {
 /// groups; and more than 1,000 documents share a fingerprint: they are too many for him.
 #[test]
 fn the_limits_of_broder_1997() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let long = Shape {
         families: 3,
         members: 4,
@@ -341,7 +341,7 @@ fn the_smallest_collections() {
         &["a b", "a b c"],
     ] {
         for w in [1, 2, 10] {
-            let directory = tempfile::tempdir().unwrap();
+            let directory = common::temporary();
             let docs = documents(texts);
             let input = write_jsonl(directory.path(), &docs, 1);
             let spec = Spec {
@@ -440,7 +440,7 @@ fn sample_corpora_hold_what_the_index_says() {
     let mut pairs = 0;
     for corpus in tables(&index, "corpus") {
         let path = corpus["path"].as_str().unwrap();
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let out = directory.path();
         let summary = sample_run().run(&[&sample_corpora(path)], out).unwrap();
         assert_balanced(&summary);
@@ -488,7 +488,7 @@ fn sample_corpora_hold_what_the_index_says() {
 fn sample_corpora_with_either_hash_and_at_every_threshold() {
     for corpus in tables(&index(), "corpus") {
         let path = sample_corpora(corpus["path"].as_str().unwrap());
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let (a, b) = (directory.path().join("64"), directory.path().join("md5"));
         let lowest = sample_run().threshold("0.3");
         lowest.run(&[&path], &a).unwrap();
@@ -523,7 +523,7 @@ fn sample_corpora_with_either_hash_and_at_every_threshold() {
 fn broken_files_give_what_can_be_had_and_say_what_not() {
     for broken in tables(&index(), "broken") {
         let path = broken["path"].as_str().unwrap();
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let out = directory.path();
         let summary = sample_run().run(&[&sample_corpora(path)], out).unwrap();
         assert_balanced(&summary);
@@ -553,7 +553,7 @@ fn broken_files_give_what_can_be_had_and_say_what_not() {
 /// All broken files at once, with sound ones around them: they do no harm to each other.
 #[test]
 fn broken_files_harm_no_others() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (a, b) = (directory.path().join("a"), directory.path().join("b"));
     let (broken, sound) = (sample_corpora("broken"), sample_corpora("trec-web/a.gz"));
     let summary = sample_run().run(&[&broken, &sound], &a).unwrap();

@@ -32,7 +32,7 @@ fn text(n: usize) -> String {
 /// rejected: no docno says which record a pair is about.
 #[test]
 fn documents_and_pairs_have_places_where_names_repeat() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let input = directory.path().join("in");
     fs::create_dir(&input).unwrap();
     let (mut expected, mut n) = (Vec::new(), 0);
@@ -102,7 +102,7 @@ fn documents_and_pairs_have_places_where_names_repeat() {
 /// Records that are skipped do not count.
 #[test]
 fn records_of_a_web_archive_have_offsets() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let record = |kind: &str, id: usize, text: &str| {
         format!(
             "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{id}>\r\n\

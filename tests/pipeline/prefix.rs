@@ -25,7 +25,7 @@ fn own(random: &mut Random, words: usize) -> String {
 
 /// What the prefix join counted, after the count join and the clusters alone have said the same.
 fn agree(run: &Run, input: &Path) -> (Summary, PrefixStats, PrefixStats) {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path();
     let counted = run.clone().join("count").run(&[input], out).unwrap();
     let expected = results(out);
@@ -62,7 +62,7 @@ fn a_template() {
     let docs: Vec<Doc> = (0..pages)
         .map(|n| doc(n, format!("{before} {n} {after}")))
         .collect();
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = write_jsonl(directory.path(), &docs, 1);
     for threads in [1, 3] {
         let run = Run::default().threads(threads).threshold("0.6");
@@ -93,7 +93,7 @@ fn a_template_with_choices() {
             doc(n, text.join(" "))
         })
         .collect();
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = write_jsonl(directory.path(), &docs, 1);
     for threshold in ["0.4", "0.7", "0.8"] {
         let run = Run::default().shingle_size(4).threshold(threshold);
@@ -116,7 +116,7 @@ fn boilerplate_everywhere() {
     let docs: Vec<Doc> = (0..400)
         .map(|n| doc(n, format!("{boilerplate} {}", own(random, 60))))
         .collect();
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = write_jsonl(directory.path(), &docs, 1);
     let (_, all, none) = agree(&Run::default(), &input);
     assert_eq!(all.rounds[0].pruned, 400);
@@ -137,7 +137,7 @@ fn all_distinct_and_all_the_same() {
     let distinct: Vec<Doc> = (0..200).map(|n| doc(n, own(random, 40))).collect();
     let same: Vec<Doc> = (0..200).map(|n| doc(n, distinct[0].text.clone())).collect();
     for (docs, clusters) in [(&distinct, 0), (&same, 1)] {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let input = write_jsonl(directory.path(), docs, 2);
         for threshold in ["0.1", "0.85", "1.0"] {
             let (summary, all, _) = agree(&Run::default().threshold(threshold), &input);
@@ -180,7 +180,7 @@ fn more_candidates_than_are_held() {
             doc(n, text.join(" "))
         })
         .collect();
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = write_jsonl(directory.path(), &docs, 1);
     let run = Run::default().shingle_size(3).threshold("0.3");
     for (threads, fan_in) in [(1, 2), (3, 3)] {
@@ -209,7 +209,7 @@ fn frequencies_are_counted_again_where_it_pays() {
             doc(n, text)
         })
         .collect();
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = write_jsonl(directory.path(), &docs, 1);
     for threads in [1, 2] {
         let (summary, all, none) = agree(&Run::default().threads(threads), &input);

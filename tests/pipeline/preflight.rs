@@ -71,7 +71,7 @@ impl Progress for Notes {
 
 #[test]
 fn a_run_is_refused_before_anything_is_written() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = input(directory.path());
     for (fingerprint, sampling) in [("64", "full"), ("md5", "full"), ("64", "1/4")] {
         let run = Run::default().fingerprint(fingerprint).sampling(sampling);
@@ -120,7 +120,7 @@ fn a_run_is_refused_before_anything_is_written() {
 
 #[test]
 fn what_is_in_doubt_is_told_and_done() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = input(directory.path());
     let out = directory.path().join("out");
     let run = Run::default();
@@ -140,7 +140,7 @@ fn what_is_in_doubt_is_told_and_done() {
 
 #[test]
 fn to_read_only_takes_less_than_to_join() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = input(directory.path());
     let out = directory.path().join("out");
     let run = Run::default();
@@ -161,7 +161,7 @@ fn to_read_only_takes_less_than_to_join() {
 
 #[test]
 fn what_was_read_before_a_stop_is_not_needed_again() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = input(directory.path());
     let out = directory.path().join("out");
     let run = Run::default().threads(1).segment_size(512 << 10);
@@ -201,7 +201,7 @@ fn what_was_read_before_a_stop_is_not_needed_again() {
 
 #[test]
 fn a_join_is_refused_before_its_runs_are_written() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = input(directory.path());
     let out = directory.path().join("out");
     let run = Run::default().spill();
@@ -229,7 +229,7 @@ fn a_join_is_refused_before_its_runs_are_written() {
 
 #[test]
 fn what_is_no_document_needs_no_space() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let zeros = directory.path().join("zeros.bin");
     fs::write(&zeros, vec![0; 3 << 20]).unwrap();
@@ -241,7 +241,7 @@ fn what_is_no_document_needs_no_space() {
 
 #[test]
 fn standard_input_is_not_guessed_at() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let input = input(directory.path());
     let out = directory.path().join("out");
     let run = with(&Run::default(), 0);

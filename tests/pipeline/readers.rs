@@ -1330,7 +1330,7 @@ fn paths(files: &[InputFile], root: &Path) -> Vec<String> {
 fn inputs_are_listed_once_and_sorted() {
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::symlink;
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let root = directory.path();
     for sub in ["in/b", "in/b-2", "out"] {
         std::fs::create_dir_all(root.join(sub)).unwrap();

@@ -54,7 +54,7 @@ fn every_folder_can_be_read() {
     for entry in fs::read_dir(root).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            let out = tempfile::tempdir().unwrap();
+            let out = common::temporary();
             let summary = balanced(&run().threshold("0.5"), &path, out.path());
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             documents.insert(name, summary.ingest.documents);
@@ -77,7 +77,7 @@ fn mail() {
     ] {
         let packed = fs::File::open(folder.join(name)).unwrap();
         let lines = std::io::BufReader::new(flate2::read::MultiGzDecoder::new(packed));
-        let place = tempfile::tempdir().unwrap();
+        let place = common::temporary();
         let files = place.path().join("files");
         fs::create_dir(&files).unwrap();
         let mut mailbox = String::new();
@@ -103,7 +103,7 @@ fn mail() {
         fs::write(&input, mailbox).unwrap();
         let mut words = Vec::new();
         for input in [input, files] {
-            let out = tempfile::tempdir().unwrap();
+            let out = common::temporary();
             let summary = balanced(&run(), &input, out.path());
             assert_eq!(summary.ingest.documents, messages, "{name}");
             assert!(summary.ingest.rejected.is_empty(), "{:?}", summary.ingest);
@@ -128,8 +128,8 @@ fn reuters() {
     let Some(folder) = folder("reuters21578") else {
         return;
     };
-    let out = tempfile::tempdir().unwrap();
-    let stories = tempfile::tempdir().unwrap();
+    let out = common::temporary();
+    let stories = common::temporary();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.to_string_lossy().ends_with(".sgm.gz") {
@@ -152,7 +152,7 @@ fn vaswani() {
     let Some(folder) = folder("formats/trec-sgml") else {
         return;
     };
-    let out = tempfile::tempdir().unwrap();
+    let out = common::temporary();
     let summary = balanced(&run(), &folder.join("vaswani-doc-text.trec.gz"), out.path());
     assert_eq!(summary.ingest.documents, 11_429);
     assert_eq!(summary.ingest.rejected.values().sum::<u64>(), 0);
@@ -173,7 +173,7 @@ fn scans_of_a_book_and_two_codes_of_law() {
         (8, law, 0.36),
     ];
     for w in [3, 8] {
-        let out = tempfile::tempdir().unwrap();
+        let out = common::temporary();
         balanced(&run().shingle_size(w).threshold("0.3"), &folder, out.path());
         let mut found = BTreeMap::new();
         for row in rows_of(out.path(), "pairs.tsv") {

@@ -39,7 +39,7 @@ fn four_formats_give_the_same_answer() {
     for threshold in ["0.3", "0.85"] {
         let mut answers = BTreeMap::new();
         for (format, path) in corpora {
-            let directory = tempfile::tempdir().unwrap();
+            let directory = common::temporary();
             let out = directory.path();
             let input = sample_corpora(path.as_str().unwrap());
             let run = Run::default().threshold(threshold).max_document(8 << 20);

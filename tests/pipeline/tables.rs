@@ -202,7 +202,7 @@ fn sample_corpora_have_the_rows_of_the_text_files() {
         for (name, run) in &runs {
             let what = format!("{} {name}", input.display());
             let mut both = [1, 4].map(|threads| {
-                let place = tempfile::tempdir().unwrap();
+                let place = crate::common::temporary();
                 let run = run.clone().threads(threads);
                 run.run(&[input], place.path()).unwrap();
                 let texts = results(place.path());
@@ -228,7 +228,7 @@ fn sample_corpora_have_the_rows_of_the_text_files() {
 /// of clusters.
 #[test]
 fn odd_names_are_not_escaped() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let input = place.path().join("in.jsonl");
     let words: Vec<String> = (0..60).map(|n| format!("w{n}")).collect();
     let names = [
@@ -266,7 +266,7 @@ fn odd_names_are_not_escaped() {
 /// A method counts features, and does not number records.
 #[test]
 fn a_method_has_tables() {
-    let base = tempfile::tempdir().unwrap();
+    let base = crate::common::temporary();
     let run = Run::default().keep_text();
     let mut workspace = run
         .ingest(&[&sample_corpora("trec-web")], base.path())
@@ -291,22 +291,22 @@ fn a_method_has_tables() {
 
 #[test]
 fn stopped_at_any_call_and_run_again() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = crate::common::temporary();
     let (input, run) = corpus(directory.path(), 12);
-    let reference = tempfile::tempdir().unwrap();
+    let reference = crate::common::temporary();
     let watch = StopAt::never();
     whole(&run, &input, reference.path(), &watch).unwrap();
     let (expected, expected_names) = (lasting(reference.path()), names(reference.path()));
     compare(reference.path(), "uninterrupted");
     let text_only = {
-        let (out, watch) = (tempfile::tempdir().unwrap(), StopAt::never());
+        let (out, watch) = (crate::common::temporary(), StopAt::never());
         run.watched(&[&input], out.path(), &watch.stop, &watch)
             .unwrap();
         watch.calls.load(Ordering::SeqCst)
     };
     let mut stopped = Vec::new();
     for after in text_only.saturating_sub(6)..=watch.calls.load(Ordering::SeqCst) + 2 {
-        let out = tempfile::tempdir().unwrap();
+        let out = crate::common::temporary();
         let watch = StopAt::call(after);
         let first = run.clone().threads(1 + after % 3);
         if let Err(error) = whole(&first, &input, out.path(), &watch) {
@@ -327,7 +327,7 @@ fn stopped_at_any_call_and_run_again() {
 /// A finished directory gets tables without another run, and keeps them while they are true.
 #[test]
 fn tables_come_and_go_with_the_pairs() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let (input, out) = (sample_corpora("trec-web"), place.path().join("out"));
     let run = Run::default();
     run.run(&[&input], &out).unwrap();
@@ -399,7 +399,7 @@ fn without_costs(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>>
 /// A stop after the pairs and before the results may leave tables of earlier pairs.
 #[test]
 fn tables_of_other_pairs_are_never_taken() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let (input, out) = (sample_corpora("trec-web"), place.path().join("out"));
     let run = Run::default();
     run.run(&[&input], &out).unwrap();
@@ -418,7 +418,7 @@ fn tables_of_other_pairs_are_never_taken() {
 
 #[test]
 fn outputs_do_not_replace_tables() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let out = place.path().join("out");
     Run::default()
         .run(&[&sample_corpora("trec-web/a.gz")], &out)
@@ -440,7 +440,7 @@ fn outputs_do_not_replace_tables() {
 
 #[test]
 fn too_little_memory_is_refused_with_what_would_do() {
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let out = place.path().join("out");
     let run = Run::default();
     run.run(&[&sample_corpora("trec-web")], &out).unwrap();
@@ -493,7 +493,7 @@ fn columns(path: &Path) -> Vec<(String, String)> {
 fn the_page_on_formats_lists_the_columns() {
     use lookalike::dedup::{self, DedupConfig, Form, KEPT_TABLE, REMOVED_TABLE};
 
-    let place = tempfile::tempdir().unwrap();
+    let place = crate::common::temporary();
     let out = place.path().join("out");
     let run = Run::default();
     run.run(&[&sample_corpora("jsonl")], &out).unwrap();

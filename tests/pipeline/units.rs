@@ -72,11 +72,11 @@ fn units(out: &Path) -> BTreeSet<String> {
 
 #[test]
 fn many_files_by_any_number_of_threads() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = files(directory.path());
     let run = run.keep_text();
     let of = |run: Run| {
-        let out = tempfile::tempdir().unwrap();
+        let out = common::temporary();
         run.run(&[&input], out.path()).unwrap();
         (lasting(out.path()), units(out.path()), manifest(out.path()))
     };
@@ -122,15 +122,15 @@ impl Progress for After<'_> {
 /// as it is, and the rest is read by any number of threads.
 #[test]
 fn stopped_and_continued_by_other_threads() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = files(directory.path());
-    let out = tempfile::tempdir().unwrap();
+    let out = common::temporary();
     run.clone().threads(1).run(&[&input], out.path()).unwrap();
     let plain = lasting(out.path());
     let random = &mut Random(77);
     let mut begun = 0;
     for _ in 0..8 {
-        let out = tempfile::tempdir().unwrap();
+        let out = common::temporary();
         let mut attempts = 0;
         loop {
             let threads = [1, 2, 8][random.below(3)];
@@ -163,7 +163,7 @@ fn stopped_and_continued_by_other_threads() {
 /// A file that changes while others are read ends the run, whoever reads it.
 #[test]
 fn a_file_that_changes_ends_all_threads() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = files(directory.path());
 
     /// Appends a line to the last file when the reading begins.
@@ -181,7 +181,7 @@ fn a_file_that_changes_ends_all_threads() {
     }
     let last = common::paths(&input).pop().unwrap();
     for threads in [1, 2, 8] {
-        let out = tempfile::tempdir().unwrap();
+        let out = common::temporary();
         let run = run.clone().threads(threads);
         let changes = Appends(last.clone());
         match run.watched(&[&input], out.path(), &Stop::default(), &changes) {

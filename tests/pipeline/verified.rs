@@ -27,7 +27,7 @@ fn pairs_are_those_proposed_that_are_true() {
     // Pairs that sampling alone would have listed wrongly; true ones that the lower threshold adds; that it misses.
     let (mut wrong, mut added, mut missed, mut chained) = (0, 0, 0, 0);
     for seed in 500..506 {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let docs = random_corpus(seed, Shape::default());
         let input = write_jsonl(directory.path(), &docs, 2);
         let out = directory.path().join("out");
@@ -97,7 +97,7 @@ fn pairs_are_those_proposed_that_are_true() {
 /// Common shingles dropped from the samples' counts are there again when the full sets decide.
 #[test]
 fn common_shingles_count_when_pairs_are_verified() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let docs = random_corpus(520, LARGER);
     let input = write_jsonl(directory.path(), &docs, 1);
     let mut found = 0;
@@ -140,7 +140,7 @@ const LARGER: Shape = Shape {
 /// Memory for few records at a time, so that there are several runs, blocks and generations.
 #[test]
 fn all_means_give_the_same_bytes() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let docs = random_corpus(530, LARGER);
     let input = write_jsonl(directory.path(), &docs, 2);
     let expected = answer(&larger(), &docs);
@@ -152,7 +152,7 @@ fn all_means_give_the_same_bytes() {
             let run = run.segment_size(8 << 10).max_document(64 << 10).fan_in(2);
             let run = if spill { run.spill() } else { run };
             let (_, out) = least_memory(|memory| {
-                let out = tempfile::tempdir().unwrap();
+                let out = common::temporary();
                 let run = run.clone().memory(memory);
                 run.run(&[&input], out.path()).map(|_| out)
             });
@@ -165,7 +165,7 @@ fn all_means_give_the_same_bytes() {
 
 #[test]
 fn stopped_and_run_again() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let docs = random_corpus(531, Shape::default());
     let input = write_jsonl(directory.path(), &docs, 2);
     for join in ["prefix", "count"] {
@@ -180,7 +180,7 @@ fn stopped_and_run_again() {
         // Progress is reported more often or less often from one run to the next, so calls are tried until a run
         // ends before its stop.
         for after in 1.. {
-            let out = tempfile::tempdir().unwrap();
+            let out = common::temporary();
             let watch = StopAt::call(after);
             let ended = run.watched(&[&input], out.path(), &watch.stop, &watch);
             let finished = ended.is_ok();
@@ -208,7 +208,7 @@ fn stopped_and_run_again() {
 /// Another threshold of candidates is another question; the same again is none.
 #[test]
 fn candidates_are_part_of_the_question() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let docs = random_corpus(532, Shape::default());
     let input = write_jsonl(directory.path(), &docs, 1);
     let out = directory.path().join("out");

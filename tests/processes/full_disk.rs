@@ -32,7 +32,7 @@ fn shell(script: &str) -> Output {
 
 /// How a shell is started in which file systems can be mounted that nobody else sees.
 fn mounting() -> Option<Vec<&'static str>> {
-    let place = tempfile::tempdir().unwrap();
+    let place = common::temporary();
     for prefix in [["unshare", "-m"], ["unshare", "-rm"]] {
         let mount = format!(
             "mount -t tmpfs -o size=64k tmpfs {}",
@@ -97,7 +97,7 @@ impl Small {
 
 fn small() -> Option<Small> {
     let prefix = mounting()?;
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 12);
     Some(Small {
         directory,
@@ -110,7 +110,7 @@ fn small() -> Option<Small> {
 /// Sweeps a limit from next to nothing to enough.
 fn swept(limit: &dyn Fn(u64) -> String, least: u64) {
     let Some(small) = small() else { return };
-    let (_, run) = corpus(tempfile::tempdir().unwrap().path(), 12);
+    let (_, run) = corpus(common::temporary().path(), 12);
     let (expected, _) = uninterrupted(&run, &small.input);
     sweep(&small, &expected, lasting, limit, least);
 }
@@ -212,7 +212,7 @@ fn a_disk_that_may_not_be_written_to() {
 /// The kernel ended the program without a word (SIGXFSZ).
 #[test]
 fn a_limit_on_the_size_of_files() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     let (expected, _) = uninterrupted(&run, &input);
     let mut refused = 0;
@@ -240,7 +240,7 @@ fn a_limit_on_the_size_of_files() {
 #[test]
 fn a_directory_that_may_not_be_written_to() {
     use std::os::unix::fs::PermissionsExt;
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 12);
     let closed = directory.path().join("closed");
     fs::create_dir(&closed).unwrap();
@@ -257,7 +257,7 @@ fn a_directory_that_may_not_be_written_to() {
 
 #[test]
 fn standard_output_that_is_full_or_gone() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 12);
     let command = command(&input, &directory.path().join("out"));
     let full = shell(&format!("{command} --json >/dev/full"));
@@ -285,7 +285,7 @@ fn standard_output_that_is_full_or_gone() {
 /// A line that could not be written to standard error was a panic, and ended a run that lacked nothing.
 #[test]
 fn standard_error_that_is_full_or_gone() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     let (expected, _) = uninterrupted(&run, &input);
     let status = directory.path().join("status");

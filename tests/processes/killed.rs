@@ -48,11 +48,11 @@ fn wait_successfully(child: Child) {
 
 #[test]
 fn killed_anywhere_and_run_again() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 40);
     let (expected, expected_names) = uninterrupted(&run, &input);
     let whole = {
-        let (out, begin) = (tempfile::tempdir().unwrap(), Instant::now());
+        let (out, begin) = (common::temporary(), Instant::now());
         wait_successfully(program(&input, out.path(), 2).spawn().unwrap());
         assert_same_files(
             &lasting(out.path()),
@@ -64,7 +64,7 @@ fn killed_anywhere_and_run_again() {
     let random = &mut Random(1999);
     let (mut kills, mut directories) = (0, 0);
     while kills < 12 || directories < 4 {
-        let out = tempfile::tempdir().unwrap();
+        let out = common::temporary();
         // Up to eight kills in one directory, then it may end.
         for _ in 0..1 + random.below(8) {
             let mut child = program(&input, out.path(), 1 + random.below(4))
@@ -96,11 +96,11 @@ fn killed_anywhere_and_run_again() {
 #[cfg(all(unix, feature = "faults"))]
 #[test]
 fn interrupted_by_a_signal_and_run_again() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 40);
     let (expected, _) = uninterrupted(&run, &input);
     for signal in ["-INT", "-TERM"] {
-        let out = tempfile::tempdir().unwrap();
+        let out = common::temporary();
         let held = directory.path().join("held");
         let hold = format!(
             "op=point on=ingest:+worker nth=2 do=hold:{}",
@@ -139,7 +139,7 @@ fn interrupted_by_a_signal_and_run_again() {
 
 #[test]
 fn two_processes_do_not_share_a_directory() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     let out = directory.path().join("out");
     let workspace = run.ingest(&[&input], &out).unwrap();

@@ -65,7 +65,7 @@ struct Case {
 
 impl Made {
     fn new() -> Made {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let (input, _) = corpus(directory.path(), 24);
         let place = directory.path().display().to_string();
         let input = input.display();
@@ -133,7 +133,7 @@ impl Made {
 
     /// The command under a limit, and what lasts of the files.
     fn attempt(&self, case: &Case, first: &str) -> (Output, BTreeMap<String, Vec<u8>>) {
-        let copy = tempfile::tempdir().unwrap();
+        let copy = common::temporary();
         copy_directory(
             &self.directory.path().join("base"),
             &copy.path().join("base"),
@@ -248,7 +248,7 @@ fn few_open_files_make_more_generations() {
 fn with_32_open_files() {
     use lookalike::progress::{Silent, Stop};
     use lookalike::{join, merge, pipeline, sample, sort};
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 60);
     let run = run.threads(1);
     let (plain, _) = common::stopped::uninterrupted(&run, &input);
@@ -281,7 +281,7 @@ fn with_32_open_files() {
 /// Too few processes, as `ulimit -u` and `pids.max` allow: root is not held to the former.
 #[test]
 fn threads_that_cannot_be_started_are_refused() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 2);
     let out = directory.path().join("out");
     let input = input.to_str().unwrap();
@@ -386,7 +386,7 @@ fn a_control_group_is_looked_at() {
 /// Without `--memory` the limits decide, and then nothing has to be given by hand.
 #[test]
 fn the_default_of_memory_is_within_the_limits() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 2);
     for (n, first) in ["ulimit -v 700000", "ulimit -d 250000", "ulimit -n 40"]
         .into_iter()

@@ -232,7 +232,7 @@ fn points() -> BTreeSet<String> {
 
 #[test]
 fn a_panic_at_every_point_ends_the_run_with_an_error() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 6);
     let (mut met, mut panics) = (BTreeSet::new(), 0);
     for (number, subject) in subjects().iter().enumerate() {

@@ -111,7 +111,7 @@ fn waiting(out: &Path) -> Child {
 
 #[test]
 fn locks_left_behind_need_no_hands() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, of) = corpus(directory.path(), 4);
     let (expected, _) = uninterrupted(&of, &input);
     let contents: [&[u8]; 6] = [
@@ -140,7 +140,7 @@ fn locks_left_behind_need_no_hands() {
 
 #[test]
 fn locks_that_cannot_be_are_errors() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 2);
     let out = directory.path().join("out");
     fs::create_dir_all(out.join("lock")).unwrap();
@@ -198,7 +198,7 @@ fn locks_that_cannot_be_are_errors() {
 
 #[test]
 fn a_directory_in_use_is_refused_at_once() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 2);
     let out = directory.path().join("out");
     let holder = waiting(&out);
@@ -254,7 +254,7 @@ fn a_directory_in_use_is_refused_at_once() {
 /// held behind it, the other is refused.
 #[test]
 fn two_that_start_at_once() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, of) = corpus(directory.path(), 1);
     let (expected, _) = uninterrupted(&of, &input);
     let rounds = std::env::var("LOOKALIKE_ROUNDS")
@@ -262,7 +262,7 @@ fn two_that_start_at_once() {
         .and_then(|n| n.parse().ok())
         .unwrap_or(6);
     for round in 0..rounds {
-        let place = tempfile::tempdir().unwrap();
+        let place = common::temporary();
         let out = place.path().join("out");
         let before = [0, 1].map(|n| place.path().join(format!("before-{n}")));
         let behind = [0, 1].map(|n| place.path().join(format!("behind-{n}")));
@@ -323,7 +323,7 @@ fn two_that_start_at_once() {
 /// What `compare` has started ends with it, however that comes: the directory is free, and the same command goes on.
 #[test]
 fn a_comparison_that_is_killed_leaves_no_process() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 2);
     let out = directory.path().join("out");
     done(run(&input, &out).arg("--keep-text"));
@@ -354,7 +354,7 @@ fn a_comparison_that_is_killed_leaves_no_process() {
 /// A controlled corpus keeps its directory as a run does, before its files are there and while they are written.
 #[test]
 fn a_corpus_in_the_making_is_refused_at_once() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 1);
     let out = directory.path().join("made");
     let perturb = |held: &Path, at: &str| {
@@ -437,7 +437,7 @@ struct Case {
 /// ends with the same bytes.
 #[test]
 fn a_signal_in_every_stage() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 8);
     let place = directory.path().join("finished");
     done(run(&input, &place).arg("--keep-text"));
@@ -562,7 +562,7 @@ fn lands_everywhere<'a>(
         program(line.split_whitespace())
     };
     let fresh = || {
-        let place = tempfile::tempdir().unwrap();
+        let place = common::temporary();
         fs::create_dir(place.path().join("scratch")).unwrap();
         if case.finished {
             copy_directory(finished, &place.path().join("out"));
@@ -582,7 +582,7 @@ fn lands_everywhere<'a>(
     assert_eq!(said.is_empty(), name != "query");
     for &(at, stage) in case.held {
         let what = format!("{name}, held at {at}");
-        let (place, aside) = (fresh(), tempfile::tempdir().unwrap());
+        let (place, aside) = (fresh(), common::temporary());
         let held = aside.path().join("held");
         let mut command = attempt(place.path());
         command.env(
@@ -618,7 +618,7 @@ fn lands_everywhere<'a>(
 #[test]
 fn a_signal_while_standard_input_gives_nothing() {
     for name in ["INT", "TERM", "HUP"] {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = common::temporary();
         let out = directory.path().join("out");
         let mut child = waiting(&out);
         let stdin = child.stdin.take();
@@ -674,7 +674,7 @@ fn signals_arrive_though_the_tests_ignore_them() {
 /// second ends the command at once.
 #[test]
 fn twice_stops_at_once() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 2);
     let fifo = directory.path().join("fifo");
     assert!(
@@ -706,7 +706,7 @@ fn twice_stops_at_once() {
     let (input, of) = corpus(directory.path(), 60);
     let (expected, _) = uninterrupted(&of, &input);
     for n in 0..5 {
-        let out = tempfile::tempdir().unwrap();
+        let out = common::temporary();
         let child = run(&input, out.path()).spawn().unwrap();
         wait_for("the manifest", || out.path().join("manifest.json").exists());
         std::thread::sleep(Duration::from_millis(n * 40));
@@ -734,7 +734,7 @@ fn caught(id: u32) -> bool {
 /// `nohup` has SIGHUP ignored, a script's background SIGINT: both used to stop the run all the same.
 #[test]
 fn signals_that_are_ignored_stay_so() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let out = directory.path().join("out");
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' HUP INT; exec \"$0\" \"$@\"", PROGRAM]);

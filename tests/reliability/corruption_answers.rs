@@ -16,6 +16,10 @@ fn how_many(of: usize) -> usize {
     if every_byte() { of.min(200) } else { 3 }
 }
 
+/// Replacements of a file after which something is asked, unless every byte is damaged. They are taken
+/// evenly from all of them, so that each kind is met at some file.
+const REPLACEMENTS: usize = 8;
+
 /// Asks a subject questions after some damage to each of the files chosen by `which`, one question
 /// for each damage, in turn. Says how often, and how often it was answered.
 fn every_damage_leaves_the_answer(
@@ -64,9 +68,15 @@ fn every_damage_leaves_the_answer(
         }
         fs::write(&path, [&bytes[..], &[0; 64]].concat()).unwrap();
         ask("64 bytes more".into());
-        for (what, replacement) in subject.replacements(&name) {
+        let all = subject.replacements(&name);
+        let most = if every_byte() {
+            all.len()
+        } else {
+            REPLACEMENTS
+        };
+        for (what, replacement) in some(&all.iter().collect::<Vec<_>>(), most) {
             replacement.put(&path);
-            ask(what);
+            ask(what.clone());
             subject.restore(&name);
         }
         subject.restore(&name);

@@ -544,7 +544,7 @@ fn small() -> Run {
 
 /// A directory with inputs, and nothing else.
 fn place(families: usize) -> tempfile::TempDir {
-    let root = tempfile::tempdir().unwrap();
+    let root = common::temporary();
     let shape = Shape {
         families,
         members: 5,

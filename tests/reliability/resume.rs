@@ -17,7 +17,7 @@ use common::{Run, assert_same_files, copy_directory, lasting, least_memory, path
 
 #[test]
 fn stopped_at_any_call_and_run_again() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     stopped_at_any_call(&run, &input, true);
     stopped_at_any_call(&run.direct().keep_text(), &input, false);
@@ -26,7 +26,7 @@ fn stopped_at_any_call_and_run_again() {
 fn stopped_at_any_call(run: &Run, input: &Path, through_runs: bool) {
     let (expected, expected_names) = uninterrupted(run, input);
     let calls = {
-        let (out, watch) = (tempfile::tempdir().unwrap(), StopAt::never());
+        let (out, watch) = (common::temporary(), StopAt::never());
         run.watched(&[input], out.path(), &watch.stop, &watch)
             .unwrap();
         watch.calls.load(Ordering::SeqCst)
@@ -35,7 +35,7 @@ fn stopped_at_any_call(run: &Run, input: &Path, through_runs: bool) {
     // Every call until it would have been over, and some after: how often a join tells how far it is
     // depends on the clock.
     for after in 1..=calls + 4 {
-        let out = tempfile::tempdir().unwrap();
+        let out = common::temporary();
         let watch = StopAt::call(after);
         let first = run.clone().threads(1 + after % 3);
         match first.watched(&[input], out.path(), &watch.stop, &watch) {
@@ -71,9 +71,9 @@ fn stopped_at_any_call(run: &Run, input: &Path, through_runs: bool) {
 /// blocks and many generations of both.
 #[test]
 fn stopped_again_and_again_with_the_least_memory() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 100);
-    let collection = tempfile::tempdir().unwrap();
+    let collection = common::temporary();
     drop(run.ingest(&[&input], collection.path()).unwrap());
     for (join, threads) in [("count", 1), ("count", 2), ("prefix", 1), ("prefix", 3)] {
         stopped_again_and_again(
@@ -101,12 +101,12 @@ fn stopped_again_and_again(run: &Run, input: &Path, collection: &tempfile::TempD
         &|w, run, watch| pipeline::cluster(w, &run.context(&watch.stop, watch)).map(drop),
     ];
     let threads = run.threads;
-    let out = tempfile::tempdir().unwrap();
+    let out = common::temporary();
     copy_directory(collection.path(), out.path());
     let (mut interruptions, mut stopped) = (0, BTreeMap::new());
     for stage in stages {
         // The least memory, found in a copy.
-        let trial = tempfile::tempdir().unwrap();
+        let trial = common::temporary();
         copy_directory(out.path(), trial.path());
         let mut workspace = pipeline::open(trial.path()).unwrap();
         let (memory, ()) = least_memory(|memory| {
@@ -167,7 +167,7 @@ fn times(out: &Path, name: &str) -> Vec<(PathBuf, SystemTime)> {
 
 #[test]
 fn another_question_uses_what_is_there() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     let out = directory.path().join("out");
     let begun = |run: &Run| {
@@ -177,7 +177,7 @@ fn another_question_uses_what_is_there() {
     };
     let asked = |run: &Run| {
         let stages = begun(run);
-        let fresh = tempfile::tempdir().unwrap();
+        let fresh = common::temporary();
         run.run(&[&input], fresh.path()).unwrap();
         assert_same_files(&lasting(&out), &lasting(fresh.path()), "in a new directory");
         assert_eq!(names(&out), names(fresh.path()));
@@ -209,7 +209,7 @@ fn another_question_uses_what_is_there() {
     limited.question.join.max_postings = Some(3);
     let limited = limited.join("count");
     assert_eq!(begun(&limited), ["join", "cluster"]);
-    let fresh = tempfile::tempdir().unwrap();
+    let fresh = common::temporary();
     limited.run(&[&input], fresh.path()).unwrap();
     assert_same_files(&results(&out), &results(fresh.path()), "the other join");
     assert_eq!(times(&out, "postings"), postings);
@@ -227,12 +227,12 @@ fn another_question_uses_what_is_there() {
 
 #[test]
 fn another_question_after_a_stop_is_answered() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     let other = run.clone().threshold("0.6").sampling("1/2");
     let expected = uninterrupted(&other, &input);
     for stage in ["sample", "sort", "merge", "join", "cluster"] {
-        let out = tempfile::tempdir().unwrap();
+        let out = common::temporary();
         // Stopped as soon as the stage begins.
         struct StopIn(Stop, &'static str);
         impl Progress for StopIn {
@@ -259,7 +259,7 @@ fn another_question_after_a_stop_is_answered() {
 /// Changes the input by `change`, and expects the run to name the file in its refusal; undoes the
 /// change, and expects the run to go on.
 fn refused(change: impl FnOnce(&Path), named: &str) {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     let (kept, out) = (directory.path().join("kept"), directory.path().join("out"));
     // One thread: otherwise all may have been read before anybody is told.
@@ -352,7 +352,7 @@ fn a_changed_input_is_refused() {
 
 #[test]
 fn other_parameters_of_the_collection_are_refused() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     let out = directory.path().join("out");
     run.run(&[&input], &out).unwrap();
@@ -398,7 +398,7 @@ fn other_parameters_of_the_collection_are_refused() {
 
 #[test]
 fn results_that_were_deleted_are_made_again() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     let out = directory.path().join("out");
     run.run(&[&input], &out).unwrap();
@@ -417,7 +417,7 @@ fn results_that_were_deleted_are_made_again() {
 
 #[test]
 fn scrap_is_removed_and_what_is_not_ours_is_not() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     let out = directory.path().join("out");
     run.run(&[&input], &out).unwrap();
@@ -444,7 +444,7 @@ fn scrap_is_removed_and_what_is_not_ours_is_not() {
 
 #[test]
 fn a_directory_of_others_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     let out = directory.path().join("theirs");
     fs::create_dir(&out).unwrap();
@@ -470,7 +470,7 @@ fn a_directory_of_others_is_refused() {
 /// removed.
 #[test]
 fn a_directory_of_others_with_names_like_ours_is_not_touched() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     let theirs = [
         ("lock", "held since Monday"),
@@ -513,7 +513,7 @@ fn a_directory_of_others_with_names_like_ours_is_not_touched() {
 /// The output directory may lie in the directory that is read: its files are no input.
 #[test]
 fn output_below_the_input_is_not_read() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = common::temporary();
     let (input, run) = corpus(directory.path(), 12);
     let expected = uninterrupted(&run, &input).0;
     let out = input.join("out");

@@ -20,6 +20,9 @@ mod subject;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use common::corpus::Random;
@@ -142,72 +145,97 @@ fn chosen(
         .collect()
 }
 
+/// Kills a command at these of its operations, each time in a new directory.
+fn killed_at(
+    subject: &Subject,
+    operations: &[(String, String)],
+    points: &BTreeSet<usize>,
+) -> Tally {
+    let all = points.len() == operations.len();
+    let mut tally = Tally::default();
+    for (i, &n) in points.iter().enumerate() {
+        let what = |after: usize| ["kill", "kill-after"][(n + after) % 2];
+        let ways = if all {
+            (0..3).map(|after| (what(after), AFTER[after])).collect()
+        } else {
+            vec![(what(0), AFTER[i % 3])]
+        };
+        for (what, after) in ways {
+            let random = &mut Random((n * 7 + after as usize) as u64);
+            let place = subject.place();
+            let how = Kill::Operation(n, what);
+            let threads = subject.threads;
+            let killed = kill(
+                subject,
+                place.path(),
+                threads,
+                &how,
+                after,
+                random,
+                &mut tally,
+            );
+            // With more threads there may be some operations less.
+            assert!(
+                killed || threads > 1 && n > operations.len() * 9 / 10,
+                "{}: operation {n} of {} never came",
+                subject.name,
+                operations.len()
+            );
+            tally.directories += 1;
+            tally.most_kills = tally.most_kills.max(1);
+            let (op, path) = &operations[n - 1];
+            subject.finish(
+                place.path(),
+                1 + n % 2,
+                &format!("{what} at operation {n} ({op} {path}), then {after:?}"),
+            );
+        }
+    }
+    let made = operations
+        .iter()
+        .filter(|(op, path)| op == "create" && path.contains(".run"));
+    let runs = made.count();
+    assert!(
+        !subject.name.starts_with("join") || runs > 6,
+        "{runs} runs: no generations"
+    );
+    tally.print(&format!(
+        "{}: {} of {} operations ({runs} runs written)",
+        subject.name,
+        points.len(),
+        operations.len()
+    ));
+    tally
+}
+
 #[test]
 fn killed_at_every_operation() {
     let all = setting("LOOKALIKE_TORTURE_ALL", 0) == 1;
-    let (mut total, mut met) = (Tally::default(), BTreeSet::new());
-    for subject in subjects() {
-        let operations = subject.operations();
-        let points: BTreeSet<usize> = if all {
-            (1..=operations.len()).collect()
-        } else {
-            chosen(&operations, &mut met)
-        };
-        let mut tally = Tally::default();
-        for (i, &n) in points.iter().enumerate() {
-            let what = |after: usize| ["kill", "kill-after"][(n + after) % 2];
-            let ways = if all {
-                (0..3).map(|after| (what(after), AFTER[after])).collect()
+    let mut met = BTreeSet::new();
+    let of_all: Vec<_> = subjects()
+        .into_iter()
+        .map(|subject| {
+            let operations = subject.operations();
+            let points = if all {
+                (1..=operations.len()).collect()
             } else {
-                vec![(what(0), AFTER[i % 3])]
+                chosen(&operations, &mut met)
             };
-            for (what, after) in ways {
-                let random = &mut Random((n * 7 + after as usize) as u64);
-                let place = subject.place();
-                let how = Kill::Operation(n, what);
-                let killed = kill(
-                    &subject,
-                    place.path(),
-                    subject.threads,
-                    &how,
-                    after,
-                    random,
-                    &mut tally,
-                );
-                // With more threads there may be some operations less.
-                assert!(
-                    killed || subject.threads > 1 && n > operations.len() * 9 / 10,
-                    "{}: operation {n} of {} never came",
-                    subject.name,
-                    operations.len()
-                );
-                tally.directories += 1;
-                tally.most_kills = tally.most_kills.max(1);
-                let (op, path) = &operations[n - 1];
-                subject.finish(
-                    place.path(),
-                    1 + n % 2,
-                    &format!("{what} at operation {n} ({op} {path}), then {after:?}"),
-                );
-            }
+            (subject, operations, points)
+        })
+        .collect();
+    let (next, total) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(of) = of_all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let tally = killed_at(&of.0, &of.1, &of.2);
+                    total.lock().unwrap().add(&tally);
+                }
+            });
         }
-        let made = operations
-            .iter()
-            .filter(|(op, path)| op == "create" && path.contains(".run"));
-        let runs = made.count();
-        assert!(
-            !subject.name.starts_with("join") || runs > 6,
-            "{runs} runs: no generations"
-        );
-        tally.print(&format!(
-            "{}: {} of {} operations ({runs} runs written)",
-            subject.name,
-            points.len(),
-            operations.len()
-        ));
-        total.add(&tally);
-    }
-    total.print("at operations");
+    });
+    total.into_inner().unwrap().print("at operations");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::common::corpus::{Shape, random_corpus, write_jsonl};
-use crate::common::{copy_directory, tree};
+use crate::common::{self, copy_directory, tree};
 
 /// How a process ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,12 +35,6 @@ pub struct Subject {
     pub threads: usize,
     expected: BTreeMap<String, Vec<u8>>,
     took: Duration,
-}
-
-/// A place in memory, where there is one: the power is cut by calculation, not by the disk.
-pub fn temporary() -> TempDir {
-    let memory = Path::new("/dev/shm");
-    tempfile::tempdir_in(memory).unwrap_or_else(|_| tempfile::tempdir().unwrap())
 }
 
 /// What does not depend on times, and is not the lock.
@@ -82,7 +76,7 @@ pub fn kind(path: &str) -> String {
 impl Subject {
     /// `first` over an empty directory, each of `then` over what the one before it left; the last is killed.
     fn new(name: &str, families: usize, first: &[&str], then: &[&[&str]]) -> Subject {
-        let home = temporary();
+        let home = common::temporary();
         let shape = Shape {
             families,
             members: 5,
@@ -139,7 +133,7 @@ impl Subject {
 
     /// A directory to be run in: the output directory is `out` in it.
     pub fn place(&self) -> TempDir {
-        let place = temporary();
+        let place = common::temporary();
         if let Some(prepared) = &self.prepared {
             copy_directory(prepared, &self.out(place.path()));
         }
