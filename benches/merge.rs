@@ -6,7 +6,7 @@ mod made;
 use criterion::{
     BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
-use lookalike::merge::{Batches, LoserTree, Merged, PostingsReader, PostingsWriter};
+use lookalike::merge::{Batches, LongLists, LoserTree, Merged, PostingsReader, PostingsWriter};
 use lookalike::sort::{Compression, Record, RunFile};
 use made::{RECORDS, random, records, write_run};
 
@@ -26,7 +26,8 @@ fn by_record(files: &[RunFile<u64>]) -> usize {
 /// Merges records in batches, as the last generation does.
 fn by_batch(files: &[RunFile<u64>]) -> usize {
     let cursors = files.iter().map(|file| file.range(0, u64::MAX));
-    let mut batches = Batches::new(cursors.collect::<Result<_, _>>().unwrap());
+    let long = LongLists::default();
+    let mut batches = Batches::new(cursors.collect::<Result<_, _>>().unwrap(), &long);
     let mut n = 0;
     while let Some(batch) = batches.next().unwrap() {
         n += match batch {

@@ -16,7 +16,7 @@ use criterion::{
 };
 use extsort::{ExternalSorter, Sortable};
 use lookalike::ids::Key;
-use lookalike::merge::{Batches, Merged};
+use lookalike::merge::{Batches, LongLists, Merged};
 use lookalike::sort::{Buffer, Compression, Record, RunFile, RunWriter};
 use made::{RECORDS, random, write_run};
 
@@ -107,7 +107,8 @@ fn ours(records: &[Record<u64>], place: &Path) -> (Sorted, u64) {
         files.push(RunFile::open(&place.join(&info.name), Some(7), Some(&info)).unwrap());
     }
     let cursors = files.iter().map(|file| file.range(0, u64::MAX));
-    let mut batches = Batches::new(cursors.collect::<Result<_, _>>().unwrap());
+    let long = LongLists::default();
+    let mut batches = Batches::new(cursors.collect::<Result<_, _>>().unwrap(), &long);
     let mut sorted = Sorted::default();
     while let Some(batch) = batches.next().unwrap() {
         match batch {

@@ -152,7 +152,7 @@ fn read(path: &Path, kind: Kind, info: Option<&PartInfo>) {
                 let column = Column::load(path, parameters(), info);
                 assert!(
                     column.is_err()
-                        || column.is_ok_and(|column| column.0.len() as u64 == info.records)
+                        || column.is_ok_and(|column| column.len() as u64 == info.records)
                 );
             }
         }

@@ -23,8 +23,8 @@
 //!   member is written with its resemblance to the representative.
 //!
 //! # Cost
-//! Memory: at most 28 bytes per document, and the sizes of its samples. The sort uses the rest of
-//! the budget.
+//! Memory: 8.2 bytes per document, and the sizes of its samples. The sort uses the rest of the
+//! budget.
 
 mod results;
 

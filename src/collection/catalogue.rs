@@ -6,8 +6,7 @@ use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::read::{Reason, Reject, SourceSpan};
 use crate::store::{
-    HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartReader, PartWriter, Tagged, VERSION,
-    sort_tagged,
+    HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartWriter, Tagged, VERSION, sort_tagged,
 };
 use crate::workspace::Workspace;
 use crate::{Error, Result, limits};
@@ -15,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::column::{Column, ColumnBuilder, ColumnReader};
 use super::documents::{DocumentReader, DocumentRecord, RejectWriter};
 
 const STAGE: &str = "catalogue";
@@ -326,33 +326,100 @@ impl Names {
     }
 }
 
-/// A column of one 32-bit number per document, in memory.
-#[derive(Clone, Debug, Default)]
-pub struct Column(pub Vec<u32>);
+/// For each document, the first document with the same MD5.
+#[derive(Clone, Debug)]
+pub struct Representatives {
+    /// How far the first document is before each document.
+    before: Column,
+}
 
-impl Column {
-    /// Reads a column part.
-    pub fn load(path: &Path, parameters: u128, info: &PartInfo) -> Result<Column> {
-        let mut part = PartReader::open(path, Kind::Column, Some(parameters), Some(info))?;
-        let n = part.footer.records;
-        if n.checked_mul(4) != Some(part.footer.payload_bytes) {
-            let expected = format!("{n} numbers of 4 bytes");
-            return Err(part.corrupt("size of a column", expected, part.footer.payload_bytes));
+impl Representatives {
+    /// The most bytes for this number of documents, some of which have the MD5 of an earlier one.
+    #[must_use]
+    pub fn most_bytes(documents: u64, exact_duplicates: u64) -> u64 {
+        let most = exact_duplicates.saturating_mul(documents);
+        Column::most_bytes(documents, most)
+    }
+
+    /// The first document with the MD5 of a document, which may be itself.
+    #[must_use]
+    #[inline]
+    pub fn of(&self, document: u32) -> u32 {
+        document - self.before.at(document)
+    }
+
+    /// Whether a document is the first with its MD5. `false` if there is no such document.
+    #[must_use]
+    pub fn has(&self, document: u32) -> bool {
+        self.before.get(document) == Some(0)
+    }
+
+    /// The number of documents.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> usize {
+        self.before.len()
+    }
+
+    /// The first documents, in the order of the documents.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..)
+            .zip(self.before.iter())
+            .map(|(document, before)| document - before)
+    }
+}
+
+/// Reads representatives in order.
+pub struct RepresentativeReader {
+    reader: ColumnReader,
+    path: PathBuf,
+    document: u32,
+}
+
+impl RepresentativeReader {
+    /// The first document with the MD5 of the next document; `None` at the end.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it can fail, and is not an iterator"
+    )]
+    pub fn next(&mut self) -> Result<Option<u32>> {
+        let Some(first) = self.reader.next()? else {
+            return Ok(None);
+        };
+        let document = self.document;
+        self.document += 1;
+        if first > document {
+            return Err(Error::Corrupt {
+                path: self.path.clone(),
+                offset_bytes: Some(HEADER_BYTES as u64 + u64::from(document) * 4),
+                what: format!("representative of document {document}"),
+                expected: "a document that is not after it".into(),
+                found: first.to_string(),
+            });
         }
-        let mut column = Vec::with_capacity(n as usize);
-        let mut left = n as usize;
-        while left > 0 {
-            let piece = left.min(16 << 10);
-            let bytes = part.take(piece * 4)?;
-            column.extend(
-                bytes
-                    .chunks_exact(4)
-                    .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])),
-            );
-            left -= piece;
-        }
-        part.finish()?;
-        Ok(Column(column))
+        Ok(Some(first))
+    }
+
+    /// Checks the whole part, once everything is read.
+    pub fn finish(self) -> Result<()> {
+        self.reader.finish()
+    }
+}
+
+/// The size of a collection, as far as it decides on the memory of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Documents.
+    pub documents: u64,
+    /// Stored fingerprints of all documents.
+    pub fingerprints: u64,
+}
+
+impl Extent {
+    /// The most bytes of a column of set sizes.
+    #[must_use]
+    pub fn column_bytes(self) -> u64 {
+        Column::most_bytes(self.documents, self.fingerprints)
     }
 }
 
@@ -394,15 +461,64 @@ impl Catalogue {
     }
 
     /// The representative of each document.
-    pub fn representatives(workspace: &Workspace) -> Result<Column> {
-        let entry = Catalogue::entry(workspace)?;
-        Catalogue::column(workspace, &entry.representatives)
+    pub fn representatives(workspace: &Workspace) -> Result<Representatives> {
+        let mut before = ColumnBuilder::default();
+        Catalogue::each_representative(workspace, |document, first| {
+            before.push(document - first);
+            Ok(())
+        })?;
+        let before = before.finish();
+        Ok(Representatives { before })
+    }
+
+    /// Calls `each` with every document and its representative, in order.
+    pub fn each_representative(
+        workspace: &Workspace,
+        mut each: impl FnMut(u32, u32) -> Result<()>,
+    ) -> Result<()> {
+        let mut reader = Catalogue::representatives_in_order(workspace)?;
+        let mut document = 0;
+        while let Some(first) = reader.next()? {
+            each(document, first)?;
+            document += 1;
+        }
+        reader.finish()
+    }
+
+    /// Reads the representative of each document in order.
+    pub fn representatives_in_order(workspace: &Workspace) -> Result<RepresentativeReader> {
+        let info = &Catalogue::entry(workspace)?.representatives;
+        let (reader, path) = Catalogue::open(workspace, info)?;
+        Ok(RepresentativeReader {
+            reader,
+            path,
+            document: 0,
+        })
     }
 
     /// The number of stored fingerprints of each document.
     pub fn stored(workspace: &Workspace) -> Result<Column> {
-        let entry = Catalogue::entry(workspace)?;
-        Catalogue::column(workspace, &entry.stored)
+        let mut column = ColumnBuilder::default();
+        Catalogue::stored_in_order(workspace)?.each(|_, stored| {
+            column.push(stored);
+            Ok(())
+        })?;
+        Ok(column.finish())
+    }
+
+    /// Reads the number of stored fingerprints of each document in order.
+    pub fn stored_in_order(workspace: &Workspace) -> Result<ColumnReader> {
+        let info = &Catalogue::entry(workspace)?.stored;
+        Ok(Catalogue::open(workspace, info)?.0)
+    }
+
+    /// The documents and their stored fingerprints, which bound the memory of columns.
+    pub fn extent(workspace: &Workspace) -> Result<Extent> {
+        let segments = super::segments(&workspace.manifest).iter();
+        Ok(Extent {
+            documents: Catalogue::stats(workspace)?.documents,
+            fingerprints: segments.map(|segment| segment.fingerprints.records).sum(),
+        })
     }
 
     /// The file of [`Catalogue::stored`].
@@ -411,7 +527,7 @@ impl Catalogue {
         Ok(workspace.path(DIRECTORY).join(&entry.stored.name))
     }
 
-    fn column(workspace: &Workspace, info: &PartInfo) -> Result<Column> {
+    fn open(workspace: &Workspace, info: &PartInfo) -> Result<(ColumnReader, PathBuf)> {
         let path = workspace.path(DIRECTORY).join(&info.name);
         let documents = Catalogue::stats(workspace)?.documents;
         if info.records != documents {
@@ -423,7 +539,8 @@ impl Catalogue {
                 found: info.records.to_string(),
             });
         }
-        Column::load(&path, workspace.collection_parameters(), info)
+        let reader = ColumnReader::open(&path, workspace.collection_parameters(), info)?;
+        Ok((reader, path))
     }
 }
 

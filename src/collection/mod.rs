@@ -36,6 +36,7 @@
 
 mod blocks;
 mod catalogue;
+mod column;
 mod config;
 mod documents;
 mod ingest;
@@ -45,7 +46,11 @@ mod sets;
 mod texts;
 
 pub(crate) use catalogue::each_document;
-pub use catalogue::{Catalogue, CatalogueStats, Column, GroupStats, Names, run as catalogue};
+pub use catalogue::{
+    Catalogue, CatalogueStats, Extent, GroupStats, Names, RepresentativeReader, Representatives,
+    run as catalogue,
+};
+pub use column::{Column, ColumnBuilder, ColumnReader};
 pub use config::{CollectionConfig, SizeGroups};
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
 pub(crate) use ingest::require_memory;

@@ -14,7 +14,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Catalogue, Column};
+use super::{Catalogue, Column, Extent};
 
 /// Keys passed on at once, because a set may be larger than memory.
 const PIECE: usize = 16 << 10;
@@ -236,11 +236,13 @@ pub struct Looking<'a> {
 }
 
 impl MappedSets {
-    /// Bytes of memory for this number of documents, including the bits for the blocks of their
+    /// Bytes of memory for a collection, including the bits for the blocks of their
     /// `set_bytes`. Mapped pages are not included.
     #[must_use]
-    pub fn bytes(documents: u64, set_bytes: u64) -> u64 {
-        documents * 4 + documents / STRIDE as u64 * 8 + set_bytes / SET_BLOCK_BYTES as u64 / 8
+    pub fn bytes(extent: Extent, set_bytes: u64) -> u64 {
+        let documents = extent.documents;
+        let offsets = documents / STRIDE as u64 * 8;
+        extent.column_bytes() + offsets + set_bytes / SET_BLOCK_BYTES as u64 / 8
     }
 
     /// Opens the sets of a collection. At most about `most_resident` bytes of their files stay in
@@ -259,7 +261,7 @@ impl MappedSets {
         let directory = workspace.path("collection");
         let parameters = workspace.collection_parameters();
         let mut segments = Vec::with_capacity(super::segments(&workspace.manifest).len());
-        let mut offsets = Vec::with_capacity(stored.0.len() / STRIDE + 1);
+        let mut offsets = Vec::with_capacity(stored.len() / STRIDE + 1);
         for segment in super::segments(&workspace.manifest) {
             let (info, first) = (&segment.fingerprints, segment.first_document);
             let path = directory.join(&info.name);
@@ -289,14 +291,12 @@ impl MappedSets {
             }
             let first_offset = offsets.len();
             let mut offset = 0u64;
-            let last = (first as usize).saturating_add(segment.stats.documents as usize);
-            for (n, &stored) in stored
-                .0
-                .get(first as usize..last)
-                .unwrap_or_default()
-                .iter()
-                .enumerate()
-            {
+            let documents = u64::from(first)..u64::from(first) + segment.stats.documents;
+            for (n, document) in documents.enumerate() {
+                // A manifest that this program did not write may have more documents.
+                let Some(stored) = u32::try_from(document).ok().and_then(|d| stored.get(d)) else {
+                    break;
+                };
                 if n % STRIDE == 0 {
                     offsets.push(offset);
                 }
@@ -362,21 +362,18 @@ impl MappedSets {
             path: self.manifest.clone(),
             offset_bytes: None,
             what: format!("the set of document {document}"),
-            expected: format!("a segment with it, of {} documents", self.stored.0.len()),
+            expected: format!("a segment with it, of {} documents", self.stored.len()),
             found: "none".into(),
         };
-        let (Some(segment), Some(&stored)) = (
+        let (Some(segment), Some(stored)) = (
             at.checked_sub(1).map(|at| &self.segments[at]),
-            self.stored.0.get(document as usize),
+            self.stored.get(document),
         ) else {
             return Err(missing());
         };
         let n = (document - segment.first_document) as usize;
-        let noted = document as usize - n % STRIDE;
-        let before: u64 = self.stored.0[noted..document as usize]
-            .iter()
-            .map(|&stored| u64::from(stored))
-            .sum();
+        let noted = document - (n % STRIDE) as u32;
+        let before = self.stored.sum(noted, document);
         // A manifest that this program did not write may have documents that are in no segment.
         let offset = self.offsets.get(segment.first_offset + n / STRIDE);
         let start = *offset.ok_or_else(missing)? as usize + before as usize * self.key_bytes;
@@ -453,7 +450,7 @@ mod tests {
                 sets: bytes.len(),
                 checked: vec![AtomicU64::new(0)],
             }],
-            stored: Column(vec![block; 3]),
+            stored: [block; 3].into_iter().collect(),
             offsets: vec![0],
             key_bytes: 8,
             resident: AtomicU64::new(0),

@@ -115,7 +115,7 @@ impl Choice {
         (scratch, memory): (&Path, ByteSize),
         context: &Context<'_>,
     ) -> Result<Choice> {
-        let representatives = Catalogue::representatives(workspace)?.0;
+        let representatives: Vec<u32> = Catalogue::representatives(workspace)?.iter().collect();
         let documents = representatives.len();
         let mut without_words = vec![0u64; documents.div_ceil(64)];
         each_document(workspace, |number, document| {

@@ -437,7 +437,8 @@ pub fn run(
     } else {
         documents * 8
     };
-    let sizes = Sampled::bytes_for(criterion.measure, 1, documents);
+    let extent = Catalogue::extent(workspace)?;
+    let sizes = Sampled::bytes_for(criterion.measure, 1, extent);
     let columns = Choice::bytes(documents)
         + Places::bytes(documents, inputs.len() as u64)
         + ranks_bytes

@@ -3,7 +3,7 @@
 
 use crate::budget::{Budget, ByteSize};
 use crate::collection::{
-    self, Catalogue, CatalogueEntry, Column, Ingested, Segments, each_document,
+    self, Catalogue, CatalogueEntry, Column, Extent, Ingested, Segments, each_document,
 };
 use crate::ids::Threshold;
 use crate::join::{Join, JoinConfig, Pair, Pairs, PairsEntry, open_pairs};
@@ -215,9 +215,9 @@ pub(crate) struct Documents {
 }
 
 impl Documents {
-    /// Bytes of memory for this number of documents.
-    pub(crate) fn bytes(documents: u64) -> u64 {
-        documents * 9
+    /// Bytes of memory for a collection of this extent.
+    pub(crate) fn bytes(extent: Extent) -> u64 {
+        extent.documents + extent.column_bytes()
     }
 
     pub(crate) fn load(workspace: &Workspace) -> Result<Documents> {
@@ -227,12 +227,12 @@ impl Documents {
             Ok(())
         })?;
         let mut size = Catalogue::stored(workspace)?;
-        let representatives = Catalogue::representatives(workspace)?;
-        for (document, (size, &first)) in size.0.iter_mut().zip(&representatives.0).enumerate() {
-            if first as usize != document {
-                *size = 0;
+        Catalogue::each_representative(workspace, |document, first| {
+            if first != document && size.get(document).is_some() {
+                size.set(document, 0);
             }
-        }
+            Ok(())
+        })?;
         Ok(Documents { group, size })
     }
 
@@ -244,10 +244,7 @@ impl Documents {
 
     /// Sizes of two sets.
     pub(crate) fn sizes(&self, a: u32, b: u32) -> (u64, u64) {
-        (
-            self.size.0[a as usize].into(),
-            self.size.0[b as usize].into(),
-        )
+        (self.size.at(a).into(), self.size.at(b).into())
     }
 }
 

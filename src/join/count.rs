@@ -28,8 +28,10 @@
 //! It takes a fraction of the time and puts no tokens on disk (measured in `docs/experiments.md`).
 //!
 //! # Cost
-//! Memory: 8 bytes for each document in a list of the block, 4 bytes per document of the
-//! collection, and for each thread 8 bytes per document. Time: one step for each pair token.
+//! Memory: 8 bytes for each document in a list of the block, 8 bytes per document of the
+//! collection, and for each thread 8 bytes per document b that it counts. If memory does not allow
+//! that for all documents, step 2 is repeated for one window of documents b after another. Time: one
+//! step for each pair token, and for each window that passes over it.
 //!
 //! # What is lost with `--max-postings`
 //! The join skips lists with more documents. This lowers shared counts but not set sizes, so
@@ -66,6 +68,8 @@ const ENTRY_BYTES: u64 = 8;
 const LEAST_ENTRIES: u64 = 16 << 10;
 /// Number of documents that a worker takes at once.
 const PIECE: u32 = 64;
+/// The least number of documents in a window, if the collection has as many.
+const LEAST_WINDOW: u64 = 64 << 10;
 /// Ends a list. No document has this number.
 const END: u32 = u32::MAX;
 
@@ -122,15 +126,18 @@ pub(super) fn run<K: Key>(
     let levels = levels.ok_or_else(|| missing("sample"))?.sizes.len();
     let postings = workspace.manifest.get::<PostingsEntry>().cloned();
     let postings = postings.ok_or_else(|| missing("merge"))?;
-    let documents = Catalogue::stats(workspace)?.documents;
+    let extent = Catalogue::extent(workspace)?;
+    let documents = extent.documents;
     let threads = context.budget.threads as u64;
+    let sizes = Sampled::bytes_for(config.measure, levels, extent);
     let fixed = PROCESS_BYTES
-        + Sampled::bytes_for(config.measure, levels, documents)
+        + sizes
         + list::least_bytes(workspace, config)
-        + documents * 4
-        + threads * (WORKER_BYTES + documents * 8)
-        + WORKER_BYTES;
-    let least = ByteSize(fixed + LEAST_ENTRIES * ENTRY_BYTES);
+        + documents * 8
+        + (threads + 1) * WORKER_BYTES;
+    let least_window = LEAST_WINDOW.min(documents);
+    let least = fixed + threads * least_window * 8;
+    let least = ByteSize(least + LEAST_ENTRIES * ENTRY_BYTES);
     context.budget.require(least, || {
         format!(
             "joining {} with {}",
@@ -139,6 +146,10 @@ pub(super) fn run<K: Key>(
         )
     })?;
     let mut memory = context.budget.memory.0 - fixed;
+    // As few windows as fit in half of the memory, all of about the same size.
+    let window = (memory / 2 / (threads * 8)).max(least_window).max(1);
+    let window = documents.div_ceil(documents.div_ceil(window).max(1));
+    memory -= threads * window * 8;
     let tokens = postings.stats.pair_tokens;
     // If everything fits into one block, counts are final and counters cannot help.
     let several = postings.stats.entries > memory / ENTRY_BYTES;
@@ -159,13 +170,11 @@ pub(super) fn run<K: Key>(
         config,
         sampled: &sampled,
         counters: counters.as_ref(),
+        window: window as u32,
     };
     blocks::<K>(workspace, &join, &postings, capacity, context)?;
     drop(counters);
-    let memory =
-        context.budget.memory.0.saturating_sub(
-            WORKER_BYTES + Sampled::bytes_for(config.measure, levels, documents) * 2,
-        );
+    let memory = (context.budget.memory.0).saturating_sub(WORKER_BYTES + sizes * 2);
     list::finish::<K>(workspace, config, &sampled, memory, limit, context)
 }
 
@@ -174,6 +183,8 @@ struct Counting<'a> {
     config: &'a JoinConfig,
     sampled: &'a Sampled,
     counters: Option<&'a Counters>,
+    /// The number of documents b whose tokens are counted at the same time.
+    window: u32,
 }
 
 /// Steps 1 to 3.
@@ -375,6 +386,7 @@ fn write_block(
         block,
         sampled: join.sampled,
         counters: join.counters,
+        window: join.window,
         criterion: join.config.of_samples(),
         whole,
         in_block: &in_block,
@@ -389,7 +401,7 @@ fn write_block(
     let results = threads::scope(|scope| {
         let counter = &counter;
         let workers: Vec<_> = (0..threads)
-            .map(|i| scope.spawn(move || counter.work(first + i)))
+            .map(|i| scope.spawn(move || counter.work(first + i * counter.windows())))
             .collect();
         // The workers add to `done`; this thread passes it to the progress display.
         while workers.iter().any(|w| !w.is_finished()) {
@@ -405,19 +417,19 @@ fn write_block(
         let Counted {
             tokens,
             pruned,
-            run,
+            runs,
         } = result?;
         let stats = progress.stats.count.get_or_insert_default();
         stats.pair_tokens += tokens;
         stats.pruned += pruned;
-        if let Some(run) = run {
+        for run in runs {
             stats.counted += run.part.records;
             progress.stats.spilled_bytes += run.part.bytes;
             progress.stats.runs += 1;
             progress.runs.push(run);
         }
     }
-    progress.next_number += threads;
+    progress.next_number += threads * counter.windows();
     progress.stats.count.get_or_insert_default().blocks += 1;
     block.clear();
     Ok(())
@@ -426,7 +438,8 @@ fn write_block(
 struct Counted {
     tokens: u64,
     pruned: u64,
-    run: Option<RunEntry>,
+    /// One for each window in which pairs were found.
+    runs: Vec<RunEntry>,
 }
 
 /// The data that the workers of a block share.
@@ -434,6 +447,7 @@ struct Counter<'a> {
     block: &'a Block,
     sampled: &'a Sampled,
     counters: Option<&'a Counters>,
+    window: u32,
     criterion: Criterion,
     whole: bool,
     in_block: &'a [u32],
@@ -445,39 +459,55 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    /// Takes pieces of documents in ascending order, so that its records are ascending too.
+    fn windows(&self) -> u64 {
+        (self.sampled.documents() as u64).div_ceil(self.window.into())
+    }
+
+    /// Takes pieces of documents in ascending order, in one window after the other, so that the
+    /// records of a window are ascending too. Writes them to runs with the numbers from `number`
+    /// on.
     fn work(&self, number: u64) -> Result<Counted> {
-        let documents = self.sampled.documents();
-        let mut counts = vec![0u32; documents];
+        let documents = self.sampled.documents() as u64;
+        let pieces = documents.div_ceil(PIECE.into());
+        let mut counts = vec![0u32; self.window as usize];
         let mut met: Vec<u32> = Vec::new();
         let mut run: Option<RunWriter<u64>> = None;
+        let mut runs = Vec::new();
+        let mut window = 0;
         let (mut tokens, mut pruned) = (0, 0);
         loop {
-            let piece = self.next.fetch_add(u64::from(PIECE), Ordering::Relaxed);
-            if piece >= documents as u64 {
+            let piece = self.next.fetch_add(1, Ordering::Relaxed);
+            if piece >= pieces * self.windows() {
                 break;
             }
             self.stop.check(STAGE)?;
             disk::point("count: worker");
+            if window != piece / pieces {
+                runs.extend(run.take().map(RunWriter::finish).transpose()?);
+                window = piece / pieces;
+            }
+            let first = window as u32 * self.window;
             let before = tokens;
-            for a in piece as u32..(piece as u32).saturating_add(PIECE).min(documents as u32) {
-                tokens += self.count(a, &mut counts, &mut met);
+            let a = (piece % pieces) as u32 * PIECE;
+            for a in a..a.saturating_add(PIECE).min(documents as u32) {
+                tokens += self.count(a, first, &mut counts, &mut met);
                 met.retain(|&b| {
-                    let mut keep = self.keep(a, b, counts[b as usize]);
+                    let mut keep = self.keep(a, b, counts[(b - first) as usize]);
                     if keep && !self.may_share_enough(a, b) {
                         pruned += 1;
                         keep = false;
                     }
                     if !keep {
-                        counts[b as usize] = 0;
+                        counts[(b - first) as usize] = 0;
                     }
                     keep
                 });
                 met.sort_unstable();
                 for &b in &met {
-                    let value = std::mem::take(&mut counts[b as usize]);
+                    let value = std::mem::take(&mut counts[(b - first) as usize]);
                     if run.is_none() {
                         let (place, parameters) = (self.directory, self.parameters);
+                        let number = number + window;
                         run = Some(RunWriter::create(place, number, parameters, COMPRESSION)?);
                     }
                     if let Some(run) = &mut run {
@@ -491,21 +521,22 @@ impl Counter<'_> {
             }
             self.done.fetch_add(tokens - before, Ordering::Relaxed);
         }
-        let run = run.map(RunWriter::finish).transpose()?;
-        let run = run.map(|part| RunEntry {
+        runs.extend(run.map(RunWriter::finish).transpose()?);
+        let entry = |part| RunEntry {
             part,
             generation: 0,
             covers: Vec::new(),
-        });
+        };
         Ok(Counted {
             tokens,
             pruned,
-            run,
+            runs: runs.into_iter().map(entry).collect(),
         })
     }
 
-    /// Counts the tokens (a, b) of the block for all b; `met` gets each b once.
-    fn count(&self, a: u32, counts: &mut [u32], met: &mut Vec<u32>) -> u64 {
+    /// Counts the tokens (a, b) of the block for all b of the window that begins at `first`; `met`
+    /// gets each b once.
+    fn count(&self, a: u32, first: u32, counts: &mut [u32], met: &mut Vec<u32>) -> u64 {
         let Block {
             lists,
             starts,
@@ -516,8 +547,11 @@ impl Counter<'_> {
         let mut tokens = 0;
         for &place in places {
             for &b in &lists[place as usize..] {
-                // The mark that ends a list is outside the range of `counts`.
-                let Some(count) = counts.get_mut(b as usize) else {
+                // The mark that ends a list is after every window.
+                let Some(count) = counts.get_mut(b.wrapping_sub(first) as usize) else {
+                    if b < first {
+                        continue;
+                    }
                     break;
                 };
                 if *count == 0 {

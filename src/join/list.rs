@@ -1,7 +1,7 @@
 //! The last step of both joins: merge runs of counted pairs into the pair list.
 
 use crate::Result;
-use crate::collection::{self, MappedSets};
+use crate::collection::{self, Extent, MappedSets};
 use crate::ids::{Key, Threshold};
 use crate::measure::Measure;
 use crate::merge::{
@@ -185,9 +185,12 @@ pub(super) fn least_bytes(workspace: &Workspace, config: &JoinConfig) -> u64 {
         None => window,
         Some(_) => {
             let segments = collection::segments(&workspace.manifest);
-            let documents = segments.iter().map(|s| s.stats.documents).sum();
+            let extent = Extent {
+                documents: segments.iter().map(|s| s.stats.documents).sum(),
+                fingerprints: segments.iter().map(|s| s.fingerprints.records).sum(),
+            };
             let set_bytes = segments.iter().map(|s| s.fingerprints.bytes).sum();
-            window + MappedSets::bytes(documents, set_bytes) + LEAST_MAPPED
+            window + MappedSets::bytes(extent, set_bytes) + LEAST_MAPPED
         }
     }
 }

@@ -3,6 +3,9 @@
 use crate::Result;
 use crate::ids::Key;
 use crate::sort::{Distributor, Record, RunCursor};
+use std::sync::MutexGuard;
+
+use super::ranges::{LONG, LongLists};
 
 /// Merges cursors: yields their records in order, in batches of whole keys.
 ///
@@ -15,26 +18,32 @@ pub struct Batches<'a, K> {
     taken: Vec<usize>,
     distributor: Distributor<K>,
     list: Vec<u32>,
+    long: &'a LongLists,
+    /// Held while the list is long.
+    alone: Option<MutexGuard<'a, ()>>,
 }
 
 /// What a merge yields at a time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub enum Merged<'b, K> {
     /// All records of some keys, sorted.
     Records(&'b [Record<K>]),
     /// All values of one key, sorted. The key continues from one block of a run into the next.
-    Key(K, &'b [u32]),
+    Key(K, &'b mut Vec<u32>),
 }
 
 impl<'a, K: Key> Batches<'a, K> {
-    /// Begins a merge. It is fastest if the cursors are in the order of their values.
+    /// Begins a merge. It is fastest if the cursors are in the order of their values. Merges that share
+    /// `long` wait for each other to use up a long list.
     #[must_use]
-    pub fn new(cursors: Vec<RunCursor<'a, K>>) -> Self {
+    pub fn new(cursors: Vec<RunCursor<'a, K>>, long: &'a LongLists) -> Self {
         Batches {
             taken: vec![0; cursors.len()],
             cursors,
             distributor: Distributor::default(),
             list: Vec::new(),
+            long,
+            alone: None,
         }
     }
 
@@ -44,6 +53,10 @@ impl<'a, K: Key> Batches<'a, K> {
         reason = "it can fail, and is not an iterator"
     )]
     pub fn next(&mut self) -> Result<Option<Merged<'_, K>>> {
+        if self.alone.is_some() {
+            self.list = Vec::new();
+            self.alone = None;
+        }
         for (cursor, taken) in self.cursors.iter_mut().zip(&mut self.taken) {
             cursor.skip(std::mem::take(taken))?;
         }
@@ -94,6 +107,9 @@ impl<'a, K: Key> Batches<'a, K> {
             while cursor.head().is_some_and(|head| head.key == key) {
                 let (keys, values) = cursor.rest();
                 let n = keys.partition_point(|&k| k == key).max(1);
+                if self.list.len() + n >= LONG && self.alone.is_none() {
+                    self.alone = Some(self.long.enter());
+                }
                 self.list.extend_from_slice(&values[..n]);
                 cursor.skip(n)?;
             }
@@ -101,7 +117,7 @@ impl<'a, K: Key> Batches<'a, K> {
         if !self.list.is_sorted() {
             self.list.sort_unstable();
         }
-        Ok(Merged::Key(key, &self.list))
+        Ok(Merged::Key(key, &mut self.list))
     }
 }
 
@@ -124,7 +140,8 @@ mod tests {
             files.push(RunFile::<u64>::open(&path, Some(9), None).unwrap());
         }
         let cursors = files.iter().map(|file| file.range(low, high).unwrap());
-        let mut batches = Batches::new(cursors.collect());
+        let long = LongLists::default();
+        let mut batches = Batches::new(cursors.collect(), &long);
         let (mut merged, mut keys) = (Vec::new(), 0);
         while let Some(batch) = batches.next().unwrap() {
             let before = merged.last().map(|record: &Record<u64>| record.key);

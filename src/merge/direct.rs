@@ -3,7 +3,7 @@
 
 use crate::Result;
 use crate::budget::{Budget, PROCESS_BYTES};
-use crate::collection::{self, Catalogue, Column, SegmentEntry, SetReader};
+use crate::collection::{self, Catalogue, Column, Extent, SegmentEntry, SetReader};
 use crate::ids::Key;
 use crate::merge::PostingsEntry;
 use crate::progress::{Context, Stop, Unit};
@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::profile::{Collected, Collector, PROFILE_SHARE};
 use super::ranges::{
-    MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish, ranges_of,
+    LongLists, MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish, list_bytes,
+    ranges_of,
 };
 use super::{MergeStats, STAGE};
 
@@ -47,14 +48,15 @@ struct Passes {
     collect: bool,
 }
 
-fn passes<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) -> Option<Passes> {
+fn passes<K: Key>(budget: &Budget, records: u64, extent: Extent, levels: usize) -> Option<Passes> {
     let threads = budget.threads as u64;
-    let profiles = threads * Collector::<K>::bytes(documents, levels);
+    let profiles = threads * Collector::<K>::bytes(extent.documents, levels);
     let collect = profiles <= budget.memory.0 / PROFILE_SHARE;
     let fixed = PROCESS_BYTES
-        + documents * 4
-        + Sampled::bytes(levels, documents)
-        + threads * (WORKER_BYTES + documents * 4)
+        + extent.column_bytes()
+        + Sampled::bytes(levels, extent)
+        + threads * WORKER_BYTES
+        + list_bytes(extent.documents, threads)
         + if collect { profiles } else { 0 };
     let memory = budget.memory.0.checked_sub(fixed)?;
     let capacity = Buffer::<K>::capacity(memory / threads);
@@ -80,8 +82,7 @@ fn passes<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) 
 #[must_use]
 pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
     let manifest = &workspace.manifest;
-    let (Some(sample), Ok(catalogue)) =
-        (manifest.get::<SampleEntry>(), Catalogue::stats(workspace))
+    let (Some(sample), Ok(extent)) = (manifest.get::<SampleEntry>(), Catalogue::extent(workspace))
     else {
         return false;
     };
@@ -97,13 +98,13 @@ pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
     if ranges_of(records) > 1 && levels_of.rates.first().is_some_and(|rate| rate.n() > 1) {
         return false;
     }
-    fits::<K>(budget, records, catalogue.documents, levels)
+    fits::<K>(budget, records, extent, levels)
 }
 
 /// Whether this number of records fits in memory in a few passes.
-pub(crate) fn fits<K: Key>(budget: &Budget, records: u64, documents: u64, levels: usize) -> bool {
+pub(crate) fn fits<K: Key>(budget: &Budget, records: u64, extent: Extent, levels: usize) -> bool {
     let most = (MOST_PASSES * budget.threads as u64).min(MOST_PASSES_OF_ALL);
-    passes::<K>(budget, records, documents, levels)
+    passes::<K>(budget, records, extent, levels)
         .is_some_and(|passes| u64::from(ranges_of(records)).div_ceil(passes.ranges.into()) <= most)
 }
 
@@ -114,10 +115,10 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
     let Some(sample) = workspace.manifest.get::<SampleEntry>().cloned() else {
         return Ok(false);
     };
-    let documents = Catalogue::stats(workspace)?.documents;
+    let extent = Catalogue::extent(workspace)?;
     let records = sample.stats.sampled;
     let levels = sample.sizes.len();
-    let Some(passes) = passes::<K>(&context.budget, records, documents, levels) else {
+    let Some(passes) = passes::<K>(&context.budget, records, extent, levels) else {
         return Ok(false);
     };
     context
@@ -149,6 +150,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         collection: &workspace.path("collection"),
         out: &workspace.path("postings"),
         parameters: workspace.collection_parameters(),
+        long: LongLists::default(),
         segments: &segments,
         stored: &Catalogue::stored(workspace)?,
         sampled: &sampled,
@@ -209,6 +211,7 @@ struct Shared<'a> {
     collection: &'a Path,
     out: &'a Path,
     parameters: u128,
+    long: LongLists,
     segments: &'a [SegmentEntry],
     stored: &'a Column,
     sampled: &'a Sampled,
@@ -221,7 +224,7 @@ struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    fn finish<K: Key>(&self, writer: RangeWriter<K>, tasks: &Groups<'_>) -> Result<()> {
+    fn finish<K: Key>(&self, writer: RangeWriter<'_, K>, tasks: &Groups<'_>) -> Result<()> {
         self.stop.check(STAGE)?;
         self.done.fetch_add(writer.records(), Ordering::Relaxed);
         tasks.finished(writer.finish()?);
@@ -236,7 +239,7 @@ struct Worker<'a, 's, K> {
     profiles: Option<Collector<'s, K>>,
 }
 
-impl<K: Key> Worker<'_, '_, K> {
+impl<'a, K: Key> Worker<'a, '_, K> {
     /// Collects the records of a group of ranges, sorts them, and writes their postings.
     fn group(&mut self, first: u32, last: u32) -> Result<()> {
         let shared = self.shared;
@@ -264,9 +267,10 @@ impl<K: Key> Worker<'_, '_, K> {
     /// Writes the records of the buffer, range by range.
     fn write(&mut self, first: u32, last: u32) -> Result<()> {
         let (shared, tasks, profiles) = (self.shared, self.tasks, &mut self.profiles);
-        let create = |range| RangeWriter::<K>::create(shared.out, shared.parameters, range);
+        let create =
+            |range| RangeWriter::<K>::create(shared.out, shared.parameters, range, &shared.long);
         let mut writer = create(first)?;
-        let next_range = |writer: &mut RangeWriter<K>| {
+        let next_range = |writer: &mut RangeWriter<'a, K>| {
             let next = create(writer.range() + 1)?;
             shared.finish(std::mem::replace(writer, next), tasks)
         };
@@ -301,7 +305,7 @@ impl<K: Key> Worker<'_, '_, K> {
             let (least, most) = shared.sampled.rate(document).bounds::<K>();
             let (least, most) = (least.max(low), most.min(high));
             let mut room = true;
-            let stored = shared.stored.0[document as usize];
+            let stored = shared.stored.at(document);
             sets.next_within(stored, (least, most), |keys| {
                 if own == 0 || !room {
                     return Ok(());

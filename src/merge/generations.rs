@@ -10,6 +10,7 @@ use crate::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter};
 use crate::store::disk;
 use crate::{Error, Result, limits};
 
+use super::ranges::LongLists;
 use super::{Batches, LoserTree, Merged};
 
 /// What a merge does with two records of one key.
@@ -113,7 +114,8 @@ fn keep<K: Key>(
     cursors: Vec<RunCursor<'_, K>>,
     out: &mut RunWriter<K>,
 ) -> Result<()> {
-    let mut batches = Batches::new(cursors);
+    let long = LongLists::default();
+    let mut batches = Batches::new(cursors, &long);
     while let Some(batch) = batches.next()? {
         how.stop.check(how.stage)?;
         match batch {
@@ -123,7 +125,7 @@ fn keep<K: Key>(
                 }
             }
             Merged::Key(key, values) => {
-                for &value in values {
+                for &value in &*values {
                     out.push(Record { key, value })?;
                 }
             }

@@ -39,7 +39,8 @@
 //! # Cost
 //! Memory, for each thread: one decoded block of each run; room for the same number of records in a
 //! batch (about 4,096 if the keys are random, and for any keys at most what the blocks hold); and
-//! the longest posting list (at most 4 bytes per document). Each record is read once, and written
+//! posting lists of up to 262,144 documents. Once for all threads: a longer list, with 5 bytes per
+//! document. Each record is read once, and written
 //! and read once more for each generation.
 //!
 //! # Where we depart from the source
@@ -63,7 +64,7 @@ pub use generations::{Combine, Generations, fan_in, merge_generations};
 pub use losers::LoserTree;
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
 pub(crate) use profile::profile_bytes;
-pub use ranges::{MergeStats, PostingsEntry};
+pub use ranges::{LongLists, MergeStats, PostingsEntry};
 pub use stage::run;
 pub(crate) use stage::runs_at_once;
 

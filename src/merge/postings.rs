@@ -95,6 +95,18 @@ impl<K: Key> PostingsWriter<K> {
         Ok(())
     }
 
+    /// Appends a list as a block of its own, and keeps no memory for it.
+    pub(super) fn push_alone(&mut self, key: K, documents: Vec<u32>) -> Result<()> {
+        self.flush()?;
+        self.block.keys.push(key);
+        self.block.lengths.push(documents.len() as u32);
+        self.block.documents = documents;
+        self.flush()?;
+        self.block.documents = Vec::new();
+        (self.body, self.packed) = (Vec::new(), Vec::new());
+        Ok(())
+    }
+
     fn flush(&mut self) -> Result<()> {
         if self.block.keys.is_empty() {
             return Ok(());
@@ -105,18 +117,28 @@ impl<K: Key> PostingsWriter<K> {
             .pack(self.block.keys.iter().copied(), &mut self.body);
         pack_u32(&self.block.lengths, &mut self.body);
         // First documents and gaps are separate columns, because each column has its own width.
-        self.gaps.clear();
-        let mut firsts = Vec::with_capacity(lists);
-        let mut rest = &self.block.documents[..];
-        for &length in &self.block.lengths {
-            let (list, after) = rest.split_at(length as usize);
-            rest = after;
-            firsts.push(list[0]);
-            self.gaps
-                .extend(list.windows(2).map(|pair| pair[1] - pair[0]));
+        if lists == 1 {
+            // In place, because the list may be long.
+            let list = &mut self.block.documents;
+            pack_u32(&list[..1], &mut self.body);
+            for at in 1..list.len() {
+                list[at - 1] = list[at] - list[at - 1];
+            }
+            pack_u32(&list[..list.len() - 1], &mut self.body);
+        } else {
+            self.gaps.clear();
+            let mut firsts = Vec::with_capacity(lists);
+            let mut rest = &self.block.documents[..];
+            for &length in &self.block.lengths {
+                let (list, after) = rest.split_at(length as usize);
+                rest = after;
+                firsts.push(list[0]);
+                self.gaps
+                    .extend(list.windows(2).map(|pair| pair[1] - pair[0]));
+            }
+            pack_u32(&firsts, &mut self.body);
+            pack_u32(&self.gaps, &mut self.body);
         }
-        pack_u32(&firsts, &mut self.body);
-        pack_u32(&self.gaps, &mut self.body);
         let mut codec = CODEC_PACKED;
         let raw = self.body.len();
         if let Some(compressor) = &mut self.compressor {

@@ -9,6 +9,7 @@ use crate::workspace::{StageRecord, Workspace};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,32 @@ const MOST_RANGES: u64 = 1024;
 const ZSTD_LEVEL: i32 = 1;
 /// Memory of a thread's writer and compressor.
 pub(super) const WORKER_BYTES: u64 = 4 << 20;
+
+/// From this number of documents on, a list is long.
+pub(super) const LONG: usize = 256 << 10;
+
+/// Lets one thread at a time hold a long list. A list can name every document of the collection, and
+/// without this the budget would have to count such a list for each thread.
+#[derive(Debug, Default)]
+pub struct LongLists(Mutex<()>);
+
+impl LongLists {
+    /// Waits until no other thread holds a long list.
+    pub(super) fn enter(&self) -> MutexGuard<'_, ()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The most bytes of the lists that threads make at the same time. A list is collected, copied into a
+/// block of postings and turned into gaps; a long one is collected once, and packed.
+pub(super) fn list_bytes(documents: u64, threads: u64) -> u64 {
+    let long = if documents < LONG as u64 {
+        0
+    } else {
+        documents * 5
+    };
+    threads * documents.min(LONG as u64) * 12 + long
+}
 
 /// Counters of the merge. Records = entries + singles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,8 +116,9 @@ pub(super) fn bounds<K: Key>(ranges: u32, range: u32) -> (K, K) {
 }
 
 /// Writes the postings of a range, and counts them.
-pub(super) struct RangeWriter<K> {
+pub(super) struct RangeWriter<'a, K> {
     range: u32,
+    long: &'a LongLists,
     writer: PostingsWriter<K>,
     stats: MergeStats,
 }
@@ -102,31 +130,56 @@ pub(super) struct MergedRange {
     stats: MergeStats,
 }
 
-impl<K: Key> RangeWriter<K> {
-    pub(super) fn create(out: &Path, parameters: u128, range: u32) -> Result<Self> {
+impl<'a, K: Key> RangeWriter<'a, K> {
+    pub(super) fn create(
+        out: &Path,
+        parameters: u128,
+        range: u32,
+        long: &'a LongLists,
+    ) -> Result<Self> {
         Ok(RangeWriter {
             range,
+            long,
             writer: PostingsWriter::create(out, parameters, range.into(), Some(ZSTD_LEVEL))?,
             stats: MergeStats::default(),
         })
     }
 
-    /// Takes all documents of a fingerprint.
+    /// Counts a list, and returns whether it is shared.
     #[inline]
-    pub(super) fn push(
+    fn count(
         &mut self,
         key: K,
         documents: impl ExactSizeIterator<Item = u32> + Clone,
         profiles: &mut Option<Collector<'_, K>>,
-    ) -> Result<()> {
+    ) -> bool {
         self.stats.records += documents.len() as u64;
-        if !self.stats.list(documents.len() as u64) {
+        let shared = self.stats.list(documents.len() as u64);
+        if let Some(profiles) = profiles
+            && shared
+        {
+            profiles.list(key, documents);
+        }
+        shared
+    }
+
+    /// Takes all documents of a fingerprint. The caller is the one thread that holds a long list, if
+    /// the list is long; its memory is freed here then.
+    pub(super) fn push_list(
+        &mut self,
+        key: K,
+        list: &mut Vec<u32>,
+        profiles: &mut Option<Collector<'_, K>>,
+    ) -> Result<()> {
+        let documents = list.iter().copied();
+        if !self.count(key, documents.clone(), profiles) {
             return Ok(());
         }
-        if let Some(profiles) = profiles {
-            profiles.list(key, documents.clone());
+        if list.len() < LONG {
+            self.writer.push(key, documents)
+        } else {
+            self.writer.push_alone(key, std::mem::take(list))
         }
-        self.writer.push(key, documents)
     }
 
     /// Takes all records of some fingerprints, sorted.
@@ -137,7 +190,16 @@ impl<K: Key> RangeWriter<K> {
     ) -> Result<()> {
         for list in records.chunk_by(|a, b| a.key == b.key) {
             let documents = list.iter().map(|record| record.value);
-            self.push(list[0].key, documents, profiles)?;
+            let key = list[0].key;
+            if !self.count(key, documents.clone(), profiles) {
+                continue;
+            }
+            if list.len() < LONG {
+                self.writer.push(key, documents)?;
+            } else {
+                let _alone = self.long.enter();
+                self.writer.push_alone(key, documents.collect())?;
+            }
         }
         Ok(())
     }

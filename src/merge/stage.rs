@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::profile::{Collected, Collector, PROFILE_SHARE};
 use super::ranges::{
-    MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish, ranges_of,
+    LongLists, MergedRange, RangeWriter, WORKER_BYTES, bounds, commit_range, finish, list_bytes,
+    ranges_of,
 };
 use super::{
     Batches, Combine, Generations, MergeStats, Merged, PostingsEntry, STAGE, fan_in,
@@ -29,8 +30,7 @@ pub(crate) fn runs_at_once<K: Key>(
     limit: Option<usize>,
 ) -> Result<usize> {
     let threads = budget.threads as u64;
-    // A posting list can name every document; it is built and then copied into its block.
-    let fixed = PROCESS_BYTES + threads * (WORKER_BYTES + documents * 8);
+    let fixed = PROCESS_BYTES + threads * WORKER_BYTES + list_bytes(documents, threads);
     let memory = budget.memory.0.saturating_sub(fixed);
     let fan_in = fan_in::<K>(budget.memory, memory, threads)?;
     Ok(limit.unwrap_or(fan_in).clamp(2, fan_in.max(2)))
@@ -95,6 +95,7 @@ pub fn run<K: Key>(
         files: &files,
         out: &out,
         parameters,
+        long: LongLists::default(),
         ranges,
         stop: context.stop,
         done: &done,
@@ -133,13 +134,14 @@ fn fan_in_and_profiles<K: Key>(
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<(usize, bool)> {
-    let documents = Catalogue::stats(workspace)?.documents;
+    let extent = Catalogue::extent(workspace)?;
+    let documents = extent.documents;
     let levels = workspace.manifest.get::<SampleEntry>();
     let levels = levels.map_or(1, |sample| sample.sizes.len());
     let (memory, threads) = (context.budget.memory.0, context.budget.threads as u64);
     // Profiles are counted during the merge if they do not take memory from it.
     let profiles =
-        Sampled::bytes(levels, documents) + threads * Collector::<K>::bytes(documents, levels);
+        Sampled::bytes(levels, extent) + threads * Collector::<K>::bytes(documents, levels);
     let fresh = !workspace.manifest.has::<PostingsEntry>();
     if fresh && profiles <= memory / PROFILE_SHARE {
         let budget = Budget {
@@ -150,7 +152,19 @@ fn fan_in_and_profiles<K: Key>(
             return Ok((fan_in, true));
         }
     }
-    let fan_in = runs_at_once::<K>(&context.budget, documents, limit)?;
+    let sampled = Sampled::bytes(levels, extent);
+    let budget = Budget {
+        memory: ByteSize(memory.saturating_sub(sampled)),
+        ..context.budget
+    };
+    let fan_in = runs_at_once::<K>(&budget, documents, limit).map_err(|error| match error {
+        Error::BudgetTooSmall { least, what, .. } => Error::BudgetTooSmall {
+            given: context.budget.memory,
+            least: ByteSize(least.0 + sampled).round_up(),
+            what,
+        },
+        other => other,
+    })?;
     Ok((fan_in, false))
 }
 
@@ -189,6 +203,7 @@ struct RangeMerge<'a, K> {
     files: &'a [RunFile<K>],
     out: &'a Path,
     parameters: u128,
+    long: LongLists,
     ranges: u32,
     stop: &'a Stop,
     /// Records merged so far.
@@ -201,13 +216,13 @@ impl<K: Key> RangeMerge<'_, K> {
         let (low, high) = bounds::<K>(self.ranges, range);
         let files = self.files.iter();
         let cursors = files.map(|file| file.range(low, high));
-        let mut batches = Batches::new(cursors.collect::<Result<_>>()?);
-        let mut writer = RangeWriter::create(self.out, self.parameters, range)?;
+        let mut batches = Batches::new(cursors.collect::<Result<_>>()?, &self.long);
+        let mut writer = RangeWriter::create(self.out, self.parameters, range, &self.long)?;
         let mut reported = 0;
         while let Some(batch) = batches.next()? {
             match batch {
                 Merged::Records(records) => writer.push_records(records, profiles)?,
-                Merged::Key(key, list) => writer.push(key, list.iter().copied(), profiles)?,
+                Merged::Key(key, list) => writer.push_list(key, list, profiles)?,
             }
             let records = writer.records();
             if records - reported >= 1 << 16 {

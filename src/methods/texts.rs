@@ -10,7 +10,7 @@
 
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::{
-    Catalogue, Column, DocumentReader, DocumentRecord, SegmentEntry, TextReader,
+    Catalogue, DocumentReader, DocumentRecord, Representatives, SegmentEntry, TextReader,
 };
 use crate::numbers::counted;
 use crate::progress::{Context, Unit, caught, joined_all};
@@ -49,7 +49,7 @@ pub(super) struct Texts<'a> {
     cost: u64,
     fixed: u64,
     window: u64,
-    representatives: Column,
+    representatives: Representatives,
 }
 
 impl<'a> Texts<'a> {
@@ -113,7 +113,7 @@ impl<'a> Texts<'a> {
                 let length = texts.next_length()?;
                 let length = length.ok_or_else(|| missing_text(texts.path(), at))?;
                 // A document without words has no features, so it equals no other.
-                let takes_part = self.representatives.0.get(at as usize) == Some(&at);
+                let takes_part = self.representatives.has(at);
                 if takes_part && document.words > 0 {
                     if bytes.len() as u64 + length > self.window && !waiting.is_empty() {
                         self.window(

@@ -44,7 +44,7 @@
 
 use crate::budget::{Budget, ByteSize, Disk};
 use crate::collection::{
-    self, Catalogue, CatalogueEntry, CollectionConfig, TEXT_BLOCK_BYTES, TEXT_ZSTD_LEVEL,
+    self, Catalogue, CatalogueEntry, CollectionConfig, Extent, TEXT_BLOCK_BYTES, TEXT_ZSTD_LEVEL,
 };
 use crate::ids::{FingerprintKind, Key};
 use crate::merge::PostingsEntry;
@@ -187,9 +187,8 @@ fn of_inputs<K: Key>(
     let after = match parameters {
         Some(parameters) => {
             let mut merging = volume.merging::<K>(&context.budget, 1, parameters.fan_in);
-            let (records, documents) = (volume.records, volume.documents);
             if parameters.spill == Spill::Auto
-                && merge::direct::fits::<K>(&context.budget, records, documents, 1)
+                && merge::direct::fits::<K>(&context.budget, volume.records, volume.extent(), 1)
             {
                 (merging.runs, merging.extra) = (0, 0);
             }
@@ -376,6 +375,13 @@ impl Volume {
         self.stored * self.key_bytes + self.documents * DOCUMENT_BYTES + self.names + self.text
     }
 
+    fn extent(&self) -> Extent {
+        Extent {
+            documents: self.documents,
+            fingerprints: self.stored,
+        }
+    }
+
     fn catalogue(&self) -> u64 {
         self.documents * CATALOGUE_BYTES + self.names
     }
@@ -400,7 +406,8 @@ impl Volume {
     /// for them, they refuse it themselves.
     fn merging<K: Key>(&self, budget: &Budget, levels: usize, limit: Option<usize>) -> Merging {
         let (documents, records) = (self.documents, self.records);
-        let run = sort::run_records::<K>(budget, documents, levels, records).unwrap_or(1) as u64;
+        let run = sort::run_records::<K>(budget, self.extent(), levels, records);
+        let run = run.unwrap_or(1) as u64;
         let runs = self.runs(run);
         let fan_in = merge::runs_at_once::<K>(budget, documents, limit).unwrap_or(usize::MAX);
         // The last run of each worker is not full.

@@ -2,7 +2,9 @@
 
 use crate::Result;
 use crate::budget::ByteSize;
-use crate::collection::{self, Catalogue, Column, DocumentReader, SegmentEntry, SetReader};
+use crate::collection::{
+    self, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader,
+};
 use crate::ids::Key;
 use crate::measure::{Criterion, Measure};
 use crate::progress::{Context, caught, joined_all};
@@ -34,7 +36,7 @@ pub(super) struct Asked {
 pub(super) struct QueryBatch<'a, K> {
     workspace: &'a Workspace,
     config: &'a QueryConfig,
-    representatives: Column,
+    representatives: Representatives,
     stored: Column,
     queries: Vec<Asked>,
     /// The keys of each query, little-endian, and the end of each query's keys.
@@ -431,10 +433,9 @@ impl<K: Key> Look<'_, '_, K> {
             if number.is_multiple_of(1024) {
                 context.stop.check(STAGE)?;
             }
-            let at = number as usize;
-            let takes_part = batch.representatives.0.get(at) == Some(&number);
-            let size = batch.stored.0.get(at);
-            let size = *size.ok_or_else(|| documents.not_catalogued(number))?;
+            let takes_part = batch.representatives.has(number);
+            let size = batch.stored.get(number);
+            let size = size.ok_or_else(|| documents.not_catalogued(number))?;
             set.clear();
             sets.next(size, |keys| {
                 if takes_part {

@@ -108,10 +108,11 @@ pub fn graph(
         });
     }
     let measure = pairs.config.measure;
-    let documents = Catalogue::stats(workspace)?.documents;
+    let extent = Catalogue::extent(workspace)?;
+    let documents = extent.documents;
     let sample = workspace.manifest.get::<SampleEntry>();
     let levels = sample.map_or(1, |sample| sample.sizes.len());
-    let sizes = Sampled::bytes_for(measure, levels, documents);
+    let sizes = Sampled::bytes_for(measure, levels, extent);
     let least = ByteSize(PROCESS_BYTES + FIXED_BYTES + documents / 8 + sizes);
     context.budget.require(least, || {
         format!("a graph of {}", counted(documents, "document"))

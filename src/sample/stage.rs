@@ -1,7 +1,7 @@
 //! Computes and loads the sizes of the samples.
 
 use crate::budget::ByteSize;
-use crate::collection::{self, Catalogue, Column, SetReader, each_document};
+use crate::collection::{self, Catalogue, Column, ColumnBuilder, Extent, SetReader, each_document};
 use crate::ids::Key;
 use crate::measure::Measure;
 use crate::numbers::counted;
@@ -42,14 +42,15 @@ pub struct Sampled {
     /// The file of each column of sizes.
     files: Vec<PathBuf>,
     /// Length of each document in words, if the measure uses it ([`Measure::of_words`]).
-    words: Option<Vec<u32>>,
+    words: Option<Column>,
 }
 
 impl Sampled {
-    /// Bytes of memory for this number of documents.
+    /// Bytes of memory for a collection of this extent.
     #[must_use]
-    pub fn bytes(levels: usize, documents: u64) -> u64 {
-        documents * 4 * levels as u64 + if levels > 1 { documents } else { 0 }
+    pub fn bytes(levels: usize, extent: Extent) -> u64 {
+        let level = if levels > 1 { extent.documents } else { 0 };
+        extent.column_bytes() * levels as u64 + level
     }
 
     /// Reads the sizes of a committed sample.
@@ -90,32 +91,36 @@ impl Sampled {
 
     fn take_words(&mut self, workspace: &Workspace, measure: Measure) -> Result<()> {
         if measure.of_words() {
-            let mut words = Vec::with_capacity(self.documents());
+            let mut words = ColumnBuilder::default();
             each_document(workspace, |_, document| {
                 words.push(u32::try_from(document.words).unwrap_or(u32::MAX));
                 Ok(())
             })?;
-            self.words = Some(words);
+            self.words = Some(words.finish());
         }
         Ok(())
     }
 
     /// Like [`Sampled::bytes`], with the lengths in words if `measure` uses them.
     #[must_use]
-    pub fn bytes_for(measure: Measure, levels: usize, documents: u64) -> u64 {
-        let words = if measure.of_words() { documents * 4 } else { 0 };
-        Sampled::bytes(levels, documents) + words
+    pub fn bytes_for(measure: Measure, levels: usize, extent: Extent) -> u64 {
+        let words = if measure.of_words() {
+            Column::most_bytes(extent.documents, u64::MAX)
+        } else {
+            0
+        };
+        Sampled::bytes(levels, extent) + words
     }
 
     /// The sizes of the full sets instead of the sizes of samples.
     pub fn of_full_sets(workspace: &Workspace) -> Result<Sampled> {
         let mut sizes = Catalogue::stored(workspace)?;
-        let representatives = Catalogue::representatives(workspace)?;
-        for (document, size) in sizes.0.iter_mut().enumerate() {
-            if representatives.0.get(document) != Some(&(document as u32)) {
-                *size = 0;
+        Catalogue::each_representative(workspace, |document, first| {
+            if first != document && sizes.get(document).is_some() {
+                sizes.set(document, 0);
             }
-        }
+            Ok(())
+        })?;
         let groups = collection::config(&workspace.manifest).size_groups.count();
         Ok(Sampled {
             levels: Sampling::Full.levels(groups),
@@ -129,7 +134,7 @@ impl Sampled {
     /// The number of documents.
     #[must_use]
     pub fn documents(&self) -> usize {
-        self.sizes.first().map_or(0, |s| s.0.len())
+        self.sizes.first().map_or(0, Column::len)
     }
 
     /// The ratios, finest first.
@@ -144,11 +149,17 @@ impl Sampled {
         &self.files[level]
     }
 
+    /// The sizes at each level.
+    #[must_use]
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.sizes
+    }
+
     /// Size of a document's sample at a level; 0 if the level is finer than the document's own.
     #[must_use]
     #[inline]
     pub fn at(&self, level: usize, document: u32) -> u32 {
-        self.sizes[level].0[document as usize]
+        self.sizes[level].at(document)
     }
 
     /// The level of a document.
@@ -170,7 +181,7 @@ impl Sampled {
     #[must_use]
     #[inline]
     pub fn own(&self, document: u32) -> u32 {
-        self.sizes[self.level(document)].0[document as usize]
+        self.sizes[self.level(document)].at(document)
     }
 
     /// The value that the measure uses for a document at a level: the size of its sample, or its
@@ -179,7 +190,7 @@ impl Sampled {
     #[inline]
     pub fn measured_at(&self, level: usize, document: u32) -> u32 {
         match &self.words {
-            Some(words) => words[document as usize],
+            Some(words) => words.at(document),
             None => self.at(level, document),
         }
     }
@@ -190,7 +201,7 @@ impl Sampled {
     #[inline]
     pub fn measured(&self, a: u32, b: u32) -> (u32, u32) {
         match &self.words {
-            Some(words) => (words[a as usize], words[b as usize]),
+            Some(words) => (words.at(a), words.at(b)),
             None => self.sizes(a, b),
         }
     }
@@ -201,8 +212,8 @@ impl Sampled {
     #[inline]
     pub fn sizes(&self, a: u32, b: u32) -> (u32, u32) {
         let level = self.level(a).max(self.level(b));
-        let sizes = &self.sizes[level].0;
-        (sizes[a as usize], sizes[b as usize])
+        let sizes = &self.sizes[level];
+        (sizes.at(a), sizes.at(b))
     }
 }
 
@@ -239,18 +250,32 @@ pub fn run<K: Key>(
         .start(STAGE, Unit::Count("documents"), Some(documents));
     let levels = sampling.levels(collection::config(&workspace.manifest).size_groups.count());
     let count = levels.rates.len();
-    let least = ByteSize(FIXED_BYTES + documents * 8 + Sampled::bytes(count, documents));
+    let of_levels = if count > 1 { documents } else { 0 };
+    let least = ByteSize(FIXED_BYTES + of_levels);
     context.budget.require(least, || {
         format!("sampling {}", counted(documents, "document"))
     })?;
     let level = levels_of_documents(workspace, &levels)?;
-    let representatives = Catalogue::representatives(workspace)?;
-    let stored = Catalogue::stored(workspace)?;
+    // Everything is read and written in the order of the documents, so no column is in memory.
+    let mut representatives = Catalogue::representatives_in_order(workspace)?;
+    let mut all_stored = Catalogue::stored_in_order(workspace)?;
     let mut stats = SampleStats::default();
-    let mut sizes = vec![Vec::with_capacity(documents as usize); count];
+    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
+    let writers = (0..count as u64).map(|number| {
+        let header = Header {
+            kind: Kind::Column,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes: 4,
+        };
+        PartWriter::create(&directory, &header)
+    });
+    let mut writers = writers.collect::<Result<Vec<_>>>()?;
     let all = levels.rates == [Rate::FULL] && sampling.most_per_document().is_none();
     let bounds: Vec<(K, K)> = levels.rates.iter().map(|rate| rate.bounds()).collect();
     let mut document = 0u32;
+    let mut inside = vec![0u32; count];
     for segment in collection::segments(&workspace.manifest) {
         let mut sets = (!all)
             .then(|| SetReader::<K>::of(workspace, segment))
@@ -260,11 +285,18 @@ pub fn run<K: Key>(
                 context.stop.check(STAGE)?;
                 context.progress.at(document.into());
             }
-            let at = document as usize;
-            let takes_part = representatives.0[at] == document;
-            let stored = stored.0[at];
-            let own = level.get(at).map_or(0, |&l| usize::from(l));
-            let mut inside = vec![0u32; count];
+            let (Some(first), Some(stored)) = (representatives.next()?, all_stored.next()?) else {
+                return Err(Error::Corrupt {
+                    path: Catalogue::stored_file(workspace)?,
+                    offset_bytes: None,
+                    what: "numbers in the column".into(),
+                    expected: format!("{documents}, one for each document"),
+                    found: document.to_string(),
+                });
+            };
+            let takes_part = first == document;
+            let own = level.get(document as usize).map_or(0, |&l| usize::from(l));
+            inside.fill(0);
             if let Some(sets) = &mut sets {
                 sets.next(stored, |keys| {
                     for (n, &(low, high)) in inside.iter_mut().zip(&bounds).skip(own) {
@@ -277,11 +309,12 @@ pub fn run<K: Key>(
             } else {
                 inside[0] = stored;
             }
-            for (sizes, n) in sizes.iter_mut().zip(&mut inside) {
+            for (writer, n) in writers.iter_mut().zip(&mut inside) {
                 *n = sampling
                     .most_per_document()
                     .map_or(*n, |most| (*n).min(most));
-                sizes.push(if takes_part { *n } else { 0 });
+                let size = if takes_part { *n } else { 0 };
+                writer.put(&size.to_le_bytes())?;
             }
             if takes_part {
                 stats.shingles += u64::from(stored);
@@ -294,26 +327,12 @@ pub fn run<K: Key>(
             sets.finish()?;
         }
     }
-    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
-    let mut parts = Vec::new();
-    let mut bytes = Vec::new();
-    for (number, column) in sizes.iter().enumerate() {
-        let number = number as u64;
-        let header = Header {
-            kind: Kind::Column,
-            version: VERSION,
-            parameters,
-            number,
-            key_bytes: 4,
-        };
-        let mut part = PartWriter::create(&directory, &header)?;
-        for piece in column.chunks(16 << 10) {
-            bytes.clear();
-            bytes.extend(piece.iter().flat_map(|n| n.to_le_bytes()));
-            part.put(&bytes)?;
-        }
-        parts.push(part.finish(column.len() as u64, 0, 0)?);
-    }
+    representatives.finish()?;
+    all_stored.finish()?;
+    let parts = writers
+        .into_iter()
+        .map(|writer| writer.finish(documents, 0, 0))
+        .collect::<Result<_>>()?;
     workspace.manifest.set(SampleEntry {
         digest,
         sampling: sampling.clone(),

@@ -1,7 +1,7 @@
 //! Forms sorted runs from the collection.
 
 use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
-use crate::collection::{self, Catalogue, Column, SegmentEntry, SetReader};
+use crate::collection::{self, Catalogue, Column, Extent, SegmentEntry, SetReader};
 use crate::ids::Key;
 use crate::numbers::counted;
 use crate::progress::{Context, Stop, Unit};
@@ -75,13 +75,15 @@ struct RunPlan<'a> {
 /// The most records in a run: the capacity of one thread's buffer.
 pub(crate) fn run_records<K: Key>(
     budget: &Budget,
-    documents: u64,
+    extent: Extent,
     levels: usize,
     records: u64,
 ) -> Result<usize> {
     let threads = budget.threads as u64;
-    let fixed =
-        PROCESS_BYTES + documents * 4 + Sampled::bytes(levels, documents) + threads * WORKER_BYTES;
+    let fixed = PROCESS_BYTES
+        + extent.column_bytes()
+        + Sampled::bytes(levels, extent)
+        + threads * WORKER_BYTES;
     let least = ByteSize(fixed + threads * Buffer::<K>::bytes(LEAST_RECORDS));
     budget.require(least, || {
         format!("sorting with {}", counted(threads, "thread"))
@@ -108,9 +110,9 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
         .get::<SampleEntry>()
         .cloned()
         .ok_or_else(missing)?;
-    let documents = Catalogue::stats(workspace)?.documents;
+    let extent = Catalogue::extent(workspace)?;
     let (levels, records) = (sample.sizes.len(), sample.stats.sampled);
-    let capacity = run_records::<K>(&context.budget, documents, levels, records)?;
+    let capacity = run_records::<K>(&context.budget, extent, levels, records)?;
     context
         .progress
         .start(STAGE, Unit::Count("records"), Some(records));
@@ -222,7 +224,7 @@ impl<'a, K: Key> Worker<'a, K> {
             if document.is_multiple_of(1024) {
                 self.stop.check(STAGE)?;
             }
-            let stored = plan.stored.0[document as usize];
+            let stored = plan.stored.at(document);
             if !wanted(document) {
                 sets.next(stored, |_: &[K]| Ok(()))?;
                 continue;

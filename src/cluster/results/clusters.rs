@@ -2,15 +2,16 @@
 
 use crate::Result;
 use crate::budget::ByteSize;
-use crate::collection::Names;
+use crate::collection::{Catalogue, Names};
 use crate::measure::Measure;
 use crate::progress::Context;
+use crate::sample::Sampled;
 use crate::store::disk::AtomicFile;
 use crate::store::{Tagged, sort_tagged};
 use crate::workspace::{ResultFile, Workspace};
 use std::fmt::Write;
 
-use super::components::{Components, NO_CLUSTER, RootPair};
+use super::components::{Components, WithRoot};
 use super::lines::{finished, json};
 
 /// A document in a cluster.
@@ -61,28 +62,22 @@ impl Likeness {
 /// Passes the members of all clusters to `take`. They come from a sort by root and document.
 pub(super) fn each_member(
     workspace: &Workspace,
-    components: &Components,
-    pairs_with_root: &[RootPair],
+    (components, with_root): (&Components, &WithRoot),
+    sampled: &Sampled,
     memory: ByteSize,
     context: &Context<'_>,
     mut take: impl FnMut(&Member) -> Result<()>,
 ) -> Result<()> {
-    let Components {
-        roots,
-        firsts,
-        numbers,
-    } = components;
     let likeness = |root: u32, first: u32| {
         if first == root {
             return Likeness::Equal;
         }
-        match pairs_with_root.binary_search_by_key(&first, |pair| pair.document) {
-            Ok(at) => {
-                let pair = &pairs_with_root[at];
-                Likeness::Pair(pair.amount.into(), pair.root_size.into(), pair.size.into())
-            }
-            Err(_) => Likeness::Unlisted,
-        }
+        with_root
+            .amount(first)
+            .map_or(Likeness::Unlisted, |amount| {
+                let (root_size, size) = sampled.measured(root, first);
+                Likeness::Pair(amount.into(), root_size.into(), size.into())
+            })
     };
     let scratch = workspace.scratch(context)?;
     sort_tagged(
@@ -90,21 +85,21 @@ pub(super) fn each_member(
         "clusters",
         memory,
         |push| {
-            for (document, (&first, &root)) in (0..).zip(firsts.0.iter().zip(roots)) {
-                if numbers[root as usize] != NO_CLUSTER {
-                    push(Tagged {
-                        key: root.into(),
-                        document,
-                        extra: first,
-                    })?;
-                }
-            }
-            Ok(())
+            Catalogue::each_representative(workspace, |document, first| {
+                let Some((root, _)) = components.cluster(document) else {
+                    return Ok(());
+                };
+                push(Tagged {
+                    key: root.into(),
+                    document,
+                    extra: first,
+                })
+            })
         },
         |member| {
             let (root, document, first) = (member.key as u32, member.document, member.extra);
             take(&Member {
-                cluster: numbers[root as usize],
+                cluster: components.cluster(root).map_or(0, |(_, number)| number),
                 root,
                 document,
                 kind: match document {
@@ -119,35 +114,29 @@ pub(super) fn each_member(
     Ok(())
 }
 
-/// Writes a line for each cluster. Returns the file and the number of clusters of exact duplicates
-/// only.
+/// Writes a line for each cluster. Returns the file, the number of clusters of exact duplicates only,
+/// and the size of the largest cluster.
 pub(super) fn write_clusters(
     workspace: &Workspace,
-    components: &Components,
-    (names, measure): (&Names, Measure),
-    pairs_with_root: &[RootPair],
+    of: (&Components, &WithRoot),
+    (names, sampled, measure): (&Names, &Sampled, Measure),
     memory: ByteSize,
     context: &Context<'_>,
-) -> Result<(ResultFile, u64)> {
+) -> Result<(ResultFile, u64, u64)> {
     let mut file = ClusterFile {
         out: AtomicFile::create(&workspace.directory().join("clusters.jsonl"))?,
         names,
         measure,
         open: None,
         exact_only: 0,
+        largest: 0,
         line: String::new(),
     };
     let take = |member: &Member| file.push(member);
-    each_member(
-        workspace,
-        components,
-        pairs_with_root,
-        memory,
-        context,
-        take,
-    )?;
+    each_member(workspace, of, sampled, memory, context, take)?;
     file.close()?;
-    Ok((finished("clusters.jsonl", file.out)?, file.exact_only))
+    let written = finished("clusters.jsonl", file.out)?;
+    Ok((written, file.exact_only, file.largest))
 }
 
 struct ClusterFile<'a> {
@@ -157,12 +146,15 @@ struct ClusterFile<'a> {
     open: Option<OpenCluster>,
     /// Clusters of exact duplicates only.
     exact_only: u64,
+    /// Members of the largest cluster.
+    largest: u64,
     line: String,
 }
 
 /// The cluster whose line is being written.
 struct OpenCluster {
     root: u32,
+    members: u64,
     /// Whether it has a member that is no exact duplicate of another one.
     near: bool,
 }
@@ -177,7 +169,11 @@ impl ClusterFile<'_> {
             Some(open) if open.root == root => self.line.push(','),
             _ => {
                 self.close()?;
-                self.open = Some(OpenCluster { root, near: false });
+                self.open = Some(OpenCluster {
+                    root,
+                    members: 0,
+                    near: false,
+                });
                 let docno = json(self.names.get(root)?);
                 let id = member.cluster;
                 let _ = write!(
@@ -189,6 +185,7 @@ impl ClusterFile<'_> {
         let kind = member.kind;
         if let Some(open) = &mut self.open {
             open.near |= kind == "near";
+            open.members += 1;
         }
         let docno = json(self.names.get(member.document)?);
         let column = self.measure.column();
@@ -206,6 +203,7 @@ impl ClusterFile<'_> {
             return Ok(());
         };
         self.exact_only += u64::from(!open.near);
+        self.largest = self.largest.max(open.members);
         self.out.put(b"]}\n")
     }
 }

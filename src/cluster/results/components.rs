@@ -1,7 +1,7 @@
 //! Which cluster each document is in.
 
 use crate::Result;
-use crate::collection::{Catalogue, Column};
+use crate::collection::Catalogue;
 use crate::join::{JoinConfig, Pairs, each_pair};
 use crate::progress::Context;
 use crate::sample::Sampled;
@@ -10,18 +10,12 @@ use crate::workspace::Workspace;
 
 use super::{ClusterStats, STAGE};
 
-/// Marks a document that is in no cluster.
-pub(super) const NO_CLUSTER: u32 = u32::MAX;
-
 /// The connected components of the pairs and of the exact duplicates. A component of two documents
 /// or more is a cluster, and its least document is its root: the representative.
 pub(super) struct Components {
     /// The root of each document.
     pub(super) roots: Vec<u32>,
-    /// For each document, the first document with the same MD5.
-    pub(super) firsts: Column,
-    /// The number of the cluster of each root; [`NO_CLUSTER`] for the other documents.
-    pub(super) numbers: Vec<u32>,
+    numbers: Numbers,
 }
 
 impl Components {
@@ -32,8 +26,7 @@ impl Components {
         stats: &mut ClusterStats,
         context: &Context<'_>,
     ) -> Result<Components> {
-        let firsts = Catalogue::representatives(workspace)?;
-        let mut sets = UnionFind::new(firsts.0.len() as u32);
+        let mut sets = UnionFind::new(Catalogue::stats(workspace)?.documents as u32);
         let mut pairs = 0u64;
         each_pair(workspace, |pair| {
             if pairs.is_multiple_of(4096) {
@@ -43,54 +36,33 @@ impl Components {
             sets.union(pair.a, pair.b);
             Ok(())
         })?;
-        for (document, &first) in firsts.0.iter().enumerate() {
-            sets.union(first, document as u32);
-        }
-        // The sizes of the components, then the numbers of those of two documents or more.
+        Catalogue::each_representative(workspace, |document, first| {
+            sets.union(first, document);
+            Ok(())
+        })?;
         let roots = sets.roots();
-        let mut numbers = vec![0u32; roots.len()];
-        for &root in &roots {
-            numbers[root as usize] += 1;
-        }
-        let mut next = 0u32;
-        for size in &mut numbers {
-            if *size >= 2 {
-                stats.clusters += 1;
-                stats.documents += u64::from(*size);
-                stats.largest = stats.largest.max((*size).into());
-                *size = next;
-                next += 1;
-            } else {
-                *size = NO_CLUSTER;
-            }
-        }
+        let numbers = Numbers::of(&roots);
+        stats.clusters = numbers.count();
+        let in_cluster = |root: &&u32| numbers.get(**root).is_some();
+        stats.documents = roots.iter().filter(in_cluster).count() as u64;
         stats.redundant = stats.documents - stats.clusters;
-        Ok(Components {
-            roots,
-            firsts,
-            numbers,
-        })
+        Ok(Components { roots, numbers })
     }
 
-    /// The first document with the same MD5, and the number of the cluster.
-    pub(super) fn place(&self, document: u32) -> (u32, u32) {
+    /// The root and the number of the cluster of a document; `None` if it is in no cluster.
+    pub(super) fn cluster(&self, document: u32) -> Option<(u32, u32)> {
         let root = self.roots[document as usize];
-        (
-            self.firsts.0[document as usize],
-            self.numbers[root as usize],
-        )
+        Some((root, self.numbers.get(root)?))
     }
 
-    /// The pairs of a document and the root of its cluster, sorted by document. There are at most
-    /// `linked` of them, because a document is in at most one pair with its root.
-    pub(super) fn pairs_with_root(
+    /// For each document, the amount of its pair with the root of its cluster.
+    pub(super) fn with_root(
         &self,
         workspace: &Workspace,
         config: &JoinConfig,
         sampled: &Sampled,
-        linked: u64,
-    ) -> Result<Vec<RootPair>> {
-        let mut pairs: Vec<RootPair> = Vec::with_capacity(linked as usize);
+    ) -> Result<WithRoot> {
+        let mut amounts = vec![UNLISTED; self.roots.len()];
         let criterion = config.criterion();
         each_pair(workspace, |pair| {
             let (a, b) = sampled.measured(pair.a, pair.b);
@@ -100,43 +72,110 @@ impl Components {
                     || criterion.reached(pair.shared.into(), a.into(), b.into())
             };
             if self.roots[pair.a as usize] == pair.a && reached() {
-                pairs.push(RootPair {
-                    document: pair.b,
-                    amount: pair.stored_amount(config.measure),
-                    root_size: a,
-                    size: b,
-                });
+                amounts[pair.b as usize] = pair.stored_amount(config.measure);
             }
             Ok(())
         })?;
-        pairs.sort_unstable_by_key(|pair| pair.document);
-        Ok(pairs)
+        Ok(WithRoot(amounts))
     }
 }
 
-/// A pair of a document and the root of its cluster.
-pub(super) struct RootPair {
-    pub(super) document: u32,
-    /// The amount that the measure is computed from.
-    pub(super) amount: u32,
-    pub(super) root_size: u32,
-    pub(super) size: u32,
+/// Marks a document that is in no pair with its root. No amount is as large: a set of that size would
+/// be a document of 32 GiB.
+const UNLISTED: u32 = u32::MAX;
+
+/// By document: the amount that the measure of its pair with its root is computed from.
+pub(super) struct WithRoot(Vec<u32>);
+
+impl WithRoot {
+    /// The amount, if the two are a pair.
+    pub(super) fn amount(&self, document: u32) -> Option<u32> {
+        Some(self.0[document as usize]).filter(|&amount| amount != UNLISTED)
+    }
 }
 
-/// Memory for this number of documents, of which `linked` may have a pair with the root of their
-/// cluster.
-pub(super) fn bytes(documents: u64, linked: u64) -> u64 {
-    documents * 3 * size_of::<u32>() as u64 + linked * size_of::<RootPair>() as u64
+/// The number of the cluster of each root.
+struct Numbers {
+    /// One bit for each document, set if it is the root of a cluster.
+    roots: Vec<u64>,
+    /// For every [`STRIDE`]th word of the bits: the roots before it.
+    before: Vec<u32>,
+}
+
+const STRIDE: usize = 8;
+
+impl Numbers {
+    fn of(roots: &[u32]) -> Numbers {
+        let mut bits = vec![0u64; roots.len().div_ceil(64)];
+        for (document, &root) in roots.iter().enumerate() {
+            if root as usize != document {
+                bits[root as usize / 64] |= 1 << (root % 64);
+            }
+        }
+        let mut sum = 0;
+        let before = bits.chunks(STRIDE).map(|words| {
+            let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
+            sum += ones;
+            sum - ones
+        });
+        Numbers {
+            before: before.collect(),
+            roots: bits,
+        }
+    }
+
+    /// The number of a cluster; `None` if the document is the root of none.
+    fn get(&self, root: u32) -> Option<u32> {
+        let (word, bit) = (root as usize / 64, root % 64);
+        let at = self.roots[word];
+        if at >> bit & 1 == 0 {
+            return None;
+        }
+        let whole = &self.roots[word - word % STRIDE..word];
+        let within: u32 = whole.iter().map(|word| word.count_ones()).sum();
+        Some(self.before[word / STRIDE] + within + (at & ((1 << bit) - 1)).count_ones())
+    }
+
+    /// The number of clusters.
+    fn count(&self) -> u64 {
+        self.roots
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum()
+    }
+}
+
+/// Memory for this number of documents: roots, amounts, and the numbers of clusters.
+pub(super) fn bytes(documents: u64) -> u64 {
+    documents * 8 + documents / 5 + 64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A link took 24 bytes where 16 were counted, and a list that grows up to twice as many.
     #[test]
-    fn memory_is_counted_as_it_is_taken() {
-        assert_eq!(size_of::<RootPair>(), 16);
-        assert_eq!(bytes(1000, 600), 1000 * 12 + 600 * 16);
+    fn clusters_are_numbered_by_their_roots() {
+        for documents in [0u32, 1, 63, 64, 65, 5000] {
+            // Every third document is a root of two or three; some documents are alone.
+            let roots: Vec<u32> = (0..documents)
+                .map(|document| {
+                    if document % 7 == 0 {
+                        document
+                    } else {
+                        document - document % 3
+                    }
+                })
+                .collect();
+            let numbers = Numbers::of(&roots);
+            let mut next = 0;
+            for root in 0..documents {
+                let members = roots.iter().filter(|&&other| other == root).count();
+                let expected = (members > 1).then_some(next);
+                next += u32::from(members > 1);
+                assert_eq!(numbers.get(root), expected, "{root} of {documents}");
+            }
+            assert_eq!(numbers.count(), u64::from(next));
+        }
     }
 }

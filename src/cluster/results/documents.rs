@@ -1,24 +1,23 @@
 //! `exact-duplicates.tsv` and `documents.tsv`.
 
 use crate::Result;
-use crate::collection::{Names, each_place};
+use crate::collection::{Catalogue, Names, each_place};
 use crate::progress::Context;
 use crate::store::disk::AtomicFile;
 use crate::workspace::{InputList, ResultFile, Workspace};
 use std::fmt::Write;
 
 use super::STAGE;
-use super::components::NO_CLUSTER;
+use super::components::Components;
 use super::lines::{cell, finished, size_column};
 
-/// Writes `exact-duplicates.tsv` and `documents.tsv`. `place` returns the first document with the
-/// same MD5 and the cluster of a document.
+/// Writes `exact-duplicates.tsv` and `documents.tsv`.
 pub(super) fn write_documents(
     workspace: &Workspace,
     header: &str,
     names: &Names,
     context: &Context<'_>,
-    place: impl Fn(u32) -> (u32, u32),
+    components: &Components,
 ) -> Result<[ResultFile; 2]> {
     let directory = workspace.directory();
     let mut exact = AtomicFile::create(&directory.join("exact-duplicates.tsv"))?;
@@ -34,12 +33,13 @@ pub(super) fn write_documents(
     let mut inputs = InputList::open(directory)?;
     // The directory of a method has no rejected records, so it cannot number the records.
     let numbered = workspace.manifest.method.is_none();
+    let mut firsts = Catalogue::representatives_in_order(workspace)?;
     each_place(workspace, |number, record, document| {
         if number.is_multiple_of(4096) {
             context.stop.check(STAGE)?;
             context.progress.at(number.into());
         }
-        let (first, cluster) = place(number);
+        let first = firsts.next()?.unwrap_or(number);
         let docno = cell(&document.docno);
         if first != number {
             line.clear();
@@ -52,11 +52,8 @@ pub(super) fn write_documents(
         }
         line.clear();
         let url = document.url.as_deref().unwrap_or_default();
-        let cluster = if cluster == NO_CLUSTER {
-            String::new()
-        } else {
-            cluster.to_string()
-        };
+        let cluster = components.cluster(number);
+        let cluster = cluster.map_or_else(String::new, |(_, number)| number.to_string());
         let (words, shingles, group) = (document.words, document.shingles, document.group);
         let _ = write!(
             line,
@@ -72,6 +69,7 @@ pub(super) fn write_documents(
         let _ = writeln!(line, "\t{}", document.offset);
         all.put(line.as_bytes())
     })?;
+    firsts.finish()?;
     Ok([
         finished("exact-duplicates.tsv", exact)?,
         finished("documents.tsv", all)?,

@@ -116,12 +116,11 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     }
     tables::remove_stale(workspace, &digest)?;
     let documents = Catalogue::stats(workspace)?.documents;
-    let linked = found.min(documents);
     let mut stats = ClusterStats {
         pairs: (config.pairs != Pairs::None).then_some(found),
         ..ClusterStats::default()
     };
-    let memory = sort_memory(workspace, config.measure, (documents, linked), 0, context)?;
+    let memory = sort_memory(workspace, config.measure, 0, context)?;
     context
         .progress
         .start(STAGE, Unit::Count("documents"), Some(documents));
@@ -134,18 +133,18 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         write_pairs(workspace, &config, &header, from, context)
     };
     let write_clusters = || {
-        let with_root = components.pairs_with_root(workspace, &config, &sampled, linked)?;
-        let names = (&names, config.measure);
-        write_clusters(workspace, &components, names, &with_root, memory, context)
+        let with_root = components.with_root(workspace, &config, &sampled)?;
+        let of = (&components, &with_root);
+        let names = (&names, &sampled, config.measure);
+        write_clusters(workspace, of, names, memory, context)
     };
     let write_documents = || {
-        let place = |document| components.place(document);
-        let [exact, all] = write_documents(workspace, &header, &names, context, place)?;
+        let [exact, all] = write_documents(workspace, &header, &names, context, &components)?;
         let mut stats = ClusterStats::default();
         let rejects = write_rejects(workspace, &mut stats)?;
         Ok([exact, all, rejects].map(|file| (file, stats.rejects)))
     };
-    let (pairs, (clusters, exact_only), files) = if context.budget.threads <= 1 {
+    let (pairs, (clusters, exact_only, largest), files) = if context.budget.threads <= 1 {
         (write_pairs()?, write_clusters()?, write_documents()?)
     } else {
         threads::scope(|scope| {
@@ -157,7 +156,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         })?
     };
     let [(exact, rejected), (all, _), (rejects, _)] = files;
-    (stats.exact_only, stats.rejects) = (exact_only, rejected);
+    (stats.exact_only, stats.largest, stats.rejects) = (exact_only, largest, rejected);
     drop((names, sampled));
     workspace.manifest.set(ResultsEntry {
         digest,
@@ -179,14 +178,15 @@ fn exist(workspace: &Workspace, digest: &str) -> bool {
 fn sort_memory(
     workspace: &Workspace,
     measure: Measure,
-    (documents, linked): (u64, u64),
     others: u64,
     context: &Context<'_>,
 ) -> Result<ByteSize> {
     let sample = workspace.manifest.get::<SampleEntry>();
     let levels = sample.map_or(1, |sample| sample.sizes.len());
-    let sampled = Sampled::bytes_for(measure, levels, documents);
-    let used = FIXED_BYTES + others + components::bytes(documents, linked) + sampled;
+    let extent = Catalogue::extent(workspace)?;
+    let documents = extent.documents;
+    let sampled = Sampled::bytes_for(measure, levels, extent);
+    let used = FIXED_BYTES + others + components::bytes(documents) + sampled;
     let least = ByteSize(used + LEAST_SORT_BYTES);
     context.budget.require(least, || {
         format!("clustering {}", counted(documents, "document"))

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::clusters::each_member;
-use super::components::{Components, NO_CLUSTER};
+use super::components::Components;
 use super::lines::{finished, parameters, size_column};
 use super::{ClusterStats, sort_memory};
 use ColumnType::{F64, I64, Text, U32};
@@ -54,7 +54,7 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
         .manifest
         .get::<PairsEntry>()
         .ok_or_else(|| missing("join"))?;
-    let (digest, config, pairs) = (pairs.digest.clone(), pairs.config, pairs.stats.pairs);
+    let (digest, config) = (pairs.digest.clone(), pairs.config);
     let complete = |file| check_file(workspace.directory(), file).is_ok();
     let tables = workspace.manifest.get::<TablesEntry>();
     if tables.is_some_and(|tables| tables.digest == digest && tables.files.iter().all(complete)) {
@@ -65,14 +65,7 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
         workspace.commit(&[])?;
     }
     let documents = Catalogue::stats(workspace)?.documents;
-    let linked = pairs.min(documents);
-    let memory = sort_memory(
-        workspace,
-        config.measure,
-        (documents, linked),
-        TABLE_BYTES,
-        context,
-    )?;
+    let memory = sort_memory(workspace, config.measure, TABLE_BYTES, context)?;
     context
         .progress
         .start(STAGE, Unit::Count("documents"), Some(documents));
@@ -81,8 +74,7 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
     let from = (&names, &sampled);
     let pairs = pairs_table(workspace, &config, from, context)?;
     let components = Components::new(workspace, &mut ClusterStats::default(), context)?;
-    let with_root = components.pairs_with_root(workspace, &config, &sampled, linked)?;
-    drop(sampled);
+    let with_root = components.with_root(workspace, &config, &sampled)?;
 
     let measure = config.measure;
     let columns = [
@@ -98,8 +90,8 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
     let mut written = 0u64;
     each_member(
         workspace,
-        &components,
-        &with_root,
+        (&components, &with_root),
+        &sampled,
         memory,
         context,
         |member| {
@@ -115,7 +107,7 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
             ])
         },
     )?;
-    drop(with_root);
+    drop((with_root, sampled));
     let clusters = finished("clusters.parquet", table.finish()?)?;
     let documents = documents_table(workspace, &components, context)?;
     workspace.manifest.set(TablesEntry {
@@ -233,12 +225,14 @@ fn documents_table(
     let mut inputs = InputList::open(workspace.directory())?;
     // The directory of a method has no rejected records, so it cannot number the records.
     let numbered = workspace.manifest.method.is_none();
+    let mut firsts = Catalogue::representatives_in_order(workspace)?;
     each_place(workspace, |number, record, document| {
         if number.is_multiple_of(4096) {
             context.stop.check(STAGE)?;
             context.progress.at(number.into());
         }
-        let (first, cluster) = components.place(number);
+        let first = firsts.next()?.unwrap_or(number);
+        let cluster = components.cluster(number).map(|(_, cluster)| cluster);
         let file = inputs.entry_of(document.file)?;
         let md5 = format!("{:032x}", u128::from_be_bytes(document.md5));
         table.row(&[
@@ -247,9 +241,7 @@ fn documents_table(
             Cell::U64(document.words),
             Cell::U32(document.shingles),
             Cell::U32(document.group.into()),
-            Some(cluster)
-                .filter(|&cluster| cluster != NO_CLUSTER)
-                .into(),
+            cluster.into(),
             Cell::U32(number),
             Cell::Text(file.map_or("", |input| &input.name)),
             numbered.then_some(record).into(),
@@ -258,5 +250,6 @@ fn documents_table(
             Cell::Text(&md5),
         ])
     })?;
+    firsts.finish()?;
     finished("documents.parquet", table.finish()?)
 }

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CompareConfig, STAGE};
 use crate::budget::ByteSize;
-use crate::collection::{Catalogue, MappedSets, each_document};
+use crate::collection::{Catalogue, MappedSets, Representatives, each_document};
 use crate::ids::Key;
 use crate::join::each_pair;
 use crate::measure::Measure;
@@ -145,14 +145,14 @@ pub(super) fn run(
     let (mut curves, mut distributions) = (Vec::new(), Vec::new());
     for (workspace, spec) in workspaces.iter().zip(&config.methods) {
         context.stop.check(STAGE)?;
-        let representatives = Catalogue::representatives(workspace)?.0;
+        let representatives = Catalogue::representatives(workspace)?;
         let mut sets = UnionFind::new(documents as u32);
         each_pair(workspace, |pair| {
             sets.union(pair.a, pair.b);
             Ok(())
         })?;
-        for (document, &first) in representatives.iter().enumerate() {
-            sets.union(first, document as u32);
+        for (document, first) in (0..).zip(representatives.iter()) {
+            sets.union(first, document);
         }
         for ((_, members), row) in families.iter().zip(&mut rows) {
             let mut roots: BTreeMap<u32, u64> = BTreeMap::new();
@@ -212,13 +212,16 @@ pub(super) fn run(
 /// Similarity of two documents by a method.
 struct Similar<'a> {
     sets: MappedSets,
-    representatives: &'a [u32],
+    representatives: &'a Representatives,
     measure: Measure,
 }
 
 impl Similar<'_> {
     fn of(&self, a: u32, b: u32) -> Result<f64> {
-        let first = |document: u32| self.representatives.get(document as usize).copied();
+        let first = |document: u32| {
+            let known = (document as usize) < self.representatives.len();
+            known.then(|| self.representatives.of(document))
+        };
         let (a, b) = (first(a).unwrap_or(a), first(b).unwrap_or(b));
         if a == b {
             return Ok(1.0);

@@ -142,8 +142,8 @@ fn gather(
 ) -> Result<Measured> {
     let stats = Catalogue::stats(part)?;
     let (documents, representatives) = (stats.documents, stats.representatives);
-    let least =
-        FIXED_BYTES + Documents::bytes(documents) + Sampled::bytes(1, documents) + documents * 8;
+    let extent = Catalogue::extent(base)?;
+    let least = FIXED_BYTES + Documents::bytes(extent) + Sampled::bytes(1, extent) + documents * 8;
     let least = ByteSize(least);
     context.budget.require(least, || {
         format!("a plan for {}", counted(documents, "document"))
@@ -165,7 +165,7 @@ fn gather(
         context.progress.at(number as u64 + 1);
         let ratio = number as u8 + 1;
         let sampling = Sampling::Uniform(Rate::new(n, 0).unwrap_or(Rate::FULL));
-        let held = Documents::bytes(documents) + cells.bytes();
+        let held = Documents::bytes(extent) + cells.bytes();
         let place = place("trial");
         let (workspace, took) = trial::ask(part, &place, &sampling, threshold, (held, context))?;
         cost.trials.insert(n, took);

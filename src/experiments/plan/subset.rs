@@ -84,8 +84,8 @@ fn copy<K: Key>(
             stats: SegmentStats::default(),
         })
     };
-    let largest = stored.0.iter().max().map_or(0, |&n| u64::from(n));
-    let documents = stored.0.len() as u64;
+    let largest = stored.iter().max().map_or(0, u64::from);
+    let documents = stored.len() as u64;
     let least = ByteSize(FIXED_BYTES + documents * 8 + largest * (K::BYTES as u64 + 8));
     context.budget.require(least, || {
         format!("a subset of {}", counted(documents, "document"))
@@ -102,10 +102,9 @@ fn copy<K: Key>(
             if number.is_multiple_of(4096) {
                 context.stop.check(STAGE)?;
             }
-            let at = number as usize;
-            let (first, size) = (representatives.0.get(at), stored.0.get(at));
-            let size = *size.ok_or_else(|| records.not_catalogued(number))?;
-            let taken = first == Some(&number) && selection.takes(document.md5);
+            let size = stored.get(number);
+            let size = size.ok_or_else(|| records.not_catalogued(number))?;
+            let taken = representatives.has(number) && selection.takes(document.md5);
             number += 1;
             set.clear();
             sets.next(size, |keys| {
@@ -221,19 +220,19 @@ mod tests {
         let mut found = Vec::new();
         let mut number = 0;
         for segment in collection::segments(&workspace.manifest) {
-            assert_eq!(segment.first_document as usize, number);
+            assert_eq!(segment.first_document, number);
             let path = workspace.path("collection").join(&segment.documents.name);
             let mut documents =
                 DocumentReader::open(&path, None, Some(&segment.documents)).unwrap();
             let mut sets = SetReader::<K>::of(workspace, segment).unwrap();
             while let Some(document) = documents.next().unwrap() {
                 let mut set: Vec<K> = Vec::new();
-                sets.next(stored.0[number], |keys| {
+                sets.next(stored.at(number), |keys| {
                     set.extend_from_slice(keys);
                     Ok(())
                 })
                 .unwrap();
-                if representatives.0[number] as usize == number {
+                if representatives.has(number) {
                     found.push((document, set));
                 }
                 number += 1;

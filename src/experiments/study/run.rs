@@ -271,12 +271,13 @@ pub fn run(
 ) -> Result<(Study, StudyCost)> {
     config.check()?;
     pipeline::catalogue(base, context)?;
-    let documents = Catalogue::stats(base)?.documents;
+    let extent = Catalogue::extent(base)?;
+    let documents = extent.documents;
     let least = ByteSize(
         FIXED_BYTES
             + config.bytes(base)
-            + Documents::bytes(documents)
-            + Sampled::bytes(1, documents)
+            + Documents::bytes(extent)
+            + Sampled::bytes(1, extent)
             + documents * 8,
     );
     context.budget.require(least, || {
@@ -361,7 +362,7 @@ fn sizes(base: &Workspace) -> Result<Vec<(u64, u64)>> {
     let representatives = Catalogue::representatives(base)?;
     let mut words = Vec::new();
     each_document(base, |number, document| {
-        if representatives.0.get(number as usize) == Some(&number) {
+        if representatives.has(number) {
             words.push(document.words);
         }
         Ok(())
@@ -454,7 +455,7 @@ impl Trials<'_> {
 
     /// The memory in bytes that a study uses while a trial runs.
     fn held(&self) -> Result<u64> {
-        Ok(Documents::bytes(Catalogue::stats(self.base)?.documents) + self.config.bytes(self.base))
+        Ok(Documents::bytes(Catalogue::extent(self.base)?) + self.config.bytes(self.base))
     }
 
     /// The sizes and size groups of the documents, read once.
@@ -511,8 +512,8 @@ impl Trials<'_> {
             ..TrialGroup::default()
         };
         let mut groups = vec![empty; collection::config(&self.base.manifest).size_groups.count()];
-        for (document, (&group, &size)) in documents.group.iter().zip(&documents.size.0).enumerate()
-        {
+        let sizes = documents.size.iter();
+        for (document, (&group, size)) in documents.group.iter().zip(sizes).enumerate() {
             if size == 0 {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! From postings and cut-offs to sorted candidates.
 
 use crate::Result;
-use crate::collection::MappedSets;
+use crate::collection::{Catalogue, Column, MappedSets};
 use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
 use crate::merge::profile::class;
@@ -148,11 +148,11 @@ pub(super) fn run<K: Key>(
     let threads = join.context.budget.threads;
     let documents = join.sampled.documents();
     let Cutoffs(mut levels) = cutoffs;
-    let quotas: Vec<Vec<u32>> = levels
+    let quotas: Vec<Column> = levels
         .iter_mut()
-        .map(|level| std::mem::take(&mut level.quota))
+        .map(|level| std::mem::replace(&mut level.quota, std::iter::empty().collect()))
         .collect();
-    let used = Cutoffs::bytes(levels.len(), documents as u64);
+    let used = Cutoffs::bytes(levels.len(), Catalogue::extent(workspace)?);
     let mut memory = memory.saturating_sub(used);
     let most = workspace.manifest.get::<SampleEntry>();
     let most = most.and_then(|sample| sample.sampling.most_per_document());
@@ -251,7 +251,7 @@ struct Shared<'a, K> {
     largest_cutoff: Vec<u8>,
     bounds: Vec<(K, K)>,
     source: Mutex<Source<K>>,
-    quotas: InTurn<Vec<Vec<u32>>>,
+    quotas: InTurn<Vec<Column>>,
     early: Option<&'a Early<'a>>,
     /// Number of the last run begun.
     numbers: Mutex<u64>,
@@ -400,7 +400,7 @@ impl<'a, K: Key> Worker<'a, K> {
 
     /// Drops a document from the lists of its cut-off class once its quota is used up: it takes
     /// only the first fingerprints of that class. Blocks arrive here in order.
-    fn count_down(&mut self, quotas: &mut [Vec<u32>]) {
+    fn count_down(&mut self, quotas: &mut [Column]) {
         let (mut from, mut to) = (0, 0);
         for head in &mut self.heads {
             let cutoff = &self.shared.levels[head.level].cutoff;
@@ -409,11 +409,11 @@ impl<'a, K: Key> Worker<'a, K> {
             for at in from..from + head.length {
                 let document = self.kept[at];
                 if cutoff[document as usize] == head.class {
-                    let left = &mut quota[document as usize];
-                    if *left == 0 {
+                    let left = quota.at(document);
+                    if left == 0 {
                         continue;
                     }
-                    *left -= 1;
+                    quota.set(document, left - 1);
                 }
                 self.kept[to] = document;
                 to += 1;
@@ -569,7 +569,7 @@ impl<'a, K: Key> Worker<'a, K> {
                     continue;
                 }
                 let least = criterion.least_shared(a.size.into(), b.size.into());
-                let most = shareable[x as usize].min(shareable[y as usize]);
+                let most = shareable.at(x).min(shareable.at(y));
                 if u64::from(most) < least {
                     self.stats.probes_by_singles += 1;
                     continue;

@@ -1,5 +1,6 @@
 //! Computes the cut-offs: how far the prefix of each document reaches.
 
+use crate::collection::{Catalogue, Column, Extent};
 use crate::ids::Key;
 use crate::join::JoinProgress;
 use crate::merge::PostingsEntry;
@@ -38,9 +39,9 @@ pub(super) struct Level {
     /// at this level.
     pub(super) cutoff: Vec<u8>,
     /// The number of fingerprints of that class in the prefix, which takes the first ones.
-    pub(super) quota: Vec<u32>,
+    pub(super) quota: Column,
     /// The number of each document's fingerprints that occur in other documents too.
-    pub(super) shareable: Vec<u32>,
+    pub(super) shareable: Column,
     /// The documents over which frequencies are counted; `None` for all documents.
     pub(super) base: Option<Base>,
 }
@@ -49,9 +50,10 @@ pub(super) struct Level {
 pub(super) struct Cutoffs(pub(super) Vec<Level>);
 
 impl Cutoffs {
-    /// Bytes of memory for this number of levels and documents.
-    pub(super) fn bytes(levels: usize, documents: u64) -> u64 {
-        levels as u64 * (documents * 9 + documents / 4)
+    /// Bytes of memory for this number of levels of a collection.
+    pub(super) fn bytes(levels: usize, extent: Extent) -> u64 {
+        let documents = extent.documents;
+        levels as u64 * (documents + documents / 4 + 2 * extent.column_bytes())
     }
 }
 
@@ -69,16 +71,17 @@ impl<'a> Settling<'a> {
     /// The first round, over the committed profiles.
     fn of(workspace: &Workspace, join: &'a Joining<'a>) -> Result<Self> {
         let documents = join.sampled.documents();
-        let level = || Level {
+        // No number is larger than the size of the sample.
+        let level = |sizes: &Column| Level {
             cutoff: vec![0; documents],
-            quota: vec![0; documents],
-            shareable: vec![0; documents],
+            quota: sizes.zeros_like(),
+            shareable: sizes.zeros_like(),
             base: None,
         };
         let mut settling = Settling {
             join,
             postings: workspace.path("postings"),
-            levels: join.sampled.rates().iter().map(|_| level()).collect(),
+            levels: join.sampled.columns().iter().map(level).collect(),
             round: Round::default(),
             prefix_postings: 0,
         };
@@ -95,7 +98,9 @@ impl<'a> Settling<'a> {
     fn take(&mut self, level: usize, document: u32, profile: &Profile, among: bool) -> Result<()> {
         let to = &mut self.levels[level];
         let at = document as usize;
-        (to.cutoff[at], to.quota[at], to.shareable[at]) = (0, 0, 0);
+        to.cutoff[at] = 0;
+        to.quota.set(document, 0);
+        to.shareable.set(document, 0);
         let size = self.join.sampled.at(level, document);
         if size == 0 || self.join.sampled.level(document) > level || !among {
             return Ok(());
@@ -119,13 +124,14 @@ impl<'a> Settling<'a> {
             return Ok(());
         };
         self.prefix_postings += left;
-        to.shareable[at] = shared as u32;
+        to.shareable.set(document, shared as u32);
         // The prefix is at most as long as the set, so it ends in one of the classes.
         for (class, &n) in profile.iter().enumerate().take(CLASSES).skip(1) {
             let taken = left.min(n.into());
             self.round.probes_expected += taken * (typical(class) - 1) / 2;
             if u64::from(n) >= left {
-                (to.cutoff[at], to.quota[at]) = (class as u8, left as u32);
+                to.cutoff[at] = class as u8;
+                to.quota.set(document, left as u32);
                 break;
             }
             left -= taken;
@@ -149,7 +155,8 @@ pub(super) fn settle<K: Key>(
     let (documents, levels) = (join.sampled.documents(), join.sampled.rates().len());
     let mut settling = Settling::of(workspace, join)?;
     let mut rounds = vec![settling.round];
-    let memory = memory.saturating_sub(Cutoffs::bytes(levels, documents as u64));
+    let cutoffs = Cutoffs::bytes(levels, Catalogue::extent(workspace)?);
+    let memory = memory.saturating_sub(cutoffs);
     while rounds.len() <= MOST_RECOUNTS && pays(&settling.round) {
         join.context.stop.check(STAGE)?;
         let base = |level: &Level| Base::of(documents, |d| level.cutoff[d as usize] > 0);

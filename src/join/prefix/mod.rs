@@ -51,7 +51,8 @@
 //! documents under one fingerprint; one intersection for each candidate. Measurements are in
 //! `docs/experiments.md`.
 //!
-//! Memory: 13 bytes per document and level, and buffers.
+//! Memory: for each document and level, a byte and three numbers that take as many bytes as the sizes
+//! of the samples do; and buffers.
 //!
 //! # Where we depart from the source
 //! The papers order by document frequency itself and build an index in memory. Classes of frequency
@@ -138,21 +139,22 @@ pub(super) fn run<K: Key>(
     let levels = sample.ok_or_else(missing)?.sizes.len();
     let postings = workspace.manifest.get::<PostingsEntry>();
     let longest = postings.map_or(0, |postings| postings.stats.longest);
-    let documents = Catalogue::stats(workspace)?.documents;
+    let extent = Catalogue::extent(workspace)?;
+    let documents = extent.documents;
     let threads = context.budget.threads as u64;
     let set_bytes: u64 = collection::segments(&workspace.manifest)
         .iter()
         .map(|segment| segment.fingerprints.bytes)
         .sum();
     let fixed = PROCESS_BYTES
-        + Sampled::bytes_for(config.measure, levels, documents)
+        + Sampled::bytes_for(config.measure, levels, extent)
         + threads * (WORKER_BYTES + candidates::longest_bytes(longest, levels));
-    let cutoffs = cutoff::Cutoffs::bytes(levels, documents);
+    let cutoffs = cutoff::Cutoffs::bytes(levels, extent);
     let clusters = match config.pairs {
         super::Pairs::All => 0,
-        super::Pairs::None => documents * 12,
+        super::Pairs::None => documents * 4 + verify::LINKS_BYTES,
     };
-    let mapped = MappedSets::bytes(documents, set_bytes) + list::least_bytes(workspace, config);
+    let mapped = MappedSets::bytes(extent, set_bytes) + list::least_bytes(workspace, config);
     let least = ByteSize(
         fixed
             + cutoffs

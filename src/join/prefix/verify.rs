@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Joining, Place};
 use crate::Result;
+use crate::budget::ByteSize;
 use crate::collection::{MappedSets, position};
 use crate::error::Error;
 use crate::ids::Key;
@@ -13,7 +14,7 @@ use crate::merge::LoserTree;
 use crate::progress::{Unit, caught, joined_all};
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
-use crate::store::{HEADER_BYTES, Kind, disk};
+use crate::store::{HEADER_BYTES, Kind, Tagged, disk, sort_tagged};
 use crate::threads;
 use crate::union_find::SharedUnionFind;
 use crate::workspace::Workspace;
@@ -25,6 +26,8 @@ const COMMITS: u64 = 16;
 /// The least memory that the step needs in addition to its columns: a window, its results, a run
 /// being written, two runs being merged, and room for mapped pages.
 pub(super) const LEAST_BYTES: u64 = 4 << 20;
+/// Memory for sorting the links of clusters.
+pub(super) const LINKS_BYTES: u64 = 4 << 20;
 
 /// Intersects the sets of two documents as they are compared.
 pub(super) struct Verifier<'a> {
@@ -340,23 +343,42 @@ fn links<K: Key>(
     clusters: &SharedUnionFind,
 ) -> Result<()> {
     let documents = join.sampled.documents() as u32;
-    let mut keys: Vec<u64> = (0..documents)
-        .map(|document| (clusters.find(document), document))
-        .filter(|(root, document)| root != document)
-        .map(|(root, document)| Pair::key(root, document))
-        .collect();
-    keys.sort_unstable();
+    let scratch = workspace.scratch(join.context)?;
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
     let mut out = RunWriter::create_kind(Kind::Pairs, &directory, 0, parameters, COMPRESSION)?;
-    for (n, &key) in keys.iter().enumerate() {
+    let members = |push: &mut dyn FnMut(Tagged) -> Result<()>| {
+        for document in 0..documents {
+            let root = clusters.find(document);
+            if root != document {
+                push(Tagged {
+                    key: root.into(),
+                    document,
+                    extra: 0,
+                })?;
+            }
+        }
+        Ok(())
+    };
+    let mut n = 0u64;
+    let link = |member: Tagged| {
         if n.is_multiple_of(4096) {
             join.context.stop.check(STAGE)?;
-            join.context.progress.at(n as u64);
+            join.context.progress.at(n);
         }
-        let (root, document) = Pair::of_key(key);
+        n += 1;
+        let (root, document) = (member.key as u32, member.document);
+        let key = Pair::key(root, document);
         let value = verifier.shared::<K>(root, document, 0)?.unwrap_or(0);
-        out.push(Record { key, value })?;
-    }
+        out.push(Record { key, value })
+    };
+    let links = sort_tagged(
+        scratch.path(),
+        "links",
+        ByteSize(LINKS_BYTES),
+        members,
+        link,
+    )?;
+    drop(scratch);
     let part = out.finish()?;
-    list::committed(workspace, join.config, part, None, keys.len() as u64)
+    list::committed(workspace, join.config, part, None, links)
 }

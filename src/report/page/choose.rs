@@ -3,7 +3,7 @@
 
 use crate::Result;
 use crate::cluster::ClusterStats;
-use crate::collection::{Catalogue, Column, DocumentRecord, each_document};
+use crate::collection::{Catalogue, DocumentRecord, Extent, Representatives, each_document};
 use crate::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::measure::Measure;
 use crate::progress::Context;
@@ -224,7 +224,8 @@ impl Most {
 }
 
 /// Bytes of memory for the choice, without the names of the documents shown.
-pub(super) fn bytes(documents: u64, levels: usize, measure: Measure, most: &Most) -> u64 {
+pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most) -> u64 {
+    let documents = extent.documents;
     let sum = |sizes: &[usize]| sizes.iter().sum::<usize>() as u64;
     // Lists and tables may have twice the size of their contents, and so may the nodes of a tree.
     let cluster = 2 * sum(&[size_of::<ShownCluster>(), size_of::<(u32, usize)>()]);
@@ -243,7 +244,7 @@ pub(super) fn bytes(documents: u64, levels: usize, measure: Measure, most: &Most
         .saturating_add(most.pairs.saturating_mul(4))
         .min(documents);
     // Union-find, representatives, sizes of clusters.
-    let columns = documents * 12 + Sampled::bytes_for(measure, levels, documents);
+    let columns = documents * 12 + Sampled::bytes_for(measure, levels, extent);
     [
         (most.clusters, cluster),
         (most.members, member),
@@ -317,8 +318,8 @@ pub(super) fn choose(
     random.sort_unstable_by_key(|pair| (pair.a, pair.b));
 
     let representatives = Catalogue::representatives(workspace)?;
-    for (document, &first) in representatives.0.iter().enumerate() {
-        sets.union(first, document as u32);
+    for (document, first) in (0..).zip(representatives.iter()) {
+        sets.union(first, document);
     }
     let mut clusters = largest(&mut sets, documents, config.clusters);
     members(&mut clusters, &mut sets, &representatives);
@@ -383,14 +384,13 @@ fn largest(sets: &mut UnionFind, documents: u32, most: usize) -> Vec<ShownCluste
 }
 
 /// Fills in the first members, and the number of those that equal an earlier member.
-fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, representatives: &Column) {
+fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, representatives: &Representatives) {
     let by_root: HashMap<u32, usize> = clusters
         .iter()
         .enumerate()
         .map(|(at, cluster)| (cluster.root, at))
         .collect();
-    for (document, &first) in representatives.0.iter().enumerate() {
-        let document = document as u32;
+    for (document, first) in (0..).zip(representatives.iter()) {
         if let Some(cluster) = by_root
             .get(&sets.find(document))
             .and_then(|&at| clusters.get_mut(at))

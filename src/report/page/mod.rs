@@ -148,7 +148,12 @@ pub fn write(
     // The current record, and the same again for its bytes before decoding.
     let record = collection::config(manifest).read.max_document.0 * 5 / 2;
     let there = choose::Most::of(results.map(|results| results.stats), pairs, config);
-    let chosen = choose::bytes(documents, levels, pairs.config.measure, &there);
+    let chosen = choose::bytes(
+        Catalogue::extent(workspace)?,
+        levels,
+        pairs.config.measure,
+        &there,
+    );
     let what = || {
         let (clusters, pairs) = (
             counted(there.clusters, "cluster"),
