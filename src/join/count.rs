@@ -69,7 +69,7 @@ const LEAST_ENTRIES: u64 = 16 << 10;
 /// Number of documents that a worker takes at once.
 const PIECE: u32 = 64;
 /// The least number of documents in a window, if the collection has as many.
-const LEAST_WINDOW: u64 = 64 << 10;
+const LEAST_WINDOW: u64 = 1 << 10;
 /// Ends a list. No document has this number.
 const END: u32 = u32::MAX;
 

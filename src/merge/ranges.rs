@@ -27,7 +27,7 @@ const ZSTD_LEVEL: i32 = 1;
 pub(super) const WORKER_BYTES: u64 = 4 << 20;
 
 /// From this number of documents on, a list is long.
-pub(super) const LONG: usize = 256 << 10;
+pub(super) const LONG: usize = if cfg!(test) { 1000 } else { 256 << 10 };
 
 /// Lets one thread at a time hold a long list. A list can name every document of the collection, and
 /// without this the budget would have to count such a list for each thread.
@@ -315,5 +315,60 @@ impl StageRecord for PostingsEntry {
         let postings = self.parts.values().map(|part| (Kind::Postings, part));
         let profiles = self.profiles.iter().map(|part| (Kind::Column, part));
         postings.chain(profiles).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::merge::PostingsReader;
+    use std::thread;
+
+    /// Long and short lists from two threads, by record and as lists, are read back as they were.
+    #[test]
+    fn long_lists_are_written_like_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let long = LongLists::default();
+        let list = |key: u64| -> Vec<u32> {
+            let length = [1, 2, 999, 1000, 20_000, 3, 1001, 2][key as usize % 8];
+            (0..length)
+                .map(|n| n * (key as u32 % 3 + 1) + key as u32)
+                .collect()
+        };
+        let keys: Vec<u64> = (0..40).collect();
+        thread::scope(|scope| {
+            for range in 0..2 {
+                let (keys, long, list, place) = (&keys, &long, &list, directory.path());
+                scope.spawn(move || {
+                    let mut writer = RangeWriter::<u64>::create(place, 5, range, long).unwrap();
+                    for &key in keys {
+                        let mut list = list(key);
+                        if key % 2 == u64::from(range) {
+                            writer.push_list(key, &mut list, &mut None).unwrap();
+                        } else {
+                            let records: Vec<_> =
+                                list.iter().map(|&value| Record { key, value }).collect();
+                            writer.push_records(&records, &mut None).unwrap();
+                        }
+                    }
+                    let merged = writer.finish().unwrap();
+                    let path = place.join(&merged.part.name);
+                    let mut reader = PostingsReader::<u64>::open(&path, Some(5), None).unwrap();
+                    let mut found = Vec::new();
+                    while let Some(block) = reader.next_below(1 << 20).unwrap() {
+                        let mut rest = &block.documents[..];
+                        for (&key, &length) in block.keys.iter().zip(&block.lengths) {
+                            let (list, after) = rest.split_at(length as usize);
+                            found.push((key, list.to_vec()));
+                            rest = after;
+                        }
+                    }
+                    let shared = keys.iter().map(|&key| (key, list(key)));
+                    let expected: Vec<_> = shared.filter(|(_, list)| list.len() > 1).collect();
+                    assert_eq!(found, expected);
+                    assert_eq!(merged.stats.longest, 20_000);
+                });
+            }
+        });
     }
 }

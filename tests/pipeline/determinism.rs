@@ -10,7 +10,7 @@ use lookalike::{collection, join, merge, pipeline, sample, sort};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use common::corpus::{Doc, Random, Shape, random_corpus, write_jsonl};
+use common::corpus::{Doc, Random, Shape, documents, random_corpus, write_jsonl};
 use common::{Run, assert_same_files, lasting, least_memory, manifest, results};
 use tempfile::TempDir;
 
@@ -214,6 +214,32 @@ fn budgets_from_the_least_to_plenty_change_nothing() {
                 &format!("{threads} threads, {memory} bytes"),
             );
         }
+    }
+}
+
+/// Documents so many that the count join passes over them window by window: in each it writes a run
+/// of its own.
+#[test]
+fn windows_of_the_count_join_change_nothing() {
+    let directory = common::temporary();
+    let random = &mut Random(5);
+    let mut word = || format!("w{} ", random.below(60));
+    let texts: Vec<String> = (0..20_000)
+        .map(|_| (0..5).map(|_| word()).collect())
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let input = write_jsonl(directory.path(), &documents(&texts), 1);
+    let run = Run::default().shingle_size(2).threshold("0.3");
+    let many = Collection::new(run.join("count"), &input);
+    for threads in [1, 3] {
+        let least = many.each_stage_with_the_least::<u64>(threads, 9);
+        let blocks = least.join.count.unwrap().blocks;
+        assert!(
+            least.join.runs > blocks * threads as u64,
+            "{:?}",
+            least.join
+        );
+        assert!(least.join.pairs > 1000, "{:?}", least.join);
     }
 }
 
