@@ -114,7 +114,7 @@ fn ours(records: &[Record<u64>], place: &Path) -> (Sorted, u64) {
         match batch {
             Merged::Records(records) => records.iter().for_each(|&record| sorted.take(record)),
             Merged::Key(key, values) => {
-                for &value in values {
+                for &value in &*values {
                     sorted.take(Record { key, value });
                 }
             }

@@ -14,6 +14,9 @@
 //! - `form`: one of a family of pages that are equal but for a few numbers.
 //! - `exact`: the page in column `of` again, under another address.
 //!
+//! With `--short` it makes `texts/00000.jsonl` ... of 100,000 texts of 10 to 40 words each, in place of
+//! pages: originals, edited versions and exact duplicates.
+//!
 //! The bytes depend on seed, shares and number of documents alone. A smaller crawl is the beginning of
 //! a larger one, but that its last bundle may be cut short.
 //!
@@ -27,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crawl::{Crawl, MEAN_DOCUMENT, Parameters};
+use crawl::{Crawl, MEAN_DOCUMENT, Parameters, short};
 
 /// Write a crawl that is made up, of any size, in TREC web form
 #[derive(Parser)]
@@ -39,6 +42,9 @@ struct Arguments {
     /// a few percent, less of large crawls.
     #[arg(long, value_parser = bytes, required_unless_present = "documents")]
     bytes: Option<u64>,
+    /// Make texts of 10 to 40 words as JSON lines, in place of pages
+    #[arg(long, conflicts_with = "forms")]
+    short: bool,
     /// Make so many documents
     #[arg(long, conflicts_with = "bytes", value_parser = clap::value_parser!(u64).range(1..1 << 28))]
     documents: Option<u64>,
@@ -107,13 +113,18 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let documents = match (arguments.documents, arguments.bytes) {
         (Some(documents), _) => documents,
-        (None, bytes) => bytes.unwrap_or(0).div_ceil(MEAN_DOCUMENT),
+        (None, bytes) => bytes.unwrap_or(0).div_ceil(if arguments.short {
+            short::MEAN_DOCUMENT
+        } else {
+            MEAN_DOCUMENT
+        }),
     };
     let parameters = Parameters {
         seed: arguments.seed,
         edited: arguments.edited,
         exact: arguments.exact,
         forms: arguments.forms,
+        short: arguments.short,
     };
     let crawl = Crawl::new(parameters, documents);
     match crawl.write(&arguments.out, arguments.gzip, arguments.threads as usize) {

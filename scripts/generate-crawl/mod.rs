@@ -2,8 +2,8 @@
 //!
 //! # In and out
 //! In: a seed, the shares of repetitions, a number of documents. Out: bundles in TREC web form, as
-//! .GOV and GOV2 have them, 1,600 documents each; `truth.tsv.gz`, what every document is; `stats.json`,
-//! what was made.
+//! .GOV and GOV2 have them, 1,600 documents each, or files of short texts (`short.rs`); `truth.tsv.gz`,
+//! what every document is; `stats.json`, what was made.
 //!
 //! # Algorithm
 //! A bundle is the unit of work. What a document repeats is found from numbers alone (`plan.rs`),
@@ -21,6 +21,7 @@
 mod page;
 mod plan;
 mod random;
+pub mod short;
 pub mod sizes;
 mod text;
 mod vocabulary;
@@ -150,23 +151,37 @@ impl Crawl {
         }
     }
 
+    fn bundle_documents(&self) -> u64 {
+        match self.plan.0.short {
+            true => short::FILE,
+            false => BUNDLE,
+        }
+    }
+
     /// Makes the crawl in a directory, which must be empty or not there.
     pub fn write(&self, out: &Path, gzip: bool, threads: usize) -> Result<Counts, WriteError> {
         fs::create_dir_all(out).map_err(at(out))?;
         if fs::read_dir(out).map_err(at(out))?.next().is_some() {
             return Err(at(out)(io::Error::from(io::ErrorKind::DirectoryNotEmpty)));
         }
-        let bundles = self.documents.div_ceil(BUNDLE);
-        for folder in 0..bundles.div_ceil(FOLDER) {
-            let path = out.join(BUNDLES).join(format!("GX{folder:03}"));
+        let bundles = self.documents.div_ceil(self.bundle_documents());
+        let mut folders: Vec<PathBuf> = (0..bundles.div_ceil(FOLDER))
+            .map(|folder| out.join(BUNDLES).join(format!("GX{folder:03}")))
+            .collect();
+        if self.plan.0.short {
+            folders = vec![out.join(short::TEXTS)];
+        }
+        for path in folders {
             fs::create_dir_all(&path).map_err(at(&path))?;
         }
         let truth_path = out.join("truth.tsv.gz");
         let file = File::create_new(&truth_path).map_err(at(&truth_path))?;
         let mut truth = GzEncoder::new(BufWriter::new(file), Compression::new(6));
-        truth
-            .write_all(b"docno\tkind\tof\tedit\trate\tplace\twords\n")
-            .map_err(at(&truth_path))?;
+        let head: &[u8] = match self.plan.0.short {
+            true => short::TRUTH,
+            false => b"docno\tkind\tof\tedit\trate\tplace\twords\n",
+        };
+        truth.write_all(head).map_err(at(&truth_path))?;
 
         let next = AtomicU64::new(0);
         let stop = AtomicBool::new(false);
@@ -221,6 +236,7 @@ impl Crawl {
             edited,
             exact,
             forms,
+            short,
         } = self.plan.0;
         let path = out.join("stats.json");
         let stats = serde_json::json!({
@@ -230,6 +246,7 @@ impl Crawl {
                 "edited": edited,
                 "exact_duplicates": exact,
                 "forms": forms,
+                "short": short,
             },
             "made": counts,
         });
@@ -244,7 +261,10 @@ impl Crawl {
         bundle: u64,
         gzip: bool,
     ) -> Result<(Vec<u8>, Counts), WriteError> {
-        let mut name = format!("{BUNDLES}/GX{:03}/{:02}", bundle / FOLDER, bundle % FOLDER);
+        let mut name = match self.plan.0.short {
+            true => format!("{}/{bundle:05}.jsonl", short::TEXTS),
+            false => format!("{BUNDLES}/GX{:03}/{:02}", bundle / FOLDER, bundle % FOLDER),
+        };
         if gzip {
             name.push_str(".gz");
         }
@@ -264,8 +284,15 @@ impl Crawl {
 
     /// Writes a bundle. Returns its lines of the truth, and what it counts.
     pub fn bundle(&self, bundle: u64, out: &mut dyn Write) -> io::Result<(Vec<u8>, Counts)> {
-        let first = bundle * BUNDLE;
-        let last = (first + BUNDLE).min(self.documents);
+        let first = bundle * self.bundle_documents();
+        let last = (first + self.bundle_documents()).min(self.documents);
+        if self.plan.0.short {
+            let short = short::Short {
+                parameters: self.plan.0,
+                vocabulary: &self.vocabulary,
+            };
+            return short.file(first..last, out);
+        }
         let mut desk = Desk::default();
         let (mut truth, mut counts) = (Vec::new(), Counts::default());
         let mut header = Vec::new();

@@ -37,6 +37,8 @@ pub struct Parameters {
     pub edited: f64,
     pub exact: f64,
     pub forms: f64,
+    /// Short texts in place of pages.
+    pub short: bool,
 }
 
 /// What a document is.

@@ -11,6 +11,7 @@ use crate::store::{
 use crate::workspace::Workspace;
 use crate::{Error, Result, limits};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -293,7 +294,16 @@ impl NamesWriter {
 pub struct Names {
     names: Mapped,
     ends: Mapped,
+    /// Where the last look was, in regions of [`REGION`] bytes of the names.
+    last: AtomicU64,
+    /// Bytes of the files that were looked at since their pages were last given back, at most.
+    resident: AtomicU64,
 }
+
+/// The kernel reads and maps about this much around a page that is looked at.
+const REGION: u64 = 64 << 10;
+/// Docnos are given back to the kernel when about so much of them may be in memory.
+const MOST_RESIDENT: u64 = 32 << 20;
 
 impl Names {
     /// Returns the docno of a document.
@@ -322,7 +332,25 @@ impl Names {
         let name =
             name.ok_or_else(|| corrupt(&self.ends, at, "its end within the file of names"))?;
         let start = start.unwrap_or_default();
+        self.looked_at(start as u64 / REGION);
         std::str::from_utf8(name).map_err(|_| corrupt(&self.names, start, "UTF-8"))
+    }
+}
+
+impl Names {
+    /// Gives pages back if many regions were looked at. Looks in order cost a region now and then.
+    fn looked_at(&self, region: u64) {
+        // Threads may disagree by a few regions: the limit is no exact one.
+        if self.last.load(Ordering::Relaxed) == region {
+            return;
+        }
+        self.last.store(region, Ordering::Relaxed);
+        // A region of names and one of ends.
+        if self.resident.fetch_add(2 * REGION, Ordering::Relaxed) >= MOST_RESIDENT {
+            self.resident.store(0, Ordering::Relaxed);
+            self.names.give_back();
+            self.ends.give_back();
+        }
     }
 }
 
@@ -457,6 +485,8 @@ impl Catalogue {
         Ok(Names {
             names: open(Kind::Names, &entry.names)?,
             ends: open(Kind::Column, &entry.name_ends)?,
+            last: AtomicU64::new(0),
+            resident: AtomicU64::new(0),
         })
     }
 
@@ -572,6 +602,8 @@ mod tests {
         let names = Names {
             names: part(directory.path(), Kind::Names, 0, b"a\xff\xfe"),
             ends: part(directory.path(), Kind::Column, 1, &ends),
+            last: AtomicU64::new(0),
+            resident: AtomicU64::new(0),
         };
         assert_eq!(names.get(0).unwrap(), "a");
         for (document, file, offset) in [(1, &names.names, 65), (2, &names.ends, 80)] {

@@ -11,13 +11,14 @@ use std::io::Read;
 use std::path::Path;
 
 use common::{Run, rows_of, tree};
-use crawl::{BUNDLE, BUNDLES, Crawl, Parameters, docno, sizes};
+use crawl::{BUNDLE, BUNDLES, Crawl, Parameters, docno, short, sizes};
 
 const PARAMETERS: Parameters = Parameters {
     seed: 7,
     edited: 0.15,
     exact: 0.09,
     forms: 0.02,
+    short: false,
 };
 
 fn unzipped(path: &Path) -> Vec<u8> {
@@ -61,6 +62,55 @@ fn bytes_depend_on_seed_and_size_alone() {
     let refused = again.unwrap_err();
     let kind = std::io::ErrorKind::DirectoryNotEmpty;
     assert_eq!((refused.path, refused.source.kind()), (one, kind));
+}
+
+/// Every exact duplicate of short texts is found, and the share of pairs of originals and edited versions
+/// that their rates let expect.
+#[test]
+fn short_texts_are_what_the_truth_says() {
+    let directory = common::temporary();
+    let parameters = Parameters {
+        short: true,
+        ..PARAMETERS
+    };
+    let make = |name: &str, documents, threads| {
+        let out = directory.path().join(name);
+        let counts = Crawl::new(parameters, documents)
+            .write(&out, false, threads)
+            .unwrap();
+        (out, counts)
+    };
+    let (out, counts) = make("out", 4_000, 2);
+    let (larger, _) = make("larger", short::FILE + 1, 1);
+    let [texts, more] = [&out, &larger].map(|out| fs::read(out.join("texts/00000.jsonl")).unwrap());
+    assert!(more.starts_with(&texts) && more.len() > texts.len());
+    assert!(larger.join("texts/00001.jsonl").exists());
+    let mean = counts.bytes / counts.documents;
+    assert!(mean.abs_diff(short::MEAN_DOCUMENT) < 9, "{mean} bytes");
+
+    let truth = String::from_utf8(unzipped(&out.join("truth.tsv.gz"))).unwrap();
+    let kinds = |kind: &str| {
+        truth
+            .lines()
+            .filter(|line| line.split('\t').nth(1) == Some(kind))
+            .count()
+    };
+    assert_eq!(kinds("exact") as u64, counts.exact_duplicates);
+    assert!((kinds("edited") as f64 / 4_000.0 - PARAMETERS.edited).abs() < 0.02);
+    let found = directory.path().join("found");
+    let run = Run::default().shingle_size(3).threshold("0.5");
+    let summary = run.run(&[&out.join(short::TEXTS)], &found).unwrap();
+    let ingest = &summary.ingest;
+    assert_eq!((ingest.records, ingest.documents), (4_000, 4_000));
+    assert_eq!(ingest.words, counts.words);
+    let exact = rows_of(&found, "exact-duplicates.tsv").len() as u64;
+    // An edited version may have no edit.
+    assert!(
+        (counts.exact_duplicates..counts.exact_duplicates + 300).contains(&exact),
+        "{exact}"
+    );
+    let pairs = rows_of(&found, "pairs.tsv").len();
+    assert!((200..2_000).contains(&pairs), "{pairs} pairs");
 }
 
 #[test]
