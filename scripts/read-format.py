@@ -145,7 +145,7 @@ KINDS = {
     "DOCS": ("documents", {0}),
     "FPRS": ("fingerprints", {8, 16}),
     "RJCT": ("rejects", {0}),
-    "COLM": ("column", {4, 8}),
+    "COLM": ("column", {2, 4, 8}),
     "NAME": ("names", {0}),
     "RUNS": ("run", {8, 16}),
     "POST": ("postings", {8, 16}),

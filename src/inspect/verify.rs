@@ -153,8 +153,8 @@ fn read_whole(path: &Path, kind: Kind, parameters: Option<u128>, info: &PartInfo
 /// Bytes of each number in a part that consists only of numbers.
 fn numbers(part: &PartFile) -> Result<usize> {
     let width = part.header.key_bytes as usize;
-    if !matches!(width, 4 | 8 | 16) {
-        return Err(part.corrupt(40, "key size", "4, 8 or 16", width));
+    if !matches!(width, 2 | 4 | 8 | 16) {
+        return Err(part.corrupt(40, "key size", "2, 4, 8 or 16", width));
     }
     let mut expected = part.footer.records.saturating_mul(width as u64);
     if part.header.kind == Kind::Fingerprints {

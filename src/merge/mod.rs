@@ -63,7 +63,7 @@ pub use batches::{Batches, Merged};
 pub use generations::{Combine, Generations, fan_in, merge_generations};
 pub use losers::LoserTree;
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
-pub(crate) use profile::profile_bytes;
+pub(crate) use profile::stored_bytes;
 pub use ranges::{LongLists, MergeStats, PostingsEntry};
 pub use stage::run;
 pub(crate) use stage::runs_at_once;

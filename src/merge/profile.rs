@@ -25,9 +25,58 @@ pub(crate) const PROFILE_BYTES: u64 = CLASSES as u64 * 4;
 /// The least number of documents that is worth a pass.
 const LEAST_DOCUMENTS: u64 = 1 << 12;
 
-/// Bytes of the profiles of this number of documents, in memory and on disk.
-pub(crate) fn profile_bytes(documents: u64, levels: usize) -> u64 {
+/// Bytes of the profiles of this number of documents in memory.
+fn profile_bytes(documents: u64, levels: usize) -> u64 {
     documents * levels as u64 * PROFILE_BYTES
+}
+
+/// About the most bytes of the profiles on disk.
+pub(crate) fn stored_bytes(documents: u64, fingerprints: u64, levels: usize) -> u64 {
+    let classes = fingerprints
+        .div_ceil(documents.max(1))
+        .min(CLASSES as u64 - 1);
+    documents * (1 + classes) * NUMBER_BYTES as u64 * levels as u64
+}
+
+/// Bytes of a stored number.
+const NUMBER_BYTES: usize = 2;
+/// In front of a count that takes two numbers.
+const WIDE: u16 = u16::MAX;
+
+/// Appends a profile as it is stored: a bit for each class that has fingerprints, then their counts.
+fn encode(profile: &Profile, out: &mut Vec<u8>) {
+    let bits = (0..CLASSES).filter(|&class| profile[class] > 0);
+    let mask = bits.fold(0u16, |mask, class| mask | 1 << class);
+    out.extend(mask.to_le_bytes());
+    for &count in profile.iter().filter(|&&count| count > 0) {
+        match u16::try_from(count) {
+            Ok(count) if count < WIDE => out.extend(count.to_le_bytes()),
+            _ => {
+                out.extend(WIDE.to_le_bytes());
+                out.extend(count.to_le_bytes());
+            }
+        }
+    }
+}
+
+/// Reads a stored profile.
+fn decode(part: &mut PartReader) -> Result<Profile> {
+    let mut profile = [0; CLASSES];
+    let mask = take_u16(part)?;
+    for (class, count) in profile.iter_mut().enumerate() {
+        if mask >> class & 1 == 1 {
+            *count = match take_u16(part)? {
+                WIDE => part.take_u32()?,
+                count => count.into(),
+            };
+        }
+    }
+    Ok(profile)
+}
+
+fn take_u16(part: &mut PartReader) -> Result<u16> {
+    let bytes = part.take(NUMBER_BYTES)?;
+    Ok(u16::from_le_bytes([bytes[0], bytes[1]]))
 }
 
 /// The number of a document's fingerprints in each class; class 0 is not counted.
@@ -204,15 +253,17 @@ pub(crate) fn write<K: Key>(
             version: VERSION,
             parameters,
             number,
-            key_bytes: 4,
+            key_bytes: NUMBER_BYTES as u32,
         };
         PartWriter::create(&directory, &header)
     });
     let mut writers = writers.collect::<Result<Vec<_>>>()?;
     let mut bytes = Vec::new();
+    let mut numbers = vec![0u64; levels];
     let mut put = |level: usize, _: u32, profile: &Profile| {
         bytes.clear();
-        bytes.extend(profile.iter().flat_map(|n| n.to_le_bytes()));
+        encode(profile, &mut bytes);
+        numbers[level] += (bytes.len() / NUMBER_BYTES) as u64;
         writers[level].put(&bytes)
     };
     match collected {
@@ -226,10 +277,10 @@ pub(crate) fn write<K: Key>(
             each_profile::<K>(workspace, sampled, &all, memory, (STAGE, context), put)?;
         }
     }
-    let records = (sampled.documents() * CLASSES) as u64;
     writers
         .into_iter()
-        .map(|writer| writer.finish(records, 0, 0))
+        .zip(numbers)
+        .map(|(writer, numbers)| writer.finish(numbers, 0, 0))
         .collect()
 }
 
@@ -247,21 +298,31 @@ pub(crate) fn each_committed(
         let parameters = Some(workspace.collection_parameters());
         let mut part = PartReader::open(&path, Kind::Column, parameters, Some(info))?;
         let documents = sampled.documents();
+        // Version 0.1 stored every count, in four bytes.
+        let all = part.header.key_bytes == 4;
         let expected = documents as u64 * PROFILE_BYTES;
-        if part.footer.payload_bytes != expected {
+        if all && part.footer.payload_bytes != expected {
             let found = part.footer.payload_bytes;
             return Err(part.corrupt("bytes of the profiles", expected, found));
         }
-        let mut profile = [0; CLASSES];
         for document in 0..documents as u32 {
             if document.is_multiple_of(1 << 16) {
                 context.stop.check(stage)?;
             }
-            let bytes = part.take(PROFILE_BYTES as usize)?;
-            for (n, bytes) in profile.iter_mut().zip(bytes.chunks_exact(4)) {
-                *n = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-            }
+            let profile = if all {
+                let mut profile = [0; CLASSES];
+                for count in &mut profile {
+                    *count = part.take_u32()?;
+                }
+                profile
+            } else {
+                decode(&mut part)?
+            };
             each(level, document, &profile)?;
+        }
+        if part.remaining() > 0 {
+            let found = part.remaining();
+            return Err(part.corrupt("bytes after the last profile", 0, found));
         }
         part.finish()?;
     }
@@ -395,6 +456,37 @@ fn count<K: Key>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn profiles_are_read_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let header = Header {
+            kind: Kind::Column,
+            version: VERSION,
+            parameters: 3,
+            number: 0,
+            key_bytes: NUMBER_BYTES as u32,
+        };
+        let mut full = [7; CLASSES];
+        full[0] = 0;
+        let mut wide = [0; CLASSES];
+        (wide[1], wide[4], wide[15]) = (65_534, 65_535, u32::MAX);
+        let profiles = [[0; CLASSES], full, wide, [0; CLASSES]];
+        let mut out = PartWriter::create(directory.path(), &header).unwrap();
+        let mut bytes = Vec::new();
+        profiles
+            .iter()
+            .for_each(|profile| encode(profile, &mut bytes));
+        out.put(&bytes).unwrap();
+        assert_eq!(bytes.len(), 4 * 2 + 15 * 2 + 2 + 2 * 6);
+        let info = out.finish(bytes.len() as u64 / 2, 0, 0).unwrap();
+        let path = directory.path().join(&info.name);
+        let mut part = PartReader::open(&path, Kind::Column, Some(3), Some(&info)).unwrap();
+        for profile in profiles {
+            assert_eq!(decode(&mut part).unwrap(), profile);
+        }
+        part.finish().unwrap();
+    }
 
     #[test]
     fn classes_rise_with_frequency() {

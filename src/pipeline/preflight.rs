@@ -415,7 +415,7 @@ impl Volume {
         Merging {
             runs,
             extra: merged_at_once(runs, count, fan_in),
-            postings: self.postings() + merge::profile_bytes(documents, levels),
+            postings: self.postings() + merge::stored_bytes(documents, records, levels),
         }
     }
 
