@@ -58,6 +58,16 @@ pub struct SegmentEntry {
     pub stats: SegmentStats,
 }
 
+impl SegmentEntry {
+    /// The bytes of its parts.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let parts = [&self.documents, &self.fingerprints, &self.rejects];
+        let parts = parts.into_iter().chain(&self.text);
+        parts.map(|part| part.bytes).sum()
+    }
+}
+
 /// The segments committed so far, in order.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -231,7 +231,7 @@ pub(super) fn commit_range(workspace: &mut Workspace, merged: MergedRange) -> Re
         postings.stats.add(&merged.stats);
         postings.parts.insert(merged.range, merged.part);
     }
-    workspace.commit(&["postings"])
+    workspace.commit_part(&["postings"], merged.stats.bytes)
 }
 
 /// Completes the merge after all ranges: checks that they hold all records, and writes the

@@ -145,6 +145,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
         disk::point("sort: commit");
         let next_number = plan.next_number.load(Ordering::SeqCst);
         let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
+        let bytes = runs.iter().map(|run| run.part.bytes).sum();
         for run in runs {
             entry.stats.records += run.part.records;
             entry.stats.runs += 1;
@@ -152,7 +153,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
             entry.runs.push(run);
         }
         entry.next_number = next_number;
-        workspace.commit(&[DIRECTORY])?;
+        workspace.commit_part(&[DIRECTORY], bytes)?;
         context.progress.at(plan.done.load(Ordering::Relaxed));
         Ok(())
     })?;

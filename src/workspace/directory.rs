@@ -1,5 +1,6 @@
 //! An output directory: its lock, its manifest, and the removal of scrap.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,12 @@ pub struct Workspace {
     /// The committed state. After a change, call [`Workspace::commit`].
     pub manifest: Manifest,
     _lock: Lock,
+    /// Bytes of the manifest at the last commit of this process.
+    manifest_bytes: u64,
+    /// Bytes of parts that were made since then and are not committed.
+    uncommitted: u64,
+    /// The subdirectories of these parts.
+    unsynced: BTreeSet<String>,
     /// Committed files that were missing when the directory was opened.
     lost: Vec<PathBuf>,
     /// Another output directory, and the subdirectories that are read from it. They are never
@@ -237,6 +244,9 @@ impl Workspace {
             directory: directory.to_path_buf(),
             manifest,
             _lock: lock,
+            manifest_bytes: 0,
+            uncommitted: 0,
+            unsynced: BTreeSet::new(),
             lost: Vec::new(),
             base: None,
         }
@@ -378,21 +388,49 @@ impl Workspace {
         Ok(())
     }
 
+    /// Commits like [`Workspace::commit`], unless the manifest is large and little is new. `bytes` are
+    /// those of the parts that are new since the last call. A later commit or the end of the stage
+    /// commits what is left out; a run that is killed before makes it again. So manifests take at most a
+    /// sixty-fourth of the bytes that are written.
+    pub fn commit_part(&mut self, directories: &[&str], bytes: u64) -> Result<()> {
+        self.uncommitted += bytes;
+        if is_due(self.manifest_bytes, self.uncommitted) {
+            return self.commit(directories);
+        }
+        let names = directories.iter().map(|name| name.to_string());
+        self.unsynced.extend(names);
+        Ok(())
+    }
+
     /// Commits the manifest. The parts in the named subdirectories must already be in place.
     pub fn commit(&mut self, directories: &[&str]) -> Result<()> {
-        for name in directories {
+        let unsynced = std::mem::take(&mut self.unsynced);
+        let others = unsynced.iter().map(String::as_str);
+        let others = others.filter(|name| !directories.contains(name));
+        for name in directories.iter().copied().chain(others) {
             disk::sync_directory(&self.path(name))?;
         }
         self.manifest.program = program();
         let path = self.path(MANIFEST_FILE);
         let body = store::json::pretty(&self.manifest, &path)?;
         let sum = store::checksum(body.as_bytes());
+        (self.manifest_bytes, self.uncommitted) = (body.len() as u64, 0);
         let mut file = disk::AtomicFile::create(&path)?;
         file.put(body.as_bytes())?;
         file.put(format!("{sum:016x}\n").as_bytes())?;
         file.finish()?;
         disk::sync_directory(&self.directory)
     }
+}
+
+/// A smaller manifest is written with every commit: all of them together are few bytes.
+const LARGE_MANIFEST: u64 = 1 << 20;
+/// Bytes of parts for each byte of a large manifest.
+const PARTS_OF_MANIFEST: u64 = 64;
+
+/// Whether a manifest of this size is to be written for so many bytes of new parts.
+fn is_due(manifest: u64, new: u64) -> bool {
+    manifest < LARGE_MANIFEST || new >= manifest.saturating_mul(PARTS_OF_MANIFEST)
 }
 
 pub(super) fn program() -> String {
@@ -415,4 +453,35 @@ fn is_ours(name: &str) -> bool {
 fn check_list(directory: &Path, manifest: &Manifest) -> Result<()> {
     let list = &manifest.inputs.list;
     disk::check(&directory.join(&list.name), list.bytes, &list.checksum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However many parts there are, the manifests take a small share of their bytes.
+    #[test]
+    fn manifests_are_few_bytes() {
+        const ENTRY: u64 = 700;
+        for (parts, of_part) in [(100, 1u64 << 26), (10_000, 1 << 26), (100_000, 1 << 20)] {
+            let (mut written, mut manifest, mut new) = (0, 0, 0);
+            for part in 1..=parts {
+                new += of_part;
+                if is_due(manifest, new) {
+                    manifest = part * ENTRY;
+                    written += manifest;
+                    new = 0;
+                }
+            }
+            let small = LARGE_MANIFEST / ENTRY * LARGE_MANIFEST;
+            assert!(
+                written <= small + parts * of_part / 50,
+                "{parts}: {written}"
+            );
+            assert!(
+                new < of_part.max(manifest * PARTS_OF_MANIFEST),
+                "{parts}: {new} not committed"
+            );
+        }
+    }
 }

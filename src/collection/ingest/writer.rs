@@ -108,10 +108,11 @@ impl<'a> Committer<'a> {
                     most: MOST_DOCUMENTS,
                 });
             }
+            let bytes = new.iter().map(SegmentEntry::bytes).sum();
             for segment in new {
                 insert_segment(&mut workspace.manifest, segment);
             }
-            workspace.commit(&[DIRECTORY])?;
+            workspace.commit_part(&[DIRECTORY], bytes)?;
             drop(workspace);
             waiting = lock(&self.waiting);
         }
