@@ -133,7 +133,15 @@ impl Collection {
         let question = &self.run.question;
         let fan_in_ = Some(fan_in);
         with_least(&|w, run| sample::run::<K>(w, &question.sampling, &run.context(&stop, &Silent)));
-        let sort = with_least(&|w, run| sort::form_runs::<K>(w, &run.context(&stop, &Silent)));
+        let sort = with_least(&|w, run| {
+            sort::form_runs::<K>(w, &run.context(&stop, &Silent))?;
+            // Documents without records do not end what a run covers.
+            let runs = &w.manifest.get::<sort::RunsEntry>().unwrap().runs;
+            let covered: usize = runs.iter().map(|run| run.covers.len()).sum();
+            let segments = collection::segments(&w.manifest).len();
+            assert!(covered <= segments + runs.len(), "{covered} intervals");
+            Ok(())
+        });
         with_least(&|w, run| merge::run::<K>(w, fan_in_, &run.context(&stop, &Silent)));
         let join = &question.join;
         with_least(&|w, run| join::run::<K>(w, join, fan_in_, &run.context(&stop, &Silent)));
