@@ -3,13 +3,13 @@
 use crate::budget::ByteSize;
 use crate::collection::CatalogueEntry;
 use crate::numbers::counted;
-use crate::progress::{Context, Unit};
+use crate::progress::{Context, Unit, caught, joined};
 use crate::read::{Reason, Reject, SourceSpan};
 use crate::store::{
     HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartWriter, Tagged, VERSION, sort_tagged,
 };
 use crate::workspace::Workspace;
-use crate::{Error, Result, limits};
+use crate::{Error, Result, limits, threads};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -105,11 +105,13 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     // In memory: representatives as a column, and one bit per document for repeated docnos. Sorting
     // uses the rest.
     let columns = documents * 4 + documents / 8;
-    let least = ByteSize(FIXED_BYTES + columns + (2 << 20));
+    let least = ByteSize(FIXED_BYTES + columns + (4 << 20));
     context.budget.require(least, || {
         format!("the catalogue of {}", counted(documents, "document"))
     })?;
-    let memory = ByteSize((context.budget.memory.0 - FIXED_BYTES - columns).min(1 << 30));
+    let both = context.budget.threads > 1;
+    let memory = (context.budget.memory.0 - FIXED_BYTES - columns) / if both { 2 } else { 1 };
+    let memory = ByteSize(memory.min(1 << 30));
     let scratch = workspace.scratch(context)?;
     let directory = workspace.path(DIRECTORY);
     let parameters = workspace.collection_parameters();
@@ -123,13 +125,15 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
 
     // Calls `repeats` with each document whose key an earlier document has, and with the first
     // document that has this key.
-    let each_repeat = |name: &str, before: u64, key: Key, repeats: &mut dyn FnMut(u32, u32)| {
+    let done = AtomicU64::new(0);
+    let (from, done) = (&*workspace, &done);
+    let each_repeat = |name: &str, key: Key, repeats: &mut dyn FnMut(u32, u32)| {
         let mut last: Option<Tagged> = None;
         let offer = |push: &mut dyn FnMut(Tagged) -> Result<()>| {
-            each_document(workspace, |document, record| {
+            each_document(from, |document, record| {
                 if document.is_multiple_of(4096) {
                     context.stop.check(STAGE)?;
-                    context.progress.at(before + u64::from(document));
+                    context.progress.at(done.fetch_add(4096, Ordering::Relaxed));
                 }
                 key(&record).map_or(Ok(()), |key| {
                     push(Tagged {
@@ -149,19 +153,35 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         };
         sort_tagged(scratch.path(), name, memory, offer, take)
     };
-    let mut representatives: Vec<u32> = (0..documents as u32).collect();
-    // A document without words duplicates nothing.
-    let md5: Key = |record| (record.words > 0).then(|| u128::from_be_bytes(record.md5));
-    each_repeat("md5", 0, md5, &mut |document, first| {
-        representatives[document as usize] = first;
-    })?;
-    let mut repeated = vec![0u64; documents.div_ceil(64) as usize];
-    let mut docnos_repeated = 0;
-    let docno: Key = |record| Some(xxhash_rust::xxh3::xxh3_128(record.docno.as_bytes()));
-    each_repeat("docno", documents, docno, &mut |document, _| {
-        repeated[document as usize / 64] |= 1 << (document % 64);
-        docnos_repeated += 1;
-    })?;
+    let find_representatives = || -> Result<Vec<u32>> {
+        let mut representatives: Vec<u32> = (0..documents as u32).collect();
+        // A document without words duplicates nothing.
+        let md5: Key = |record| (record.words > 0).then(|| u128::from_be_bytes(record.md5));
+        each_repeat("md5", md5, &mut |document, first| {
+            representatives[document as usize] = first;
+        })?;
+        Ok(representatives)
+    };
+    let find_repeated = || -> Result<(Vec<u64>, u64)> {
+        let mut repeated = vec![0u64; documents.div_ceil(64) as usize];
+        let mut docnos_repeated = 0;
+        let docno: Key = |record| Some(xxhash_rust::xxh3::xxh3_128(record.docno.as_bytes()));
+        each_repeat("docno", docno, &mut |document, _| {
+            repeated[document as usize / 64] |= 1 << (document % 64);
+            docnos_repeated += 1;
+        })?;
+        Ok((repeated, docnos_repeated))
+    };
+    let (representatives, (repeated, docnos_repeated)) = if both {
+        threads::scope(|scope| {
+            let repeated = scope.spawn(find_repeated);
+            let representatives = caught(STAGE, find_representatives);
+            let repeated = joined(STAGE, repeated);
+            Ok::<_, Error>((representatives?, repeated?))
+        })?
+    } else {
+        (find_representatives()?, find_repeated()?)
+    };
 
     let sizes = &super::config(&workspace.manifest).size_groups;
     let mut stats = CatalogueStats {
