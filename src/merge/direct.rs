@@ -183,7 +183,8 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
         discard(workspace)?;
         return Ok(false);
     }
-    let memory = context.budget.memory.0.saturating_sub(PROCESS_BYTES);
+    let fixed = PROCESS_BYTES + Sampled::bytes(levels, extent);
+    let memory = context.budget.memory.0.saturating_sub(fixed);
     finish::<K>(
         workspace,
         records,

@@ -60,6 +60,7 @@ pub fn run<K: Key>(
         .cloned()
         .filter(|r| r.complete)
         .ok_or_else(missing)?;
+    let extent = Catalogue::extent(workspace)?;
     let (fan_in, collect) = fan_in_and_profiles::<K>(workspace, limit, context)?;
     context
         .progress
@@ -116,7 +117,8 @@ pub fn run<K: Key>(
         Ok(())
     })?;
     drop(files);
-    let memory = context.budget.memory.0.saturating_sub(PROCESS_BYTES);
+    let fixed = PROCESS_BYTES + Sampled::bytes(sampled.rates().len(), extent);
+    let memory = context.budget.memory.0.saturating_sub(fixed);
     let collected = collected.whole();
     finish::<K>(
         workspace,

@@ -3,7 +3,8 @@
 //! A file that is not compressed is cut where a record certainly begins: at a place that a reader
 //! of the whole file reaches between two records, whatever came before. So the records of the
 //! pieces, one after the other, are those of the file. Such places are found in JSON and in bundles
-//! of TREC and Reuters; files in which there are none are not cut.
+//! of TREC and Reuters; files in which there are none are not cut. A Parquet file is cut between row
+//! groups.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -30,8 +31,10 @@ pub struct Pieces {
     input: InputFile,
     file: u32,
     config: ReadConfig,
-    /// Where each piece begins, and where the last one ends.
+    /// Where each piece begins, and where the last one ends: bytes, or row groups of a Parquet file.
     bounds: Vec<u64>,
+    /// Of a Parquet file, the bytes of each piece.
+    sizes: Option<Vec<u64>>,
     /// Records and rejects in each piece, once somebody has counted them.
     counts: Vec<OnceLock<u64>>,
     /// Error number of a failure of the disk while records were counted.
@@ -85,7 +88,7 @@ impl Piece {
     /// Cuts a file into pieces of about `bytes`, if it is large enough, and if there are places
     /// where it can be cut.
     pub fn all(input: &InputFile, file: u32, config: &ReadConfig, bytes: u64) -> Vec<Piece> {
-        let bounds = bounds(input, config, bytes).unwrap_or_default();
+        let (bounds, sizes) = bounds(input, config, bytes).unwrap_or_default();
         let pieces = bounds.len().saturating_sub(1);
         if pieces < 2 {
             return Vec::new();
@@ -96,6 +99,7 @@ impl Piece {
             config: config.clone(),
             counts: (0..pieces).map(|_| OnceLock::new()).collect(),
             bounds,
+            sizes,
             failure: AtomicI32::new(0),
         });
         let piece = |index| Piece {
@@ -105,7 +109,21 @@ impl Piece {
         (0..pieces).map(piece).collect()
     }
 
-    /// Its first byte in the file.
+    /// Whether it is some row groups of a Parquet file.
+    pub(super) fn is_of_rows(&self) -> bool {
+        self.pieces.sizes.is_some()
+    }
+
+    /// Its bytes in the file.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        match &self.pieces.sizes {
+            Some(sizes) => sizes[self.index],
+            None => self.end() - self.begin(),
+        }
+    }
+
+    /// Its first byte in the file, or its first row group.
     #[must_use]
     pub fn begin(&self) -> u64 {
         self.pieces.bounds[self.index]
@@ -193,20 +211,26 @@ impl Read for From {
     }
 }
 
-/// Where the pieces of a file begin, and where it ends.
-fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64) -> io::Result<Vec<u64>> {
+/// Where the pieces of a file begin, and where it ends; and their bytes, if the places are not bytes.
+type Bounds = (Vec<u64>, Option<Vec<u64>>);
+
+fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64) -> io::Result<Bounds> {
     let size = input.identity.as_ref().map_or(0, |file| file.size);
     let mut bounds = vec![0];
     if bytes == 0 || size / 2 < bytes || input.problem.is_some() {
-        return Ok(bounds);
+        return Ok((bounds, None));
     }
     let file = SharedFile::new(disk::open_input(&input.path)?);
     let mut head = [0; 16];
     let n = ReadAt::read_at(&file, &mut head, 0)?;
     if !matches!(compression_of(&head[..n]), None | Some(Codec::None)) {
-        return Ok(bounds);
+        return Ok((bounds, None));
     }
     let framing = RecordReader::framing(input, config)?;
+    if let Framing::Parquet = framing {
+        let (bounds, sizes) = RecordReader::cuts(input, config, bytes)?;
+        return Ok((bounds, Some(sizes)));
+    }
     let mut from = bytes;
     // The last piece is not much smaller than the others.
     while from + bytes / 2 < size {
@@ -219,7 +243,7 @@ fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64) -> io::Result<Vec<
         }
     }
     bounds.push(size);
-    Ok(bounds)
+    Ok((bounds, None))
 }
 
 /// The first place from `from` on where a record certainly begins.
@@ -242,7 +266,7 @@ fn next_begin(file: &SharedFile, framing: Framing, from: u64) -> io::Result<Opti
         let found = match framing {
             Framing::Json => frame_json::certain_begin(&window),
             Framing::Tag(tag) => tag.certain_begin(&window),
-            Framing::Other => None,
+            Framing::Parquet | Framing::Other => None,
         };
         if let Some(at) = found {
             return Ok(Some(from + at as u64));

@@ -72,6 +72,8 @@ enum State {
 pub(super) enum Framing {
     Json,
     Tag(&'static Tag),
+    /// Cut between row groups.
+    Parquet,
     Other,
 }
 
@@ -174,6 +176,16 @@ impl RecordReader {
         piece: &Piece,
     ) -> RecordReader {
         let mut reader = Self::open(input, file, config, stop);
+        if piece.is_of_rows() {
+            // The rows of a Parquet file have numbers of the file.
+            if let Ok(mut state) = reader.detect() {
+                if let State::Parquet(framer) = &mut state {
+                    framer.only(piece.begin()..piece.end());
+                }
+                reader.state = state;
+            }
+            return reader;
+        }
         reader.origin = Arc::new(Origin::new(&input.docno, Some(piece.clone())));
         reader.until = (!piece.is_last()).then_some(piece.end());
         if piece.begin() > 0
@@ -197,7 +209,22 @@ impl RecordReader {
         Ok(match reader.detect() {
             Ok(State::Json(_)) => Framing::Json,
             Ok(State::Trec(tag)) => Framing::Tag(tag),
+            Ok(State::Parquet(_)) => Framing::Parquet,
             _ => Framing::Other,
+        })
+    }
+
+    /// Where a Parquet file is cut into pieces of about `bytes`, by row groups, and the bytes of each
+    /// piece.
+    pub(super) fn cuts(
+        input: &InputFile,
+        config: &ReadConfig,
+        bytes: u64,
+    ) -> io::Result<(Vec<u64>, Vec<u64>)> {
+        let mut reader = Self::beginning(input, LOOK as u64, config)?;
+        Ok(match reader.detect() {
+            Ok(State::Parquet(mut framer)) => framer.cuts(bytes),
+            _ => Default::default(),
         })
     }
 

@@ -41,6 +41,10 @@ impl Mapped {
             .file()
             .mapped(|file| unsafe { Mmap::map(file) })
             .map_err(Error::io("map", path))?;
+        // A look at a page can map 2 MiB of the file otherwise, and what is in memory is counted in
+        // smaller units. Systems without such pages refuse the advice.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::NoHugePage);
         Ok(Mapped {
             map,
             end,

@@ -16,7 +16,8 @@ use ::parquet::schema::parser::parse_message_type;
 use lookalike::budget::ByteSize;
 use lookalike::progress::Stop;
 use lookalike::read::{
-    Batch, Format, Interpreted, ReadConfig, Reason, RecordReader, Reject, interpret, list_inputs,
+    Batch, Format, Interpreted, Piece, ReadConfig, Reason, RecordReader, Reject, interpret,
+    list_inputs,
 };
 
 use tempfile::TempDir;
@@ -142,7 +143,7 @@ fn drain(mut reader: RecordReader, config: &ReadConfig) -> Found {
             Interpreted::Document(document) => documents.push((
                 document.docno.into_owned(),
                 document.url.map(Into::into),
-                String::from_utf8(document.body.into_owned()).unwrap(),
+                String::from_utf8_lossy(&document.body).into_owned(),
             )),
             Interpreted::Rejected(reject) => rejects.push(reject),
             Interpreted::Skipped(kind) => panic!("{kind}"),
@@ -332,6 +333,54 @@ fn a_file_without_the_column_rejects_each_row() {
     assert_eq!(rejects.len(), 20);
     assert_eq!(rejects[19].docno.as_deref(), Some("rows.parquet:20"));
     assert_eq!(rejects[19].reason, Reason::MissingText);
+}
+
+/// A file of a thousand rows in many row groups, one of which is damaged.
+pub fn write_row_groups(path: &Path) {
+    write(path, &rows(), WriterProperties::default(), 23);
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 40].fill(0xff);
+    fs::write(path, bytes).unwrap();
+}
+
+/// The rows of pieces, one after the other, are those of the file, also if it is damaged.
+#[test]
+fn pieces_are_the_file() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("rows.parquet");
+    write(&path, &rows(), WriterProperties::default(), 23);
+    let sound = fs::read(&path).unwrap();
+    let config = ReadConfig::default();
+    let mut most = 0;
+    for damage in (0..60).map(|n| n * sound.len() / 59) {
+        let mut bytes = sound.clone();
+        if damage > 0 {
+            bytes[damage - 1] ^= 0x55;
+        }
+        fs::write(&path, bytes).unwrap();
+        let inputs = list_inputs(&[path.clone()]).unwrap();
+        let whole = read(&path, &config);
+        for bytes in [1, 3_000, 20_000] {
+            let pieces = Piece::all(&inputs[0], 0, &config, bytes);
+            most = most.max(pieces.len());
+            let mut found: Found = Default::default();
+            for piece in &pieces {
+                let (documents, rejects) = drain(piece.open(&Stop::default()), &config);
+                found.0.extend(documents);
+                found.1.extend(rejects);
+            }
+            if !pieces.is_empty() {
+                assert_eq!(
+                    found, whole,
+                    "byte {damage} changed, pieces of {bytes} bytes"
+                );
+                let sum: u64 = pieces.iter().map(Piece::bytes).sum();
+                assert!(sum <= sound.len() as u64);
+            }
+        }
+    }
+    assert_eq!(most, 1000usize.div_ceil(23));
 }
 
 /// Damages each byte of a small file in turn: every row is a document or in one reject.

@@ -56,7 +56,7 @@ pub(super) fn units(inputs: &[InputFile], config: &CollectionConfig) -> Vec<Unit
                 add(begin..file, None, bytes);
             }
             for piece in pieces {
-                let bytes = piece.end() - piece.begin();
+                let bytes = piece.bytes();
                 add(file..file + 1, Some(piece), bytes);
             }
             (begin, bytes) = (file + 1, 0);

@@ -8,7 +8,8 @@
 //! # Algorithm
 //! 1. The footer at the end of the file names the row groups and columns.
 //! 2. [`columns`] chooses the columns of text, docno and URL. No other column is read.
-//! 3. Row group by row group, each chosen column is decoded row by row.
+//! 3. Row group by row group, each chosen column is decoded row by row. Several threads can each read
+//!    some of the row groups ([`super::pieces`]).
 //!
 //! # Invariants
 //! - Each row is one record or is part of one reject, in the order of the file.
@@ -25,6 +26,7 @@ pub(crate) mod pages;
 mod thrift;
 
 use std::any::Any;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -184,6 +186,10 @@ pub(super) struct ParquetFramer {
     limits: Limits,
     chosen: Vec<Chosen>,
     state: State,
+    /// The row groups to read; all of them if there are fewer.
+    groups: Range<u64>,
+    /// The first row of these.
+    first: u64,
     /// The next row of the file.
     row: u64,
     rows: u64,
@@ -225,11 +231,43 @@ impl ParquetFramer {
             limits: Limits::new(config.max_document.0, config.max_ratio),
             chosen: Vec::new(),
             state: State::Start,
+            groups: 0..u64::MAX,
+            first: 0,
             row: 0,
             rows: 0,
             delivered: 0,
             failure: None,
         }
+    }
+
+    /// Reads only some row groups.
+    pub fn only(&mut self, groups: Range<u64>) {
+        self.groups = groups;
+    }
+
+    /// The places between row groups that cut the file into pieces of about `bytes`, and for each piece
+    /// its bytes; nothing if the footer cannot be read.
+    pub fn cuts(&mut self, bytes: u64) -> (Vec<u64>, Vec<u64>) {
+        let Ok(metadata) = self.open() else {
+            return Default::default();
+        };
+        let (mut bounds, mut sizes) = (vec![0], vec![0u64]);
+        let mut left = self.length;
+        for (number, group) in (0..).zip(metadata.row_groups()) {
+            let size = u64::try_from(group.compressed_size()).unwrap_or(0);
+            // The last piece is not much smaller than the others.
+            if sizes.last().is_some_and(|&size| size >= bytes) && left >= bytes / 2 {
+                bounds.push(number);
+                sizes.push(0);
+            }
+            // A footer can state any size.
+            if let Some(sum) = sizes.last_mut() {
+                *sum += size.min(left);
+            }
+            left = left.saturating_sub(size);
+        }
+        bounds.push(metadata.num_row_groups() as u64);
+        (bounds, sizes)
     }
 
     /// Error number of a disk or machine failure.
@@ -240,7 +278,7 @@ impl ParquetFramer {
     /// Bytes of the file that the rows so far stand for: rows are read column by column from
     /// several places.
     pub fn position(&self) -> u64 {
-        let part = u128::from(self.length) * u128::from(self.row);
+        let part = u128::from(self.length) * u128::from(self.row - self.first);
         let done = part.checked_div(u128::from(self.rows));
         done.map_or(0, |done| u64::try_from(done).unwrap_or(u64::MAX))
     }
@@ -255,14 +293,22 @@ impl ParquetFramer {
         loop {
             match std::mem::replace(&mut self.state, State::End) {
                 State::Start => match self.open() {
-                    Ok(metadata) => self.state = State::Group(metadata, 0),
+                    Ok(metadata) => {
+                        let first = usize::try_from(self.groups.start).unwrap_or(usize::MAX);
+                        let before = metadata.row_groups().iter().take(first);
+                        let rows = before.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
+                        self.first = rows.fold(0, u64::saturating_add);
+                        self.row = self.first;
+                        self.state = State::Group(metadata, first);
+                    }
                     Err(fault) => {
                         let docno = Some(self.origin.name().to_string());
                         self.reject(batch, (0, 0), docno, fault);
                         return true;
                     }
                 },
-                State::Group(metadata, group) if group >= metadata.num_row_groups() => {}
+                State::Group(metadata, group)
+                    if group >= metadata.num_row_groups() || group as u64 >= self.groups.end => {}
                 State::Group(metadata, group) => {
                     let left = u64::try_from(metadata.row_group(group).num_rows()).unwrap_or(0);
                     match self.columns(&metadata, group) {
