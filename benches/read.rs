@@ -1,5 +1,5 @@
-//! Stage 1: cut inputs of each format into records, and interpret them. Each bench checks the number
-//! of documents and the bytes of their bodies.
+//! Stage 1: cut inputs of each format into records, and interpret them. Each bench checks the
+//! number of documents and the bytes of their bodies.
 
 mod made;
 

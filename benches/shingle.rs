@@ -53,7 +53,8 @@ fn bench_kind<K: Key>(c: &mut Criterion, name: &str, words: usize, config: &Shin
 
 /// MD5 of every ten words, one at a time as the `md-5` crate does and several at once.
 fn bench_md5(c: &mut Criterion) {
-    // Words of 1 to 9 letters, so that some two thirds of the shingles have two blocks, as on web pages.
+    // Words of 1 to 9 letters, so that some two thirds of the shingles have two blocks, as on web
+    // pages.
     let (mut text, mut starts) = (Vec::new(), vec![0]);
     for i in 0..10_000u64 {
         let random = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);

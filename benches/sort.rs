@@ -1,9 +1,9 @@
-//! Stage 6: runs on disk, and beside the `extsort` crate the same records, sorted through disk with buffers of
-//! the same number of records, in one thread each. Everything checks the number of what comes back, and its order;
-//! bytes per record are printed once.
+//! Stage 6: runs on disk, and beside the `extsort` crate the same records, sorted through disk with
+//! buffers of the same number of records, in one thread each. Everything checks the number of what
+//! comes back, and its order; bytes per record are printed once.
 //!
-//! The two sorts do not do the same: our runs are packed, carry checksums and are synced to the disk before they
-//! count; extsort writes 12 bytes a record and leaves them to the page cache.
+//! The two sorts do not do the same: our runs are packed, carry checksums and are synced to the
+//! disk before they count; extsort writes 12 bytes a record and leaves them to the page cache.
 
 mod made;
 

@@ -14,11 +14,11 @@
 //! - `form`: one of a family of pages that are equal but for a few numbers.
 //! - `exact`: the page in column `of` again, under another address.
 //!
-//! With `--short` it makes `texts/00000.jsonl` ... of 100,000 texts of 10 to 40 words each, in place of
-//! pages: originals, edited versions and exact duplicates.
+//! With `--short` it makes `texts/00000.jsonl` ... of 100,000 texts of 10 to 40 words each, in
+//! place of pages: originals, edited versions and exact duplicates.
 //!
-//! The bytes depend on seed, shares and number of documents alone. A smaller crawl is the beginning of
-//! a larger one, but that its last bundle may be cut short.
+//! The bytes depend on seed, shares and number of documents alone. A smaller crawl is the beginning
+//! of a larger one, but that its last bundle may be cut short.
 //!
 //! Outputs stay where they are: the directory must be empty or not there.
 
@@ -38,8 +38,8 @@ use crawl::{Crawl, MEAN_DOCUMENT, Parameters, short};
 struct Arguments {
     /// Make about so many bytes, before compression: 13GB is 13,000,000,000, 13GiB is 13 * 2^30
     ///
-    /// The size only decides how many documents there are, by their mean size: expect a deviation of
-    /// a few percent, less of large crawls.
+    /// The size only decides how many documents there are, by their mean size: expect a deviation
+    /// of a few percent, less of large crawls.
     #[arg(long, value_parser = bytes, required_unless_present = "documents")]
     bytes: Option<u64>,
     /// Make texts of 10 to 40 words as JSON lines, in place of pages

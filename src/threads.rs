@@ -1,4 +1,5 @@
-//! Threads that live within a scope, and the CPU time without which no number of cores ends a stage.
+//! Threads that live within a scope, and the CPU time without which no number of cores ends a
+//! stage.
 //!
 //! A thread's *own course* is the CPU time that it has used, and for each scope that it opened, by
 //! how much the busiest thread of the scope was busier than it was meanwhile. A stage that takes

@@ -54,7 +54,6 @@ impl UnionFind {
 ///
 /// A root is linked below a smaller one by compare-and-swap. So parents only ever get smaller, no
 /// link is lost and no cycle can arise (Anderson & Woll 1991).
-/// is lost and no cycle can arise. Anderson & Woll 1991.
 #[derive(Debug)]
 pub struct SharedUnionFind(Vec<AtomicU32>);
 

@@ -79,7 +79,8 @@ fn code(text: &str) -> String {
     out
 }
 
-/// Every module that a file names after `crate::`, with its line. A list in braces counts once for each.
+/// Every module that a file names after `crate::`, with its line. A list in braces counts once for
+/// each.
 fn imports(code: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("crate::") {

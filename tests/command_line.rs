@@ -1,4 +1,5 @@
-//! The help, what it promises, and what surrounds the commands: completions, manual pages, the choice of files.
+//! The help, what it promises, and what surrounds the commands: completions, manual pages, the
+//! choice of files.
 
 mod common;
 

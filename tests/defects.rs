@@ -228,7 +228,8 @@ fn size_groups_that_cannot_be_read_are_not_the_default() {
     assert!(error.to_string().starts_with(&start), "{error}");
 }
 
-/// Writes the sizes of the samples anew, as `change` has them, and joins again; what the error says.
+/// Writes the sizes of the samples anew, as `change` has them, and joins again; what the error
+/// says.
 fn joined_with_sizes(change: impl Fn(u32) -> u32) -> (PathBuf, String) {
     use lookalike::store::{Header, Kind, PartWriter, VERSION};
     let directory = crate::common::temporary();
@@ -492,7 +493,8 @@ fn evaluated(truth: &Path, run: &Path) -> lookalike::evaluate::Evaluation {
     lookalike::evaluate::evaluate(&config, &context).unwrap()
 }
 
-/// The exact duplicates of one side only were expanded: a run had a precision of .0015 against its own pairs.
+/// The exact duplicates of one side only were expanded: a run had a precision of .0015 against its
+/// own pairs.
 #[test]
 fn a_truth_without_exact_duplicates_is_one_of_representatives() {
     let directory = crate::common::temporary();

@@ -2,15 +2,16 @@
 //!
 //! In the README and in `docs/guide/` a block fenced as `console` is run: a line that begins with
 //! `$ ` is a command, the lines up to the next one are what it prints on standard output. The commands
-//! of a page run in order, by `sh`, in one temporary directory that has `sample-corpora` in it, with
+//! of a page run in order, by `sh`, in one temporary directory that has `sample-corpora` in it,
+//! with
 //! `lookalike` on the path. A command must succeed, unless the next one begins with `echo $?`; of a
-//! command that fails the page shows standard error, too. In the output a line `...` stands for any number of lines, and `...` within
-//! a line for any text. Seconds and sizes differ from one run to the next: any number may stand in
-//! their place.
+//! command that fails the page shows standard error, too. In the output a line `...` stands for any
+//! number of lines, and `...` within a line for any text. Seconds and sizes differ from one run to
+//! the next: any number may stand in their place.
 //!
 //! A command that cannot be run here stands in an `sh` block, in a block that is indented by four
-//! spaces, or in a code span. Of each `lookalike` command there, in all pages, every flag must be in
-//! the help of its subcommand. A `lookalike` command anywhere else fails the test.
+//! spaces, or in a code span. Of each `lookalike` command there, in all pages, every flag must be
+//! in the help of its subcommand. A `lookalike` command anywhere else fails the test.
 //!
 //! `LOOKALIKE_BLESS=1 cargo test --test documented_commands` writes what the commands print into the
 //! pages. It keeps the lines, with `...` or without, that still match.
@@ -162,7 +163,8 @@ fn matches(shown: &str, printed: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Do these lines have at least half of their words in common, so that one may take the other's place?
+/// Do these lines have at least half of their words in common, so that one may take the other's
+/// place?
 fn similar(shown: &str, printed: &str) -> bool {
     let (shown, printed) = (without_measurements(shown), without_measurements(printed));
     let words: Vec<_> = shown.split(' ').collect();
@@ -176,7 +178,8 @@ fn similar(shown: &str, printed: &str) -> bool {
 ///
 /// `best[i][j]` is how much can be kept of the lines from `i` on for what is printed from `j` on. A
 /// line that matches counts 3, a similar one that takes its place 2; one line that `...` stands for
-/// counts 1, and so does the `...`. So nothing counts as much as keeping all, where that is possible.
+/// counts 1, and so does the `...`. So nothing counts as much as keeping all, where that is
+/// possible.
 fn aligned(shown: &[String], printed: &[String]) -> (Vec<String>, bool) {
     let any = |i: usize| shown[i].trim() == "...";
     let kept = |i: usize, j: usize| {
@@ -315,7 +318,8 @@ fn pages_show_what_their_commands_print() {
 
 // Commands that are not run.
 
-/// The `lookalike` commands of a page that are not run; an error for one that stands where none may.
+/// The `lookalike` commands of a page that are not run; an error for one that stands where none
+/// may.
 fn commands_not_run(page: &str, runs: bool) -> Result<Vec<String>, String> {
     let mut commands = Vec::new();
     let mut language: Option<&str> = None;

@@ -1,5 +1,5 @@
-//! What the fuzzer has been through holds without it: every committed input, every input that once broke
-//! something, and some hundred mutations of them, the same ones each time.
+//! What the fuzzer has been through holds without it: every committed input, every input that once
+//! broke something, and some hundred mutations of them, the same ones each time.
 //!
 //! `scripts/fuzz.sh` looks for new ones; CONTRIBUTING.md says how.
 

@@ -1,5 +1,5 @@
-//! Directories that someone else made: whatever lies in one, nothing outside of it is changed, and no
-//! command hangs. Links, FIFOs and names of the manifest that lead elsewhere are refused.
+//! Directories that someone else made: whatever lies in one, nothing outside of it is changed, and
+//! no command hangs. Links, FIFOs and names of the manifest that lead elsewhere are refused.
 
 mod common;
 
@@ -599,7 +599,8 @@ fn names_that_lead_out_of_the_directory_are_refused() {
     }
 }
 
-/// A user may name an output directory by a link, and what lies beside the program's files is the user's.
+/// A user may name an output directory by a link, and what lies beside the program's files is the
+/// user's.
 #[test]
 fn the_directory_itself_may_be_a_link() {
     let place = finished();
@@ -796,7 +797,8 @@ fn a_directory_of_outputs_replaces_nothing_that_is_read() {
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
 }
 
-/// Sorts go where `--scratch` says, make the same bytes, and leave nothing; what else lies there stays.
+/// Sorts go where `--scratch` says, make the same bytes, and leave nothing; what else lies there
+/// stays.
 #[test]
 fn sorts_in_another_directory_change_no_byte() {
     let place = finished();

@@ -1,7 +1,7 @@
 //! Compressed inputs, of whatever format is inside, and files that are one document.
 //!
-//! A fuzzer does not find its way past checksums. So the input is either the stream as it is, or what is in
-//! the stream: then it is compressed here, and damaged as the controls say.
+//! A fuzzer does not find its way past checksums. So the input is either the stream as it is, or
+//! what is in the stream: then it is compressed here, and damaged as the controls say.
 
 use std::io::{Cursor, Write};
 

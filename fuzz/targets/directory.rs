@@ -1,8 +1,8 @@
-//! A finished directory that came from someone else, changed in a few places: whatever a command makes of it,
-//! nothing outside of it changes, and nothing new lies beside it.
+//! A finished directory that came from someone else, changed in a few places: whatever a command
+//! makes of it, nothing outside of it changes, and nothing new lies beside it.
 //!
-//! The first byte of an input chooses the command. Changes follow: what is done, to which file or directory,
-//! and with what.
+//! The first byte of an input chooses the command. Changes follow: what is done, to which file or
+//! directory, and with what.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -169,7 +169,8 @@ impl Base {
             // From how deep it is.
             let depth = path.components().count() - out.components().count() - 1;
             let away = PathBuf::from("../".repeat(depth)).join(to);
-            // A change before may have made a link of what this one lies in, or of its place a hard link.
+            // A change before may have made a link of what this one lies in, or of its place a hard
+            // link.
             if !is_within(&path, out) {
                 continue;
             }

@@ -1,7 +1,8 @@
 //! Pair lists, ours and those of other systems, with all that `evaluate` reads beside them.
 //!
-//! The input is a line of options and then sections, each behind a line `==`: truth, run, judged pairs,
-//! families, documents. Options, apart by `;`: columns of the truth, columns of the run, thresholds, and any of
+//! The input is a line of options and then sections, each behind a line `==`: truth, run, judged
+//! pairs, families, documents. Options, apart by `;`: columns of the truth, columns of the run,
+//! thresholds, and any of
 //! `judged`, `families`, `documents`, `directory`, `itself`, `gzip`.
 
 use std::io::Write;

@@ -1,8 +1,8 @@
 //! What is fuzzed: from bytes to a panic where the program, or what it promises, is broken.
 //!
-//! A target is a function of bytes. The first of them choose parameters ([`controls`]), the others are the
-//! input. The same functions are run by the fuzzer (`fuzz_targets/`) and, over the committed inputs and
-//! mutations of them, by `tests/fuzz_corpus.rs`.
+//! A target is a function of bytes. The first of them choose parameters ([`controls`]), the others
+//! are the input. The same functions are run by the fuzzer (`fuzz_targets/`) and, over the
+//! committed inputs and mutations of them, by `tests/fuzz_corpus.rs`.
 
 pub mod archives;
 pub mod compressed;

@@ -1,7 +1,8 @@
 //! Our own binary files, behind checksums that are right.
 //!
-//! Two ways. Either the input is a whole part, of which the checksums of header and footer (and of what is
-//! found of blocks) are put right; or it is the content of blocks, around which a part is made.
+//! Two ways. Either the input is a whole part, of which the checksums of header and footer (and of
+//! what is found of blocks) are put right; or it is the content of blocks, around which a part is
+//! made.
 
 use lookalike::collection::{
     self, Catalogue, CatalogueEntry, Column, DocumentReader, DocumentWriter, MappedSets,

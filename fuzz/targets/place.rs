@@ -9,7 +9,8 @@ use lookalike::collection::CollectionConfig;
 use lookalike::pipeline::{self, JoinParameters};
 use lookalike::progress::{Context, Silent, Stop};
 
-/// The directory: `lookalike-fuzz-PROCESS` in `TMPDIR`, or in memory. Whoever starts the process removes it.
+/// The directory: `lookalike-fuzz-PROCESS` in `TMPDIR`, or in memory. Whoever starts the process
+/// removes it.
 pub fn directory() -> PathBuf {
     static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
     let path = DIRECTORY.get_or_init(|| {

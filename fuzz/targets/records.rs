@@ -56,8 +56,8 @@ thread_local! {
     }));
 }
 
-/// Reads `input` as one of `formats` (`None`: whatever it is), from a reader that gives all at once and from
-/// one that dribbles, and parses what comes out.
+/// Reads `input` as one of `formats` (`None`: whatever it is), from a reader that gives all at once
+/// and from one that dribbles, and parses what comes out.
 pub fn check(data: &[u8], formats: &[Option<Format>]) {
     let mut controls = Controls::new(data);
     let format = controls.one_of(formats);

@@ -2,8 +2,8 @@
 //!
 //! # In and out
 //! In: a seed, the shares of repetitions, a number of documents. Out: bundles in TREC web form, as
-//! .GOV and GOV2 have them, 1,600 documents each, or files of short texts (`short.rs`); `truth.tsv.gz`,
-//! what every document is; `stats.json`, what was made.
+//! .GOV and GOV2 have them, 1,600 documents each, or files of short texts (`short.rs`);
+//! `truth.tsv.gz`, what every document is; `stats.json`, what was made.
 //!
 //! # Algorithm
 //! A bundle is the unit of work. What a document repeats is found from numbers alone (`plan.rs`),

@@ -4,8 +4,8 @@
 //! SplitMix64: Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators".
 //!
 //! # Invariants
-//! - A stream is made anew wherever it is needed, so what it decides is never kept in memory, and no
-//!   thread depends on another.
+//! - A stream is made anew wherever it is needed, so what it decides is never kept in memory, and
+//!   no thread depends on another.
 //! - Of floating point only `+ - * /` and `sqrt` are used here and by the callers: these are exact
 //!   by IEEE 754, and the bytes are the same on every machine.
 

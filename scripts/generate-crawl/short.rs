@@ -1,10 +1,10 @@
 //! Short texts in place of pages: 10 to 40 words each, as JSON lines.
 //!
 //! # Algorithm
-//! A document is an original, the edited version of an original before it, or the exact duplicate of
-//! a document before it. Half of these choose any document, half one near the first, so that the
-//! sizes of families have a heavy tail. An edit replaces each word with a probability of its own, from
-//! 0.01 to 0.1.
+//! A document is an original, the edited version of an original before it, or the exact duplicate
+//! of a document before it. Half of these choose any document, half one near the first, so that the
+//! sizes of families have a heavy tail. An edit replaces each word with a probability of its own,
+//! from 0.01 to 0.1.
 
 use std::io::{self, Write};
 

@@ -1,8 +1,8 @@
 //! Texts without markup, and their edits.
 //!
 //! # In and out
-//! In: a stream of random numbers and a number of words. Out: [`Text`], the words in blocks, just so
-//! many as asked for.
+//! In: a stream of random numbers and a number of words. Out: [`Text`], the words in blocks, just
+//! so many as asked for.
 //!
 //! # Invariants
 //! - A text's words become the words of the page one to one: markup adds none.

@@ -95,8 +95,8 @@ Examples:
     Join(run::JoinOptions),
     /// Make clusters and result files from the pairs found
     ///
-    /// Writes pairs.tsv, clusters.jsonl and the other result files to DIR. `run` and `join` do this,
-    /// too. This command makes them again, for example after a file was deleted.
+    /// Writes pairs.tsv, clusters.jsonl and the other result files to DIR. `run` and `join` do
+    /// this, too. This command makes them again, for example after a file was deleted.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web -o out

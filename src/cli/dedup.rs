@@ -91,8 +91,8 @@ pub struct Options {
     /// star goes through the documents in the order of --keep and removes each one that reaches the
     /// threshold with a document kept before. No two kept documents reach it, and each removed one
     /// reaches it with the kept document that removed.jsonl names. cluster keeps one document of
-    /// each cluster, also where a chain of similar documents connects dissimilar ones. none keeps no
-    /// document of a cluster.
+    /// each cluster, also where a chain of similar documents connects dissimilar ones. none keeps
+    /// no document of a cluster.
     ///
     /// Example: --rule cluster
     #[arg(long, value_name = "RULE", default_value_t = Rule::Star, help_heading = "Choice")]

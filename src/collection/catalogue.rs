@@ -322,8 +322,8 @@ pub struct Names {
 
 /// The kernel reads and maps about this much around a page that is looked at.
 const REGION: u64 = 64 << 10;
-/// Docnos are given back to the kernel when about so much of them may be in memory. Threads that look at
-/// the same time can take several times as much.
+/// Docnos are given back to the kernel when about so much of them may be in memory. Threads that
+/// look at the same time can take several times as much.
 const MOST_RESIDENT: u64 = 8 << 20;
 
 impl Names {

@@ -13,9 +13,9 @@ const MASKS: [u32; 5] = [0, 0xff, 0xffff, 0xff_ffff, u32::MAX];
 
 /// A column in memory.
 ///
-/// The numbers of 64 documents are a block, and take as many bytes each as the largest of them. Most
-/// numbers are set sizes, so a column of short texts takes a byte or two for each document, and
-/// a large document only makes its own block larger.
+/// The numbers of 64 documents are a block, and take as many bytes each as the largest of them.
+/// Most numbers are set sizes, so a column of short texts takes a byte or two for each document,
+/// and a large document only makes its own block larger.
 #[derive(Clone, Debug)]
 pub struct Column {
     len: usize,

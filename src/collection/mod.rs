@@ -20,9 +20,9 @@
 //! # Invariants
 //! - Documents are numbered in input order, whatever the threads do.
 //! - The set of a document whose MD5 was seen recently in its unit is not stored again: the
-//!   document can only be an exact duplicate, and exact duplicates are not compared. "Recently" is a table of fixed
-//!   size, so the bytes on disk depend on nothing but the input. Text is kept for exactly the
-//!   documents whose sets are stored.
+//!   document can only be an exact duplicate, and exact duplicates are not compared. "Recently" is
+//!   a table of fixed size, so the bytes on disk depend on nothing but the input. Text is kept for
+//!   exactly the documents whose sets are stored.
 //! - The budget bounds the data in flight, counting each byte at its worst case.
 //!
 //! # Cost

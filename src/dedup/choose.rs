@@ -139,7 +139,8 @@ impl Choice {
             empty: without_words,
             representatives,
         };
-        // Directories made by version 0.1 take documents without words for duplicates of each other.
+        // Directories made by version 0.1 take documents without words for duplicates of each
+        // other.
         for document in 0..documents {
             if choice.is_empty(document as u32) {
                 choice.representatives[document] = document as u32;

@@ -3,8 +3,8 @@
 //! # In and out
 //! In: a collection with the list of its pairs, and the inputs that it was read from. Out: each
 //! input file again, in its format and compression, without the redundant records; if wanted, the
-//! removed records in the same layout, and `removed.jsonl` or `removed.parquet`, which names for each of them the
-//! document because of which it went.
+//! removed records in the same layout, and `removed.jsonl` or `removed.parquet`, which names for
+//! each of them the document because of which it went.
 //!
 //! # Algorithm
 //! 1. The policies give an order of preference over all documents: one external sort for each.
@@ -13,8 +13,8 @@
 //!    independent set of the pair graph. It needs the pairs only, sorted by the later document of
 //!    each, and whether a document is kept. *Cluster rule*: keep the first document of each
 //!    connected component. With containment, a document goes if a kept one with at least as many
-//!    shingles contains it, so documents with more shingles come first, and the policies order those
-//!    with equal numbers.
+//!    shingles contains it, so documents with more shingles come first, and the policies order
+//!    those with equal numbers.
 //! 3. Each input file is decompressed, and everything except the removed records is compressed
 //!    again. A file that loses nothing is copied as it is.
 //!
@@ -30,8 +30,9 @@
 //!
 //! # Cost
 //! Memory: 44 bytes a document (56 with [`Revisit`]), 400 an input file, and per thread what the
-//! compressor takes (xz: 96 MiB, others below 10 MiB). Policies that read a field read the inputs once more; a WARC file that loses a record is
-//! framed once more, to find the request and the metadata of the removed capture.
+//! compressor takes (xz: 96 MiB, others below 10 MiB). Policies that read a field read the inputs
+//! once more; a WARC file that loses a record is framed once more, to find the request and the
+//! metadata of the removed capture.
 
 mod annotate;
 mod choose;

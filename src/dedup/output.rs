@@ -54,7 +54,8 @@ fn locked(list: &Mutex<FinishedList>) -> MutexGuard<'_, FinishedList> {
 }
 
 impl OutputDirectory {
-    /// Refuses a directory in which another program's files are. Returns whether a command began it.
+    /// Refuses a directory in which another program's files are. Returns whether a command began
+    /// it.
     pub fn look(directory: &Path, parameter: &'static str) -> Result<bool> {
         let entries = match disk::exists(directory)? {
             true if !disk::is_directory(directory)? => {

@@ -30,8 +30,8 @@
 //! # Cost
 //! Memory: 8 bytes for each document in a list of the block, 8 bytes per document of the
 //! collection, and for each thread 8 bytes per document b that it counts. If memory does not allow
-//! that for all documents, step 2 is repeated for one window of documents b after another. Time: one
-//! step for each pair token, and for each window that passes over it.
+//! that for all documents, step 2 is repeated for one window of documents b after another. Time:
+//! one step for each pair token, and for each window that passes over it.
 //!
 //! # What is lost with `--max-postings`
 //! The join skips lists with more documents. This lowers shared counts but not set sizes, so

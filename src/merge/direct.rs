@@ -22,9 +22,9 @@ use super::ranges::{
 };
 use super::{MergeStats, STAGE};
 
-/// The most passes over the sets for each thread. Threads read the same sets at about the same time,
-/// so eight passes read 64 bytes for each 64-bit fingerprint from the disk, unless the sets fit in
-/// the page cache. With runs, about 15 bytes are written and read.
+/// The most passes over the sets for each thread. Threads read the same sets at about the same
+/// time, so eight passes read 64 bytes for each 64-bit fingerprint from the disk, unless the sets
+/// fit in the page cache. With runs, about 15 bytes are written and read.
 const MOST_PASSES: u64 = 8;
 /// The most passes of all threads. Reading 61 million fingerprints once takes 0.05 CPU seconds;
 /// writing runs and merging them takes 5 more than making the postings without.

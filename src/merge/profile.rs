@@ -43,7 +43,8 @@ const NUMBER_BYTES: usize = 2;
 /// In front of a count that takes two numbers.
 const WIDE: u16 = u16::MAX;
 
-/// Appends a profile as it is stored: a bit for each class that has fingerprints, then their counts.
+/// Appends a profile as it is stored: a bit for each class that has fingerprints, then their
+/// counts.
 fn encode(profile: &Profile, out: &mut Vec<u8>) {
     let bits = (0..CLASSES).filter(|&class| profile[class] > 0);
     let mask = bits.fold(0u16, |mask, class| mask | 1 << class);

@@ -29,8 +29,8 @@ pub(super) const WORKER_BYTES: u64 = 4 << 20;
 /// From this number of documents on, a list is long.
 pub(super) const LONG: usize = if cfg!(test) { 1000 } else { 256 << 10 };
 
-/// Lets one thread at a time hold a long list. A list can name every document of the collection, and
-/// without this the budget would have to count such a list for each thread.
+/// Lets one thread at a time hold a long list. A list can name every document of the collection,
+/// and without this the budget would have to count such a list for each thread.
 #[derive(Debug, Default)]
 pub struct LongLists(Mutex<()>);
 
@@ -41,8 +41,8 @@ impl LongLists {
     }
 }
 
-/// The most bytes of the lists that threads make at the same time. A list is collected, copied into a
-/// block of postings and turned into gaps; a long one is collected once, and packed.
+/// The most bytes of the lists that threads make at the same time. A list is collected, copied into
+/// a block of postings and turned into gaps; a long one is collected once, and packed.
 pub(super) fn list_bytes(documents: u64, threads: u64) -> u64 {
     let long = if documents < LONG as u64 {
         0
@@ -163,8 +163,8 @@ impl<'a, K: Key> RangeWriter<'a, K> {
         shared
     }
 
-    /// Takes all documents of a fingerprint. The caller is the one thread that holds a long list, if
-    /// the list is long; its memory is freed here then.
+    /// Takes all documents of a fingerprint. The caller is the one thread that holds a long list,
+    /// if the list is long; its memory is freed here then.
     pub(super) fn push_list(
         &mut self,
         key: K,

@@ -317,8 +317,8 @@ pub(crate) fn field_of(kind: &RecordKind, bytes: &[u8], name: &str) -> Option<St
 }
 
 /// The type of a WARC record, and hashes of what links it to the other records of its capture: the
-/// values of `WARC-Record-ID`, `WARC-Concurrent-To` and `WARC-Refers-To` (ISO 28500, section 5), and
-/// its URL with its date, because some crawlers write no links.
+/// values of `WARC-Record-ID`, `WARC-Concurrent-To` and `WARC-Refers-To` (ISO 28500, section 5),
+/// and its URL with its date, because some crawlers write no links.
 pub(crate) fn warc_links(bytes: &[u8]) -> (&[u8], Vec<u64>) {
     const LINKS: [&str; 3] = ["warc-record-id", "warc-concurrent-to", "warc-refers-to"];
     let head = WarcHead::parse(bytes);

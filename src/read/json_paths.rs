@@ -1,7 +1,7 @@
 //! Texts of several fields, and of fields in lists: `prompt,completion` and `messages[].content`.
 //!
-//! The text of most objects is one field, which `json.rs` takes without copying it. What this module
-//! gathers costs another pass over the object for each field.
+//! The text of most objects is one field, which `json.rs` takes without copying it. What this
+//! module gathers costs another pass over the object for each field.
 
 use std::fmt;
 

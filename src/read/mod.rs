@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! Formats: TREC SGML and TREC web bundles (NIST), WARC 0.18 to 1.1 (ISO 28500), ARC 1 and 2
-//! (Internet Archive), Reuters-21578 (Lewis 1997), JSON (RFC 8259), Apache Parquet, mail (RFC 4155, 5322, 2045 to
-//! 2047). HTTP: RFC 9110 and 9112. `.Z`: Welch 1984 as compress 4.0 writes it.
+//! (Internet Archive), Reuters-21578 (Lewis 1997), JSON (RFC 8259), Apache Parquet, mail (RFC 4155,
+//! 5322, 2045 to 2047). HTTP: RFC 9110 and 9112. `.Z`: Welch 1984 as compress 4.0 writes it.
 //!
 //! # In and out
 //! In: files, directories and standard input, either uncompressed or compressed by gzip, bzip2, xz,
@@ -28,7 +28,8 @@
 //! - WARC: WARC-TREC-ID, else WARC-Record-ID without `urn:uuid:`, else the URL.
 //! - ARC: `URL@date`.
 //! - JSON: a field ([`ID_FIELDS`]).
-//! - Parquet: a column ([`ID_FIELDS`]), or the path of the file and the number of the row (`file:7`).
+//! - Parquet: a column ([`ID_FIELDS`]), or the path of the file and the number of the row
+//!   (`file:7`).
 //! - Mail: the Message-ID, or the path of the mailbox and the number of the message in it
 //!   (`box#7`).
 //! - A file that is one document: its path; in NITF its `id-string`.
@@ -49,7 +50,8 @@
 //! # Cost
 //! Each byte is decompressed into a window, searched (memchr) and copied once, to its batch.
 //! Memory: the window (512 KiB; up to 3 MiB in an archive with wrong lengths), the decoder (at most
-//! 128 MiB; common settings need 8 MiB) or pages of Parquet (`parquet`), and one record of at most [`ReadConfig::max_document`].
+//! 128 MiB; common settings need 8 MiB) or pages of Parquet (`parquet`), and one record of at most
+//! [`ReadConfig::max_document`].
 //!
 //! # What is not guaranteed
 //! - A `.Z` file that is cut between two codes looks like a whole one: the format has no length.

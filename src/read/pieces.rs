@@ -3,8 +3,8 @@
 //! A file that is not compressed is cut where a record certainly begins: at a place that a reader
 //! of the whole file reaches between two records, whatever came before. So the records of the
 //! pieces, one after the other, are those of the file. Such places are found in JSON and in bundles
-//! of TREC and Reuters; files in which there are none are not cut. A Parquet file is cut between row
-//! groups.
+//! of TREC and Reuters; files in which there are none are not cut. A Parquet file is cut between
+//! row groups.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -31,7 +31,8 @@ pub struct Pieces {
     input: InputFile,
     file: u32,
     config: ReadConfig,
-    /// Where each piece begins, and where the last one ends: bytes, or row groups of a Parquet file.
+    /// Where each piece begins, and where the last one ends: bytes, or row groups of a Parquet
+    /// file.
     bounds: Vec<u64>,
     /// Of a Parquet file, the bytes of each piece.
     sizes: Option<Vec<u64>>,
@@ -211,7 +212,8 @@ impl Read for From {
     }
 }
 
-/// Where the pieces of a file begin, and where it ends; and their bytes, if the places are not bytes.
+/// Where the pieces of a file begin, and where it ends; and their bytes, if the places are not
+/// bytes.
 type Bounds = (Vec<u64>, Option<Vec<u64>>);
 
 fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64) -> io::Result<Bounds> {

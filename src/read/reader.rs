@@ -214,8 +214,8 @@ impl RecordReader {
         })
     }
 
-    /// Where a Parquet file is cut into pieces of about `bytes`, by row groups, and the bytes of each
-    /// piece.
+    /// Where a Parquet file is cut into pieces of about `bytes`, by row groups, and the bytes of
+    /// each piece.
     pub(super) fn cuts(
         input: &InputFile,
         config: &ReadConfig,

@@ -228,8 +228,8 @@ impl<'a, K: Key> Worker<'a, K> {
             let stored = plan.stored.at(document);
             if !wanted(document) {
                 sets.next(stored, |_: &[K]| Ok(()))?;
-                // A document without records is covered by any run. Otherwise the interval would end
-                // at every exact duplicate, and the manifest would list millions of them.
+                // A document without records is covered by any run. Otherwise the interval would
+                // end at every exact duplicate, and the manifest would list millions of them.
                 if let Some(last) = self.covers.last_mut()
                     && last.1 == document
                     && !covered(document)

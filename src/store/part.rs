@@ -102,8 +102,8 @@ pub struct Header {
     pub version: u16,
     /// Digest of the parameters that made it.
     pub parameters: u128,
-    /// Its number within its kind: in the upper 32 bits the unit of the input that it belongs to, if
-    /// there are several.
+    /// Its number within its kind: in the upper 32 bits the unit of the input that it belongs to,
+    /// if there are several.
     pub number: u64,
     /// Bytes of a key or number in the part: 4, 8 or 16; 0 if there are none.
     pub key_bytes: u32,

@@ -388,10 +388,10 @@ impl Workspace {
         Ok(())
     }
 
-    /// Commits like [`Workspace::commit`], unless the manifest is large and little is new. `bytes` are
-    /// those of the parts that are new since the last call. A later commit or the end of the stage
-    /// commits what is left out; a run that is killed before makes it again. So manifests take at most a
-    /// sixty-fourth of the bytes that are written.
+    /// Commits like [`Workspace::commit`], unless the manifest is large and little is new. `bytes`
+    /// are those of the parts that are new since the last call. A later commit or the end of the
+    /// stage commits what is left out; a run that is killed before makes it again. So manifests
+    /// take at most a sixty-fourth of the bytes that are written.
     pub fn commit_part(&mut self, directories: &[&str], bytes: u64) -> Result<()> {
         self.uncommitted += bytes;
         if is_due(self.manifest_bytes, self.uncommitted) {

@@ -351,7 +351,8 @@ fn failures_are_1_and_say_what_to_do() {
     failed(&line("inspect no/such/file"), 1, &["no/such/file"]);
 }
 
-/// Names and contents are other people's: none of them clears the screen or writes a line as if it were ours.
+/// Names and contents are other people's: none of them clears the screen or writes a line as if it
+/// were ours.
 #[test]
 fn nothing_told_commands_the_terminal() {
     let (_directory, out) = finished();

@@ -306,8 +306,8 @@ fn judged_pairs_by_hand() {
     let [low, high] = &found.at[..] else {
         panic!("two thresholds")
     };
-    // Found and judged: ab, ad, bc true; ac, ef false. Named first: a (2 of 3), e and f (0 of 1 each),
-    // b (ab and bc: 2 of 2), g (none found).
+    // Found and judged: ab, ad, bc true; ac, ef false. Named first: a (2 of 3), e and f (0 of 1
+    // each), b (ab and bc: 2 of 2), g (none found).
     assert_eq!((low.true_found, low.false_found), (3, 2));
     assert_eq!((low.coverage, low.density), (Some(0.6), Some(0.6)));
     assert_eq!((low.documents, low.documents_without), (4, 1));

@@ -150,7 +150,8 @@ fn originals_of_chowdhury_are_nearest_to_the_average() {
         assert!(distance(text) >= farthest || same, "{docno}");
     }
 
-    // Half of every tenth word is edited, in each of the three ways as often, but where there is no next.
+    // Half of every tenth word is edited, in each of the three ways as often, but where there is no
+    // next.
     let looked_at: f64 = originals.values().map(|t| (length(t) / 10.0).floor()).sum();
     let looked_at = looked_at * 10.0;
     assert_eq!(edits(&out).len(), 100);
@@ -341,7 +342,8 @@ fn short_and_equal_documents() {
     assert_eq!(texts(&out, "background.jsonl")["equal"], "x y");
     assert_eq!(lines(&out, "background.jsonl").len(), 3);
 
-    // As many words as there are on average, each of them looked at: a swap has no next, a removal leaves nothing.
+    // As many words as there are on average, each of them looked at: a swap has no next, a removal
+    // leaves nothing.
     let input = write(&directory, &[("one", "x")]);
     let out = directory.path().join("chowdhury");
     let mut config = chowdhury(200, 1, 0);
@@ -464,7 +466,8 @@ fn lookalike(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The command's corpus goes through `run` and `evaluate`; with one edit in a long document all is found.
+/// The command's corpus goes through `run` and `evaluate`; with one edit in a long document all is
+/// found.
 #[test]
 fn a_corpus_is_an_input_whose_truth_is_known() {
     let directory = common::temporary();
@@ -511,6 +514,7 @@ fn a_corpus_is_an_input_whose_truth_is_known() {
     let evaluation: Value = serde_json::from_str(&evaluation).unwrap();
     let all = &evaluation["pairs"][0]["documents"]["all"];
     assert_eq!(all["true_pairs"], 550, "{evaluation}");
-    // One of a hundred words is edited: a tenth of the shingles of each copy, so that two copies still share two thirds.
+    // One of a hundred words is edited: a tenth of the shingles of each copy, so that two copies
+    // still share two thirds.
     assert!(all["recall"].as_f64().unwrap() > 0.9, "{all}");
 }

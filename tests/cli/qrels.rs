@@ -1,4 +1,5 @@
-//! Relevance judgements against clusters: counts by hand, and against a plain version of the definitions.
+//! Relevance judgements against clusters: counts by hand, and against a plain version of the
+//! definitions.
 
 use crate::common;
 use lookalike::Error;
@@ -16,7 +17,8 @@ use std::process::Command;
 use common::Run;
 use tempfile::TempDir;
 
-/// Two clusters: `a1`, its copy `a2`, `a3` with another word, its copy `a4`; `b1` and `b2`; `c` is alone.
+/// Two clusters: `a1`, its copy `a2`, `a3` with another word, its copy `a4`; `b1` and `b2`; `c` is
+/// alone.
 fn collection() -> (TempDir, PathBuf) {
     let directory = common::temporary();
     let text = |name: &str, last: &str| {
@@ -417,7 +419,8 @@ impl Numbers {
     }
 }
 
-/// Random clusters, judgements and rankings: every count and line is that of the definition, said with sets.
+/// Random clusters, judgements and rankings: every count and line is that of the definition, said
+/// with sets.
 #[test]
 fn random_judgements_are_counted_as_defined() {
     let directory = common::temporary();

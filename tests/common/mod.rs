@@ -397,7 +397,8 @@ pub fn sample_corpora(path: &str) -> PathBuf {
         .join(path)
 }
 
-/// Where real collections are, as `LOOKALIKE_CORPORA` says; or nothing, and a loud word that `what` is left out.
+/// Where real collections are, as `LOOKALIKE_CORPORA` says; or nothing, and a loud word that `what`
+/// is left out.
 pub fn corpora(what: &str) -> Option<PathBuf> {
     let root = std::env::var_os("LOOKALIKE_CORPORA").filter(|root| !root.is_empty());
     if root.is_none() {
@@ -424,7 +425,8 @@ pub fn copy_directory(from: &Path, to: &Path) {
 }
 
 /// The rows of a Parquet file with flat columns, by the reader of rows of the `parquet` crate: the
-/// values by the names of their columns. Numbers keep their type: `1` is none of a column of doubles.
+/// values by the names of their columns. Numbers keep their type: `1` is none of a column of
+/// doubles.
 pub fn parquet_rows(path: &Path) -> Vec<BTreeMap<String, serde_json::Value>> {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;

@@ -1,5 +1,5 @@
-//! SPEX, the selections, the scores S1 to S4 and the graph of `deco`, by definition and by the examples of
-//! Bernstein & Zobel 2006.
+//! SPEX, the selections, the scores S1 to S4 and the graph of `deco`, by definition and by the
+//! examples of Bernstein & Zobel 2006.
 
 use crate::common;
 use lookalike::collection::{self, DocumentReader, SetReader};
@@ -375,7 +375,8 @@ fn the_expansion_of_section_4_2_2() {
     assert_eq!(stats.count.unwrap().pair_tokens, 6);
 }
 
-/// Every selection on a collection of files, and chunks that are rare by the number of their documents.
+/// Every selection on a collection of files, and chunks that are rare by the number of their
+/// documents.
 #[test]
 fn selections_on_documents() {
     let documents = corpus(21, 8);

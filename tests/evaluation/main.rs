@@ -1,4 +1,5 @@
-//! Methods, measures, plans, studies, queries and the report page: what is computed from a collection.
+//! Methods, measures, plans, studies, queries and the report page: what is computed from a
+//! collection.
 
 #[path = "../common/mod.rs"]
 mod common;

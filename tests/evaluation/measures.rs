@@ -1,4 +1,5 @@
-//! Every score of pairs, by every join, is what the formulas of the papers say of all pairs of sets.
+//! Every score of pairs, by every join, is what the formulas of the papers say of all pairs of
+//! sets.
 
 use crate::common;
 

@@ -1,5 +1,5 @@
-//! Every method finds the pairs that its definition, written once more in memory, gives; and it keeps the
-//! invariants of the main job.
+//! Every method finds the pairs that its definition, written once more in memory, gives; and it
+//! keeps the invariants of the main job.
 
 use crate::common;
 use lookalike::experiments::compare::{self, CompareConfig};
@@ -16,7 +16,8 @@ use common::corpus::Random;
 use common::{Run, assert_same_files, results, rows_of, tree};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Texts of lines of words: copies of a few originals with edits, short ones, an empty one, and exact copies.
+/// Texts of lines of words: copies of a few originals with edits, short ones, an empty one, and
+/// exact copies.
 fn corpus(seed: u64) -> Vec<(String, String)> {
     let mut random = Random(seed);
     let mut documents = vec![("empty".to_string(), String::new())];
@@ -337,8 +338,8 @@ fn methods_find_what_their_definitions_say() {
     }
 }
 
-/// Chowdhury et al. 2002, section 4.3: D1 has super-shingle A, D2 has A and B, D3 and D4 have B; the sets are
-/// {D1, D2} and {D2, D3, D4}.
+/// Chowdhury et al. 2002, section 4.3: D1 has super-shingle A, D2 has A and B, D3 and D4 have B;
+/// the sets are {D1, D2} and {D2, D3, D4}.
 #[test]
 fn the_sets_of_super_shingles_are_those_of_the_papers_example() {
     let words = |from: usize| {
@@ -629,7 +630,8 @@ fn a_comparison_adds_up() {
         assert!(columns >= 3, "{}", file.name);
     }
     assert!(compare::table(&comparison).contains("megashingles"));
-    // The page has every method, every truth and both figures, and nothing that is loaded from elsewhere.
+    // The page has every method, every truth and both figures, and nothing that is loaded from
+    // elsewhere.
     let page = out.join("compare").join(report::COMPARE_PAGE);
     let page = fs::read_to_string(page).unwrap();
     for spec in &specs {

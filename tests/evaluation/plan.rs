@@ -1,5 +1,5 @@
-//! A plan says what a run with it reaches, takes no more than it must, and is applied to nothing else than what it
-//! was measured on.
+//! A plan says what a run with it reaches, takes no more than it must, and is applied to nothing
+//! else than what it was measured on.
 
 use crate::common;
 use lookalike::experiments::plan::{
@@ -165,8 +165,8 @@ fn wilson(p: f64, n: f64) -> (f64, f64) {
     )
 }
 
-/// An interval from pairs, each right or not: the variance is the sum of the products of the residuals of
-/// any two pairs that have a document in common.
+/// An interval from pairs, each right or not: the variance is the sum of the products of the
+/// residuals of any two pairs that have a document in common.
 fn interval(pairs: &[((usize, usize), bool)]) -> Option<Estimate> {
     if pairs.is_empty() {
         return None;

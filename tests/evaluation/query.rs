@@ -103,8 +103,8 @@ fn listed(answers: &[Answer]) -> BTreeMap<(String, String), String> {
     all.collect()
 }
 
-/// Both ways round, what a run says of the documents of a collection: its pairs, with the copies of what they
-/// represent asking too, and the exact duplicates.
+/// Both ways round, what a run says of the documents of a collection: its pairs, with the copies of
+/// what they represent asking too, and the exact duplicates.
 fn expected(
     place: &Path,
     documents: &[(String, String)],
@@ -342,7 +342,8 @@ fn a_query_too_large_is_refused_with_the_least_that_would_do() {
     }
 }
 
-/// Asks with nothing at all, then with what each refusal says would do. What they were about, and the answer.
+/// Asks with nothing at all, then with what each refusal says would do. What they were about, and
+/// the answer.
 fn with_what_is_told<T>(mut attempt: impl FnMut(u64) -> Result<T, Error>) -> (Vec<String>, T) {
     let (mut memory, mut refusals) = (0, Vec::new());
     loop {
@@ -358,7 +359,8 @@ fn with_what_is_told<T>(mut attempt: impl FnMut(u64) -> Result<T, Error>) -> (Ve
     }
 }
 
-/// What was found was not counted: 1549 MiB of 1024, where each of many queries found many documents.
+/// What was found was not counted: 1549 MiB of 1024, where each of many queries found many
+/// documents.
 #[test]
 fn what_is_found_stays_within_the_memory() {
     let text = "one text that all of the documents have but for a word at the end of each of them";

@@ -302,7 +302,8 @@ fn numbers_are_those_of_the_summary() {
     assert_eq!(shown.count(), 10);
 }
 
-/// Every cluster on the page is one of the result file, member by member, the largest first; their sizes.
+/// Every cluster on the page is one of the result file, member by member, the largest first; their
+/// sizes.
 fn assert_clusters(page: &str, out: &Path, column: &str, below: &str) -> Vec<usize> {
     let section = page.split("<section id=\"clusters\">").nth(1).unwrap();
     let section = section.split("</section>").next().unwrap();
@@ -648,8 +649,8 @@ fn figures_of_a_study_are_images_and_never_markup() {
     let study = corpus.out().join("study");
     fs::create_dir(&study).unwrap();
     let good = "<?xml version=\"1.0\"?><svg viewBox=\"0 0 9 9\"><rect x=\"1\"/></svg>";
-    // What would run or load something if it stood in the page itself, and what would end the place where it
-    // stands.
+    // What would run or load something if it stood in the page itself, and what would end the place
+    // where it stands.
     let hostile: [&[u8]; 8] = [
         b"<svg onload=\"alert(1)\"><script>alert(2)</script></svg>",
         b"<svg a=b'><script>alert(3)</script>'></svg>",

@@ -1,5 +1,5 @@
-//! A study counts what a brute force over the definitions counts, whatever it may use, and however often it is
-//! stopped; the directory that it is about stays as it is.
+//! A study counts what a brute force over the definitions counts, whatever it may use, and however
+//! often it is stopped; the directory that it is about stays as it is.
 
 use crate::common;
 use lookalike::experiments::study::{
@@ -189,7 +189,8 @@ fn studies_count_what_brute_force_counts() {
             let w = 2 + i % 2;
             let run = spec(w, md5, 1, 0).run();
             for (at, ratios) in [[2, 3, 4], [2, 4, 8]].into_iter().enumerate() {
-                // After a run, whose postings are used; after a sampled run, whose postings are not; and after none.
+                // After a run, whose postings are used; after a sampled run, whose postings are
+                // not; and after none.
                 let mut studies = Vec::new();
                 let all = ["full", "1/2,1/2,1/4,1/4", ""];
                 let befores = if at == 0 { &all[..1] } else { &all };
@@ -227,8 +228,8 @@ fn studies_count_what_brute_force_counts() {
     );
 }
 
-/// The documents of a sample corpus are not read by the oracle: there a trial is held against the files of the
-/// run that has its sampling.
+/// The documents of a sample corpus are not read by the oracle: there a trial is held against the
+/// files of the run that has its sampling.
 #[test]
 fn trials_are_the_runs_of_their_samplings() {
     let directory = common::temporary();
@@ -296,7 +297,8 @@ fn trials_are_the_runs_of_their_samplings() {
     );
 }
 
-/// What a study leaves that is the same each time: trials without what they cost, and all but that of the whole.
+/// What a study leaves that is the same each time: trials without what they cost, and all but that
+/// of the whole.
 fn files(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = tree(&out.join(DIRECTORY));
     files.remove(COST_FILE).unwrap();
@@ -381,7 +383,8 @@ fn studies_are_the_same_for_all_means() {
     }
 }
 
-/// Runs a study that is stopped after one more call each time, in one directory, and each time in a new one.
+/// Runs a study that is stopped after one more call each time, in one directory, and each time in a
+/// new one.
 #[test]
 fn stopped_studies_go_on() {
     let directory = common::temporary();

@@ -1,4 +1,5 @@
-//! Tables and figures of a study: every number of a small one worked out by hand, and what must hold of any.
+//! Tables and figures of a study: every number of a small one worked out by hand, and what must
+//! hold of any.
 //!
 //! `LOOKALIKE_FIGURES=DIR cargo test --test evaluation study_figures::` leaves the figures of a made-up study in DIR, to
 //! be looked at.
@@ -41,8 +42,8 @@ fn lines<'a>(table: &'a str, start: &str) -> Vec<&'a str> {
 
 /// Two groups, two thresholds, ratios 1/2 and 1/4 of which two classes were tried each.
 ///
-/// Truth: group 0 has 4 pairs of its own, of which 2 reach 0.8 and 2 only 0.5; 1 pair with group 1, at 0.8.
-/// Group 1 has none of its own.
+/// Truth: group 0 has 4 pairs of its own, of which 2 reach 0.8 and 2 only 0.5; 1 pair with group 1,
+/// at 0.8. Group 1 has none of its own.
 fn small() -> Study {
     let group =
         |documents, nothing_sampled, shingles, sampled, same: &[_], cross: &[_]| TrialGroup {
@@ -154,7 +155,8 @@ fn every_trial_is_in_the_table() {
         line,
         ["1/4,0,0.8,0,0-499,cross,8,2,400,90,1,0,0,0,1,,0.000000"]
     );
-    // All pairs of all groups: 1 + 0 right, 3 wrong, 1 + 1 missed; 8 + 2 documents, 90 + 150 sampled.
+    // All pairs of all groups: 1 + 0 right, 3 wrong, 1 + 1 missed; 8 + 2 documents, 90 + 150
+    // sampled.
     let line = lines(trials, "1/4,0,0.8,all,");
     assert_eq!(
         line[2],
@@ -211,7 +213,8 @@ fn verification_needs_candidates_and_loses_what_the_estimate_misses() {
     let files = contents(&small());
     let verified = &files["verified.csv"];
     assert_eq!(verified.lines().count(), 1 + 3 * 2 * 2);
-    // 1/2, c = 0.5, t = 0.8: candidates 5 + 1 and 3 + 1; all 3 true pairs are among them in both classes.
+    // 1/2, c = 0.5, t = 0.8: candidates 5 + 1 and 3 + 1; all 3 true pairs are among them in both
+    // classes.
     assert_eq!(
         lines(verified, "1/2,0.5,0.8,"),
         ["1/2,0.5,0.8,2,3,5.000000,0,1.000000,0.000000,1.000000,1.000000"]
@@ -279,8 +282,9 @@ fn each_group_takes_the_coarsest_ratio_that_will_do() {
     let files = contents(&small());
     let plans = &files["figure4.csv"];
     assert_eq!(plans.lines().count(), 1 + 50 * 2);
-    // At 0.5, group 0 has mean precision (1/2 + 1) / 2 = 0.75 at 1/4 and (4/5 + 1) / 2 = 0.9 at 1/2. Group 1
-    // has no pairs. All pairs: at 1/4 (5/9 + 1) / 2 = 0.777..., at 1/2 (5/6 + 1) / 2 = 0.916...
+    // At 0.5, group 0 has mean precision (1/2 + 1) / 2 = 0.75 at 1/4 and (4/5 + 1) / 2 = 0.9 at
+    // 1/2. Group 1 has no pairs. All pairs: at 1/4 (5/9 + 1) / 2 = 0.777..., at 1/2 (5/6 + 1) / 2 =
+    // 0.916...
     let at = |target: &str, threshold: &str| {
         let found = lines(plans, &format!("{target},{threshold},"));
         assert_eq!(found.len(), 1);
@@ -422,7 +426,8 @@ impl Random {
     }
 }
 
-/// Groups, ratios and thresholds as of the paper, pairs whose estimates scatter as those of samples do.
+/// Groups, ratios and thresholds as of the paper, pairs whose estimates scatter as those of samples
+/// do.
 fn plausible() -> Study {
     let names = [
         "0-499",

@@ -1,5 +1,5 @@
-//! The methods that work with terms give what a plain version gives that is written from the papers: no hashes,
-//! no fingerprints, sets of words in memory and logarithms.
+//! The methods that work with terms give what a plain version gives that is written from the
+//! papers: no hashes, no fingerprints, sets of words in memory and logarithms.
 
 use crate::common;
 use lookalike::methods::{self, Spec};

@@ -502,7 +502,8 @@ fn titles_are_found() {
     );
 }
 
-/// A byte that is damaged does not make another charset of UTF-8; bytes of another charset are none.
+/// A byte that is damaged does not make another charset of UTF-8; bytes of another charset are
+/// none.
 #[test]
 fn damaged_utf8_is_utf8() {
     use Reason::{InvalidBytes, WrongCharset};
@@ -522,7 +523,8 @@ fn damaged_utf8_is_utf8() {
         assert_eq!((charset, words), ("UTF-8", whole.clone()), "{label:?}");
         assert_eq!(reasons, [InvalidBytes], "{label:?}");
     }
-    // As many characters of several bytes as damages: what it is is not clear, and the detector is asked.
+    // As many characters of several bytes as damages: what it is is not clear, and the detector is
+    // asked.
     let (charset, ..) = parsed_as(b"caf\xe9 \xc3\xa9t\xe9", Some("utf-8"));
     assert_ne!(charset, "UTF-8");
     for label in [

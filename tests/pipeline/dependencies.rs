@@ -1,4 +1,5 @@
-//! Every package that is depended on has its reason in ARCHITECTURE.md, and `unsafe` is where it is said to be.
+//! Every package that is depended on has its reason in ARCHITECTURE.md, and `unsafe` is where it is
+//! said to be.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -251,8 +251,8 @@ fn windows_of_the_count_join_change_nothing() {
     }
 }
 
-/// Documents whose fingerprints do not fit what a small budget leaves for them: they are shingled in
-/// several passes over their text, and their records are spilled in several runs.
+/// Documents whose fingerprints do not fit what a small budget leaves for them: they are shingled
+/// in several passes over their text, and their records are spilled in several runs.
 #[test]
 fn documents_larger_than_memory_change_nothing() {
     let directory = common::temporary();

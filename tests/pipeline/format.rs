@@ -930,9 +930,9 @@ fn fixtures_are_read() {
     );
 }
 
-/// While a version is the latest, its writer makes the fixtures of it again, byte for byte: a change
-/// of bytes without a new version shows. zstd's own bytes may change with its version, so what it
-/// compressed is compared by content only.
+/// While a version is the latest, its writer makes the fixtures of it again, byte for byte: a
+/// change of bytes without a new version shows. zstd's own bytes may change with its version, so
+/// what it compressed is compared by content only.
 #[test]
 fn writers_make_the_fixtures() {
     add_fixtures();
@@ -1017,7 +1017,8 @@ fn contains(new: &serde_json::Value, old: &serde_json::Value, place: &str) {
     }
 }
 
-/// A file of a newer or an older version, of any kind, is refused by its name, with both versions and what to do.
+/// A file of a newer or an older version, of any kind, is refused by its name, with both versions
+/// and what to do.
 #[test]
 fn other_versions_are_refused_by_name() {
     add_fixtures();
@@ -1095,8 +1096,9 @@ fn other_versions_are_refused_by_name() {
     }
 }
 
-/// A finished run's whole directory, as each version wrote it, is read by all that read one: it is verified,
-/// its results are made again with the same bytes, it is asked something else, and evaluated.
+/// A finished run's whole directory, as each version wrote it, is read by all that read one: it is
+/// verified, its results are made again with the same bytes, it is asked something else, and
+/// evaluated.
 ///
 /// `LOOKALIKE_BLESS=1` makes that of the latest version where it is not there.
 #[test]
@@ -1156,7 +1158,8 @@ fn directories_are_read() {
         }
         let mut workspace = pipeline::open(&out).unwrap();
         if version.join("study").exists() {
-            // Its trials are not run again (what they cost would be another time), and its table is shown.
+            // Its trials are not run again (what they cost would be another time), and its table is
+            // shown.
             lookalike::report::write_study(&mut workspace, &study, &context).unwrap();
             for place in ["study", "study/trials"] {
                 for entry in fs::read_dir(version.join(place)).unwrap() {
@@ -1219,7 +1222,8 @@ fn directories_are_read() {
     assert!(read > 2 && studies > 0);
 }
 
-/// What a study took, of another version: the page does not guess at it. A trial of another version is run again.
+/// What a study took, of another version: the page does not guess at it. A trial of another version
+/// is run again.
 #[test]
 fn studies_of_other_versions_are_refused_by_name_and_their_trials_run_again() {
     let fixture = root().join("tests/fixtures/directory/v1-study");

@@ -64,8 +64,8 @@ fn bytes_depend_on_seed_and_size_alone() {
     assert_eq!((refused.path, refused.source.kind()), (one, kind));
 }
 
-/// Every exact duplicate of short texts is found, and the share of pairs of originals and edited versions
-/// that their rates let expect.
+/// Every exact duplicate of short texts is found, and the share of pairs of originals and edited
+/// versions that their rates let expect.
 #[test]
 fn short_texts_are_what_the_truth_says() {
     let directory = common::temporary();

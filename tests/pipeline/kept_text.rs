@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 use common::{Run, assert_same_files, corpora, manifest, sample_corpora, tree};
 
-/// Every document of a collection whose set is stored: its text, parsed as plain text, has its MD5 and its
-/// words. Says how many there are.
+/// Every document of a collection whose set is stored: its text, parsed as plain text, has its MD5
+/// and its words. Says how many there are.
 fn assert_texts(out: &Path) -> u64 {
     let workspace = pipeline::open(out).unwrap();
     let mut shingler = Shingler::<u64>::new(&collection::config(&workspace.manifest).shingle);

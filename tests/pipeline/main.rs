@@ -1,4 +1,5 @@
-//! What comes out of the ten stages is what the definitions say, whatever the memory, the threads and the way taken.
+//! What comes out of the ten stages is what the definitions say, whatever the memory, the threads
+//! and the way taken.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -205,7 +205,8 @@ fn all_questions_to_one_collection() {
     assert!(met.differing_counts.len() > 10);
 }
 
-/// Each size group has a ratio of its own: documents of different ratios are compared on the coarser.
+/// Each size group has a ratio of its own: documents of different ratios are compared on the
+/// coarser.
 #[test]
 fn ratios_by_size_group() {
     let mut met = Met::default();

@@ -359,7 +359,7 @@ fn pieces_are_the_file() {
             bytes[damage - 1] ^= 0x55;
         }
         fs::write(&path, bytes).unwrap();
-        let inputs = list_inputs(&[path.clone()]).unwrap();
+        let inputs = list_inputs(std::slice::from_ref(&path)).unwrap();
         let whole = read(&path, &config);
         for bytes in [1, 3_000, 20_000] {
             let pieces = Piece::all(&inputs[0], 0, &config, bytes);

@@ -52,8 +52,8 @@ fn agree(run: &Run, input: &Path) -> (Summary, PrefixStats, PrefixStats) {
     (summary, all, none)
 }
 
-/// A thousand pages of one template that differ in a number: half a million pairs, one cluster, and no
-/// more work for it than some look-ups a page.
+/// A thousand pages of one template that differ in a number: half a million pairs, one cluster, and
+/// no more work for it than some look-ups a page.
 #[test]
 fn a_template() {
     let random = &mut Random(1);
@@ -76,8 +76,8 @@ fn a_template() {
     }
 }
 
-/// The same, and every page has something of its own, so that the lists of no two fingerprints are the
-/// same documents.
+/// The same, and every page has something of its own, so that the lists of no two fingerprints are
+/// the same documents.
 #[test]
 fn a_template_with_choices() {
     let random = &mut Random(2);
@@ -162,8 +162,8 @@ fn real_pages_at_every_threshold() {
     );
 }
 
-/// More candidates than a thread holds: they are spilled in many runs and merged by generations, with the
-/// least fan-in, and windows of them are verified one after the other.
+/// More candidates than a thread holds: they are spilled in many runs and merged by generations,
+/// with the least fan-in, and windows of them are verified one after the other.
 #[test]
 fn more_candidates_than_are_held() {
     let random = &mut Random(5);

@@ -1,7 +1,7 @@
 //! Every input format is read as its documentation promises, and no input does harm.
 //!
-//! The tests on real sample files need a directory of them, named by `LOOKALIKE_CORPORA`; without it
-//! they say loudly that they were left out.
+//! The tests on real sample files need a directory of them, named by `LOOKALIKE_CORPORA`; without
+//! it they say loudly that they were left out.
 
 use crate::common;
 use lookalike::budget::ByteSize;

@@ -64,7 +64,8 @@ fn every_folder_can_be_read() {
     assert!(documents.values().all(|&n| n > 0), "{documents:?}");
 }
 
-/// Real mail, as one mailbox and as a file for each message: all of it is read, and as the same words.
+/// Real mail, as one mailbox and as a file for each message: all of it is read, and as the same
+/// words.
 #[test]
 fn mail() {
     let Some(folder) = folder("email") else {

@@ -119,8 +119,8 @@ impl Progress for After<'_> {
     fn note(&self, _: &str) {}
 }
 
-/// A stop leaves units that are finished, begun and not begun, in any order. What is committed stays
-/// as it is, and the rest is read by any number of threads.
+/// A stop leaves units that are finished, begun and not begun, in any order. What is committed
+/// stays as it is, and the rest is read by any number of threads.
 #[test]
 fn stopped_and_continued_by_other_threads() {
     let directory = common::temporary();

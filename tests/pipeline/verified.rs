@@ -1,5 +1,5 @@
-//! Verified sampling: what the samples propose, the full sets decide; the list has no pair that is not true, and
-//! every pair that is true and proposed.
+//! Verified sampling: what the samples propose, the full sets decide; the list has no pair that is
+//! not true, and every pair that is true and proposed.
 
 use crate::common;
 use lookalike::{Error, pipeline};
@@ -24,7 +24,8 @@ const BELOW: [(usize, usize); 5] = [(0, 0), (0, 1), (1, 1), (1, 2), (0, 2)];
 
 #[test]
 fn pairs_are_those_proposed_that_are_true() {
-    // Pairs that sampling alone would have listed wrongly; true ones that the lower threshold adds; that it misses.
+    // Pairs that sampling alone would have listed wrongly; true ones that the lower threshold adds;
+    // that it misses.
     let (mut wrong, mut added, mut missed, mut chained) = (0, 0, 0, 0);
     for seed in 500..506 {
         let directory = common::temporary();
@@ -177,8 +178,8 @@ fn stopped_and_run_again() {
         let expected = lasting(&whole);
         assert!(rows_of(&whole, "pairs.tsv").len() > 10);
         let mut stopped = BTreeSet::new();
-        // Progress is reported more often or less often from one run to the next, so calls are tried until a run
-        // ends before its stop.
+        // Progress is reported more often or less often from one run to the next, so calls are
+        // tried until a run ends before its stop.
         for after in 1.. {
             let out = common::temporary();
             let watch = StopAt::call(after);

@@ -1,5 +1,5 @@
-//! A disk that fills up, has no room for another file or may not be written to, a limit on the size of files, and
-//! terminals that are gone: errors that say so, after which the same command goes on.
+//! A disk that fills up, has no room for another file or may not be written to, a limit on the size
+//! of files, and terminals that are gone: errors that say so, after which the same command goes on.
 #![cfg(target_os = "linux")]
 
 use crate::common;
@@ -63,7 +63,8 @@ struct Said {
 }
 
 impl Small {
-    /// Runs the program on a file system that is mounted with `first`, changes it by `then`, and runs it again.
+    /// Runs the program on a file system that is mounted with `first`, changes it by `then`, and
+    /// runs it again.
     fn twice(&self, first: &str, then: &str) -> (Said, Said) {
         let root = self.directory.path();
         let place = root.join("place");
@@ -282,7 +283,8 @@ fn standard_output_that_is_full_or_gone() {
     );
 }
 
-/// A line that could not be written to standard error was a panic, and ended a run that lacked nothing.
+/// A line that could not be written to standard error was a panic, and ended a run that lacked
+/// nothing.
 #[test]
 fn standard_error_that_is_full_or_gone() {
     let directory = common::temporary();

@@ -1,8 +1,8 @@
 //! Input made to do harm: the program ends in time, within its memory, and says what it found.
 //!
-//! Small versions, a few MiB each; `scripts/torture-inputs.sh` has them in full size. Each case runs the
-//! program with one thread and with three, and looks at the counts of the ledger, which must add up, the
-//! peak memory that the kernel tells, and the bytes of all that was written.
+//! Small versions, a few MiB each; `scripts/torture-inputs.sh` has them in full size. Each case
+//! runs the program with one thread and with three, and looks at the counts of the ledger, which
+//! must add up, the peak memory that the kernel tells, and the bytes of all that was written.
 
 use crate::common;
 use lookalike::Error;
@@ -645,8 +645,8 @@ fn of_one_word(
     assert_eq!(ingest["documents"], letters.len(), "{name}");
 }
 
-/// Each was counted at its record's size, and what it became, its text and its word, came on top of those
-/// already read. 398 MiB where 320 are allowed.
+/// Each was counted at its record's size, and what it became, its text and its word, came on top of
+/// those already read. 398 MiB where 320 are allowed.
 #[test]
 fn large_documents_in_a_row_stay_within_the_memory() {
     let sizes = (64 << 20, 217 << 20);
@@ -819,8 +819,8 @@ impl<F: Fn() + Send + Sync> Progress for Then<F> {
     fn note(&self, _: &str) {}
 }
 
-/// Until this was looked at, whatever happened to be in the file was read, half of the one and half of
-/// the other, and the run said that all was well.
+/// Until this was looked at, whatever happened to be in the file was read, half of the one and half
+/// of the other, and the run said that all was well.
 #[test]
 fn a_file_that_changes_during_the_run_ends_it() {
     type Change = fn(&Path);

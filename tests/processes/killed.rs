@@ -1,8 +1,8 @@
 //! The program killed anywhere, or stopped by a signal, and run again: the outcome is that of an
 //! uninterrupted run.
 //!
-//! These tests start processes: for a moment, a process being started has a copy of every lock that another
-//! test of the same binary holds.
+//! These tests start processes: for a moment, a process being started has a copy of every lock that
+//! another test of the same binary holds.
 
 use crate::common;
 use lookalike::Error;

@@ -1,5 +1,6 @@
-//! Under the limits of an operating system (`ulimit`, control groups) the program makes the same bytes, or
-//! refuses to begin and names the least that would do; and with that it makes the same bytes.
+//! Under the limits of an operating system (`ulimit`, control groups) the program makes the same
+//! bytes, or refuses to begin and names the least that would do; and with that it makes the same
+//! bytes.
 
 #![cfg(target_os = "linux")]
 
@@ -162,7 +163,8 @@ impl Made {
         (output, files)
     }
 
-    /// Every command under a limit too narrow is refused, and under the least that is named it does the same.
+    /// Every command under a limit too narrow is refused, and under the least that is named it does
+    /// the same.
     fn each_with_the_least(&self, of: &str, narrow: &str, limit: impl Fn(u64) -> String) {
         for case in &self.commands {
             let (refused, _) = self.attempt(case, narrow);
@@ -223,8 +225,8 @@ fn limits_change_no_byte() {
     }
 }
 
-/// The merge then takes fewer runs at a time than there are, and the results are the same bytes. The limit needs a
-/// process of its own: the test starts itself again, with the variable set.
+/// The merge then takes fewer runs at a time than there are, and the results are the same bytes.
+/// The limit needs a process of its own: the test starts itself again, with the variable set.
 #[test]
 fn few_open_files_make_more_generations() {
     const LIMITED: &str = "LOOKALIKE_TEST_WITH_32_FILES";

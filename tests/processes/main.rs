@@ -1,5 +1,5 @@
-//! What goes wrong goes wrong well, where it takes a process of its own: signals, kills, power cuts, panics, full
-//! disks, limits of the operating system, inputs made to do harm.
+//! What goes wrong goes wrong well, where it takes a process of its own: signals, kills, power
+//! cuts, panics, full disks, limits of the operating system, inputs made to do harm.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -15,9 +15,9 @@ mod signals;
 #[cfg(feature = "faults")]
 mod torture;
 
-/// Lets the programs that a test starts receive SIGHUP, SIGINT and SIGTERM, even if this process was started by `nohup`
-/// or in the background of a script and ignores them. A child inherits a signal that is ignored; one that is caught has
-/// its default action in the child.
+/// Lets the programs that a test starts receive SIGHUP, SIGINT and SIGTERM, even if this process
+/// was started by `nohup` or in the background of a script and ignores them. A child inherits a
+/// signal that is ignored; one that is caught has its default action in the child.
 #[cfg(target_os = "linux")]
 fn children_receive_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

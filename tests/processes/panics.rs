@@ -1,5 +1,5 @@
-//! A thread that panics, wherever it is: the program ends soon with an error, and the same command without the
-//! defect gives what it would have given.
+//! A thread that panics, wherever it is: the program ends soon with an error, and the same command
+//! without the defect gives what it would have given.
 
 use crate::common;
 
@@ -35,8 +35,8 @@ struct Before {
 
 const READ: &str = "INPUT -o OUT --shingle-size 3 --segment-size 8KiB --max-document 64KiB";
 
-/// Both joins, through runs and in memory, exact and sampled, on one thread and several; and what is met only in a
-/// directory that was left in some state.
+/// Both joins, through runs and in memory, exact and sampled, on one thread and several; and what
+/// is met only in a directory that was left in some state.
 fn subjects() -> Vec<Subject> {
     let run = |threads: usize, more: &str| Subject {
         line: format!("run {READ} --threshold 0.2 {more}"),
@@ -64,7 +64,8 @@ fn subjects() -> Vec<Subject> {
         run(3, "--spill auto --join prefix --pairs none"),
         run(3, "--spill auto --score s4"),
         run(1, "--spill auto --score s4"),
-        // Each of three threads has something to sort, and so a run of its own: one more than are merged at once.
+        // Each of three threads has something to sort, and so a run of its own: one more than are
+        // merged at once.
         Subject {
             line: format!("{spilled} --fan-in 2"),
             threads: 3,
@@ -139,7 +140,8 @@ fn command(line: &str, threads: usize, input: &Path, out: &Path, faults: &str) -
     command
 }
 
-/// Runs a command, with what it prints in files, which nobody has to read for it to go on; it must end by itself.
+/// Runs a command, with what it prints in files, which nobody has to read for it to go on; it must
+/// end by itself.
 fn ended(mut command: Command, what: &str, meanwhile: impl FnOnce()) -> Output {
     let files = [(); 2].map(|()| tempfile::NamedTempFile::new().unwrap());
     let [out, err] = [0, 1].map(|n: usize| files[n].reopen().unwrap());

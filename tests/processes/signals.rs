@@ -1,7 +1,8 @@
-//! Locks that are left behind, directories in use, and signals: nothing needs to be removed or repaired by hand.
+//! Locks that are left behind, directories in use, and signals: nothing needs to be removed or
+//! repaired by hand.
 //!
-//! Where a signal has to come at some moment, the program is held there (`do=hold` in `LOOKALIKE_FAULTS`) until it has
-//! come: nothing here depends on how fast anything is.
+//! Where a signal has to come at some moment, the program is held there (`do=hold` in
+//! `LOOKALIKE_FAULTS`) until it has come: nothing here depends on how fast anything is.
 
 #![cfg(target_os = "linux")]
 
@@ -250,8 +251,8 @@ fn a_directory_in_use_is_refused_at_once() {
     done(&mut run(&input, &out));
 }
 
-/// Two at once in a new directory: neither knows of the other until it is in front of the lock. One gets it and is
-/// held behind it, the other is refused.
+/// Two at once in a new directory: neither knows of the other until it is in front of the lock. One
+/// gets it and is held behind it, the other is refused.
 #[test]
 fn two_that_start_at_once() {
     let directory = common::temporary();
@@ -320,7 +321,8 @@ fn two_that_start_at_once() {
     }
 }
 
-/// What `compare` has started ends with it, however that comes: the directory is free, and the same command goes on.
+/// What `compare` has started ends with it, however that comes: the directory is free, and the same
+/// command goes on.
 #[test]
 fn a_comparison_that_is_killed_leaves_no_process() {
     let directory = common::temporary();
@@ -351,7 +353,8 @@ fn a_comparison_that_is_killed_leaves_no_process() {
     assert!(out.join("compare/compare.json").exists());
 }
 
-/// A controlled corpus keeps its directory as a run does, before its files are there and while they are written.
+/// A controlled corpus keeps its directory as a run does, before its files are there and while they
+/// are written.
 #[test]
 fn a_corpus_in_the_making_is_refused_at_once() {
     let directory = common::temporary();
@@ -433,8 +436,8 @@ struct Case {
     finished: bool,
 }
 
-/// A signal in every stage of every command: status 130, the stage and the way to go on are said, and going on
-/// ends with the same bytes.
+/// A signal in every stage of every command: status 130, the stage and the way to go on are said,
+/// and going on ends with the same bytes.
 #[test]
 fn a_signal_in_every_stage() {
     let directory = common::temporary();
@@ -535,8 +538,8 @@ fn a_signal_in_every_stage() {
     }
 }
 
-/// What a command leaves, without what it cost: tables of a study or comparison and the page say how long things
-/// took.
+/// What a command leaves, without what it cost: tables of a study or comparison and the page say
+/// how long things took.
 fn left(place: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = common::tree(place);
     for (name, bytes) in &mut files {
@@ -614,7 +617,8 @@ fn lands_everywhere<'a>(
     }
 }
 
-/// Standard input that gives nothing used to keep a stopped run waiting, without a word under `--quiet`.
+/// Standard input that gives nothing used to keep a stopped run waiting, without a word under
+/// `--quiet`.
 #[test]
 fn a_signal_while_standard_input_gives_nothing() {
     for name in ["INT", "TERM", "HUP"] {
@@ -655,7 +659,8 @@ fn a_signal_while_standard_input_gives_nothing() {
     }
 }
 
-/// The tests of this file pass in the background of a script, too, where SIGINT is ignored, and under `nohup`.
+/// The tests of this file pass in the background of a script, too, where SIGINT is ignored, and
+/// under `nohup`.
 #[test]
 fn signals_arrive_though_the_tests_ignore_them() {
     let mut command = Command::new("sh");
@@ -670,8 +675,8 @@ fn signals_arrive_though_the_tests_ignore_them() {
     assert!(said.contains("1 passed"), "{said}");
 }
 
-/// A file that nobody writes cannot be waited for with an eye on signals: the first says that it came, the
-/// second ends the command at once.
+/// A file that nobody writes cannot be waited for with an eye on signals: the first says that it
+/// came, the second ends the command at once.
 #[test]
 fn twice_stops_at_once() {
     let directory = common::temporary();

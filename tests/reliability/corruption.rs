@@ -1,5 +1,6 @@
-//! A damaged file is found by `verify`, whatever it is and whatever is done to it. What is asked of a
-//! damaged directory: `tests/corruption_answers.rs`; how it is mended: `tests/corruption_remedies.rs`.
+//! A damaged file is found by `verify`, whatever it is and whatever is done to it. What is asked of
+//! a damaged directory: `tests/corruption_answers.rs`; how it is mended:
+//! `tests/corruption_remedies.rs`.
 
 use crate::damage;
 use lookalike::Error;
@@ -27,8 +28,8 @@ fn every_damage_is_found(subject: &Subject, which: impl Fn(&str) -> bool) -> Don
     let mut manifests = Vec::new();
     let mut others = Vec::new();
     for name in &names {
-        // One segment, table or figure stands for all, and so does one of the directories of trials: of the
-        // other files of the same kind, every eleventh place is damaged.
+        // One segment, table or figure stands for all, and so does one of the directories of
+        // trials: of the other files of the same kind, every eleventh place is damaged.
         let place = name.rsplit('/').nth(1).map(str::to_string);
         let rare = if first.insert((place, kind_of(name))) || every_byte() {
             1
@@ -71,8 +72,8 @@ fn every_damage_is_found(subject: &Subject, which: impl Fn(&str) -> bool) -> Don
             subject.restore(name);
         }
     }
-    // Two of a kind, one in the place of the other. Above, each of them alone was in the place of every other: where
-    // not everything is tried, each is swapped with the next.
+    // Two of a kind, one in the place of the other. Above, each of them alone was in the place of
+    // every other: where not everything is tried, each is swapped with the next.
     let most = if every_byte() { usize::MAX } else { 1 };
     for a in &names {
         let differs =
@@ -123,14 +124,15 @@ fn all_damages(subject: &Subject, name: &str, rare: usize) -> Vec<Damage> {
         .collect()
 }
 
-/// The manifest of another trial is whole and may name nothing that is not there. It is harmless: it does not
-/// say that it stands on what this trial stands on (`origin`), so that nothing it names is used.
+/// The manifest of another trial is whole and may name nothing that is not there. It is harmless:
+/// it does not say that it stands on what this trial stands on (`origin`), so that nothing it names
+/// is used.
 fn is_whole(replacement: &Replacement) -> bool {
     matches!(replacement, Replacement::Content(bytes) if bytes.starts_with(b"{\n  \"format\""))
 }
 
-/// A directory without its manifest says what it lacks; one of a trial begins anew, as if it had been
-/// stopped before its first commit: nothing of it is used.
+/// A directory without its manifest says what it lacks; one of a trial begins anew, as if it had
+/// been stopped before its first commit: nothing of it is used.
 fn is_found_gone(subject: &Subject, name: &str) {
     let verified = verify(&subject.out);
     if name == "manifest.json" {

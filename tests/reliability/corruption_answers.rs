@@ -1,5 +1,5 @@
-//! A damaged file never makes another answer: whatever is asked of the directory then, the answer is
-//! right, or an error, without panic, hang, or more memory than a sound directory takes.
+//! A damaged file never makes another answer: whatever is asked of the directory then, the answer
+//! is right, or an error, without panic, hang, or more memory than a sound directory takes.
 
 use crate::damage;
 
@@ -16,8 +16,8 @@ fn how_many(of: usize) -> usize {
     if every_byte() { of.min(200) } else { 3 }
 }
 
-/// Replacements of a file after which something is asked, unless every byte is damaged. They are taken
-/// evenly from all of them, so that each kind is met at some file.
+/// Replacements of a file after which something is asked, unless every byte is damaged. They are
+/// taken evenly from all of them, so that each kind is met at some file.
 const REPLACEMENTS: usize = 8;
 
 /// Asks a subject questions after some damage to each of the files chosen by `which`, one question

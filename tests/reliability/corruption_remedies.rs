@@ -1,5 +1,5 @@
-//! Whoever finds a damaged file deletes it and repeats the command: then the directory is, byte for byte,
-//! what it would be without the damage.
+//! Whoever finds a damaged file deletes it and repeats the command: then the directory is, byte for
+//! byte, what it would be without the damage.
 
 use crate::{common, damage};
 use lookalike::cluster::ResultsEntry;
@@ -134,7 +134,8 @@ fn what_is_deleted_of_a_stopped_study_and_plan_is_made_again() {
     every_file_is_mended(&subject, |name| chosen.iter().any(|c| c == name), repeat);
 }
 
-/// Without the inputs, nothing of the collection can be made: the file is named, and nothing is dropped.
+/// Without the inputs, nothing of the collection can be made: the file is named, and nothing is
+/// dropped.
 #[test]
 fn a_collection_is_not_made_again_without_its_inputs() {
     let subject = Subject::finished(Variant::PLAIN);

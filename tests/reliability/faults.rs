@@ -1,5 +1,6 @@
-//! Every operation on a file fails, one after the other: what can be repeated is repeated, everything else is
-//! an error that names the file and the operation, and what comes afterwards is as if nothing had been.
+//! Every operation on a file fails, one after the other: what can be repeated is repeated,
+//! everything else is an error that names the file and the operation, and what comes afterwards is
+//! as if nothing had been.
 //!
 //! `LOOKALIKE_EVERY_FAULT=1` does all that are listed here; without it, each kind of failure for each kind of
 //! operation and file, and some more.
@@ -80,7 +81,8 @@ impl Subject {
         }
         let mut files = tree(&self.out());
         for (name, bytes) in &mut files {
-            // What was done, not what it cost; of a study, the tables without it; a comparison says it of each method.
+            // What was done, not what it cost; of a study, the tables without it; a comparison says
+            // it of each method.
             let of_study = name.starts_with("study/") && !name.ends_with(".tsv");
             let costs = ["lock", "manifest.json", "summary.json"];
             let last = name.rsplit('/').next().unwrap();
@@ -129,7 +131,8 @@ impl Failure {
         }
     }
 
-    /// Those that fit an operation. Of an input, that it may not be read is no failure: it is rejected.
+    /// Those that fit an operation. Of an input, that it may not be read is no failure: it is
+    /// rejected.
     fn of(op: Op, input: bool) -> Vec<Failure> {
         use Failure::{Full, Once, Short, ShortThenFull};
         match op {
@@ -325,7 +328,8 @@ struct Counts {
 fn may_be_passed_over(attempt: &Attempt, class: &str, repeat: usize) -> bool {
     let name = class.strip_prefix("out/").unwrap_or_default();
     match attempt.op {
-        // The look at inputs before they are read is a sample; what cannot be looked at tells nothing.
+        // The look at inputs before they are read is a sample; what cannot be looked at tells
+        // nothing.
         Op::Open | Op::Read | Op::Inspect if class.starts_with("in/") => true,
         // Nor does a directory of which the disk space cannot be told.
         Op::Inspect
@@ -333,8 +337,8 @@ fn may_be_passed_over(attempt: &Attempt, class: &str, repeat: usize) -> bool {
         {
             true
         }
-        // Result files that cannot be read are made again, of what is committed; and of a list that is only
-        // looked at, more is read at once than is needed.
+        // Result files that cannot be read are made again, of what is committed; and of a list that
+        // is only looked at, more is read at once than is needed.
         Op::Open | Op::Read | Op::Inspect => common::RESULTS.contains(&name),
         // A directory that is there is looked at before it is locked, and this is the look's.
         Op::Lock => repeat > 0 && name == "lock",
@@ -454,8 +458,9 @@ impl Sweep<'_> {
                     }
                 }
             }
-            // What is committed is progress. Apart from it a failure may leave now more, now less, but once it has
-            // left the most it leaves no more: times in the manifest differ by some bytes.
+            // What is committed is progress. Apart from it a failure may leave now more, now less,
+            // but once it has left the most it leaves no more: times in the manifest differ by some
+            // bytes.
             let (now, parts) = (size(&subject.out()), committed(&subject.out()));
             if seen.insert(parts) || now.0 > most.0 || now.1 > most.1 + 4096 {
                 quiet = 0;
@@ -1071,7 +1076,8 @@ fn sweep(
     for (number, attempt) in attempts.iter().enumerate() {
         let class = class(&attempt.path, subject.root.path());
         let kind = format!("{:?} {:?}", attempt.op, attempt.failure);
-        // Each operation on each sort of file, with one of its failures after the other; and each failure.
+        // Each operation on each sort of file, with one of its failures after the other; and each
+        // failure.
         let new = {
             let mut seen = seen.lock().unwrap();
             let of_file = format!("{:?} {class}", attempt.op);
@@ -1098,7 +1104,8 @@ fn sweep(
     );
 }
 
-/// A file that could not be read once was rejected for ever, and so was what came after the failure in it.
+/// A file that could not be read once was rejected for ever, and so was what came after the failure
+/// in it.
 #[test]
 fn a_disk_that_fails_once_is_no_reject() {
     let root = place(4);
@@ -1138,8 +1145,8 @@ fn a_disk_that_fails_once_is_no_reject() {
     }
 }
 
-/// Where a path leads to could not be found out, and it was taken for another file than the judgements: they were
-/// replaced by what is kept of them.
+/// Where a path leads to could not be found out, and it was taken for another file than the
+/// judgements: they were replaced by what is kept of them.
 #[test]
 fn judgements_that_cannot_be_looked_at_are_not_replaced() {
     let root = place(4);
@@ -1238,7 +1245,8 @@ fn no_file_is_touched_but_through_the_layer() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// A text that does not go on to the left: `Cutoffs::` is not `fs::`, `PartFile::open` not `File::open`.
+/// A text that does not go on to the left: `Cutoffs::` is not `fs::`, `PartFile::open` not
+/// `File::open`.
 fn contains_word(code: &str, word: &str) -> bool {
     code.match_indices(word).any(|(at, _)| {
         let before = code[..at].chars().next_back();

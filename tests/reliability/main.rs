@@ -1,7 +1,8 @@
-//! What goes wrong goes wrong well: stops, failing disks, damaged files. All of it happens in this process.
+//! What goes wrong goes wrong well: stops, failing disks, damaged files. All of it happens in this
+//! process.
 //!
-//! No test here starts another process: for a moment, a process that is being started has a copy of every lock
-//! that the tests hold. Those that do are in `tests/processes`.
+//! No test here starts another process: for a moment, a process that is being started has a copy of
+//! every lock that the tests hold. Those that do are in `tests/processes`.
 
 #[path = "../common/mod.rs"]
 mod common;

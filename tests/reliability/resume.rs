@@ -32,8 +32,8 @@ fn stopped_at_any_call(run: &Run, input: &Path, through_runs: bool) {
         watch.calls.load(Ordering::SeqCst)
     };
     let mut stopped = BTreeSet::new();
-    // Every call until it would have been over, and some after: how often a join tells how far it is
-    // depends on the clock.
+    // Every call until it would have been over, and some after: how often a join tells how far it
+    // is depends on the clock.
     for after in 1..=calls + 4 {
         let out = common::temporary();
         let watch = StopAt::call(after);
@@ -117,8 +117,8 @@ fn stopped_again_and_again(run: &Run, input: &Path, collection: &tempfile::TempD
             )
         });
         drop(workspace);
-        // A little later every few times, so that there is an end; workers may be done before they see a stop,
-        // where the disk is fast.
+        // A little later every few times, so that there is an end; workers may be done before they
+        // see a stop, where the disk is fast.
         for attempt in 1.. {
             let mut workspace = pipeline::open(out.path()).unwrap();
             let watch = StopAt::call(1 + attempt / 8);
@@ -466,8 +466,8 @@ fn a_directory_of_others_is_refused() {
     assert_eq!(names(&out), [PathBuf::from("thesis.tex")]);
 }
 
-/// A directory with a lock was taken for one of ours: the lock was written over, and what lay in `scratch`
-/// removed.
+/// A directory with a lock was taken for one of ours: the lock was written over, and what lay in
+/// `scratch` removed.
 #[test]
 fn a_directory_of_others_with_names_like_ours_is_not_touched() {
     let directory = common::temporary();

@@ -114,8 +114,8 @@ pub(super) fn each_member(
     Ok(())
 }
 
-/// Writes a line for each cluster. Returns the file, the number of clusters of exact duplicates only,
-/// and the size of the largest cluster.
+/// Writes a line for each cluster. Returns the file, the number of clusters of exact duplicates
+/// only, and the size of the largest cluster.
 pub(super) fn write_clusters(
     workspace: &Workspace,
     of: (&Components, &WithRoot),

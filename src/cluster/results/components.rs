@@ -80,8 +80,8 @@ impl Components {
     }
 }
 
-/// Marks a document that is in no pair with its root. No amount is as large: a set of that size would
-/// be a document of 32 GiB.
+/// Marks a document that is in no pair with its root. No amount is as large: a set of that size
+/// would be a document of 32 GiB.
 const UNLISTED: u32 = u32::MAX;
 
 /// By document: the amount that the measure of its pair with its root is computed from.

@@ -139,9 +139,9 @@ impl<'a> Feeder<'a> {
         }
     }
 
-    /// Opens the current input after checking that it is still the file that was listed. Without the
-    /// check, a missing file would be committed as a reject, and the directory could never be used
-    /// again with the complete inputs.
+    /// Opens the current input after checking that it is still the file that was listed. Without
+    /// the check, a missing file would be committed as a reject, and the directory could never be
+    /// used again with the complete inputs.
     fn open(&self, input: &InputFile) -> Result<(RecordReader, Option<Taken<'a>>)> {
         input.check_path()?;
         let (file, read) = (self.cursor.file, &self.config.read);

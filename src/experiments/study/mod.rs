@@ -20,8 +20,8 @@
 //! 3. Write a small file for each finished trial. An interrupted study resumes with the trial that
 //!    it was running.
 //! 4. Make plans ([`crate::experiments::plan`]) for three precisions on the whole collection, run
-//!    them like trials, and compare everything with the exact run ([`StudyComparison`]). Write tables
-//!    and figures ([`crate::report::figures`]).
+//!    them like trials, and compare everything with the exact run ([`StudyComparison`]). Write
+//!    tables and figures ([`crate::report::figures`]).
 //!
 //! # Invariants
 //! - The counts depend only on the collection and the lists of ratios and thresholds.

@@ -51,8 +51,8 @@
 //! documents under one fingerprint; one intersection for each candidate. Measurements are in
 //! `docs/experiments.md`.
 //!
-//! Memory: for each document and level, a byte and three numbers that take as many bytes as the sizes
-//! of the samples do; and buffers.
+//! Memory: for each document and level, a byte and three numbers that take as many bytes as the
+//! sizes of the samples do; and buffers.
 //!
 //! # Where we depart from the source
 //! The papers order by document frequency itself and build an index in memory. Classes of frequency

@@ -8,8 +8,8 @@
 //! # Algorithm
 //! 1. The footer at the end of the file names the row groups and columns.
 //! 2. [`columns`] chooses the columns of text, docno and URL. No other column is read.
-//! 3. Row group by row group, each chosen column is decoded row by row. Several threads can each read
-//!    some of the row groups ([`super::pieces`]).
+//! 3. Row group by row group, each chosen column is decoded row by row. Several threads can each
+//!    read some of the row groups ([`super::pieces`]).
 //!
 //! # Invariants
 //! - Each row is one record or is part of one reject, in the order of the file.
@@ -245,8 +245,8 @@ impl ParquetFramer {
         self.groups = groups;
     }
 
-    /// The places between row groups that cut the file into pieces of about `bytes`, and for each piece
-    /// its bytes; nothing if the footer cannot be read.
+    /// The places between row groups that cut the file into pieces of about `bytes`, and for each
+    /// piece its bytes; nothing if the footer cannot be read.
     pub fn cuts(&mut self, bytes: u64) -> (Vec<u64>, Vec<u64>) {
         let Ok(metadata) = self.open() else {
             return Default::default();

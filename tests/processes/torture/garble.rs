@@ -39,8 +39,8 @@ pub fn garble(out: &Path, random: &mut Random) {
             .to_str()
             .unwrap()
             .to_string();
-        // A study, a plan and a method have directories of their own, with manifests of their own; of
-        // what `dedup` writes, a file is complete when it has its name.
+        // A study, a plan and a method have directories of their own, with manifests of their own;
+        // of what `dedup` writes, a file is complete when it has its name.
         let own = ["study/", "plan/", "methods/", "work/", "kept/", "removed/"]
             .iter()
             .any(|place| name.starts_with(place));

@@ -10,8 +10,8 @@
 //!   garbled ([`garble`]); or the directory becomes one that the disk could hold had the power gone
 //!   ([`power`]).
 //!
-//! What a test of every change takes is a part of it, the same part each time; `scripts/torture.sh` does
-//! the whole and prints the figures of `docs/reliability.md`.
+//! What a test of every change takes is a part of it, the same part each time; `scripts/torture.sh`
+//! does the whole and prints the figures of `docs/reliability.md`.
 
 use crate::common;
 mod garble;
@@ -74,8 +74,8 @@ enum After {
 
 const AFTER: [After; 3] = [After::Nothing, After::Garbled, After::PowerCut];
 
-/// Kills a run over a directory as `fault` says (or after `wait`) and does to the directory what is to
-/// come after. Returns whether it was killed before its end.
+/// Kills a run over a directory as `fault` says (or after `wait`) and does to the directory what is
+/// to come after. Returns whether it was killed before its end.
 fn kill(
     subject: &Subject,
     place: &Path,
@@ -127,8 +127,8 @@ enum Kill {
     Moment(Duration),
 }
 
-/// The operations of a short version: one of each kind on each kind of file that no subject before had,
-/// here the first of them, there the last.
+/// The operations of a short version: one of each kind on each kind of file that no subject before
+/// had, here the first of them, there the last.
 fn chosen(
     operations: &[(String, String)],
     met: &mut BTreeSet<(String, String)>,

@@ -1,10 +1,10 @@
 //! The power is cut: what the disk could hold then.
 //!
-//! What was synced is there. Of the bytes written to a file since, any part may be there, or zeros, or
-//! what the blocks held before. Of the names made, changed and removed in a directory since it was
-//! last synced, any may be as they were. The journal of the process
-//! (`lookalike::store::disk::faults`) says what was done in which order, and keeps another name of every
-//! file, so that one that was replaced or removed can come back.
+//! What was synced is there. Of the bytes written to a file since, any part may be there, or zeros,
+//! or what the blocks held before. Of the names made, changed and removed in a directory since it
+//! was last synced, any may be as they were. The journal of the process
+//! (`lookalike::store::disk::faults`) says what was done in which order, and keeps another name of
+//! every file, so that one that was replaced or removed can come back.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -30,8 +30,8 @@ pub struct Subject {
     arguments: Vec<String>,
     /// What lies in the output directory before it.
     prepared: Option<PathBuf>,
-    /// Threads of which its operations are told: with one they are the same each time, with more there
-    /// are runs of each.
+    /// Threads of which its operations are told: with one they are the same each time, with more
+    /// there are runs of each.
     pub threads: usize,
     expected: BTreeMap<String, Vec<u8>>,
     took: Duration,
@@ -56,8 +56,8 @@ fn lasting(out: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// The kind of a file, or the name of one that is alone of its kind. A method's keys are of other kinds than the
-/// collection that they are made from: another stage writes them.
+/// The kind of a file, or the name of one that is alone of its kind. A method's keys are of other
+/// kinds than the collection that they are made from: another stage writes them.
 pub fn kind(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, rest) = name.split_once('.').unwrap_or((name, ""));
@@ -199,7 +199,8 @@ impl Subject {
         }
     }
 
-    /// Waits for the end of the processes that it had started: they see a moment later that it is gone.
+    /// Waits for the end of the processes that it had started: they see a moment later that it is
+    /// gone.
     fn wait_for_others(&self, place: &Path) {
         let out = self.out(place).display().to_string();
         let works_there = |process: &fs::DirEntry| {
@@ -220,7 +221,8 @@ impl Subject {
         self.assert_whole(place, what);
     }
 
-    /// The same, when what was removed may have come back: it is scrap, and gone after the next start.
+    /// The same, when what was removed may have come back: it is scrap, and gone after the next
+    /// start.
     pub fn assert_nothing_lost(&self, place: &Path, what: &str) {
         let mut found = lasting(&self.out(place));
         found.retain(|name, _| self.expected.contains_key(name));
