@@ -1,16 +1,19 @@
 //! `dedup`: write the inputs again without their duplicates.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use lookalike::dedup::{self, DedupConfig, Empty, Form, Policy, Rejects, Revisit, Rule};
+use lookalike::dedup::{
+    self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule,
+};
 use lookalike::join::JoinConfig;
 use lookalike::measure::Measure;
 use lookalike::pipeline::{JoinParameters, Spill};
 use lookalike::report::dedup_ledger;
 use lookalike::sample::Sampling;
-use lookalike::workspace::Workspace;
+use lookalike::workspace::{Cost, Workspace};
 use lookalike::{Error, Result, pipeline};
 
 use super::context::with_context;
@@ -253,7 +256,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
                     };
                     Workspace::look_whether_free(&work)?;
                     let inputs = flags.list_for(&work)?;
-                    dedup::check_inputs(&config, &inputs, &collection.read, context)?;
+                    let removed = outputs.1.is_some();
+                    dedup::check_inputs(&config, &inputs, removed, &collection.read, context)?;
                     let strict = flags.strict;
                     let summary =
                         pipeline::run(&inputs, &work, &collection, &parameters, strict, context)?;
@@ -264,7 +268,10 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             };
             let summary = dedup::run(&workspace, &config, outputs, context)?;
             if options.printed.json() {
-                super::say(&super::json(&summary)?)?;
+                super::say(&super::json(&Printed {
+                    summary: &summary,
+                    costs: &summary.costs,
+                })?)?;
             } else if !options.printed.quiet() {
                 let places = places(outputs, &work);
                 super::say(&format!(
@@ -275,6 +282,14 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         },
     )
+}
+
+/// What `--json` prints.
+#[derive(serde::Serialize)]
+struct Printed<'s> {
+    #[serde(flatten)]
+    summary: &'s DedupSummary,
+    costs: &'s BTreeMap<&'static str, Cost>,
 }
 
 fn places((kept, removed): (&Path, Option<&Path>), work: &Path) -> String {

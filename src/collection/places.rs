@@ -76,33 +76,60 @@ impl<'w> InputRecords<'w> {
         Ok(())
     }
 
-    /// The next entry; `None` at the end.
-    pub fn next(&mut self) -> Result<Option<InputRecord>> {
+    /// The file of the next entry, and whether it is a reject; `None` at the end.
+    fn peek(&mut self) -> Result<Option<(u32, bool)>> {
         loop {
-            let reject_first = match (&self.next_document, &self.next_reject) {
+            let document = self.next_document.as_ref();
+            let document = document.map(|document| (document.file, document.offset));
+            let reject = self.next_reject.as_ref();
+            let reject = reject.map(|reject| (reject.source.file, reject.source.offset));
+            match (document, reject) {
+                (Some(document), Some(reject)) if reject < document => {
+                    return Ok(Some((reject.0, true)));
+                }
+                (Some((file, _)), _) => return Ok(Some((file, false))),
+                (None, Some((file, _))) => return Ok(Some((file, true))),
                 (None, None) => {
                     if !self.open_segment()? {
                         return Ok(None);
                     }
-                    continue;
                 }
-                (Some(_), None) => false,
-                (None, Some(_)) => true,
-                (Some(document), Some(reject)) => {
-                    (reject.source.file, reject.source.offset) < (document.file, document.offset)
-                }
-            };
-            if reject_first {
+            }
+        }
+    }
+
+    /// The next entry; `None` at the end.
+    pub fn next(&mut self) -> Result<Option<InputRecord>> {
+        match self.peek()? {
+            None => Ok(None),
+            Some((_, true)) => {
                 let reject = self.next_reject.take();
                 self.advance_reject()?;
-                return Ok(reject.map(InputRecord::Rejected));
+                Ok(reject.map(InputRecord::Rejected))
             }
-            let document = self.next_document.take();
-            self.advance_document()?;
-            let number = self.number;
-            self.number += 1;
-            return Ok(document.map(|document| InputRecord::Document(number, Box::new(document))));
+            Some((_, false)) => {
+                let document = self.next_document.take();
+                self.advance_document()?;
+                let number = self.number;
+                self.number += 1;
+                Ok(document.map(|document| InputRecord::Document(number, Box::new(document))))
+            }
         }
+    }
+
+    /// The next entry of a file; `None` after its last one. Entries of files before it are passed
+    /// over, so several files can be read in turn, in their order.
+    pub fn next_of(&mut self, file: u32) -> Result<Option<InputRecord>> {
+        while let Some((its, _)) = self.peek()? {
+            if its > file {
+                return Ok(None);
+            }
+            let entry = self.next()?;
+            if its == file {
+                return Ok(entry);
+            }
+        }
+        Ok(None)
     }
 
     /// Opens the next segment, if there is one.

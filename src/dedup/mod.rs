@@ -29,16 +29,17 @@
 //! - Nothing is read or written outside of the inputs, the work directory and the two outputs.
 //!
 //! # Cost
-//! Memory: 44 bytes a document (56 with [`Revisit`]), 400 an input file, and per thread what the
-//! compressor takes (xz: 96 MiB, others below 10 MiB). Policies that read a field read the inputs
-//! once more; a WARC file that loses a record is framed once more, to find the request and the
-//! metadata of the removed capture.
+//! Memory: 44 bytes a document (56 with [`Revisit`]), 400 an input file, and per thread what its
+//! compressors take (xz: 96 MiB each, others below 10 MiB). A thread waits until there is memory
+//! for its file. Policies that read a field read the inputs once more; a WARC file that loses a
+//! record is framed once more, to find the request and the metadata of the removed capture.
 
 mod annotate;
 mod choose;
 mod copy;
 mod encode;
 mod evidence;
+mod files;
 mod finished;
 mod formats;
 mod lzw;
@@ -52,6 +53,7 @@ mod values;
 mod warc;
 mod write;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -67,7 +69,7 @@ use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::read::{InputFile, ReadConfig};
 use crate::sample::Sampled;
-use crate::workspace::{INPUTS_FILE, InputList, Workspace};
+use crate::workspace::{Cost, INPUTS_FILE, InputList, Meter, Workspace};
 use crate::{Error, Result};
 
 pub use choose::Removal;
@@ -173,7 +175,7 @@ pub struct DedupConfig {
 }
 
 /// Counts of a deduplication.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DedupSummary {
     /// Documents read.
     pub documents: u64,
@@ -195,6 +197,9 @@ pub struct DedupSummary {
     pub files: u64,
     /// Input files that lose nothing.
     pub whole_files: u64,
+    /// What each part of the work cost: `choose`, `payloads` ([`Revisit`]), `lists` and `write`.
+    #[serde(skip)]
+    pub costs: BTreeMap<&'static str, Cost>,
 }
 
 impl DedupSummary {
@@ -299,10 +304,7 @@ pub fn check_before(
     if inputs.iter().any(|input| input.as_os_str() == "-") {
         return Err(standard_input());
     }
-    let least = ByteSize(FIXED_BYTES + memory_at_once(config, read));
-    context
-        .budget
-        .require(least, || "writing the inputs again".into())?;
+    check_memory(&[], removed.is_some(), (config, read), context)?;
     let mut taken = vec![("the work directory", work)];
     for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
         let Some(output) = output else { continue };
@@ -316,16 +318,33 @@ pub fn check_before(
     Ok(())
 }
 
-/// Refuses inputs whose formats do not fit the parameters, before they are read.
+/// Refuses a budget with which the inputs cannot be written, whatever is in them.
+fn check_memory(
+    inputs: &[InputFile],
+    removed: bool,
+    how: (&DedupConfig, &ReadConfig),
+    context: &Context<'_>,
+) -> Result<()> {
+    let there = context.budget.memory.0.saturating_sub(FIXED_BYTES);
+    let least = ByteSize(FIXED_BYTES + least_of_threads(inputs, removed, how, there));
+    context
+        .budget
+        .require(least, || "writing the inputs again".into())
+}
+
+/// Refuses inputs whose formats do not fit the parameters, before they are read. `removed` says
+/// whether there is a directory for the removed records.
 ///
 /// # Errors
-/// `BadParameter`; `Io`.
+/// `BadParameter`; `BudgetTooSmall` if [`run`] could not write a file; `Io`.
 pub fn check_inputs(
     config: &DedupConfig,
     inputs: &[InputFile],
+    removed: bool,
     read: &ReadConfig,
     context: &Context<'_>,
 ) -> Result<()> {
+    check_memory(inputs, removed, (config, read), context)?;
     for input in inputs {
         check_name(&input.docno, &input.path.to_string_lossy())?;
         if input.path.to_str().is_none() && input.problem.is_none() {
@@ -359,14 +378,26 @@ fn not_utf8(path: &str) -> Error {
     }
 }
 
-/// Memory of one thread that writes files. Before it does, payloads are compared: a record is in
-/// memory, and once more without its transfer coding.
-fn memory_at_once(config: &DedupConfig, read: &ReadConfig) -> u64 {
+/// Memory of a thread that compares payloads: a record is in memory, and once more without its
+/// transfer coding.
+fn memory_of_payloads(read: &ReadConfig) -> u64 {
+    (2 * read.max_document.0).saturating_add(8 << 20)
+}
+
+/// The least memory of the threads that read the inputs again, if `there` is that much for them.
+/// Without a list of the inputs, it is that of copies that are not compressed.
+fn least_of_threads(
+    inputs: &[InputFile],
+    removed: bool,
+    (config, read): (&DedupConfig, &ReadConfig),
+    there: u64,
+) -> u64 {
     let payloads = match config.revisit {
         Revisit::None => 0,
-        _ => 2 * read.max_document.0 + (8 << 20),
+        _ => memory_of_payloads(read),
     };
-    write::memory_of_thread().max(payloads)
+    let outputs = 1 + u64::from(removed);
+    write::least_memory(inputs, outputs, there).max(payloads)
 }
 
 /// The inputs of a collection, from its list.
@@ -425,6 +456,7 @@ pub fn run(
     (kept, removed): (&Path, Option<&Path>),
     context: &Context<'_>,
 ) -> Result<DedupSummary> {
+    let (meter, mut costs) = (Meter::start(), BTreeMap::new());
     let criterion = choose::check_pairs(workspace)?;
     let inputs = inputs_of(workspace)?;
     check(workspace, config, &inputs, removed)?;
@@ -446,25 +478,31 @@ pub fn run(
         + sizes
         + revisit::Revisits::bytes(config.revisit, documents)
         + inputs.len() as u64 * 2 * FINISHED_BYTES;
-    let least = ByteSize(FIXED_BYTES + columns + memory_at_once(config, read));
+    let there = context
+        .budget
+        .memory
+        .0
+        .saturating_sub(FIXED_BYTES + columns);
+    let threads = least_of_threads(&inputs, removed.is_some(), (config, read), there);
+    let least = ByteSize(FIXED_BYTES + columns + threads);
     context.budget.require(least, || {
         format!("choosing among {}", counted(documents, "document"))
     })?;
     let spare = context.budget.memory.0 - FIXED_BYTES - columns;
     let memory = ByteSize((spare / 2).min(1 << 30));
 
+    let scratch = workspace.scratch(context)?;
+    let places = Places::read(workspace, inputs.len() as u32, context)?;
+    let values = values::read(
+        (workspace, &inputs, &places),
+        &config.keep,
+        read,
+        (scratch.path(), spare),
+        context,
+    )?;
     context
         .progress
         .start(STAGE, Unit::Count("documents"), Some(documents));
-    let scratch = workspace.scratch(context)?;
-    let values = values::read(
-        workspace,
-        &config.keep,
-        &inputs,
-        read,
-        scratch.path(),
-        context,
-    )?;
     let largest_first = criterion.measure == Measure::Containment;
     let sorting = (scratch.path(), memory);
     let ranks = order::ranks(
@@ -486,22 +524,27 @@ pub fn run(
         workspace,
         inputs: &inputs,
         choice: &choice,
-        places: &Places::read(workspace, inputs.len() as u32, context)?,
+        places: &places,
         names: evidence::names(workspace)?,
         sizes: choose::sizes(workspace)?,
         measure: criterion.measure,
     };
 
+    costs.insert("choose", meter.cost());
     let score = |document| knowledge.score_text(document, choice.fate(document));
     let revisits = match config.revisit {
         Revisit::None => None,
         which => {
+            let meter = Meter::start();
             let from = (workspace, &inputs[..], read);
             let how = (which, criterion.measure);
-            let made = revisit::Revisits::find(from, &choice, how, scratch.path(), context)?;
+            let beside = (scratch.path(), spare);
+            let made = revisit::Revisits::find(from, &choice, how, beside, context)?;
+            costs.insert("payloads", meter.cost());
             Some(made)
         }
     };
+    let meter = Meter::start();
 
     // Neither directory is begun if the other one is refused.
     for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
@@ -526,10 +569,9 @@ pub fn run(
         .iter()
         .flat_map(|segment| segment.stats.skipped.values())
         .sum();
+    costs.insert("lists", meter.cost());
     if config.form != Form::Lists {
-        let bytes = inputs.iter().filter_map(|input| input.identity.as_ref());
-        let bytes = bytes.map(|identity| identity.size).sum();
-        context.progress.start("write", Unit::Bytes, Some(bytes));
+        let meter = Meter::start();
         let annotate = |document| knowledge.member(document);
         let plan = write::Writing {
             workspace,
@@ -545,12 +587,13 @@ pub fn run(
             kept: &kept,
             removed: removed.as_ref(),
         };
-        let threads = (spare / write::memory_of_thread()).clamp(1, context.budget.threads as u64);
-        let written = write::write(&plan, threads as usize, context)?;
+        let written = write::write(&plan, spare, context)?;
         summary.companions = written.companions.load(Ordering::Relaxed);
         summary.revisits = revisits.map_or(0, |revisits| revisits.count());
         summary.whole_files = written.whole.load(Ordering::Relaxed);
+        costs.insert("write", meter.cost());
     }
+    summary.costs = costs;
     kept.complete()?;
     if let Some(removed) = &removed {
         removed.complete()?;

@@ -1,7 +1,8 @@
 //! The order of preference over all documents.
 
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use globset::GlobSet;
 
@@ -39,9 +40,8 @@ pub(super) struct Values {
 impl Values {
     /// Starts a file.
     pub fn create(path: PathBuf) -> Result<ValuesWriter> {
-        let file = disk::create(&path)?;
-        let out = BufWriter::with_capacity(disk::WRITE_BUFFER, file);
-        Ok(ValuesWriter { path, out })
+        let file = Mutex::new(disk::create(&path)?);
+        Ok(ValuesWriter { path, file })
     }
 
     fn each(&self, documents: u64, mut each: impl FnMut(u32, u64) -> Result<()>) -> Result<()> {
@@ -57,21 +57,28 @@ impl Values {
     }
 }
 
+/// Values that several threads write, in any order.
 pub(super) struct ValuesWriter {
     path: PathBuf,
-    out: BufWriter<disk::File>,
+    file: Mutex<disk::File>,
 }
 
 impl ValuesWriter {
-    pub fn put(&mut self, value: u64) -> Result<()> {
-        let put = self.out.write_all(&value.to_le_bytes());
-        put.map_err(Error::io("write", &self.path))
+    /// Writes the values of consecutive documents from number `first` on.
+    pub fn put(&self, first: u32, values: &[u64]) -> Result<()> {
+        let bytes: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(u64::from(first) * 8))
+            .and_then(|_| file.write_all(&bytes))
+            .map_err(Error::io("write", &self.path))
     }
 
-    pub fn finish(mut self) -> Result<Values> {
-        let flushed = self.out.flush();
-        flushed.map_err(Error::io("write", &self.path))?;
-        Ok(Values { path: self.path })
+    /// Ends the file.
+    pub fn finish(self) -> Values {
+        Values { path: self.path }
     }
 }
 

@@ -13,17 +13,21 @@
 //! 2. Compare each removed record with its survivor.
 //!
 //! # Cost
-//! The WARC files are read once more, on one thread. Memory: 12 bytes and two bits a document.
+//! The WARC files are read once more. Memory: 12 bytes and two bits a document, and for each thread
+//! a record, and once more without its transfer coding.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::choose::{Choice, Fate};
+use super::files::{self, Shared};
 use super::policy::date;
 use super::{Revisit, STAGE};
-use crate::collection::{InputRecord, InputRecords};
+use crate::collection::{Catalogue, InputRecord, InputRecords};
 use crate::measure::Measure;
-use crate::progress::{Context, Unit};
+use crate::progress::Context;
 use crate::read::{
     Batch, Capture, Container, InputFile, ReadConfig, Reason, RecordKind, RecordReader, Reference,
     capture, labelled,
@@ -84,7 +88,7 @@ impl Revisits {
         (workspace, inputs, read): (&Workspace, &[InputFile], &ReadConfig),
         choice: &Choice,
         (which, measure): (Revisit, Measure),
-        scratch: &Path,
+        (scratch, memory): (&Path, u64),
         context: &Context<'_>,
     ) -> Result<Revisits> {
         let mut wanted = Bits::new(choice.documents());
@@ -102,7 +106,7 @@ impl Revisits {
         }
         let from = (workspace, inputs, read);
         let mut revisits = Revisits {
-            captures: Captures::read(from, &wanted, scratch, context)?,
+            captures: Captures::read(from, &wanted, (scratch, memory), context)?,
             survivors,
             stands: wanted,
             count: 0,
@@ -199,53 +203,48 @@ struct Captures {
     file: disk::File,
     path: PathBuf,
     /// By document, where its capture begins; [`NONE`] without one.
-    places: Vec<u64>,
+    places: Vec<AtomicU64>,
 }
 
-impl Captures {
-    /// Stores the captures of the wanted documents.
+/// Captures that several threads write, in any order.
+struct CapturesWriter {
+    /// The file and its length.
+    out: Mutex<(BufWriter<disk::File>, u64)>,
+    path: PathBuf,
+    places: Vec<AtomicU64>,
+}
+
+impl CapturesWriter {
+    /// Stores the captures of the wanted documents of one file.
     fn read(
-        (workspace, inputs, config): (&Workspace, &[InputFile], &ReadConfig),
-        wanted: &Bits,
-        scratch: &Path,
+        &self,
+        file: u32,
+        input: &InputFile,
+        config: &ReadConfig,
+        (entries, wanted): (&mut InputRecords<'_>, &Bits),
         context: &Context<'_>,
-    ) -> Result<Captures> {
-        let path = scratch.join("captures");
-        let mut out = BufWriter::with_capacity(disk::WRITE_BUFFER, disk::create(&path)?);
-        let mut places = Vec::new();
-        let mut end = 0;
-        let bytes = inputs.iter().filter_map(|input| input.identity.as_ref());
-        let bytes = bytes.map(|identity| identity.size).sum();
-        context.progress.start("payloads", Unit::Bytes, Some(bytes));
-        let mut entries = InputRecords::all(workspace);
-        let mut reading: Option<(u32, Option<RecordReader>)> = None;
-        let (mut batch, mut encoded) = (Batch::default(), Vec::new());
-        let mut done = 0;
-        while let Some(entry) = entries.next()? {
+    ) -> Result<()> {
+        let mut reader = None;
+        let mut batch = Batch::default();
+        while let Some(entry) = entries.next_of(file)? {
             let InputRecord::Document(number, document) = entry else {
                 continue;
             };
-            places.push(NONE);
             if !wanted.has(number) {
                 continue;
             }
-            let Some(input) = inputs.get(document.file as usize) else {
-                continue;
-            };
-            if reading
-                .as_ref()
-                .is_none_or(|(file, _)| *file != document.file)
-            {
-                input.check_path()?;
-                let mut reader = RecordReader::open(input, document.file, config, context.stop);
-                let is_warc = reader.container() == Some(Container::Warc);
-                check_failure(&reader, input)?;
-                reading = Some((document.file, is_warc.then_some(reader)));
-                context.progress.at(done);
-                done += input.identity.as_ref().map_or(0, |identity| identity.size);
-            }
-            let Some((_, Some(reader))) = &mut reading else {
-                continue;
+            let reader = match &mut reader {
+                Some(reader) => reader,
+                None => {
+                    input.check_path()?;
+                    let mut opened = RecordReader::open(input, file, config, context.stop);
+                    let is_warc = opened.container() == Some(Container::Warc);
+                    check_failure(&opened, input)?;
+                    if !is_warc {
+                        return Ok(());
+                    }
+                    reader.insert(opened)
+                }
             };
             // Its record is the next one, or comes after others.
             loop {
@@ -269,22 +268,59 @@ impl Captures {
                 .notice
                 .as_ref()
                 .is_none_or(|notice| notice.reason != Reason::WrongLength);
-            let found = match record.kind {
-                RecordKind::Warc => capture(bytes, measured),
-                _ => None,
-            };
-            if let (Some(capture), Some(place)) = (found, places.last_mut()) {
-                encoded.clear();
-                let put = meta::encode(&capture, &mut encoded);
-                put.map_err(|what| Error::io("encode", &path)(io::Error::other(what)))?;
-                let length = (encoded.len() as u32).to_le_bytes();
-                for part in [&length[..], &encoded] {
-                    out.write_all(part).map_err(Error::io("write", &path))?;
-                }
-                *place = end;
-                end += 4 + encoded.len() as u64;
+            if record.kind == RecordKind::Warc
+                && let Some(capture) = capture(bytes, measured)
+            {
+                self.put(number, &capture)?;
             }
         }
+        Ok(())
+    }
+
+    fn put(&self, document: u32, capture: &Capture) -> Result<()> {
+        let mut bytes = vec![0; 4];
+        let put = meta::encode(capture, &mut bytes);
+        put.map_err(|what| Error::io("encode", &self.path)(io::Error::other(what)))?;
+        let length = (bytes.len() as u32 - 4).to_le_bytes();
+        bytes[..4].copy_from_slice(&length);
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, end) = &mut *out;
+        file.write_all(&bytes)
+            .map_err(Error::io("write", &self.path))?;
+        self.places[document as usize].store(*end, Ordering::Relaxed);
+        *end += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+impl Captures {
+    /// Stores the captures of the wanted documents, with `memory` for all threads together.
+    fn read(
+        (workspace, inputs, config): (&Workspace, &[InputFile], &ReadConfig),
+        wanted: &Bits,
+        (scratch, memory): (&Path, u64),
+        context: &Context<'_>,
+    ) -> Result<Captures> {
+        let documents = Catalogue::stats(workspace)?.documents;
+        let path = scratch.join("captures");
+        let file = disk::create(&path)?;
+        let writer = CapturesWriter {
+            out: Mutex::new((BufWriter::with_capacity(disk::WRITE_BUFFER, file), 0)),
+            places: (0..documents).map(|_| AtomicU64::new(NONE)).collect(),
+            path,
+        };
+        let memory = Shared::new(memory);
+        files::each(
+            "payloads",
+            (workspace, inputs),
+            context,
+            |file, input, entries| {
+                let _memory = memory.take(super::memory_of_payloads(config));
+                writer.read(file, input, config, (entries, wanted), context)
+            },
+        )?;
+        let CapturesWriter { out, places, path } = writer;
+        let (mut out, _) = out.into_inner().unwrap_or_else(PoisonError::into_inner);
         out.flush().map_err(Error::io("write", &path))?;
         drop(out);
         Ok(Captures {
@@ -295,7 +331,7 @@ impl Captures {
     }
 
     fn get(&self, document: u32) -> Result<Option<Capture>> {
-        let place = self.places[document as usize];
+        let place = self.places[document as usize].load(Ordering::Relaxed);
         if place == NONE {
             return Ok(None);
         }

@@ -1,9 +1,12 @@
 //! Reads the fields that policies need from the records.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::STAGE;
-use super::order::Values;
+use super::files::{self, Shared};
+use super::order::{Values, ValuesWriter};
+use super::places::Places;
 use super::policy::{Policy, preference};
 use super::write::is_parquet;
 use crate::collection::{InputRecord, InputRecords};
@@ -12,58 +15,61 @@ use crate::read::{Batch, InputFile, ReadConfig, RecordKind, RecordReader, field_
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
+/// Buffers of a reader.
+const READER_BYTES: u64 = 4 << 20;
+/// Values that are written at once.
+const VALUES_AT_ONCE: usize = 32 << 10;
+
+/// Memory of a thread that reads records one at a time. A buffer that grows has up to half more
+/// than it holds.
+pub(super) fn memory_of_reader(config: &ReadConfig) -> u64 {
+    let record = config.max_document.0;
+    record.saturating_add(record / 2 + READER_BYTES)
+}
+
 /// For each policy that reads a field, the preference of every document by it. The inputs are read
-/// once for all of them, or not at all.
+/// once for all of them, or not at all, with `memory` for all threads together.
 pub(super) fn read(
-    workspace: &Workspace,
+    (workspace, inputs, places): (&Workspace, &[InputFile], &Places),
     policies: &[Policy],
-    inputs: &[InputFile],
     config: &ReadConfig,
-    scratch: &Path,
+    (scratch, memory): (&Path, u64),
     context: &Context<'_>,
 ) -> Result<Vec<Option<Values>>> {
     let writers = policies.iter().enumerate().map(|(at, policy)| {
         let path = scratch.join(format!("values-{at}"));
         policy.field().map(|_| Values::create(path)).transpose()
     });
-    let mut writers = writers.collect::<Result<Vec<_>>>()?;
+    let writers = writers.collect::<Result<Vec<_>>>()?;
     if writers.iter().all(Option::is_none) {
         return Ok(policies.iter().map(|_| None).collect());
     }
-    let mut wanted = Documents::new(workspace)?;
-    let mut found = vec![false; policies.len()];
-    for (file, input) in inputs.iter().enumerate() {
-        let file = file as u32;
-        if wanted.file() != Some(file) {
-            continue;
-        }
-        input.check_path()?;
-        let mut readers = Readers::open(input, file, (policies, config), context)?;
-        while wanted.file() == Some(file) {
-            context.stop.check(STAGE)?;
-            if !readers.advance(input)? {
-                return Err(changed(input));
+    let fields = Fields {
+        policies,
+        config,
+        columns: policies
+            .iter()
+            .zip(&writers)
+            .map(|(policy, writer)| policy.field().zip(writer.as_ref()))
+            .collect(),
+        found: policies.iter().map(|_| AtomicBool::new(false)).collect(),
+    };
+    let memory = Shared::new(memory);
+    files::each(
+        "fields",
+        (workspace, inputs),
+        context,
+        |file, input, entries| {
+            let documents = places.documents(file);
+            if documents.is_empty() {
+                return Ok(());
             }
-            if readers.offset() != wanted.place().map(|(_, offset)| offset) {
-                continue;
-            }
-            let with_fields = policies
-                .iter()
-                .zip(&mut writers)
-                .zip(&mut found)
-                .enumerate();
-            for (at, ((policy, writer), found)) in with_fields {
-                if let (Some(field), Some(writer)) = (policy.field(), writer) {
-                    let value = readers.value(at, field);
-                    *found |= value.is_some();
-                    writer.put(preference(policy, value.as_deref()))?;
-                }
-            }
-            wanted.advance()?;
-        }
-    }
-    for (policy, found) in policies.iter().zip(&found) {
-        if let (Some(field), false) = (policy.field(), found) {
+            let _memory = memory.take(memory_of_reader(config));
+            fields.read(file, input, (entries, documents.start), context)
+        },
+    )?;
+    for (policy, found) in policies.iter().zip(&fields.found) {
+        if let (Some(field), false) = (policy.field(), found.load(Ordering::Relaxed)) {
             return Err(Error::BadParameter {
                 name: "keep",
                 given: policy.to_string(),
@@ -71,14 +77,74 @@ pub(super) fn read(
             });
         }
     }
-    match wanted.file() {
-        Some(file) => Err(inputs
-            .get(file as usize)
-            .map_or_else(|| Error::NoInput { paths: Vec::new() }, changed)),
-        None => writers
-            .into_iter()
-            .map(|writer| writer.map(|writer| writer.finish()).transpose())
-            .collect(),
+    let finished = writers.into_iter();
+    Ok(finished
+        .map(|writer| writer.map(ValuesWriter::finish))
+        .collect())
+}
+
+/// What is read of the records.
+struct Fields<'f> {
+    policies: &'f [Policy],
+    config: &'f ReadConfig,
+    /// By policy, if it reads a field: that field, and where its values go.
+    columns: Vec<Option<(&'f str, &'f ValuesWriter)>>,
+    /// By policy: whether a record has its field.
+    found: Vec<AtomicBool>,
+}
+
+impl Fields<'_> {
+    /// Reads one file, whose first document has the number `first`.
+    fn read(
+        &self,
+        file: u32,
+        input: &InputFile,
+        (entries, mut first): (&mut InputRecords<'_>, u32),
+        context: &Context<'_>,
+    ) -> Result<()> {
+        input.check_path()?;
+        let mut readers = Readers::open(input, file, (self.policies, self.config), context)?;
+        let mut values = vec![Vec::new(); self.columns.len()];
+        let mut held = 0;
+        while let Some(entry) = entries.next_of(file)? {
+            let InputRecord::Document(_, document) = entry else {
+                continue;
+            };
+            loop {
+                context.stop.check(STAGE)?;
+                if !readers.advance(input)? {
+                    return Err(changed(input));
+                }
+                if readers.offset() == Some(document.offset) {
+                    break;
+                }
+            }
+            for (at, (policy, values)) in self.policies.iter().zip(&mut values).enumerate() {
+                if let (Some((field, _)), Some(found)) = (self.columns[at], self.found.get(at)) {
+                    let value = readers.value(at, field);
+                    found.fetch_or(value.is_some(), Ordering::Relaxed);
+                    values.push(preference(policy, value.as_deref()));
+                }
+            }
+            held += 1;
+            if held as usize == VALUES_AT_ONCE {
+                self.put(first, &mut values)?;
+                first += held;
+                held = 0;
+            }
+        }
+        self.put(first, &mut values)
+    }
+
+    /// Writes the values of the documents from number `first` on.
+    fn put(&self, first: u32, values: &mut [Vec<u64>]) -> Result<()> {
+        for (column, values) in self.columns.iter().zip(values) {
+            if let Some((_, writer)) = column {
+                writer.put(first, values)?;
+            }
+            values.clear();
+        }
+        Ok(())
     }
 }
 
@@ -154,41 +220,5 @@ fn changed(input: &InputFile) -> Error {
         path: input.path.clone(),
         expected: "the documents that were read from it".into(),
         found: "other records".into(),
-    }
-}
-
-/// The places of the documents, in order.
-struct Documents<'w> {
-    entries: InputRecords<'w>,
-    next: Option<(u32, u64)>,
-}
-
-impl<'w> Documents<'w> {
-    fn new(workspace: &'w Workspace) -> Result<Self> {
-        let mut documents = Documents {
-            entries: InputRecords::all(workspace),
-            next: None,
-        };
-        documents.advance()?;
-        Ok(documents)
-    }
-
-    fn advance(&mut self) -> Result<()> {
-        self.next = None;
-        while let Some(entry) = self.entries.next()? {
-            if let InputRecord::Document(_, document) = entry {
-                self.next = Some((document.file, document.offset));
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn place(&self) -> Option<(u32, u64)> {
-        self.next
-    }
-
-    fn file(&self) -> Option<u32> {
-        self.next.map(|(file, _)| file)
     }
 }

@@ -1,32 +1,37 @@
 //! Writes the inputs again, without the removed records.
+//!
+//! Threads write files of their own, and share the memory: a compressor of xz takes a hundred times
+//! as much as one of gzip.
 
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::choose::{Choice, Fate};
 use super::copy::{self, Failed, MemberSink, Members, Span};
 use super::encode::Encoder;
-use super::output::{OutputDirectory, OutputFile};
+use super::files::Shared;
+use super::output::{OutputDirectory, OutputFile, is_regular};
 use super::parquet::{self, Annotation};
 use super::places::Places;
 use super::revisit::Revisits;
-use super::{Rejects, STAGE, warc};
+use super::{Rejects, STAGE, files, values, warc};
 use crate::collection::{InputRecord, InputRecords};
-use crate::progress::{Context, joined_all};
+use crate::progress::Context;
 use crate::read::parquet::pages::ReadAt;
 use crate::read::{Codec, Decompressed, InputFile, ReadConfig};
 use crate::store::disk::{self, SharedFile};
-use crate::threads;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// The number of bytes that are copied at once.
 const PIECE: usize = 1 << 20;
-/// Memory of one copy, without its compressor and decompressor.
+/// Memory of one copy, without its compressors and decompressor.
 const COPY_BYTES: u64 = 4 << 20;
+/// Memory of a copy of a Parquet file: what the writer collects of a column.
+const ROWS_BYTES: u64 = 96 << 20;
 
 /// What the writing pass needs to know.
 pub(super) struct Writing<'p> {
@@ -56,45 +61,41 @@ pub(super) struct Written {
     pub companions: AtomicU64,
 }
 
-/// The least memory that one thread of the pass takes.
-pub(super) fn memory_of_thread() -> u64 {
-    COPY_BYTES + Encoder::<io::Sink>::memory(Codec::Xz)
+/// Memory of a thread that copies a file of this compression to so many outputs.
+pub(super) fn memory_of(codec: Codec, outputs: u64) -> u64 {
+    COPY_BYTES + outputs * Encoder::<io::Sink>::memory(codec)
 }
 
-/// Writes every file that is not in its place yet. Each thread writes one file at a time.
-pub(super) fn write(plan: &Writing<'_>, threads: usize, context: &Context<'_>) -> Result<Written> {
-    let written = Written::default();
-    let next = AtomicU32::new(0);
-    let done = AtomicU64::new(0);
-    let work = |_: usize| -> Result<()> {
-        loop {
-            let file = next.fetch_add(1, Ordering::Relaxed);
-            let Some(input) = plan.inputs.get(file as usize) else {
-                return Ok(());
-            };
-            context.stop.check(STAGE)?;
-            if let Err(error) = plan.write_file(file, input, &written, context) {
-                // The other threads end after the files that they are writing.
-                next.store(u32::MAX / 2, Ordering::Relaxed);
-                return Err(error);
-            }
-            let bytes = input.identity.as_ref().map_or(0, |identity| identity.size);
-            context
-                .progress
-                .at(done.fetch_add(bytes, Ordering::Relaxed) + bytes);
+/// The least memory with which each of the inputs can be copied. Looks at the inputs only if there
+/// may not be enough for the largest compressor.
+pub(super) fn least_memory(inputs: &[InputFile], outputs: u64, there: u64) -> u64 {
+    let most = memory_of(Codec::Xz, outputs);
+    if there >= most {
+        return most;
+    }
+    let mut least = memory_of(Codec::None, outputs);
+    let readable = |input: &&InputFile| input.problem.is_none() && is_regular(&input.path);
+    for input in inputs.iter().filter(readable) {
+        // One that cannot be opened is not copied, or an error when it is.
+        if let Ok(content) = Decompressed::open(&input.path) {
+            least = least.max(memory_of(content.codec(), outputs));
         }
-    };
-    threads::scope(|scope| {
-        let threads = 0..threads.clamp(1, plan.inputs.len().max(1));
-        let handles: Vec<_> = threads
-            .map(|number| scope.spawn(move || work(number)))
-            .collect();
-        joined_all("writing", handles).map(|_| ())
+    }
+    least
+}
+
+/// Writes every file that is not in its place yet, with `memory` for all threads together.
+pub(super) fn write(plan: &Writing<'_>, memory: u64, context: &Context<'_>) -> Result<Written> {
+    let written = Written::default();
+    let memory = Shared::new(memory);
+    let from = (plan.workspace, plan.inputs);
+    files::each("write", from, context, |file, input, entries| {
+        plan.write_file(file, input, (entries, &memory), &written, context)
     })?;
     Ok(written)
 }
 
-impl Writing<'_> {
+impl<'p> Writing<'p> {
     /// Whether a record of the file goes to another place than the kept file.
     fn changes(&self, file: u32) -> Result<bool> {
         let mut documents = self.places.documents(file);
@@ -111,6 +112,7 @@ impl Writing<'_> {
         &self,
         file: u32,
         input: &InputFile,
+        (entries, memory): (&mut InputRecords<'p>, &Shared),
         written: &Written,
         context: &Context<'_>,
     ) -> Result<()> {
@@ -126,6 +128,7 @@ impl Writing<'_> {
                 return Ok(());
             }
             if !(self.link && self.kept.link(&input.path, name)?) {
+                let _memory = memory.take(COPY_BYTES);
                 let mut out = self.kept.create(name, file)?;
                 copy_whole(&input.path, &mut out, context)?;
                 out.finish()?;
@@ -133,10 +136,11 @@ impl Writing<'_> {
             return input.check_path();
         }
         if is_parquet(&input.path)? {
+            let _memory = memory.take(COPY_BYTES + ROWS_BYTES);
             return self.write_rows(file, input, context);
         }
         // They count in every call, also if an earlier one wrote the file.
-        let companions = self.companions(file, input, context)?;
+        let companions = self.companions(file, input, memory, context)?;
         written
             .companions
             .fetch_add(companions.len() as u64, Ordering::Relaxed);
@@ -146,6 +150,8 @@ impl Writing<'_> {
         }
         let mut source = Source::open(&input.path)?;
         let codec = source.decompressed.codec();
+        let decoder = source.decompressed.memory();
+        let _memory = memory.take(memory_of(codec, self.outputs()) + decoder);
         let encoder =
             |output: &OutputDirectory| -> Result<(Encoder<OutputFile>, std::path::PathBuf)> {
                 let out = output.create(name, file)?;
@@ -155,7 +161,7 @@ impl Writing<'_> {
             };
         let (mut kept, kept_path) = encoder(self.kept)?;
         let mut removed = self.removed.map(encoder).transpose()?;
-        let spans = self.spans(file, companions);
+        let spans = self.spans(file, entries, companions);
         let removed_sink = removed
             .as_mut()
             .map(|(encoder, _)| encoder as &mut dyn MemberSink);
@@ -204,12 +210,22 @@ impl Writing<'_> {
             .is_some_and(|(revisits, _)| revisits.stands(document))
     }
 
+    /// The number of directories that get records.
+    fn outputs(&self) -> u64 {
+        1 + u64::from(self.removed.is_some())
+    }
+
     /// The records of a file whose fate is known.
-    fn spans(&self, file: u32, companions: Vec<(u64, u64)>) -> Spans<'_> {
+    fn spans<'e>(
+        &'e self,
+        file: u32,
+        entries: &'e mut InputRecords<'p>,
+        companions: Vec<(u64, u64)>,
+    ) -> Spans<'e, 'p> {
         Spans {
             plan: self,
             file,
-            entries: InputRecords::of_file(self.workspace, file),
+            entries,
             companions: companions.into_iter().peekable(),
             next: None,
         }
@@ -234,8 +250,9 @@ impl Writing<'_> {
                 path: &input.path,
                 to: &to,
             };
+            let mut entries = InputRecords::of_file(self.workspace, file);
             let rows = Rows {
-                spans: self.spans(file, Vec::new()),
+                spans: self.spans(file, &mut entries, Vec::new()),
                 current: None,
                 failed: None,
             };
@@ -275,6 +292,7 @@ impl Writing<'_> {
         &self,
         file: u32,
         input: &InputFile,
+        memory: &Shared,
         context: &Context<'_>,
     ) -> Result<Vec<(u64, u64)>> {
         let mut head = [0; 5];
@@ -283,6 +301,8 @@ impl Writing<'_> {
         if self.annotate.is_some() || found.is_err() || &head != b"WARC/" {
             return Ok(Vec::new());
         }
+        drop(source);
+        let _memory = memory.take(values::memory_of_reader(self.read));
         let mut entries = InputRecords::of_file(self.workspace, file);
         let mut current: Option<(u64, bool)> = None;
         warc::companions(
@@ -290,17 +310,14 @@ impl Writing<'_> {
             self.read,
             |offset| {
                 while current.is_none_or(|(at, _)| at < offset) {
-                    match entries.next()? {
+                    match entries.next_of(file)? {
                         None => return Ok(false),
-                        Some(InputRecord::Document(number, document)) if document.file == file => {
+                        Some(InputRecord::Document(number, document)) => {
                             // Those of a capture that a revisit record stands for stay.
                             let removed = self.choice.fate(number) != Fate::Kept;
                             current = Some((document.offset, removed && !self.stands(number)));
                         }
-                        Some(InputRecord::Document(_, document)) if document.file > file => {
-                            return Ok(false);
-                        }
-                        Some(_) => {}
+                        Some(InputRecord::Rejected(_)) => {}
                     }
                 }
                 Ok(current.is_some_and(|(at, removed)| at == offset && removed))
@@ -311,21 +328,21 @@ impl Writing<'_> {
 }
 
 /// The records of one file whose fate is known, in order.
-struct Spans<'p> {
-    plan: &'p Writing<'p>,
+struct Spans<'e, 'p> {
+    plan: &'e Writing<'p>,
     file: u32,
-    entries: InputRecords<'p>,
+    entries: &'e mut InputRecords<'p>,
     companions: std::iter::Peekable<std::vec::IntoIter<(u64, u64)>>,
     /// An entry that comes after a companion.
     next: Option<Span>,
 }
 
-impl Spans<'_> {
+impl Spans<'_, '_> {
     /// The next document or reject of the file.
     fn entry(&mut self) -> Result<Option<Span>> {
-        while let Some(entry) = self.entries.next()? {
+        while let Some(entry) = self.entries.next_of(self.file)? {
             let span = match entry {
-                InputRecord::Document(number, document) if document.file == self.file => {
+                InputRecord::Document(number, document) => {
                     let member = self.plan.annotate.map(|annotate| annotate(number));
                     let revisit = match self.plan.revisits {
                         Some((revisits, score)) => revisits.reference(number, score)?,
@@ -339,12 +356,8 @@ impl Spans<'_> {
                         revisit,
                     }
                 }
-                InputRecord::Document(_, document) if document.file > self.file => return Ok(None),
-                InputRecord::Rejected(reject) if reject.source.file > self.file => return Ok(None),
                 InputRecord::Rejected(reject)
-                    if reject.source.file == self.file
-                        && reject.source.length > 0
-                        && self.plan.rejects == Rejects::Drop =>
+                    if reject.source.length > 0 && self.plan.rejects == Rejects::Drop =>
                 {
                     Span {
                         offset: reject.source.offset,
@@ -354,7 +367,7 @@ impl Spans<'_> {
                         revisit: None,
                     }
                 }
-                _ => continue,
+                InputRecord::Rejected(_) => continue,
             };
             return Ok(Some(span));
         }
@@ -362,7 +375,7 @@ impl Spans<'_> {
     }
 }
 
-impl Iterator for Spans<'_> {
+impl Iterator for Spans<'_, '_> {
     type Item = Result<Span>;
 
     fn next(&mut self) -> Option<Result<Span>> {
@@ -393,13 +406,13 @@ impl Iterator for Spans<'_> {
 }
 
 /// Which rows of a Parquet file stay.
-struct Rows<'p> {
-    spans: Spans<'p>,
+struct Rows<'e, 'p> {
+    spans: Spans<'e, 'p>,
     current: Option<Span>,
     failed: Option<Error>,
 }
 
-impl Rows<'_> {
+impl Rows<'_, '_> {
     /// Whether a row stays; it is called with rising rows.
     fn is_kept(&mut self, row: u64) -> bool {
         while self
@@ -441,15 +454,12 @@ impl<'p> Numbers<'p> {
     /// The document in a row, if there is one; it is called with rising rows.
     fn number(&mut self, row: u64) -> Result<Option<u32>> {
         while self.next.is_none_or(|(at, _)| at < row) {
-            match self.entries.next()? {
+            match self.entries.next_of(self.file)? {
                 None => return Ok(None),
-                Some(InputRecord::Document(number, document)) if document.file == self.file => {
+                Some(InputRecord::Document(number, document)) => {
                     self.next = Some((document.offset, number));
                 }
-                Some(InputRecord::Document(_, document)) if document.file > self.file => {
-                    return Ok(None);
-                }
-                Some(_) => {}
+                Some(InputRecord::Rejected(_)) => {}
             }
         }
         Ok(self

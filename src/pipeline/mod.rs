@@ -1,7 +1,6 @@
 //! Runs stages 1 to 9 in order over an output directory, and skips committed stages.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use crate::cluster::{ResultsEntry, TablesEntry};
 use crate::collection::{self, CatalogueEntry, CollectionConfig, Ingested, Segments};
@@ -14,8 +13,8 @@ use crate::sample::plan::Plan;
 use crate::sample::{self, PlanGiven, SampleEntry, Sampling};
 use crate::sort::{self, RunsEntry};
 use crate::store::disk;
-use crate::workspace::{Cost, MANIFEST_FILE, Manifest, StageRecordKind, Workspace};
-use crate::{Error, Result, cluster, process, threads};
+use crate::workspace::{Cost, MANIFEST_FILE, Manifest, Meter, StageRecordKind, Workspace};
+use crate::{Error, Result, cluster};
 
 mod lines;
 mod parameters;
@@ -129,21 +128,17 @@ pub(crate) fn stage<T>(
     context: &Context<'_>,
     run: impl FnOnce(&mut Workspace) -> Result<T>,
 ) -> Result<T> {
-    let (wall, cpu) = (Instant::now(), process::cpu_seconds());
-    let undivided = threads::course_seconds();
+    let meter = Meter::start();
     let result = run(workspace);
-    let wall_seconds = wall.elapsed().as_secs_f64();
+    let used = meter.cost();
     let cost = workspace
         .manifest
         .costs
         .entry(name.to_string())
         .or_default();
-    let ran = wall_seconds >= 0.01 || cost.wall_seconds == 0.0;
+    let ran = used.wall_seconds >= 0.01 || cost.wall_seconds == 0.0;
     if ran {
-        cost.wall_seconds += wall_seconds;
-        cost.cpu_seconds += process::cpu_seconds() - cpu;
-        cost.undivided_seconds += threads::course_seconds() - undivided;
-        cost.peak_bytes = cost.peak_bytes.max(process::peak_bytes());
+        cost.add(&used);
     }
     let Cost { wall_seconds, .. } = *cost;
     match &result {

@@ -470,6 +470,11 @@ impl Decompressed {
         self.0.compression.unwrap_or(Codec::None)
     }
 
+    /// Bytes that the decoder may take.
+    pub(crate) fn memory(&self) -> u64 {
+        self.0.memory
+    }
+
     /// The number of members that have begun. Only gzip is known to have several; a call of `read`
     /// gives bytes of one.
     pub(crate) fn members(&self) -> u64 {

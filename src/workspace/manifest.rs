@@ -1,6 +1,7 @@
 //! The content of `manifest.json`.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Deserialize, Serialize, Serializer};
@@ -9,6 +10,7 @@ use serde_json::{Map, Value};
 use super::inputs::InputsEntry;
 use super::record::{AnyRecord, StageRecord, StageRecordKind};
 use crate::store::{self, Kind, PartInfo};
+use crate::{process, threads};
 
 /// The format of `manifest.json` that this build writes and reads.
 pub const MANIFEST_FORMAT: u32 = 1;
@@ -334,4 +336,42 @@ pub struct Cost {
     /// Peak resident memory of the process up to the end of the stage, in bytes. It includes
     /// earlier stages of the same process. 0 if the system does not report it.
     pub peak_bytes: u64,
+}
+
+impl Cost {
+    /// Adds the cost of more work.
+    pub(crate) fn add(&mut self, more: &Cost) {
+        self.wall_seconds += more.wall_seconds;
+        self.cpu_seconds += more.cpu_seconds;
+        self.undivided_seconds += more.undivided_seconds;
+        self.peak_bytes = self.peak_bytes.max(more.peak_bytes);
+    }
+}
+
+/// Measures the cost of some work of this thread and of those that it starts.
+pub(crate) struct Meter {
+    wall: Instant,
+    cpu: f64,
+    undivided: f64,
+}
+
+impl Meter {
+    /// Begins to measure.
+    pub(crate) fn start() -> Meter {
+        Meter {
+            wall: Instant::now(),
+            cpu: process::cpu_seconds(),
+            undivided: threads::course_seconds(),
+        }
+    }
+
+    /// The cost so far.
+    pub(crate) fn cost(&self) -> Cost {
+        Cost {
+            wall_seconds: self.wall.elapsed().as_secs_f64(),
+            cpu_seconds: process::cpu_seconds() - self.cpu,
+            undivided_seconds: threads::course_seconds() - self.undivided,
+            peak_bytes: process::peak_bytes(),
+        }
+    }
 }

@@ -35,6 +35,7 @@ pub(crate) use inputs::modified_ns;
 pub use inputs::{FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry, Skipped};
 pub use lock::LOCK_FILE;
 pub(crate) use lock::Lock;
+pub(crate) use manifest::Meter;
 pub use manifest::{Cost, Manifest, ResultFile};
 pub(crate) use others::{check as check_file, put as put_file};
 pub use record::{StageRecord, StageRecordKind};

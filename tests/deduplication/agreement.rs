@@ -565,6 +565,7 @@ fn threads_and_memory_change_no_byte() {
         (2, "1GiB"),
         (8, "1GiB"),
         (2, "130MiB"),
+        (4, "64MiB"),
         (8, "300MiB"),
     ]
     .iter()

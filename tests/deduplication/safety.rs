@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -309,17 +310,31 @@ fn pairs_that_are_not_exact_are_refused() {
     assert!(!place.join("kept").exists());
 }
 
-/// The refusal comes before the inputs are read.
+/// The refusal comes before the inputs are read. What is needed depends on their compression: each
+/// output of an .xz file has a compressor of 96 MiB.
 #[test]
 fn too_little_memory_is_refused_first() {
-    let (_guard, place) = place(&[("in/a.jsonl", LINES)]);
-    let ran = call(
-        &place,
-        "dedup in -o kept --memory 100MiB --max-document 1MiB",
-    );
-    assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stderr.contains("--memory 100MiB"), "{}", ran.stderr);
-    assert!(!place.join("kept.work").exists() && !place.join("kept").exists());
+    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 6);
+    xz.write_all(LINES).unwrap();
+    let xz = xz.finish().unwrap();
+    let (_guard, place) = place(&[("in/a.jsonl", LINES), ("xz/a.jsonl.xz", &xz)]);
+    let refused = |arguments: &str, least: &str| {
+        let ran = call(&place, &format!("dedup {arguments} --max-document 1MiB"));
+        assert_eq!(ran.code, Some(1), "{arguments}: {ran:?}");
+        assert!(ran.stderr.contains(least), "{arguments}: {}", ran.stderr);
+        assert!(!place.join("kept.work").exists() && !place.join("kept").exists());
+    };
+    refused("in -o kept --memory 28MiB", "29MiB");
+    refused("xz -o kept --memory 123MiB", "124MiB");
+    refused("xz -o kept --removed removed --memory 219MiB", "220MiB");
+    for (arguments, memory) in [
+        ("in -o kept1", "100MiB"),
+        ("xz -o kept2", "125MiB"),
+        ("xz -o kept3 --removed removed3", "221MiB"),
+    ] {
+        let how = format!("{arguments} --max-document 1MiB --memory {memory}");
+        dedup(&place, &how);
+    }
 }
 
 /// Two commands would give their unfinished files the same names.
