@@ -9,14 +9,19 @@
 //! Workers do not stop each other: if one fails, the others finish the tasks that are left. If a
 //! commit fails, no task is handed out any more. The error of a worker comes before that of the
 //! commits. A panic, of a worker or in a commit, is an error like any other.
+//!
+//! # In order
+//! [`in_order`] is for results that are one stream: the workers make pieces of it, and the pieces
+//! are passed on in the order of the tasks.
 
-use crate::Result;
-use crate::progress::{caught, joined_all};
+use crate::progress::{caught, joined, joined_all};
 use crate::threads;
+use crate::{Error, Result};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crossbeam_channel::{Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 
 /// Tasks that several threads share, handed out in order.
 pub(crate) struct Queue<T>(Mutex<VecDeque<T>>);
@@ -91,11 +96,69 @@ pub(crate) fn work_and_commit<T: Send, P: Send>(
     })
 }
 
+/// Passes what `work` makes of each task to `take`, in the order in which `hand_out` hands out the
+/// tasks. `work` runs on `threads` threads, `take` on another one, and `hand_out` on this one.
+///
+/// `work` may make several pieces of a task. A worker waits with the second one until all earlier
+/// tasks have been passed on. So at most twice as many pieces are held as there are threads, beside
+/// those that are being made.
+pub(crate) fn in_order<T: Send, P: Send>(
+    stage: &'static str,
+    threads: usize,
+    hand_out: impl FnOnce(&mut dyn FnMut(T) -> Result<()>) -> Result<()>,
+    work: impl Fn(T, &mut dyn FnMut(P) -> Result<()>) -> Result<()> + Sync,
+    mut take: impl FnMut(P) -> Result<()> + Send,
+) -> Result<()> {
+    let (to_workers, tasks) = bounded::<(T, Sender<P>)>(threads);
+    let (in_turn, turns) = bounded::<Receiver<P>>(2 * threads);
+    let failed = AtomicBool::new(false);
+    // Whoever meets this error ends because another thread has failed, whose error counts.
+    let given_up = || Error::Interrupted { stage };
+    threads::scope(|scope| {
+        let (work, failed) = (&work, &failed);
+        let workers: Vec<_> = (0..threads)
+            .map(|_| {
+                let tasks = tasks.clone();
+                scope.spawn(move || {
+                    let work = |(task, pieces): (T, Sender<P>)| {
+                        let mut pass = |piece| pieces.send(piece).map_err(|_| given_up());
+                        caught(stage, || work(task, &mut pass))
+                    };
+                    let worked = tasks.iter().try_for_each(work);
+                    failed.fetch_or(worked.is_err(), Ordering::Relaxed);
+                    worked
+                })
+            })
+            .collect();
+        drop(tasks);
+        let taker = scope.spawn(move || {
+            let mut pieces = turns.iter().flat_map(|pieces| pieces.into_iter());
+            pieces.try_for_each(&mut take)
+        });
+        let handed_out = caught(stage, || {
+            hand_out(&mut |task| {
+                let (pieces, passed) = bounded(1);
+                let closed = failed.load(Ordering::Relaxed)
+                    || in_turn.send(passed).is_err()
+                    || to_workers.send((task, pieces)).is_err();
+                if closed { Err(given_up()) } else { Ok(()) }
+            })
+        });
+        drop((to_workers, in_turn));
+        let worked = joined_all(stage, workers).map(|_| ());
+        let taken = joined(stage, taker);
+        let all = [taken, worked, handed_out];
+        let is_own = |result: &Result<()>| !matches!(result, Err(Error::Interrupted { .. }));
+        let (own, given_up): (Vec<_>, Vec<_>) = all.into_iter().partition(is_own);
+        own.into_iter().chain(given_up).collect()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Error;
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::path::Path;
+    use std::sync::atomic::AtomicU32;
 
     fn failure() -> Error {
         Error::Interrupted { stage: "test" }
@@ -160,6 +223,90 @@ mod tests {
             assert!(result.is_err());
             // One for the commit, two in the channel, and two of each worker.
             assert!(begun.into_inner() <= 7);
+        }
+    }
+
+    /// Each task becomes as many pieces as its number says, and none if it is divisible by five.
+    fn pieces(task: u32) -> impl Iterator<Item = (u32, u32)> {
+        (0..task % 5).map(move |piece| (task, piece))
+    }
+
+    #[test]
+    fn pieces_come_in_the_order_of_their_tasks() {
+        for threads in [1, 2, 7] {
+            let mut taken = Vec::new();
+            in_order(
+                "test",
+                threads,
+                |hand_out| (0..500).try_for_each(hand_out),
+                |task, pass| {
+                    if task % 3 == 0 {
+                        std::thread::yield_now();
+                    }
+                    pieces(task).try_for_each(pass)
+                },
+                |piece| {
+                    taken.push(piece);
+                    Ok(())
+                },
+            )
+            .unwrap();
+            assert!(taken.into_iter().eq((0..500).flat_map(pieces)));
+        }
+    }
+
+    #[test]
+    fn a_failure_anywhere_ends_everything_and_is_told() {
+        let fails = |at: &str, who: &str| match at {
+            _ if at != who => Ok(()),
+            "panic" => panic!("as a defect would"),
+            _ => Err(Error::NoInput {
+                paths: vec![who.into()],
+            }),
+        };
+        for threads in [1, 3] {
+            for at in ["hand out", "work", "take"] {
+                let handed_out = AtomicU32::new(0);
+                let result = in_order(
+                    "test",
+                    threads,
+                    |hand_out| {
+                        for task in 0..100_000 {
+                            handed_out.fetch_add(1, Ordering::Relaxed);
+                            hand_out(task)?;
+                            if task == 9 {
+                                fails(at, "hand out")?;
+                            }
+                        }
+                        Ok(())
+                    },
+                    |task, pass| {
+                        if task == 9 {
+                            fails(at, "work")?;
+                        }
+                        [task, task].into_iter().try_for_each(pass)
+                    },
+                    |piece| {
+                        if piece == 9 {
+                            fails(at, "take")
+                        } else {
+                            Ok(())
+                        }
+                    },
+                );
+                let told =
+                    matches!(&result, Err(Error::NoInput { paths }) if *paths == [Path::new(at)]);
+                assert!(told, "{at}: {result:?}");
+                assert!(handed_out.into_inner() < 100, "{at}");
+            }
+            let result = in_order(
+                "test",
+                threads,
+                |hand_out| (0..100_000).try_for_each(hand_out),
+                |_, pass| pass(()),
+                |()| fails("panic", "panic"),
+            );
+            assert!(matches!(result, Err(Error::Panicked { .. })), "{result:?}");
         }
     }
 }

@@ -121,6 +121,8 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         ..ClusterStats::default()
     };
     let memory = sort_memory(workspace, config.measure, 0, context)?;
+    let formatters = formatters(memory, context);
+    let memory = ByteSize(memory.0 - formatters as u64 * pairs::THREAD_BYTES);
     context
         .progress
         .start(STAGE, Unit::Count("documents"), Some(documents));
@@ -130,7 +132,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let components = Components::new(workspace, &mut stats, context)?;
     let write_pairs = || {
         let from = (&names, &sampled);
-        write_pairs(workspace, &config, &header, from, context)
+        write_pairs(workspace, &config, &header, from, formatters, context)
     };
     let write_clusters = || {
         let with_root = components.with_root(workspace, &config, &sampled)?;
@@ -164,6 +166,16 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         stats,
     });
     workspace.commit(&[])
+}
+
+/// How many threads make the lines of `pairs.tsv`, in a quarter of the memory; 0 if one thread does
+/// everything.
+fn formatters(memory: ByteSize, context: &Context<'_>) -> usize {
+    let most = memory.0 / 4 / pairs::THREAD_BYTES;
+    match context.budget.threads {
+        ..=1 => 0,
+        threads => threads.min(most as usize),
+    }
 }
 
 /// Whether the complete results of the pairs with this digest exist.

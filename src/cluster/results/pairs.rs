@@ -1,23 +1,37 @@
 //! `pairs.tsv`.
+//!
+//! One thread reads the pairs, others make lines of them, and one writes these in the order of the
+//! pairs.
 
 use crate::Result;
 use crate::collection::Names;
-use crate::join::{JoinConfig, Pairs, each_pair};
+use crate::join::{JoinConfig, Pair, Pairs, each_pair};
+use crate::measure::Measure;
 use crate::progress::Context;
 use crate::sample::Sampled;
 use crate::store::disk::AtomicFile;
+use crate::workers::in_order;
 use crate::workspace::{ResultFile, Workspace};
 use std::fmt::Write;
 
 use super::STAGE;
 use super::lines::{cell, finished, size_column};
 
-/// Writes the pair list.
+/// Pairs that a thread makes lines of at a time.
+const BLOCK: usize = 4096;
+/// Bytes of lines that are passed on at once. Docnos may be long.
+const PIECE: usize = 256 << 10;
+/// Memory of each thread that makes lines: a block and its lines, and the same for two blocks that
+/// wait for their turn.
+pub(super) const THREAD_BYTES: u64 = 3 * ((BLOCK * size_of::<Pair>() + PIECE) as u64);
+
+/// Writes the pair list. With `threads`, so many of them make the lines.
 pub(super) fn write_pairs(
     workspace: &Workspace,
     config: &JoinConfig,
     header: &str,
     (names, sampled): (&Names, &Sampled),
+    threads: usize,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
     let measure = config.measure;
@@ -34,23 +48,82 @@ pub(super) fn write_pairs(
     if config.pairs == Pairs::None {
         return finished("pairs.tsv", out);
     }
-    let mut line = String::new();
-    let mut n = 0u64;
-    each_pair(workspace, |pair| {
-        if n.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
-        n += 1;
-        let (a, b) = sampled.measured(pair.a, pair.b);
-        let resemblance = measure.text(pair.amount(measure), a.into(), b.into());
-        line.clear();
-        let (docno_a, docno_b) = (cell(names.get(pair.a)?), cell(names.get(pair.b)?));
-        let _ = writeln!(
-            line,
-            "{docno_a}\t{docno_b}\t{resemblance}\t{}\t{a}\t{b}\t{}\t{}",
-            pair.shared, pair.a, pair.b
-        );
-        out.put(line.as_bytes())
-    })?;
+    let lines = Lines {
+        names,
+        sampled,
+        measure,
+    };
+    if threads == 0 {
+        let mut text = String::new();
+        each_block(workspace, context, |block| {
+            lines.of(&block, &mut text, &mut |text| out.put(text.as_bytes()))
+        })?;
+    } else {
+        in_order(
+            STAGE,
+            threads,
+            |hand_out| each_block(workspace, context, hand_out),
+            |block: Vec<Pair>, pass| {
+                let mut pass = |text: &mut String| pass(std::mem::take(text));
+                lines.of(&block, &mut String::new(), &mut pass)
+            },
+            |text: String| out.put(text.as_bytes()),
+        )?;
+    }
     finished("pairs.tsv", out)
+}
+
+/// Passes all pairs on in blocks.
+fn each_block(
+    workspace: &Workspace,
+    context: &Context<'_>,
+    mut pass: impl FnMut(Vec<Pair>) -> Result<()>,
+) -> Result<()> {
+    let mut block = Vec::with_capacity(BLOCK);
+    each_pair(workspace, |pair| {
+        block.push(pair);
+        if block.len() < BLOCK {
+            return Ok(());
+        }
+        context.stop.check(STAGE)?;
+        pass(std::mem::replace(&mut block, Vec::with_capacity(BLOCK)))
+    })?;
+    context.stop.check(STAGE)?;
+    pass(block)
+}
+
+/// What the lines of pairs say.
+struct Lines<'l> {
+    names: &'l Names,
+    sampled: &'l Sampled,
+    measure: Measure,
+}
+
+impl Lines<'_> {
+    /// Makes the lines of a block in `text`, and passes them on whenever there are many.
+    fn of(
+        &self,
+        block: &[Pair],
+        text: &mut String,
+        pass: &mut dyn FnMut(&mut String) -> Result<()>,
+    ) -> Result<()> {
+        text.clear();
+        for pair in block {
+            let (a, b) = self.sampled.measured(pair.a, pair.b);
+            let amount = pair.amount(self.measure);
+            let resemblance = self.measure.text(amount, a.into(), b.into());
+            let docno_a = cell(self.names.get(pair.a)?);
+            let docno_b = cell(self.names.get(pair.b)?);
+            let _ = writeln!(
+                text,
+                "{docno_a}\t{docno_b}\t{resemblance}\t{}\t{a}\t{b}\t{}\t{}",
+                pair.shared, pair.a, pair.b
+            );
+            if text.len() >= PIECE {
+                pass(text)?;
+                text.clear();
+            }
+        }
+        pass(text)
+    }
 }
