@@ -8,7 +8,7 @@ use lookalike::report::page::{PAGE_FILE, PageConfig};
 use lookalike::{Result, pipeline, report};
 
 use super::context::with_context;
-use super::flags::{Memory, Quiet};
+use super::flags::{Memory, Quiet, Threads};
 
 /// Options of `report`.
 #[derive(Debug, Args)]
@@ -41,6 +41,8 @@ pub struct Options {
     #[command(flatten)]
     memory: Memory,
     #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
     quiet: Quiet,
 }
 
@@ -53,7 +55,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     };
     let output = options.output.clone();
     let output = output.unwrap_or_else(|| options.directory.join(PAGE_FILE));
-    with_context(&options.memory.alone(quiet), |context| {
+    let resources = options.memory.with(options.threads, quiet);
+    with_context(&resources, |context| {
         let mut workspace = pipeline::open(&options.directory)?;
         report::write_page(&mut workspace, &config, &output, context)?;
         if !quiet {

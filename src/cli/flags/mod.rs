@@ -12,6 +12,6 @@ mod values;
 
 pub use input::{CollectionFlags, ReadLimits, Reading, WalkFlags};
 pub use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
-pub use resources::{Json, Limits, Memory, Output, Quiet};
+pub use resources::{Json, Limits, Memory, Output, Quiet, Threads};
 pub use results::Results;
 pub use values::List;

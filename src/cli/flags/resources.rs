@@ -36,11 +36,9 @@ impl Memory {
     }
 }
 
-/// Memory, threads and disk space, for commands that run stages.
-#[derive(Debug, Args)]
-pub struct Limits {
-    #[command(flatten)]
-    memory: Memory,
+/// The number of threads.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Threads {
     /// Worker threads [default: the number of cores]
     ///
     /// The number does not change results.
@@ -48,6 +46,25 @@ pub struct Limits {
     /// Example: --threads 2
     #[arg(long, value_name = "N", help_heading = "Resources")]
     threads: Option<usize>,
+}
+
+impl Memory {
+    /// Resources for a command that writes little to the disk.
+    pub fn with(self, threads: Threads, quiet: bool) -> Resources {
+        Resources {
+            threads: threads.threads,
+            ..self.alone(quiet)
+        }
+    }
+}
+
+/// Memory, threads and disk space, for commands that run stages.
+#[derive(Debug, Args)]
+pub struct Limits {
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    threads: Threads,
     /// Start even if the disk looks too small for the output
     ///
     /// Before reading and before sorting, a run compares the space that it still needs with the
@@ -78,7 +95,7 @@ impl Limits {
     pub fn resources(&self, quiet: bool) -> Resources {
         Resources {
             memory: self.memory.memory,
-            threads: self.threads,
+            threads: self.threads.threads,
             disk: if self.ignore_disk_space {
                 Disk::Unchecked
             } else {

@@ -15,7 +15,7 @@
 //!    (`choose.rs`).
 //! 2. Read each input file that contains one of these documents once, up to the last of them. Parse
 //!    each document with the same settings as the run, and use it if its MD5 is still the same
-//!    (`texts.rs`).
+//!    (`texts.rs`). Threads read different files.
 //! 3. Compare the words of each pair of texts; fold stretches without a difference (`changes.rs`).
 //! 4. Write the page section by section. Each section has a file of its own.
 //!
@@ -30,8 +30,8 @@
 //!
 //! # Cost
 //! Memory: 12 bytes per document, a part that grows with the number of clusters and pairs shown,
-//! one record of at most `--max-document`, and for each pair shown its two texts, of which at most
-//! [`WORDS_COMPARED`] words are kept. Time: the pairs twice, the documents once, and the input
+//! one record of at most `--max-document` (one for each thread, as many as fit), and for each pair
+//! shown its two texts, of which at most [`WORDS_COMPARED`] words are kept. Time: the pairs twice, the documents once, and the input
 //! files up to the last record shown.
 //!
 //! # What is not guaranteed
@@ -180,7 +180,8 @@ pub fn write(
         .chain(&chosen.random)
         .flat_map(|pair| [pair.a, pair.b])
         .collect();
-    let texts = texts::read(workspace, &chosen.documents, &wanted, &mut memory, context)?;
+    let room = (&mut memory, record);
+    let texts = texts::read(workspace, &chosen.documents, &wanted, room, context)?;
     memory.check(what)?;
     context.progress.at(2);
     context.stop.check(STAGE)?;
@@ -267,6 +268,11 @@ impl PageMemory<'_> {
     fn take(&mut self, bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(bytes as u64);
         self.bytes <= self.budget.memory.0
+    }
+
+    /// Bytes that are left.
+    fn left(&self) -> u64 {
+        self.budget.memory.0.saturating_sub(self.bytes)
     }
 
     /// Returns an error if there was no room.

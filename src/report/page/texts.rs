@@ -2,22 +2,30 @@
 
 use crate::ids::FingerprintKind;
 use crate::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens, token_spans};
-use crate::progress::Context;
+use crate::progress::{Context, joined_all};
 use crate::read::{
     Batch, InputFile, Interpreted, RawDocument, RecordKind, RecordReader, interpret, lasting,
 };
 use crate::shingle::{ShingleConfig, Shingler};
 use crate::store::disk;
+use crate::workers::Queue;
 use crate::workspace::{InputEntry, InputList, Workspace};
-use crate::{Error, Result, collection};
+use crate::{Error, Result, collection, threads};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::choose::ShownDocument;
 use super::{PageMemory, STAGE, WORDS_COMPARED};
 
 /// Limit on the bytes of a text that are kept. 20,000 words of ordinary length take half of it.
 pub(super) const TEXT_BYTES: usize = 256 << 10;
+/// Buffers of a reader, and of its decompressor.
+const READER_BYTES: u64 = 16 << 20;
+/// The most memory of a text and of where its words are.
+const MOST_TEXT_BYTES: u64 =
+    (TEXT_BYTES + WORDS_COMPARED * size_of::<std::ops::Range<usize>>()) as u64;
 
 /// A text, or the reason why there is none.
 #[derive(Debug)]
@@ -42,7 +50,7 @@ impl Words {
 }
 
 /// Reads the texts of documents, as far as there is room for them. Each input file is read once, up
-/// to the last text that is needed.
+/// to the last text that is needed. Several threads read files; each takes `record` bytes.
 ///
 /// An input that is missing or was changed is not an error: the page gives the reason in place of
 /// the text.
@@ -50,10 +58,10 @@ pub(super) fn read(
     workspace: &Workspace,
     documents: &HashMap<u32, ShownDocument>,
     wanted: &[u32],
-    memory: &mut PageMemory<'_>,
+    (memory, record): (&mut PageMemory<'_>, u64),
     context: &Context<'_>,
 ) -> Result<HashMap<u32, ShownText>> {
-    let mut places: Vec<(u32, u64, u32)> = wanted
+    let mut places: Vec<Place> = wanted
         .iter()
         .filter_map(|&number| {
             let document = documents.get(&number)?;
@@ -64,7 +72,7 @@ pub(super) fn read(
     places.dedup();
     let mut texts = HashMap::with_capacity(places.len());
     let mut inputs = InputList::open(workspace.directory())?;
-    let mut reader = InputTexts::new(workspace);
+    let mut files = Vec::new();
     for of_file in places.chunk_by(|a, b| a.0 == b.0) {
         let Some(&(file, ..)) = of_file.first() else {
             continue;
@@ -74,19 +82,54 @@ pub(super) fn read(
             Some(entry) => match open(entry)? {
                 Err(problem) => problem,
                 Ok(input) => {
-                    reader.file(&input, of_file, documents, (&mut texts, memory), context)?;
-                    let path = input.path.display();
-                    format!("{path} has changed since it was read: another record is in its place")
+                    files.push((input, of_file));
+                    continue;
                 }
             },
         };
         for &(_, _, number) in of_file {
-            texts
-                .entry(number)
-                .or_insert_with(|| ShownText::Missing(problem.clone()));
+            texts.insert(number, ShownText::Missing(problem.clone()));
         }
     }
+    // The largest first: no thread is left with it when the others have ended.
+    files.sort_by_key(|(input, _)| Reverse(input.identity.as_ref().map_or(0, |file| file.size)));
+    let of_texts = places.len() as u64 * MOST_TEXT_BYTES;
+    let spare = memory.left().saturating_sub(of_texts);
+    let threads = (1 + spare / (record + READER_BYTES)).min(context.budget.threads as u64);
+    let threads = (threads as usize).clamp(1, files.len().max(1));
+    let queue = Queue::new(files);
+    let found = Mutex::new((&mut texts, memory));
+    let work = || -> Result<()> {
+        let mut reader = InputTexts::new(workspace);
+        while let Some((input, of_file)) = queue.next() {
+            reader.file(&input, of_file, documents, &found, context)?;
+            let path = input.path.display();
+            let problem =
+                format!("{path} has changed since it was read: another record is in its place");
+            let mut found = locked(&found);
+            for &(_, _, number) in of_file {
+                let text = found.0.entry(number);
+                text.or_insert_with(|| ShownText::Missing(problem.clone()));
+            }
+        }
+        Ok(())
+    };
+    let work = || work().inspect_err(|_| queue.clear());
+    threads::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        joined_all(STAGE, handles).map(|_| ())
+    })?;
     Ok(texts)
+}
+
+/// File, offset and number of a document.
+type Place = (u32, u64, u32);
+
+/// The texts found so far, and the memory that they may take.
+type Found<'f, 'm> = Mutex<(&'f mut HashMap<u32, ShownText>, &'f mut PageMemory<'m>)>;
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The input of an entry of the list if it is still there; otherwise the reason why it is not read.
@@ -164,9 +207,9 @@ impl<'w> InputTexts<'w> {
     fn file(
         &mut self,
         input: &InputFile,
-        wanted: &[(u32, u64, u32)],
+        wanted: &[Place],
         documents: &HashMap<u32, ShownDocument>,
-        (texts, memory): (&mut HashMap<u32, ShownText>, &mut PageMemory<'_>),
+        found: &Found<'_, '_>,
         context: &Context<'_>,
     ) -> Result<()> {
         let config = &collection::config(&self.workspace.manifest).read;
@@ -209,8 +252,9 @@ impl<'w> InputTexts<'w> {
             {
                 self.shingler.shrink();
                 let words = self.words(&document);
-                if memory.take(words.bytes()) {
-                    texts.insert(number, ShownText::Found(words));
+                let mut found = locked(found);
+                if found.1.take(words.bytes()) {
+                    found.0.insert(number, ShownText::Found(words));
                 }
             }
         }
