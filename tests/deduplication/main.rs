@@ -5,6 +5,8 @@ mod common;
 
 mod agreement;
 mod bytes;
+#[cfg(feature = "faults")]
+mod killed;
 mod oracle;
 mod revisit;
 mod safety;

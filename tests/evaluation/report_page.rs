@@ -500,6 +500,22 @@ fn the_same_bytes_every_time() {
     assert!(first == page(&corpus.out(), &run, 0));
     assert!(first == page(&corpus.out(), &run.clone().memory(64 << 20).threads(1), 0));
     assert!(first != page(&corpus.out(), &run, 1), "the seed chooses");
+    // Each thread reads files of its own.
+    let lines = fs::read_to_string(corpus.input().join("a.jsonl")).unwrap();
+    let files = corpus.directory.path().join("files");
+    fs::create_dir(&files).unwrap();
+    for (number, line) in lines.lines().enumerate() {
+        fs::write(files.join(format!("{number:02}.jsonl")), line).unwrap();
+    }
+    let out = corpus.directory.path().join("of-files");
+    run.run(&[&files], &out).unwrap();
+    let of_files = page(&out, &run.clone().threads(1), 0);
+    for threads in [2, 3, 8] {
+        let run = run.clone().threads(threads).memory(2 << 30);
+        assert!(of_files == page(&out, &run, 0), "{threads} threads");
+    }
+    let shown = String::from_utf8(of_files).unwrap();
+    assert!(!shown.contains("is not shown: ") && shown.matches("<ins>").count() > 5);
     let again = corpus.directory.path().join("again");
     let other = run.clone().threads(1).segment_size(2000);
     other.run(&[&corpus.input()], &again).unwrap();

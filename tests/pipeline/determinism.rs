@@ -57,6 +57,44 @@ fn threads_change_nothing() {
     assert!(plain.keys().filter(|name| name.ends_with(".docs")).count() > 10);
 }
 
+/// Threads make blocks of 4,096 pairs into lines, and long docnos make several pieces of a block.
+#[test]
+fn threads_change_nothing_in_long_pair_lists() {
+    let directory = common::temporary();
+    let text = |n: usize| format!("one two three four five six seven eight {n}");
+    let texts: Vec<String> = (0..180).map(text).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let mut docs = documents(&texts);
+    for doc in &mut docs {
+        doc.docno = format!("{}\t{}", "\u{e4}".repeat(150), doc.docno);
+    }
+    let input = write_jsonl(directory.path(), &docs, 3);
+    let run = Run::default().shingle_size(2).threshold("0.5");
+    let plain = files_of(&run.clone().threads(1), &input);
+    assert!(
+        plain["pairs.tsv"]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count()
+            > 180 * 179 / 2
+    );
+    let (least, _) = least_memory(|memory| {
+        let out = common::temporary();
+        run.clone()
+            .threads(8)
+            .memory(memory)
+            .run(&[&input], out.path())
+    });
+    for (threads, memory) in [(2, 1 << 30), (3, 1 << 30), (8, 1 << 30), (8, least)] {
+        let files = files_of(&run.clone().threads(threads).memory(memory), &input);
+        assert_same_files(
+            &files,
+            &plain,
+            &format!("{threads} threads, {memory} bytes"),
+        );
+    }
+}
+
 #[test]
 fn threads_change_nothing_in_texts() {
     let directory = common::temporary();
