@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,8 @@ pub(super) enum Content {
 pub(super) struct FinishedList {
     path: PathBuf,
     out: Option<disk::File>,
+    /// Lines appended since it was opened.
+    appended: u64,
     /// By name. A file that was written again, the same way, has one entry.
     files: BTreeMap<String, Vec<Content>>,
 }
@@ -65,6 +68,7 @@ impl FinishedList {
         Ok(FinishedList {
             path,
             out: None,
+            appended: 0,
             files,
         })
     }
@@ -116,23 +120,72 @@ impl FinishedList {
         Ok(())
     }
 
-    /// Adds a file that is about to get its name.
-    pub fn add(&mut self, name: &str, content: Content) -> Result<()> {
+    /// Appends the line of a file. Returns the number of lines appended so far.
+    fn append(&mut self, name: &str, content: Content) -> Result<u64> {
         let known = self.files.entry(name.to_string()).or_default();
         known.retain(|known| *known != content);
+        let line = line(name, &content, &self.path)?;
         known.push(content);
         // A line after one that was cut off could not be read. So nothing follows a failure.
-        let failed = || io::Error::other("it could not be written before");
-        let mut out = self.out.take();
-        let out_or_failed = out.as_mut().ok_or_else(failed);
-        let file = out_or_failed.map_err(Error::io("write", &self.path))?;
-        if let Some(content) = known.last() {
-            let put = file.write_all(&line(name, content, &self.path)?);
-            put.map_err(Error::io("write", &self.path))?;
+        let mut out = self.out.take().ok_or_else(|| self.failed())?;
+        out.write_all(&line)
+            .map_err(Error::io("write", &self.path))?;
+        self.out = Some(out);
+        self.appended += 1;
+        Ok(self.appended)
+    }
+
+    fn failed(&self) -> Error {
+        Error::io("write", &self.path)(io::Error::other("it could not be written before"))
+    }
+}
+
+/// The list as threads share it.
+pub(super) struct SharedList {
+    list: Mutex<FinishedList>,
+    /// How many of the lines appended are on the disk.
+    synced: Mutex<u64>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl SharedList {
+    pub fn new(list: FinishedList) -> SharedList {
+        SharedList {
+            list: Mutex::new(list),
+            synced: Mutex::new(0),
         }
-        disk::sync(file, &self.path)?;
-        self.out = out;
-        Ok(())
+    }
+
+    /// The list, while no thread adds to it.
+    pub fn list(&self) -> MutexGuard<'_, FinishedList> {
+        locked(&self.list)
+    }
+
+    /// Adds a file that is about to get its name. While a thread waits for the disk, others append
+    /// their lines, and the next one waits for all of these.
+    pub fn add(&self, name: &str, content: Content) -> Result<()> {
+        let number = self.list().append(name, content)?;
+        let mut synced = locked(&self.synced);
+        if *synced >= number {
+            return Ok(());
+        }
+        let (path, appended) = {
+            let list = self.list();
+            // Of a line that may be lost, the file must not get its name.
+            if list.out.is_none() {
+                return Err(list.failed());
+            }
+            (list.path.clone(), list.appended)
+        };
+        let done = disk::open(&path).and_then(|file| disk::sync(&file, &path));
+        match done {
+            Ok(()) => *synced = appended,
+            Err(_) => self.list().out = None,
+        }
+        done
     }
 }
 

@@ -9,13 +9,13 @@
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::finished::{Content, FinishedList};
+use super::finished::{Content, FinishedList, SharedList};
 use super::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE, STAGE};
 use crate::numbers::counted;
 use crate::progress::{Context, joined_all};
@@ -44,13 +44,9 @@ struct State {
 pub(super) struct OutputDirectory {
     directory: PathBuf,
     digest: String,
-    finished: Arc<Mutex<FinishedList>>,
+    finished: Arc<SharedList>,
     /// Two commands would give their unfinished files the same names.
     _lock: Lock,
-}
-
-fn locked(list: &Mutex<FinishedList>) -> MutexGuard<'_, FinishedList> {
-    list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl OutputDirectory {
@@ -92,7 +88,7 @@ impl OutputDirectory {
             directory: directory.into(),
             digest: digest.into(),
             _lock: Lock::take(&private)?,
-            finished: Arc::new(Mutex::new(FinishedList::read(&private)?)),
+            finished: Arc::new(SharedList::new(FinishedList::read(&private)?)),
         };
         if begun && output.state()?.digest != digest {
             let limit =
@@ -111,7 +107,7 @@ impl OutputDirectory {
             }
         }
         self.put_state(false)?;
-        locked(&self.finished).begin(|name| self.has(name))
+        self.finished.list().begin(|name| self.has(name))
     }
 
     /// Reads the files again that an earlier command finished, and refuses the directory if one of
@@ -156,7 +152,7 @@ impl OutputDirectory {
             return Ok(());
         }
         let path = self.path(name);
-        let recorded = locked(&self.finished).of(name).to_vec();
+        let recorded = self.finished.list().of(name).to_vec();
         let refuse = |expected: String, found: String| {
             Err(Error::OutputChanged {
                 path: path.clone(),
@@ -224,7 +220,7 @@ impl OutputDirectory {
 
     /// Says that every file is in its place.
     pub fn complete(&self) -> Result<()> {
-        locked(&self.finished).complete()?;
+        self.finished.list().complete()?;
         self.put_state(true)
     }
 
@@ -259,7 +255,7 @@ impl OutputDirectory {
         if let Some(parent) = to.parent() {
             disk::create_lasting_directory(parent)?;
         }
-        locked(&self.finished).add(name, Content::Linked { linked: true })?;
+        self.finished.add(name, Content::Linked { linked: true })?;
         match disk::link(from, &to) {
             Ok(()) => disk::sync_parent(&to).map(|()| true),
             // Another file system, or one without links: the file is copied.
@@ -288,7 +284,7 @@ pub(super) struct OutputFile {
     /// Of what was written.
     hash: Xxh3,
     bytes: u64,
-    finished: Arc<Mutex<FinishedList>>,
+    finished: Arc<SharedList>,
 }
 
 /// The length and the checksum of a file.
@@ -327,7 +323,7 @@ impl OutputFile {
             bytes: self.bytes,
             xxh3: format!("{:016x}", self.hash.digest()),
         };
-        locked(&self.finished).add(&self.name, content)?;
+        self.finished.add(&self.name, content)?;
         if let Some(parent) = self.path.parent() {
             disk::create_lasting_directory(parent)?;
         }
