@@ -329,6 +329,31 @@ const MOST_RESIDENT: u64 = 8 << 20;
 impl Names {
     /// Returns the docno of a document.
     pub fn get(&self, document: u32) -> Result<&str> {
+        let (region, name) = self.find(document)?;
+        // Threads may disagree by a few regions: the limit is no exact one.
+        if self.last.load(Ordering::Relaxed) != region {
+            self.last.store(region, Ordering::Relaxed);
+            self.looked_at(1);
+        }
+        Ok(name)
+    }
+
+    /// Returns the docnos of documents in rising order. Each region is looked at once for all of
+    /// them, however many threads do so at the same time.
+    pub fn of_sorted(&self, documents: &[u32]) -> Result<Vec<&str>> {
+        let mut names = Vec::with_capacity(documents.len());
+        let (mut last, mut regions) = (None, 0);
+        for &document in documents {
+            let (region, name) = self.find(document)?;
+            regions += u64::from(last.replace(region) != Some(region));
+            names.push(name);
+        }
+        self.looked_at(regions);
+        Ok(names)
+    }
+
+    /// The docno of a document, and the region where it begins.
+    fn find(&self, document: u32) -> Result<(u64, &str)> {
         let at = document as usize * 8;
         let end_of = |at: usize| {
             let bytes = self.ends.bytes().get(at..at + 8)?;
@@ -353,21 +378,21 @@ impl Names {
         let name =
             name.ok_or_else(|| corrupt(&self.ends, at, "its end within the file of names"))?;
         let start = start.unwrap_or_default();
-        self.looked_at(start as u64 / REGION);
-        std::str::from_utf8(name).map_err(|_| corrupt(&self.names, start, "UTF-8"))
+        let name = std::str::from_utf8(name);
+        let name = name.map_err(|_| corrupt(&self.names, start, "UTF-8"))?;
+        Ok((start as u64 / REGION, name))
     }
-}
 
-impl Names {
     /// Gives pages back if many regions were looked at. Looks in order cost a region now and then.
-    fn looked_at(&self, region: u64) {
-        // Threads may disagree by a few regions: the limit is no exact one.
-        if self.last.load(Ordering::Relaxed) == region {
+    fn looked_at(&self, regions: u64) {
+        // All of a small file may stay.
+        let whole = self.names.bytes().len() + self.ends.bytes().len();
+        if whole as u64 <= MOST_RESIDENT {
             return;
         }
-        self.last.store(region, Ordering::Relaxed);
         // A region of names and one of ends.
-        if self.resident.fetch_add(2 * REGION, Ordering::Relaxed) >= MOST_RESIDENT {
+        let more = 2 * REGION * regions;
+        if self.resident.fetch_add(more, Ordering::Relaxed) + more >= MOST_RESIDENT {
             self.resident.store(0, Ordering::Relaxed);
             self.names.give_back();
             self.ends.give_back();

@@ -392,12 +392,13 @@ fn least_of_threads(
     (config, read): (&DedupConfig, &ReadConfig),
     there: u64,
 ) -> u64 {
-    let payloads = match config.revisit {
-        Revisit::None => 0,
+    // Fields are read from records, and requests of removed ones are found among them.
+    let reading = match config.revisit {
+        Revisit::None => values::memory_of_reader(read),
         _ => memory_of_payloads(read),
     };
     let outputs = 1 + u64::from(removed);
-    write::least_memory(inputs, outputs, there).max(payloads)
+    write::least_memory(inputs, outputs, there).max(reading)
 }
 
 /// The inputs of a collection, from its list.

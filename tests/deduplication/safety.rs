@@ -324,7 +324,7 @@ fn too_little_memory_is_refused_first() {
         assert!(ran.stderr.contains(least), "{arguments}: {}", ran.stderr);
         assert!(!place.join("kept.work").exists() && !place.join("kept").exists());
     };
-    refused("in -o kept --memory 28MiB", "29MiB");
+    refused("in -o kept --memory 29MiB", "30MiB");
     refused("xz -o kept --memory 123MiB", "124MiB");
     refused("xz -o kept --removed removed --memory 219MiB", "220MiB");
     for (arguments, memory) in [
