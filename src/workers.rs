@@ -97,7 +97,8 @@ pub(crate) fn work_and_commit<T: Send, P: Send>(
 }
 
 /// Passes what `work` makes of each task to `take`, in the order in which `hand_out` hands out the
-/// tasks. `work` runs on `threads` threads, `take` on another one, and `hand_out` on this one.
+/// tasks. `work` runs on `threads` threads, `take` on another one, and `hand_out` on this one. With
+/// one thread, everything runs on this one.
 ///
 /// `work` may make several pieces of a task. A worker waits with the second one until all earlier
 /// tasks have been passed on. So at most twice as many pieces are held as there are threads, beside
@@ -109,6 +110,9 @@ pub(crate) fn in_order<T: Send, P: Send>(
     work: impl Fn(T, &mut dyn FnMut(P) -> Result<()>) -> Result<()> + Sync,
     mut take: impl FnMut(P) -> Result<()> + Send,
 ) -> Result<()> {
+    if threads <= 1 {
+        return caught(stage, || hand_out(&mut |task| work(task, &mut take)));
+    }
     let (to_workers, tasks) = bounded::<(T, Sender<P>)>(threads);
     let (in_turn, turns) = bounded::<Receiver<P>>(2 * threads);
     let failed = AtomicBool::new(false);

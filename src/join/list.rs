@@ -9,9 +9,13 @@ use crate::merge::{
 };
 use crate::progress::{Context, joined_all};
 use crate::sample::Sampled;
-use crate::sort::{FormStats, Record, RunEntry, RunFile, RunWriter, RunsEntry};
+use crate::sort::{
+    BLOCK_RECORDS, FormStats, PackedRecords, Packer, Record, RunEntry, RunFile, RunWriter,
+    RunsEntry,
+};
 use crate::store::{Kind, PartInfo, disk};
 use crate::threads;
+use crate::workers::in_order;
 use crate::workspace::{StageRecord, Workspace};
 use serde::{Deserialize, Serialize};
 
@@ -98,63 +102,69 @@ pub(super) fn finish<K: Key>(
         .iter()
         .map(|file| file.range(0, u64::MAX))
         .collect::<Result<_>>()?;
-    let mut tree = LoserTree::new(cursors);
+    let mut merged = Merged {
+        tree: LoserTree::new(cursors),
+        held: None,
+        read: 0,
+    };
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
     let mut out = RunWriter::create_kind(Kind::Pairs, &directory, 0, parameters, COMPRESSION)?;
-    let mut held: Option<Record<u64>> = None;
-    let mut read = 0u64;
     let mut full = match config.candidates {
         Some(_) => Some(Full::open::<K>(workspace, config.threshold, memory / 2)?),
         None => None,
     };
-    let mut window: Vec<Record<u64>> = Vec::new();
-    let mut pairs = 0u64;
-    let threads = context.budget.threads;
-    let mut write = |window: &mut Vec<Record<u64>>| -> Result<()> {
-        context.stop.check(STAGE)?;
-        if let Some(full) = &mut full {
-            full.verify::<K>(window, threads)?;
-        }
-        pairs += window.len() as u64;
-        for record in window.drain(..) {
-            out.push(record)?;
-        }
-        Ok(())
-    };
     let criterion = config.of_samples();
-    let mut keep = |record: Record<u64>| -> Result<()> {
-        let (a, b) = sampled.measured((record.key >> 32) as u32, record.key as u32);
-        if criterion.reached(record.value.into(), a.into(), b.into()) {
-            window.push(record);
-            if window.len() == WINDOW {
-                write(&mut window)?;
-            }
-        }
-        Ok(())
+    let reached = |record: &Record<u64>| {
+        let (a, b) = Pair::of_key(record.key);
+        let (a, b) = sampled.measured(a, b);
+        criterion.reached(record.value.into(), a.into(), b.into())
     };
-    while let Some(record) = tree.next()? {
-        read += 1;
-        if read.is_multiple_of(1 << 16) {
-            context.stop.check(STAGE)?;
-        }
-        match &mut held {
-            Some(before) if before.key == record.key => {
-                before.value = before.value.saturating_add(record.value);
-            }
-            _ => {
-                if let Some(before) = held.replace(record) {
-                    keep(before)?;
+    let mut pairs = 0;
+    let threads = context.budget.threads;
+    let most = (memory / 4 / PACKER_BYTES) as usize;
+    in_order(
+        STAGE,
+        threads.min(most),
+        |hand_out| {
+            let mut pass = |piece: Vec<Record<u64>>| {
+                pairs += piece.len() as u64;
+                hand_out(piece)
+            };
+            let mut piece = Vec::with_capacity(PIECE);
+            let mut window = Vec::new();
+            loop {
+                let next = merged.next(context)?;
+                let ended = next.is_none();
+                window.extend(next.filter(reached));
+                if ended || window.len() == WINDOW {
+                    if let Some(full) = &mut full {
+                        full.verify::<K>(&mut window, threads)?;
+                    }
+                    for record in window.drain(..) {
+                        piece.push(record);
+                        if piece.len() == PIECE {
+                            pass(std::mem::replace(&mut piece, Vec::with_capacity(PIECE)))?;
+                        }
+                    }
+                }
+                if ended {
+                    return pass(piece);
                 }
             }
-        }
-    }
-    if let Some(last) = held {
-        keep(last)?;
-    }
-    write(&mut window)?;
+        },
+        |piece: Vec<Record<u64>>, pass| {
+            let mut packer = Packer::new(COMPRESSION, &directory)?;
+            let blocks = piece.chunks(BLOCK_RECORDS).map(|records| {
+                let mut block = PackedRecords::default();
+                packer.pack(records, &mut block).map(|()| block)
+            });
+            pass(blocks.collect::<Result<Vec<_>>>()?)
+        },
+        |blocks: Vec<PackedRecords<u64>>| blocks.iter().try_for_each(|block| out.put(block)),
+    )?;
     let looked_up = full.map(|full| full.looked_up);
     let mut part = out.finish()?;
-    drop(tree);
+    drop(merged);
     drop(files);
     let mut scores = None;
     if config.measure == Measure::S4 {
@@ -169,8 +179,42 @@ pub(super) fn finish<K: Key>(
     committed(workspace, config, part, scores, pairs)
 }
 
+/// The runs as one, with the counts of equal pairs added.
+struct Merged<'r> {
+    tree: LoserTree<'r, u64>,
+    held: Option<Record<u64>>,
+    read: u64,
+}
+
+impl Merged<'_> {
+    fn next(&mut self, context: &Context<'_>) -> Result<Option<Record<u64>>> {
+        while let Some(record) = self.tree.next()? {
+            self.read += 1;
+            if self.read.is_multiple_of(1 << 16) {
+                context.stop.check(STAGE)?;
+            }
+            match &mut self.held {
+                Some(held) if held.key == record.key => {
+                    held.value = held.value.saturating_add(record.value);
+                }
+                held => {
+                    if let Some(before) = held.replace(record) {
+                        return Ok(Some(before));
+                    }
+                }
+            }
+        }
+        Ok(self.held.take())
+    }
+}
+
 /// Number of pairs that are verified together.
 const WINDOW: usize = 64 << 10;
+/// Number of pairs that a thread packs at a time.
+const PIECE: usize = 4 * BLOCK_RECORDS;
+/// Memory of a thread that packs: a piece as records and packed, twice more while it waits for its
+/// turn, and a compressor.
+const PACKER_BYTES: u64 = 2 << 20;
 /// The least number of bytes of the sets to keep in memory.
 const LEAST_MAPPED: u64 = 1 << 20;
 

@@ -43,4 +43,6 @@ pub use buffer::Buffer;
 pub use distribute::Distributor;
 pub(crate) use form::run_records;
 pub use form::{FormStats, RunEntry, RunsEntry, run as form_runs};
-pub use run::{BLOCK_RECORDS, Compression, Record, RunCursor, RunFile, RunWriter};
+pub use run::{
+    BLOCK_RECORDS, Compression, PackedRecords, Packer, Record, RunCursor, RunFile, RunWriter,
+};

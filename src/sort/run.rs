@@ -39,15 +39,28 @@ pub enum Compression {
 /// Writes a run. Records must be pushed in order.
 pub struct RunWriter<K> {
     out: PartWriter,
-    compressor: Option<zstd::bulk::Compressor<'static>>,
-    keys: Vec<K>,
-    values: Vec<u32>,
+    packer: Packer<K>,
+    held: Vec<Record<K>>,
+    block: PackedRecords<K>,
     index: Vec<u8>,
     blocks: u64,
     records: u64,
+}
+
+/// Packs the blocks of runs.
+pub struct Packer<K> {
+    compressor: Option<zstd::bulk::Compressor<'static>>,
     columns: Columns<K>,
-    body: Vec<u8>,
+    values: Vec<u32>,
     path: std::path::PathBuf,
+}
+
+/// A block of a run as it is stored.
+#[derive(Debug, Default)]
+pub struct PackedRecords<K> {
+    first: K,
+    records: usize,
+    bytes: Vec<u8>,
 }
 
 /// Scratch columns of the codec.
@@ -94,91 +107,47 @@ impl<K: Key> RunWriter<K> {
             number,
             key_bytes: K::BYTES as u32,
         };
-        let compressor = match compression {
-            Compression::Packed => None,
-            Compression::Zstd(level) => Some(
-                zstd::bulk::Compressor::new(level)
-                    .map_err(Error::io("set up compression of", directory))?,
-            ),
-        };
         Ok(RunWriter {
             out: PartWriter::create(directory, &header)?,
-            compressor,
-            keys: Vec::with_capacity(BLOCK_RECORDS),
-            values: Vec::with_capacity(BLOCK_RECORDS),
+            packer: Packer::new(compression, directory)?,
+            held: Vec::with_capacity(BLOCK_RECORDS),
+            block: PackedRecords::default(),
             index: Vec::new(),
             blocks: 0,
             records: 0,
-            columns: Columns::default(),
-            body: Vec::new(),
-            path: directory.to_path_buf(),
         })
     }
 
     /// Appends a record, which must not be less than the previous one.
     pub fn push(&mut self, record: Record<K>) -> Result<()> {
-        self.keys.push(record.key);
-        self.values.push(record.value);
-        if self.keys.len() == BLOCK_RECORDS {
+        self.held.push(record);
+        if self.held.len() == BLOCK_RECORDS {
             self.flush()?;
         }
         Ok(())
     }
 
     fn flush(&mut self) -> Result<()> {
-        let Some(&first) = self.keys.first() else {
+        if self.held.is_empty() {
             return Ok(());
-        };
-        first.put_le(&mut self.index);
+        }
+        let mut block = std::mem::take(&mut self.block);
+        self.packer.pack(&self.held, &mut block)?;
+        self.held.clear();
+        self.put(&block)?;
+        self.block = block;
+        Ok(())
+    }
+
+    /// Appends a block. None of its records may be less than a record before it.
+    pub fn put(&mut self, block: &PackedRecords<K>) -> Result<()> {
+        self.flush()?;
+        block.first.put_le(&mut self.index);
         self.index
             .extend_from_slice(&self.out.position().to_le_bytes());
         self.blocks += 1;
-        let Columns {
-            distinct,
-            repeats,
-            keys,
-        } = &mut self.columns;
-        self.body.clear();
-        distinct.clear();
-        repeats.clear();
-        // Each key is stored once with its number of repetitions. A difference of 0 for each
-        // repetition would take as many bits as the other differences of its frame.
-        for &key in &self.keys {
-            match repeats.last_mut() {
-                Some(repeat) if distinct.last() == Some(&key) => *repeat += 1,
-                _ => {
-                    distinct.push(key);
-                    repeats.push(0);
-                }
-            }
-        }
-        keys.pack(distinct.iter().copied(), &mut self.body);
-        pack_u32(repeats, &mut self.body);
-        pack_u32(&self.values, &mut self.body);
-        let mut codec = CODEC_PACKED;
-        if let Some(compressor) = &mut self.compressor {
-            let packed = compressor.compress(&self.body);
-            let packed = packed.map_err(Error::io("compress a block of", &self.path))?;
-            if packed.len() + 4 < self.body.len() {
-                let raw = self.body.len() as u32;
-                self.body.clear();
-                self.body.extend_from_slice(&raw.to_le_bytes());
-                self.body.extend_from_slice(&packed);
-                codec = CODEC_ZSTD;
-            }
-        }
-        let mut head = [0; BLOCK_HEAD];
-        head[..4].copy_from_slice(&(self.keys.len() as u32).to_le_bytes());
-        head[4..8].copy_from_slice(&(self.body.len() as u32).to_le_bytes());
-        head[8..12].copy_from_slice(&codec.to_le_bytes());
-        head[12..16].copy_from_slice(&(distinct.len() as u32).to_le_bytes());
-        head[16..].copy_from_slice(&checksum(&self.body).to_le_bytes());
-        self.out.put(&head)?;
-        self.out.put(&self.body)?;
-        self.records += self.keys.len() as u64;
-        self.keys.clear();
-        self.values.clear();
-        Ok(())
+        self.records += block.records as u64;
+        self.out.put(&block.bytes)
     }
 
     /// Writes the index and makes the run durable.
@@ -188,6 +157,77 @@ impl<K: Key> RunWriter<K> {
         self.out.put(&self.index)?;
         self.out.put(&checksum(&self.index).to_le_bytes())?;
         self.out.finish(self.records, at, self.blocks)
+    }
+}
+
+impl<K: Key> Packer<K> {
+    /// `directory` is for errors.
+    pub fn new(compression: Compression, directory: &Path) -> Result<Self> {
+        let compressor = match compression {
+            Compression::Packed => None,
+            Compression::Zstd(level) => Some(
+                zstd::bulk::Compressor::new(level)
+                    .map_err(Error::io("set up compression of", directory))?,
+            ),
+        };
+        Ok(Packer {
+            compressor,
+            columns: Columns::default(),
+            values: Vec::with_capacity(BLOCK_RECORDS),
+            path: directory.to_path_buf(),
+        })
+    }
+
+    /// Packs 1 to [`BLOCK_RECORDS`] records in order.
+    pub fn pack(&mut self, records: &[Record<K>], block: &mut PackedRecords<K>) -> Result<()> {
+        let Columns {
+            distinct,
+            repeats,
+            keys,
+        } = &mut self.columns;
+        distinct.clear();
+        repeats.clear();
+        self.values.clear();
+        // Each key is stored once with its number of repetitions. A difference of 0 for each
+        // repetition would take as many bits as the other differences of its frame.
+        for record in records {
+            self.values.push(record.value);
+            match repeats.last_mut() {
+                Some(repeat) if distinct.last() == Some(&record.key) => *repeat += 1,
+                _ => {
+                    distinct.push(record.key);
+                    repeats.push(0);
+                }
+            }
+        }
+        let bytes = &mut block.bytes;
+        bytes.clear();
+        bytes.resize(BLOCK_HEAD, 0);
+        keys.pack(distinct.iter().copied(), bytes);
+        pack_u32(repeats, bytes);
+        pack_u32(&self.values, bytes);
+        let mut codec = CODEC_PACKED;
+        if let Some(compressor) = &mut self.compressor {
+            let body = &bytes[BLOCK_HEAD..];
+            let packed = compressor.compress(body);
+            let packed = packed.map_err(Error::io("compress a block of", &self.path))?;
+            if packed.len() + 4 < body.len() {
+                let raw = body.len() as u32;
+                bytes.truncate(BLOCK_HEAD);
+                bytes.extend_from_slice(&raw.to_le_bytes());
+                bytes.extend_from_slice(&packed);
+                codec = CODEC_ZSTD;
+            }
+        }
+        let (head, body) = bytes.split_at_mut(BLOCK_HEAD);
+        head[..4].copy_from_slice(&(records.len() as u32).to_le_bytes());
+        head[4..8].copy_from_slice(&(body.len() as u32).to_le_bytes());
+        head[8..12].copy_from_slice(&codec.to_le_bytes());
+        head[12..16].copy_from_slice(&(distinct.len() as u32).to_le_bytes());
+        head[16..].copy_from_slice(&checksum(body).to_le_bytes());
+        block.first = records.first().map_or(K::default(), |first| first.key);
+        block.records = records.len();
+        Ok(())
     }
 }
 

@@ -168,14 +168,10 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     workspace.commit(&[])
 }
 
-/// How many threads make the lines of `pairs.tsv`, in a quarter of the memory; 0 if one thread does
-/// everything.
+/// How many threads make the lines of `pairs.tsv`, in a quarter of the memory.
 fn formatters(memory: ByteSize, context: &Context<'_>) -> usize {
     let most = memory.0 / 4 / pairs::THREAD_BYTES;
-    match context.budget.threads {
-        ..=1 => 0,
-        threads => threads.min(most as usize),
-    }
+    context.budget.threads.min(most as usize)
 }
 
 /// Whether the complete results of the pairs with this digest exist.

@@ -26,7 +26,7 @@ const PIECE: usize = 256 << 10;
 pub(super) const THREAD_BYTES: u64 = 3 * ((BLOCK * size_of::<Pair>() + PIECE) as u64)
     + (2 * BLOCK * (size_of::<u32>() + size_of::<&str>())) as u64;
 
-/// Writes the pair list. With `threads`, so many of them make the lines.
+/// Writes the pair list. So many `threads` make the lines.
 pub(super) fn write_pairs(
     workspace: &Workspace,
     config: &JoinConfig,
@@ -54,23 +54,16 @@ pub(super) fn write_pairs(
         sampled,
         measure,
     };
-    if threads == 0 {
-        let mut text = String::new();
-        each_block(workspace, context, |block| {
-            lines.of(&block, &mut text, &mut |text| out.put(text.as_bytes()))
-        })?;
-    } else {
-        in_order(
-            STAGE,
-            threads,
-            |hand_out| each_block(workspace, context, hand_out),
-            |block: Vec<Pair>, pass| {
-                let mut pass = |text: &mut String| pass(std::mem::take(text));
-                lines.of(&block, &mut String::new(), &mut pass)
-            },
-            |text: String| out.put(text.as_bytes()),
-        )?;
-    }
+    in_order(
+        STAGE,
+        threads,
+        |hand_out| each_block(workspace, context, hand_out),
+        |block: Vec<Pair>, pass| {
+            let mut pass = |text: &mut String| pass(std::mem::take(text));
+            lines.of(&block, &mut String::new(), &mut pass)
+        },
+        |text: String| out.put(text.as_bytes()),
+    )?;
     finished("pairs.tsv", out)
 }
 

@@ -38,6 +38,14 @@ const LEAST_MET: usize = 4;
 /// number of documents or more. So the pages of a template become one cluster before all their
 /// pairs become candidates.
 const LONG: usize = 16;
+/// Then it verifies other pairs of the list at once, too: as many as the list has documents, and
+/// this many more for each pair that reaches the threshold. A collection has no more such pairs
+/// than documents, so this bounds the pairs that are verified more than once.
+const CREDIT: usize = 16;
+/// Documents in the long lists that a worker keeps until it has paired shorter ones. Documents that
+/// share a rare fingerprint reach the threshold more often, and once they are in one cluster, most
+/// pairs of a list of thousands are.
+const MOST_DEFERRED: usize = 256 << 10;
 
 /// Bytes that the longest list needs in a thread: packed, decoded, filtered, and while it is
 /// paired.
@@ -289,6 +297,9 @@ struct Worker<'a, K> {
     pairs_met: Vec<u64>,
     /// With [`Pairs::None`]: recent pairs that were verified and are below the threshold.
     pairs_failed: Vec<u64>,
+    /// With [`Pairs::None`]: lists kept for later, each with its beginning, length and level.
+    deferred: Vec<u32>,
+    deferred_lists: Vec<(usize, usize, usize)>,
     buffer: Vec<u64>,
     runs: Vec<RunEntry>,
 }
@@ -313,6 +324,8 @@ impl<'a, K: Key> Worker<'a, K> {
             lists_met: vec![0; LISTS_MET],
             pairs_met: vec![NOTHING; PAIRS_MET],
             pairs_failed: vec![NOTHING; failed],
+            deferred: Vec::new(),
+            deferred_lists: Vec::new(),
             buffer: Vec::new(),
             runs: Vec::new(),
         }
@@ -349,6 +362,7 @@ impl<'a, K: Key> Worker<'a, K> {
             *done += packed.entries() as u64;
             shared.join.context.progress.at(*done);
         }
+        self.pair_deferred()?;
         self.spill()?;
         leaving.0 = None;
         Ok((self.stats, self.runs))
@@ -435,7 +449,7 @@ impl<'a, K: Key> Worker<'a, K> {
             let (list, after) = rest.split_at(head.length);
             rest = after;
             if list.len() >= 2 {
-                paired = self.pair_list(head.level, list);
+                paired = self.pair_or_defer(head.level, list);
                 if paired.is_err() {
                     break;
                 }
@@ -443,6 +457,34 @@ impl<'a, K: Key> Worker<'a, K> {
         }
         (self.heads, self.kept) = (heads, kept);
         paired
+    }
+
+    /// Keeps a long list for later if clusters are wanted.
+    fn pair_or_defer(&mut self, level: usize, list: &[u32]) -> Result<()> {
+        if self.shared.early.is_none() || list.len() < LONG || list.len() > MOST_DEFERRED {
+            return self.pair_list(level, list);
+        }
+        if self.deferred.len() + list.len() > MOST_DEFERRED {
+            self.pair_deferred()?;
+        }
+        self.deferred_lists
+            .push((self.deferred.len(), list.len(), level));
+        self.deferred.extend_from_slice(list);
+        Ok(())
+    }
+
+    /// Pairs the lists that were kept, the shortest first.
+    fn pair_deferred(&mut self) -> Result<()> {
+        let mut lists = std::mem::take(&mut self.deferred_lists);
+        let documents = std::mem::take(&mut self.deferred);
+        lists.sort_unstable_by_key(|&(from, length, _)| (length, from));
+        for (from, length, level) in lists.drain(..) {
+            self.shared.join.context.stop.check(STAGE)?;
+            self.pair_list(level, &documents[from..from + length])?;
+        }
+        (self.deferred_lists, self.deferred) = (lists, documents);
+        self.deferred.clear();
+        Ok(())
     }
 
     fn pair_list(&mut self, level: usize, list: &[u32]) -> Result<()> {
@@ -517,16 +559,24 @@ impl<'a, K: Key> Worker<'a, K> {
             {
                 continue;
             }
-            self.stats.verified += 1;
-            if early.verifier.verify::<K>(a, b)?.is_some() {
-                early.clusters.union(a, b);
-                // The pair is verified again with the other candidates when the clusters are made.
-                self.push(key)?;
-            } else {
-                self.pairs_failed[slot(key)] = key;
-            }
+            self.verify_now(early, key)?;
         }
         Ok(())
+    }
+
+    /// Verifies a pair, and unites the two documents if they reach the threshold.
+    fn verify_now(&mut self, early: &Early<'_>, key: u64) -> Result<bool> {
+        let (a, b) = Pair::of_key(key);
+        self.stats.verified += 1;
+        let found = early.verifier.verify::<K>(a, b)?.is_some();
+        if found {
+            early.clusters.union(a, b);
+            // The pair is verified again with the other candidates when the clusters are made.
+            self.push(key)?;
+        } else {
+            self.pairs_failed[slot(key)] = key;
+        }
+        Ok(found)
     }
 
     /// Are the two documents compared on this level?
@@ -542,6 +592,9 @@ impl<'a, K: Key> Worker<'a, K> {
         let shareable = &shared.levels[level].shareable;
         let clustered = shared.early.is_some();
         let (mut looked_at, mut apart) = (0u64, 0u64);
+        let early = shared.early.filter(|_| members.len() >= LONG);
+        let mut credit = members.len();
+        let mut united = false;
         let mut next = 0;
         for (i, a) in members.iter().enumerate() {
             let largest = criterion.largest_partner(a.size);
@@ -577,6 +630,18 @@ impl<'a, K: Key> Worker<'a, K> {
                 let key = Pair::key(x.min(y), x.max(y));
                 if clustered && self.pairs_failed[slot(key)] == key {
                     continue;
+                }
+                if let Some(early) = early {
+                    if united && early.clusters.find(x) == early.clusters.find(y) {
+                        self.stats.probes_clustered += 1;
+                        continue;
+                    }
+                    if credit > 0 {
+                        let found = self.verify_now(early, key)?;
+                        united |= found;
+                        credit = if found { credit + CREDIT } else { credit - 1 };
+                        continue;
+                    }
                 }
                 self.push(key)?;
             }

@@ -1,6 +1,7 @@
 //! From candidates to pairs: intersect the two sets of each candidate.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Joining, Place};
 use crate::Result;
@@ -11,20 +12,20 @@ use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
 use crate::measure::Measure;
 use crate::merge::LoserTree;
-use crate::progress::{Unit, caught, joined_all};
+use crate::progress::Unit;
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
 use crate::store::{HEADER_BYTES, Kind, Tagged, disk, sort_tagged};
-use crate::threads;
 use crate::union_find::SharedUnionFind;
+use crate::workers::in_order;
 use crate::workspace::Workspace;
 
-/// Number of candidates that the threads divide among themselves at a time.
-const WINDOW: usize = 64 << 10;
+/// Number of candidates that a thread takes at a time.
+const PIECE: usize = 4 << 10;
 /// Approximate number of commits during verification.
 const COMMITS: u64 = 16;
-/// The least memory that the step needs in addition to its columns: a window, its results, a run
-/// being written, two runs being merged, and room for mapped pages.
+/// The least memory that the step needs in addition to its columns: a run being written, two runs
+/// being merged, and room for mapped pages. Pieces and their results are in the threads' share.
 pub(super) const LEAST_BYTES: u64 = 4 << 20;
 /// Memory for sorting the links of clusters.
 pub(super) const LINKS_BYTES: u64 = 4 << 20;
@@ -197,7 +198,8 @@ impl Verifying<'_, '_> {
         })
     }
 
-    /// Reads the distinct candidates window by window.
+    /// Reads the distinct candidates. Threads verify pieces of them, and what they find is written
+    /// in order.
     fn all<K: Key>(&mut self, candidates: &[RunEntry]) -> Result<()> {
         let place = self.place();
         let from = match place.done {
@@ -210,38 +212,19 @@ impl Verifying<'_, '_> {
             .iter()
             .map(|file: &RunFile<u64>| file.range(from, u64::MAX))
             .collect::<Result<_>>()?;
-        let mut tree = LoserTree::new(cursors);
-        let directory = self.workspace.path(DIRECTORY);
-        let mut window: Vec<u64> = Vec::with_capacity(WINDOW);
-        let mut read = 0u64;
-        let mut since_commit = 0u64;
         let total: u64 = candidates.iter().map(|run| run.part.records).sum();
-        let mut last = None;
+        let mut distinct = Distinct {
+            tree: LoserTree::new(cursors),
+            last: None,
+            read: 0,
+        };
         loop {
-            let record = tree.next()?;
-            let key = record.map(|record: Record<u64>| record.key);
-            read += u64::from(key.is_some());
-            if key.is_some() && key == last {
-                continue;
+            let step = self.step::<K>(&mut distinct, (total / COMMITS).max(PIECE as u64))?;
+            self.commit(step.unwrap_or(u64::MAX))?;
+            if step.is_none() {
+                return Ok(());
             }
-            if window.len() == WINDOW || key.is_none() {
-                self.join.context.stop.check(STAGE)?;
-                self.window::<K>(&window)?;
-                self.join.context.progress.at(read);
-                since_commit += window.len() as u64;
-                window.clear();
-                if since_commit >= total / COMMITS || key.is_none() {
-                    self.commit(last.unwrap_or(u64::MAX))?;
-                    since_commit = 0;
-                }
-            }
-            let Some(key) = key else { break };
-            let (a, b) = Pair::of_key(key);
-            self.known(a.max(b), &directory)?;
-            last = Some(key);
-            window.push(key);
         }
-        Ok(())
     }
 
     fn place(&self) -> Place {
@@ -249,65 +232,77 @@ impl Verifying<'_, '_> {
         joining.and_then(|j| j.prefix.clone()).unwrap_or_default()
     }
 
-    /// Verifies a window of candidates, one piece in each thread.
-    fn window<K: Key>(&mut self, window: &[u64]) -> Result<()> {
-        if window.is_empty() {
-            return Ok(());
-        }
-        let threads = self.join.context.budget.threads;
-        let pieces = window.chunks(window.len().div_ceil(threads));
+    /// Verifies about `most` candidates, and returns the last one; `None` after all.
+    fn step<K: Key>(&mut self, distinct: &mut Distinct<'_>, most: u64) -> Result<Option<u64>> {
+        let directory = &self.workspace.path(DIRECTORY);
+        let parameters = self.workspace.collection_parameters();
+        let context = self.join.context;
         let (verifier, clusters) = (self.verifier, self.clusters);
-        let work = |piece: &[u64]| -> Result<(u64, Vec<Record<u64>>)> {
-            disk::point("verify: worker");
-            let mut found = Vec::new();
-            let mut verified = 0;
-            for &key in piece {
-                let (a, b) = Pair::of_key(key);
-                if clusters.is_some_and(|c| c.find(a) == c.find(b)) {
-                    continue;
+        let (mut handed_out, mut ended) = (0, false);
+        let verified = AtomicU64::new(0);
+        let (mut run, number) = (None, self.number);
+        in_order(
+            STAGE,
+            context.budget.threads,
+            |hand_out| {
+                while handed_out < most && !ended {
+                    context.stop.check(STAGE)?;
+                    let piece = distinct.piece()?;
+                    ended = piece.len() < PIECE;
+                    let documents = piece.iter().map(|&key| Pair::of_key(key));
+                    if let Some(largest) = documents.map(|(a, b)| a.max(b)).max() {
+                        self.known(largest, directory)?;
+                    }
+                    handed_out += piece.len() as u64;
+                    hand_out(piece)?;
+                    context.progress.at(distinct.read);
                 }
-                verified += 1;
-                if let Some(value) = verifier.verify::<K>(a, b)? {
-                    found.push(Record { key, value });
-                    if let Some(clusters) = clusters {
-                        clusters.union(a, b);
+                Ok(())
+            },
+            |piece: Vec<u64>, pass| {
+                disk::point("verify: worker");
+                let mut found = Vec::new();
+                let mut looked_at = 0;
+                for key in piece {
+                    let (a, b) = Pair::of_key(key);
+                    if clusters.is_some_and(|c| c.find(a) == c.find(b)) {
+                        continue;
+                    }
+                    looked_at += 1;
+                    if let Some(value) = verifier.verify::<K>(a, b)? {
+                        found.push(Record { key, value });
+                        if let Some(clusters) = clusters {
+                            clusters.union(a, b);
+                        }
                     }
                 }
-            }
-            Ok((verified, found))
-        };
-        let results = if threads == 1 {
-            vec![caught(STAGE, || work(window))?]
-        } else {
-            threads::scope(|scope| {
-                let workers: Vec<_> = pieces
-                    .map(|piece| scope.spawn(move || work(piece)))
-                    .collect();
-                joined_all(STAGE, workers)
-            })?
-        };
-        let mut verified = 0;
-        for (n, found) in results {
-            verified += n;
-            for record in found {
-                if self.run.is_none() {
-                    let directory = self.workspace.path(DIRECTORY);
-                    let parameters = self.workspace.collection_parameters();
-                    let run = RunWriter::create(&directory, self.number, parameters, COMPRESSION)?;
-                    self.run = Some(run);
-                    self.number += 1;
-                }
-                if let Some(run) = &mut self.run {
+                verified.fetch_add(looked_at, Ordering::Relaxed);
+                pass(found)
+            },
+            |found: Vec<Record<u64>>| {
+                for record in found {
+                    let run = match &mut run {
+                        Some(run) => run,
+                        none => none.insert(RunWriter::create(
+                            directory,
+                            number,
+                            parameters,
+                            COMPRESSION,
+                        )?),
+                    };
                     run.push(record)?;
                 }
-            }
-        }
+                Ok(())
+            },
+        )?;
+        self.number += u64::from(run.is_some());
+        self.run = run;
         if let Some(joining) = self.workspace.manifest.get_mut::<JoinProgress>() {
             let stats = joining.stats.prefix.get_or_insert_default();
-            stats.candidates += window.len() as u64;
-            stats.verified += verified;
+            stats.candidates += handed_out;
+            stats.verified += verified.into_inner();
         }
-        Ok(())
+        Ok(distinct.last.filter(|_| !ended))
     }
 
     /// Commits the pairs found so far. All candidates up to `done` are verified.
@@ -331,6 +326,31 @@ impl Verifying<'_, '_> {
         progress.next_number = self.number;
         progress.prefix.get_or_insert_default().done = Some(done);
         commit(self.workspace, &progress)
+    }
+}
+
+/// The candidates of several runs, each once.
+struct Distinct<'r> {
+    tree: LoserTree<'r, u64>,
+    last: Option<u64>,
+    /// Candidates read, with repetitions.
+    read: u64,
+}
+
+impl Distinct<'_> {
+    /// The next candidates: [`PIECE`], or fewer at the end.
+    fn piece(&mut self) -> Result<Vec<u64>> {
+        let mut piece = Vec::with_capacity(PIECE);
+        while piece.len() < PIECE {
+            let Some(record) = self.tree.next()? else {
+                break;
+            };
+            self.read += 1;
+            if self.last.replace(record.key) != Some(record.key) {
+                piece.push(record.key);
+            }
+        }
+        Ok(piece)
     }
 }
 
