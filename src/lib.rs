@@ -54,6 +54,7 @@
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod bits;
 pub mod budget;
 pub mod byte_size;
 pub mod cluster;

@@ -25,6 +25,15 @@ pub fn peak_bytes() -> u64 {
     kib.unwrap_or(0) << 10
 }
 
+/// Bytes of mapped files that are in memory.
+#[must_use]
+pub fn mapped_bytes() -> u64 {
+    let status = kernel_says("/proc/self/status");
+    let line = status.lines().find(|line| line.starts_with("RssFile:"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+    kib.unwrap_or(0) << 10
+}
+
 /// The content of a file of `/proc` or `/sys`; empty if there is no such file.
 #[must_use]
 pub fn kernel_says(path: impl AsRef<std::path::Path>) -> String {

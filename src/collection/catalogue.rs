@@ -1,15 +1,15 @@
 //! The catalogue: columns over all documents with docnos, representatives and stored set sizes.
 
-use crate::budget::ByteSize;
+use crate::budget::{Budget, ByteSize};
 use crate::collection::CatalogueEntry;
 use crate::numbers::counted;
 use crate::progress::{Context, Unit, caught, joined};
 use crate::read::{Reason, Reject, SourceSpan};
 use crate::store::{
-    HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartWriter, Tagged, VERSION, sort_tagged,
+    HEADER_BYTES, Header, Kind, PartInfo, PartWriter, Tagged, VERSION, sort_tagged,
 };
 use crate::workspace::Workspace;
-use crate::{Error, Result, limits, threads};
+use crate::{Error, Result, threads};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::column::{Column, ColumnBuilder, ColumnReader};
 use super::documents::{DocumentReader, DocumentRecord, RejectWriter};
+use super::names::Names;
 
 const STAGE: &str = "catalogue";
 const DIRECTORY: &str = "catalogue";
@@ -26,6 +27,8 @@ const REPRESENTATIVES: u64 = 1;
 const STORED: u64 = 2;
 /// Memory for the buffers of readers and writers, beyond the columns and the sorts.
 const FIXED_BYTES: u64 = 16 << 20;
+/// Docnos are mapped if they take at most the budget divided by this.
+const NAMES_SHARE: u64 = 16;
 
 /// Counts over all documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -309,97 +312,6 @@ impl NamesWriter {
     }
 }
 
-/// Docnos by document number, read from mapped files.
-#[derive(Debug)]
-pub struct Names {
-    names: Mapped,
-    ends: Mapped,
-    /// Where the last look was, in regions of [`REGION`] bytes of the names.
-    last: AtomicU64,
-    /// Bytes of the files that were looked at since their pages were last given back, at most.
-    resident: AtomicU64,
-}
-
-/// The kernel reads and maps about this much around a page that is looked at.
-const REGION: u64 = 64 << 10;
-/// Docnos are given back to the kernel when about so much of them may be in memory. Threads that
-/// look at the same time can take several times as much.
-const MOST_RESIDENT: u64 = 8 << 20;
-
-impl Names {
-    /// Returns the docno of a document.
-    pub fn get(&self, document: u32) -> Result<&str> {
-        let (region, name) = self.find(document)?;
-        // Threads may disagree by a few regions: the limit is no exact one.
-        if self.last.load(Ordering::Relaxed) != region {
-            self.last.store(region, Ordering::Relaxed);
-            self.looked_at(1);
-        }
-        Ok(name)
-    }
-
-    /// Returns the docnos of documents in rising order. Each region is looked at once for all of
-    /// them, however many threads do so at the same time.
-    pub fn of_sorted(&self, documents: &[u32]) -> Result<Vec<&str>> {
-        let mut names = Vec::with_capacity(documents.len());
-        let (mut last, mut regions) = (None, 0);
-        for &document in documents {
-            let (region, name) = self.find(document)?;
-            regions += u64::from(last.replace(region) != Some(region));
-            names.push(name);
-        }
-        self.looked_at(regions);
-        Ok(names)
-    }
-
-    /// The docno of a document, and the region where it begins.
-    fn find(&self, document: u32) -> Result<(u64, &str)> {
-        let at = document as usize * 8;
-        let end_of = |at: usize| {
-            let bytes = self.ends.bytes().get(at..at + 8)?;
-            let mut word = [0; 8];
-            word.copy_from_slice(bytes);
-            Some(u64::from_le_bytes(word) as usize)
-        };
-        let start = if document == 0 {
-            Some(0)
-        } else {
-            end_of(at - 8)
-        };
-        let corrupt = |file: &Mapped, offset: usize, expected: &str| Error::Corrupt {
-            path: file.path().into(),
-            offset_bytes: Some((HEADER_BYTES + offset) as u64),
-            what: format!("docno of document {document}"),
-            expected: expected.into(),
-            found: "none".into(),
-        };
-        let range = start.zip(end_of(at));
-        let name = range.and_then(|(start, end)| self.names.bytes().get(start..end));
-        let name =
-            name.ok_or_else(|| corrupt(&self.ends, at, "its end within the file of names"))?;
-        let start = start.unwrap_or_default();
-        let name = std::str::from_utf8(name);
-        let name = name.map_err(|_| corrupt(&self.names, start, "UTF-8"))?;
-        Ok((start as u64 / REGION, name))
-    }
-
-    /// Gives pages back if many regions were looked at. Looks in order cost a region now and then.
-    fn looked_at(&self, regions: u64) {
-        // All of a small file may stay.
-        let whole = self.names.bytes().len() + self.ends.bytes().len();
-        if whole as u64 <= MOST_RESIDENT {
-            return;
-        }
-        // A region of names and one of ends.
-        let more = 2 * REGION * regions;
-        if self.resident.fetch_add(more, Ordering::Relaxed) + more >= MOST_RESIDENT {
-            self.resident.store(0, Ordering::Relaxed);
-            self.names.give_back();
-            self.ends.give_back();
-        }
-    }
-}
-
 /// For each document, the first document with the same MD5.
 #[derive(Clone, Debug)]
 pub struct Representatives {
@@ -518,22 +430,21 @@ impl Catalogue {
         Ok(&Catalogue::entry(workspace)?.stats)
     }
 
-    /// The docnos.
-    pub fn names(workspace: &Workspace) -> Result<Names> {
+    /// The docnos. They are mapped into memory if they fit in a small share of the budget, which
+    /// [`Catalogue::names_bytes`] gives.
+    pub fn names(workspace: &Workspace, budget: &Budget) -> Result<Names> {
         let entry = Catalogue::entry(workspace)?;
-        let (directory, parameters) =
-            (workspace.path(DIRECTORY), workspace.collection_parameters());
+        let files = (workspace.path(DIRECTORY), workspace.collection_parameters());
+        let mapped = Catalogue::names_bytes(workspace, budget)? > 0;
+        Names::open(files, (&entry.names, &entry.name_ends), mapped)
+    }
+
+    /// Bytes of memory that look-ups of docnos take.
+    pub fn names_bytes(workspace: &Workspace, budget: &Budget) -> Result<u64> {
+        let entry = Catalogue::entry(workspace)?;
         let bytes = entry.names.bytes + entry.name_ends.bytes;
-        limits::room_for_mappings(2, bytes, || "looking up docnos in mapped files".into())?;
-        let open = |kind, info: &PartInfo| {
-            Mapped::open(&directory.join(&info.name), kind, parameters, info)
-        };
-        Ok(Names {
-            names: open(Kind::Names, &entry.names)?,
-            ends: open(Kind::Column, &entry.name_ends)?,
-            last: AtomicU64::new(0),
-            resident: AtomicU64::new(0),
-        })
+        let fits = bytes <= budget.memory.0 / NAMES_SHARE;
+        Ok(if fits { bytes } else { 0 })
     }
 
     /// The representative of each document.
@@ -617,50 +528,5 @@ impl Catalogue {
         }
         let reader = ColumnReader::open(&path, workspace.collection_parameters(), info)?;
         Ok((reader, path))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn part(directory: &Path, kind: Kind, number: u64, bytes: &[u8]) -> Mapped {
-        let header = Header {
-            kind,
-            version: VERSION,
-            parameters: 7,
-            number,
-            key_bytes: 8,
-        };
-        let mut out = PartWriter::create(directory, &header).unwrap();
-        out.put(bytes).unwrap();
-        let info = out.finish(0, 0, 0).unwrap();
-        Mapped::open(&directory.join(&info.name), kind, 7, &info).unwrap()
-    }
-
-    #[test]
-    fn a_docno_that_cannot_be_is_told_by_the_file_that_is_wrong() {
-        let directory = tempfile::tempdir().unwrap();
-        let ends: Vec<u8> = [1u64, 3, 9]
-            .into_iter()
-            .flat_map(u64::to_le_bytes)
-            .collect();
-        let names = Names {
-            names: part(directory.path(), Kind::Names, 0, b"a\xff\xfe"),
-            ends: part(directory.path(), Kind::Column, 1, &ends),
-            last: AtomicU64::new(0),
-            resident: AtomicU64::new(0),
-        };
-        assert_eq!(names.get(0).unwrap(), "a");
-        for (document, file, offset) in [(1, &names.names, 65), (2, &names.ends, 80)] {
-            let error = names.get(document).unwrap_err().to_string();
-            let start = format!("{} is corrupt at byte {offset}: ", file.path().display());
-            assert!(error.starts_with(&start), "{error}");
-        }
-        let error = names.get(3).unwrap_err().to_string();
-        assert!(
-            error.contains("is corrupt at byte 88: docno of document 3: "),
-            "{error}"
-        );
     }
 }

@@ -40,6 +40,8 @@ mod column;
 mod config;
 mod documents;
 mod ingest;
+mod loaded;
+mod names;
 mod places;
 mod records;
 mod sets;
@@ -47,7 +49,7 @@ mod texts;
 
 pub(crate) use catalogue::each_document;
 pub use catalogue::{
-    Catalogue, CatalogueStats, Extent, GroupStats, Names, RepresentativeReader, Representatives,
+    Catalogue, CatalogueStats, Extent, GroupStats, RepresentativeReader, Representatives,
     run as catalogue,
 };
 pub use column::{Column, ColumnBuilder, ColumnReader};
@@ -55,6 +57,8 @@ pub use config::{CollectionConfig, SizeGroups};
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
 pub(crate) use ingest::require_memory;
 pub use ingest::{SegmentStats, least_memory, run as ingest};
+pub use loaded::{LoadedSets, Wanted};
+pub use names::Names;
 pub(crate) use places::{InputRecord, InputRecords, each_place};
 pub(crate) use records::insert_segment;
 pub use records::{
@@ -62,6 +66,6 @@ pub use records::{
     segments, segments_mut, standing_on,
 };
 pub(crate) use sets::position;
-pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetReader, SetWriter};
+pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetReader, SetWriter, SetsInOrder};
 pub(crate) use texts::TEXT_ZSTD_LEVEL;
 pub use texts::{TEXT_BLOCK_BYTES, TextReader, TextWriter};

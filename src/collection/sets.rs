@@ -4,10 +4,12 @@ use crate::collection::SegmentEntry;
 use crate::ids::Key;
 use crate::numbers::counted;
 use crate::store::{
-    HEADER_BYTES, Header, Kind, Mapped, PartInfo, PartReader, PartWriter, VERSION, checksum,
+    HEADER_BYTES, Header, Kind, Mapped, PartFile, PartInfo, PartReader, PartWriter, VERSION,
+    checksum,
 };
 use crate::workspace::{MANIFEST_FILE, Workspace};
-use crate::{Error, Result, limits};
+use crate::{Error, Result, limits, process};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -211,7 +213,11 @@ pub struct MappedSets {
     /// For every [`STRIDE`]th document of a segment: the bytes of sets before it.
     offsets: Vec<u64>,
     key_bytes: usize,
+    parameters: u128,
+    /// Bytes of the blocks that were looked at since pages were last given back.
     resident: AtomicU64,
+    /// What `resident` was when the kernel was last asked.
+    asked: AtomicU64,
     most_resident: u64,
 }
 
@@ -221,6 +227,7 @@ struct MappedSegment {
     /// Index in `offsets` of the first offset of this segment.
     first_offset: usize,
     map: Mapped,
+    info: PartInfo,
     /// Bytes of sets in the payload. The checksums follow them.
     sets: usize,
     /// One bit per block, set if the block was checked since pages were last given back.
@@ -309,6 +316,7 @@ impl MappedSets {
                 first_document: first,
                 first_offset,
                 map,
+                info: info.clone(),
                 sets,
                 checked: (0..blocks.div_ceil(64))
                     .map(|_| AtomicU64::new(0))
@@ -322,7 +330,9 @@ impl MappedSets {
             stored,
             offsets,
             key_bytes: K::BYTES,
+            parameters,
             resident: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
             most_resident,
         })
     }
@@ -330,13 +340,30 @@ impl MappedSets {
     /// Starts a look at a few sets. Gives pages back first if there are too many.
     #[must_use]
     pub fn look(&self) -> Looking<'_> {
-        if self.resident.load(Ordering::Relaxed) >= self.most_resident {
+        if self.too_many() {
             self.give_back(&self.alone.write().unwrap_or_else(PoisonError::into_inner));
         }
         Looking {
             sets: self,
             _pages_stay: self.alone.read().unwrap_or_else(PoisonError::into_inner),
         }
+    }
+
+    /// Whether more pages are in memory than should be. A kernel may map much more than was looked
+    /// at (Linux 6.18 maps up to 2 MiB), so it is asked now and then.
+    fn too_many(&self) -> bool {
+        let resident = self.resident.load(Ordering::Relaxed);
+        let asked = self.asked.load(Ordering::Relaxed);
+        if resident.saturating_sub(asked) < self.most_resident / 64 {
+            return resident >= self.most_resident;
+        }
+        self.asked.store(resident, Ordering::Relaxed);
+        let mapped = process::mapped_bytes();
+        if mapped >= self.most_resident {
+            self.resident
+                .fetch_max(self.most_resident, Ordering::Relaxed);
+        }
+        resident.max(mapped) >= self.most_resident
     }
 
     /// Gives all pages back, unless another thread has just done so.
@@ -346,6 +373,7 @@ impl MappedSets {
             return;
         }
         self.resident.store(0, Ordering::Relaxed);
+        self.asked.store(0, Ordering::Relaxed);
         for segment in &self.segments {
             segment.map.give_back();
             for word in &segment.checked {
@@ -354,7 +382,25 @@ impl MappedSets {
         }
     }
 
-    fn get(&self, document: u32) -> Result<&[u8]> {
+    /// The bytes of a document's set.
+    #[must_use]
+    pub fn bytes_of(&self, document: u32) -> usize {
+        self.stored.get(document).unwrap_or(0) as usize * self.key_bytes
+    }
+
+    /// Reads sets in the order of the files, without mapping them.
+    #[must_use]
+    pub fn reader(&self) -> SetsInOrder<'_> {
+        SetsInOrder {
+            sets: self,
+            file: None,
+            block: None,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// The segment of a document, and where its set is in the payload.
+    fn place(&self, document: u32) -> Result<(&MappedSegment, Range<usize>)> {
         let at = self
             .segments
             .partition_point(|segment| segment.first_document <= document);
@@ -381,14 +427,17 @@ impl MappedSets {
         if end > segment.sets {
             return Err(missing());
         }
-        if start < end {
-            for block in start / SET_BLOCK_BYTES..=(end - 1) / SET_BLOCK_BYTES {
-                self.look_at(segment, block)?;
-            }
+        Ok((segment, start..end))
+    }
+
+    fn get(&self, document: u32) -> Result<&[u8]> {
+        let (segment, range) = self.place(document)?;
+        for block in blocks_of(&range) {
+            self.look_at(segment, block)?;
         }
         // The range is inside the payload: opening checked that the set sizes of a segment add up
         // to its file size.
-        Ok(&segment.map.bytes()[start..end])
+        Ok(&segment.map.bytes()[range])
     }
 
     fn look_at(&self, segment: &MappedSegment, block: usize) -> Result<()> {
@@ -400,19 +449,92 @@ impl MappedSets {
             .fetch_add(SET_BLOCK_BYTES as u64, Ordering::Relaxed);
         let from = block * SET_BLOCK_BYTES;
         let to = (from + SET_BLOCK_BYTES).min(segment.sets);
+        segment.map.will_need(from, to - from);
         let bytes = segment.map.bytes();
         let stated = u64::get_le(&bytes[segment.sets + block * 8..][..8]);
-        let found = checksum(&bytes[from..to]);
-        if stated != found {
-            return Err(Error::Corrupt {
-                path: segment.map.path().into(),
-                offset_bytes: Some((HEADER_BYTES + from) as u64),
-                what: format!("checksum of block {block} of the sets"),
-                expected: format!("{stated:016x}"),
-                found: format!("{found:016x}"),
-            });
-        }
+        check_block(segment.map.path(), block, stated, &bytes[from..to])?;
         word.fetch_or(bit, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// The blocks that a range of the payload touches.
+fn blocks_of(range: &Range<usize>) -> Range<usize> {
+    let end = if range.is_empty() {
+        range.start
+    } else {
+        range.end
+    };
+    range.start / SET_BLOCK_BYTES..end.div_ceil(SET_BLOCK_BYTES)
+}
+
+fn check_block(path: &Path, block: usize, stated: u64, bytes: &[u8]) -> Result<()> {
+    let found = checksum(bytes);
+    if stated == found {
+        return Ok(());
+    }
+    Err(Error::Corrupt {
+        path: path.into(),
+        offset_bytes: Some((HEADER_BYTES + block * SET_BLOCK_BYTES) as u64),
+        what: format!("checksum of block {block} of the sets"),
+        expected: format!("{stated:016x}"),
+        found: format!("{found:016x}"),
+    })
+}
+
+/// Reads sets of rising documents, and the blocks that they are in, once.
+#[derive(Debug)]
+pub struct SetsInOrder<'s> {
+    sets: &'s MappedSets,
+    /// The file of the segment that begins with this document.
+    file: Option<(u32, PartFile)>,
+    /// The block that `bytes` holds.
+    block: Option<usize>,
+    bytes: Vec<u8>,
+}
+
+impl SetsInOrder<'_> {
+    /// Copies the set of a document, which has this number of bytes ([`MappedSets::bytes_of`]).
+    pub fn read(&mut self, document: u32, mut out: &mut [u8]) -> Result<()> {
+        let (segment, range) = self.sets.place(document)?;
+        for block in blocks_of(&range) {
+            self.load(segment, block)?;
+            let first = block * SET_BLOCK_BYTES;
+            let from = range.start.max(first) - first;
+            let to = (range.end - first).min(self.bytes.len());
+            let (now, later) = out.split_at_mut(to - from);
+            now.copy_from_slice(&self.bytes[from..to]);
+            out = later;
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, segment: &MappedSegment, block: usize) -> Result<()> {
+        let first = segment.first_document;
+        let file = match &mut self.file {
+            Some((opened, file)) if *opened == first => file,
+            file => {
+                let (path, info) = (segment.map.path(), &segment.info);
+                let parameters = Some(self.sets.parameters);
+                let opened = PartFile::open(path, Kind::Fingerprints, parameters, Some(info))?;
+                self.block = None;
+                &mut file.insert((first, opened)).1
+            }
+        };
+        if self.block == Some(block) {
+            return Ok(());
+        }
+        self.block = None;
+        let from = block * SET_BLOCK_BYTES;
+        let length = SET_BLOCK_BYTES.min(segment.sets - from);
+        self.bytes.resize(length, 0);
+        file.read_at(&mut self.bytes, (HEADER_BYTES + from) as u64)?;
+        let mut stated = [0; 8];
+        let place = HEADER_BYTES + segment.sets + block * 8;
+        file.read_at(&mut stated, place as u64)?;
+        let stated = u64::from_le_bytes(stated);
+        check_block(segment.map.path(), block, stated, &self.bytes)?;
+        self.block = Some(block);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Lists of kept and removed documents.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -11,8 +12,7 @@ use super::parquet::Annotation;
 use super::places::Places;
 use super::{DedupSummary, Rejects, STAGE};
 use crate::cluster::{ResultFormat, cell};
-use crate::collection::{Catalogue, Names};
-use crate::collection::{InputRecord, InputRecords};
+use crate::collection::{InputRecord, InputRecords, Names};
 use crate::measure::Measure;
 use crate::progress::Context;
 use crate::read::InputFile;
@@ -90,7 +90,7 @@ pub(super) struct Knowledge<'k> {
 struct DocumentPlace<'a> {
     file: &'a str,
     record: u32,
-    docno: &'a str,
+    docno: Cow<'a, str>,
 }
 
 impl Knowledge<'_> {
@@ -251,7 +251,7 @@ impl Knowledge<'_> {
     /// A row of `kept.tsv` or `removed.tsv`.
     fn list_row(&self, document: u32, offset: u64, fate: Fate) -> Result<String> {
         let place = self.place(document)?;
-        let (file, docno) = (cell(place.file), cell(place.docno));
+        let (file, docno) = (cell(place.file), cell(&place.docno));
         let mut row = format!("{file}\t{}\t{offset}\t{docno}", place.record);
         if let Fate::Removed {
             reason, survivor, ..
@@ -261,7 +261,7 @@ impl Knowledge<'_> {
             match survivor {
                 Some(survivor) => {
                     let place = self.place(survivor)?;
-                    let (file, docno) = (cell(place.file), cell(place.docno));
+                    let (file, docno) = (cell(place.file), cell(&place.docno));
                     let score = self.score_text(document, fate);
                     let _ = write!(row, "\t{file}\t{}\t{docno}\t{score}", place.record);
                 }
@@ -314,13 +314,13 @@ impl Knowledge<'_> {
         table.row(&[
             Cell::Text(place.file),
             Cell::U64(place.record.into()),
-            Cell::Text(place.docno),
+            Cell::Text(&place.docno),
             Cell::U64(offset),
             Cell::U32(document),
             Cell::Text(reason.text()),
             other.map(|place| place.file).into(),
             other.map(|place| u64::from(place.record)).into(),
-            other.map(|place| place.docno).into(),
+            other.map(|place| &*place.docno).into(),
             survivor.into(),
             score.map(|score| score.value(self.measure)).into(),
             score.map(Score::shared).into(),
@@ -410,7 +410,7 @@ impl Sinks {
                 Cell::Text(place.file),
                 Cell::U64(place.record.into()),
                 Cell::U64(offset),
-                Cell::Text(place.docno),
+                Cell::Text(&place.docno),
                 Cell::U32(document),
             ])?;
         }
@@ -452,11 +452,6 @@ fn put(out: &mut Option<OutputFile>, text: &str) -> Result<()> {
         }
         None => Ok(()),
     }
-}
-
-/// The names of documents, by number.
-pub(super) fn names(workspace: &Workspace) -> Result<Names> {
-    Catalogue::names(workspace)
 }
 
 fn json(value: &impl Serialize) -> Result<String> {

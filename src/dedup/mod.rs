@@ -478,7 +478,8 @@ pub fn run(
         + ranks_bytes
         + sizes
         + revisit::Revisits::bytes(config.revisit, documents)
-        + inputs.len() as u64 * 2 * FINISHED_BYTES;
+        + inputs.len() as u64 * 2 * FINISHED_BYTES
+        + Catalogue::names_bytes(workspace, &context.budget)?;
     let there = context
         .budget
         .memory
@@ -526,7 +527,7 @@ pub fn run(
         inputs: &inputs,
         choice: &choice,
         places: &places,
-        names: evidence::names(workspace)?,
+        names: Catalogue::names(workspace, &context.budget)?,
         sizes: choose::sizes(workspace)?,
         measure: criterion.measure,
     };

@@ -25,6 +25,7 @@ use super::choose::{Choice, Fate};
 use super::files::{self, Shared};
 use super::policy::date;
 use super::{Revisit, STAGE};
+use crate::bits::Bits;
 use crate::collection::{Catalogue, InputRecord, InputRecords};
 use crate::measure::Measure;
 use crate::progress::Context;
@@ -45,23 +46,6 @@ const SIMILAR: &str = "urn:x-lookalike:revisit:similar-text";
 
 /// Marks a document without a capture.
 const NONE: u64 = u64::MAX;
-
-/// One bit for each document.
-struct Bits(Vec<u64>);
-
-impl Bits {
-    fn new(documents: u32) -> Bits {
-        Bits(vec![0; (documents as usize).div_ceil(64)])
-    }
-
-    fn set(&mut self, document: u32) {
-        self.0[document as usize / 64] |= 1 << (document % 64);
-    }
-
-    fn has(&self, document: u32) -> bool {
-        self.0[document as usize / 64] >> (document % 64) & 1 == 1
-    }
-}
 
 /// The removed documents that leave a `revisit` record, and the captures of these documents and of
 /// their survivors.
@@ -91,7 +75,7 @@ impl Revisits {
         (scratch, memory): (&Path, u64),
         context: &Context<'_>,
     ) -> Result<Revisits> {
-        let mut wanted = Bits::new(choice.documents());
+        let mut wanted = Bits::new(choice.documents() as usize);
         let mut survivors = vec![u32::MAX; choice.documents() as usize];
         for document in 0..choice.documents() {
             if let Fate::Removed {
@@ -99,8 +83,8 @@ impl Revisits {
                 ..
             } = choice.fate(document)
             {
-                wanted.set(document);
-                wanted.set(survivor);
+                wanted.insert(document);
+                wanted.insert(survivor);
                 survivors[document as usize] = survivor;
             }
         }
@@ -112,7 +96,7 @@ impl Revisits {
             count: 0,
             measure,
         };
-        revisits.stands = Bits::new(choice.documents());
+        revisits.stands = Bits::new(choice.documents() as usize);
         for document in 0..choice.documents() {
             if document.is_multiple_of(4096) {
                 context.stop.check(STAGE)?;
@@ -121,7 +105,7 @@ impl Revisits {
                 continue;
             };
             if which == Revisit::All || is_identical(&removed, &survivor) {
-                revisits.stands.set(document);
+                revisits.stands.insert(document);
                 revisits.count += 1;
             }
         }
@@ -135,7 +119,7 @@ impl Revisits {
 
     /// Whether a removed document leaves a record.
     pub fn stands(&self, document: u32) -> bool {
-        self.stands.has(document)
+        self.stands.contains(document)
     }
 
     /// The captures of a removed document and of its survivor, if both have one.
@@ -230,7 +214,7 @@ impl CapturesWriter {
             let InputRecord::Document(number, document) = entry else {
                 continue;
             };
-            if !wanted.has(number) {
+            if !wanted.contains(number) {
                 continue;
             }
             let reader = match &mut reader {

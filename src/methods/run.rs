@@ -102,7 +102,7 @@ fn write_sets(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     if workspace.is_whole(SETS_FILE) {
         return Ok(());
     }
-    let names = Catalogue::names(workspace)?;
+    let names = Catalogue::names(workspace, &context.budget)?;
     let postings = workspace.manifest.get::<PostingsEntry>().cloned();
     let parameters = workspace.collection_parameters();
     let directory = workspace.path("postings");
@@ -122,7 +122,7 @@ fn write_sets(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
                         if n > 0 {
                             line.push(',');
                         }
-                        let docno = serde_json::Value::from(names.get(document)?);
+                        let docno = serde_json::Value::from(&*names.get(document)?);
                         line.push_str(&docno.to_string());
                     }
                     line.push_str("]}\n");

@@ -113,11 +113,12 @@ pub fn graph(
     let sample = workspace.manifest.get::<SampleEntry>();
     let levels = sample.map_or(1, |sample| sample.sizes.len());
     let sizes = Sampled::bytes_for(measure, levels, extent);
-    let least = ByteSize(PROCESS_BYTES + FIXED_BYTES + documents / 8 + sizes);
+    let names = Catalogue::names_bytes(workspace, &context.budget)?;
+    let least = ByteSize(PROCESS_BYTES + FIXED_BYTES + documents / 8 + sizes + names);
     context.budget.require(least, || {
         format!("a graph of {}", counted(documents, "document"))
     })?;
-    let names = Catalogue::names(workspace)?;
+    let names = Catalogue::names(workspace, &context.budget)?;
     let mut out = String::new();
     let mut passed = 0u64;
     let mut stop = || {
@@ -156,7 +157,7 @@ pub fn graph(
             }
             stop()?;
             out.clear();
-            let docno = names.get(document)?;
+            let docno = &names.get(document)?;
             let _ = match format {
                 GraphFormat::Dot => writeln!(out, "n{document} [label=\"{}\"];", quoted(docno)),
                 _ => writeln!(
@@ -182,8 +183,8 @@ pub fn graph(
                 "<edge source=\"n{a}\" target=\"n{b}\"><data key=\"weight\">{weight}</data></edge>"
             ),
             GraphFormat::Tsv => {
-                let (a, b) = (cell(names.get(a)?), cell(names.get(b)?));
-                writeln!(out, "{a}\t{b}\t{weight}")
+                let (a, b) = (names.get(a)?, names.get(b)?);
+                writeln!(out, "{}\t{}\t{weight}", cell(&a), cell(&b))
             }
         };
         put(out.as_bytes())

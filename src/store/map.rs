@@ -45,6 +45,9 @@ impl Mapped {
         // smaller units. Systems without such pages refuse the advice.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::NoHugePage);
+        // Nothing is read beyond what is looked at. If the file does not fit in the page cache, what
+        // is looked at may still fit.
+        let _ = map.advise(memmap2::Advice::Random);
         Ok(Mapped {
             map,
             end,
@@ -56,6 +59,13 @@ impl Mapped {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.map[HEADER_BYTES..self.end]
+    }
+
+    /// Lets the kernel read a part of the payload at once, not page by page.
+    pub fn will_need(&self, from: usize, length: usize) {
+        let _ = self
+            .map
+            .advise_range(memmap2::Advice::WillNeed, HEADER_BYTES + from, length);
     }
 
     /// Lets the kernel drop the pages. The next access reads them from the file again.

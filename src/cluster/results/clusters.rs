@@ -174,7 +174,7 @@ impl ClusterFile<'_> {
                     members: 0,
                     near: false,
                 });
-                let docno = json(self.names.get(root)?);
+                let docno = json(&self.names.get(root)?);
                 let id = member.cluster;
                 let _ = write!(
                     self.line,
@@ -187,7 +187,7 @@ impl ClusterFile<'_> {
             open.near |= kind == "near";
             open.members += 1;
         }
-        let docno = json(self.names.get(member.document)?);
+        let docno = json(&self.names.get(member.document)?);
         let column = self.measure.column();
         let resemblance = member.likeness.text(self.measure);
         let _ = write!(

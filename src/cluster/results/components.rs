@@ -1,6 +1,7 @@
 //! Which cluster each document is in.
 
 use crate::Result;
+use crate::bits::{Bits, Ranks};
 use crate::collection::Catalogue;
 use crate::join::{JoinConfig, Pairs, each_pair};
 use crate::progress::Context;
@@ -15,7 +16,7 @@ use super::{ClusterStats, STAGE};
 pub(super) struct Components {
     /// The root of each document.
     pub(super) roots: Vec<u32>,
-    numbers: Numbers,
+    numbers: Ranks,
 }
 
 impl Components {
@@ -41,8 +42,8 @@ impl Components {
             Ok(())
         })?;
         let roots = sets.roots();
-        let numbers = Numbers::of(&roots);
-        stats.clusters = numbers.count();
+        let numbers = numbers(&roots);
+        stats.clusters = numbers.count().into();
         let in_cluster = |root: &&u32| numbers.get(**root).is_some();
         stats.documents = roots.iter().filter(in_cluster).count() as u64;
         stats.redundant = stats.documents - stats.clusters;
@@ -94,60 +95,20 @@ impl WithRoot {
     }
 }
 
-/// The number of the cluster of each root.
-struct Numbers {
-    /// One bit for each document, set if it is the root of a cluster.
-    roots: Vec<u64>,
-    /// For every [`STRIDE`]th word of the bits: the roots before it.
-    before: Vec<u32>,
-}
-
-const STRIDE: usize = 8;
-
-impl Numbers {
-    fn of(roots: &[u32]) -> Numbers {
-        let mut bits = vec![0u64; roots.len().div_ceil(64)];
-        for (document, &root) in roots.iter().enumerate() {
-            if root as usize != document {
-                bits[root as usize / 64] |= 1 << (root % 64);
-            }
-        }
-        let mut sum = 0;
-        let before = bits.chunks(STRIDE).map(|words| {
-            let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
-            sum += ones;
-            sum - ones
-        });
-        Numbers {
-            before: before.collect(),
-            roots: bits,
+/// The roots of clusters. The rank of a root is the number of its cluster.
+fn numbers(roots: &[u32]) -> Ranks {
+    let mut of_clusters = Bits::new(roots.len());
+    for (document, &root) in roots.iter().enumerate() {
+        if root as usize != document {
+            of_clusters.insert(root);
         }
     }
-
-    /// The number of a cluster; `None` if the document is the root of none.
-    fn get(&self, root: u32) -> Option<u32> {
-        let (word, bit) = (root as usize / 64, root % 64);
-        let at = self.roots[word];
-        if at >> bit & 1 == 0 {
-            return None;
-        }
-        let whole = &self.roots[word - word % STRIDE..word];
-        let within: u32 = whole.iter().map(|word| word.count_ones()).sum();
-        Some(self.before[word / STRIDE] + within + (at & ((1 << bit) - 1)).count_ones())
-    }
-
-    /// The number of clusters.
-    fn count(&self) -> u64 {
-        self.roots
-            .iter()
-            .map(|word| u64::from(word.count_ones()))
-            .sum()
-    }
+    Ranks::of(of_clusters)
 }
 
 /// Memory for this number of documents: roots, amounts, and the numbers of clusters.
 pub(super) fn bytes(documents: u64) -> u64 {
-    documents * 8 + documents / 5 + 64
+    documents * 8 + Ranks::bytes(documents)
 }
 
 #[cfg(test)]
@@ -167,7 +128,7 @@ mod tests {
                     }
                 })
                 .collect();
-            let numbers = Numbers::of(&roots);
+            let numbers = numbers(&roots);
             let mut next = 0;
             for root in 0..documents {
                 let members = roots.iter().filter(|&&other| other == root).count();
@@ -175,7 +136,7 @@ mod tests {
                 next += u32::from(members > 1);
                 assert_eq!(numbers.get(root), expected, "{root} of {documents}");
             }
-            assert_eq!(numbers.count(), u64::from(next));
+            assert_eq!(numbers.count(), next);
         }
     }
 }

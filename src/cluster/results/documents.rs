@@ -43,7 +43,7 @@ pub(super) fn write_documents(
         let docno = cell(&document.docno);
         if first != number {
             line.clear();
-            let _ = write!(line, "{docno}\t{}\t", cell(names.get(first)?));
+            let _ = write!(line, "{docno}\t{}\t", cell(&names.get(first)?));
             for byte in document.md5 {
                 let _ = write!(line, "{byte:02x}");
             }

@@ -127,7 +127,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         .progress
         .start(STAGE, Unit::Count("documents"), Some(documents));
     let header = header(&workspace.manifest);
-    let names = Catalogue::names(workspace)?;
+    let names = Catalogue::names(workspace, &context.budget)?;
     let sampled = sizes_of_pairs(workspace)?;
     let components = Components::new(workspace, &mut stats, context)?;
     let write_pairs = || {
@@ -194,7 +194,8 @@ fn sort_memory(
     let extent = Catalogue::extent(workspace)?;
     let documents = extent.documents;
     let sampled = Sampled::bytes_for(measure, levels, extent);
-    let used = FIXED_BYTES + others + components::bytes(documents) + sampled;
+    let names = Catalogue::names_bytes(workspace, &context.budget)?;
+    let used = FIXED_BYTES + others + components::bytes(documents) + sampled + names;
     let least = ByteSize(used + LEAST_SORT_BYTES);
     context.budget.require(least, || {
         format!("clustering {}", counted(documents, "document"))

@@ -21,10 +21,9 @@ use super::lines::{cell, finished, size_column};
 const BLOCK: usize = 4096;
 /// Bytes of lines that are passed on at once. Docnos may be long.
 const PIECE: usize = 256 << 10;
-/// Memory of each thread that makes lines: a block and its lines, the same for two blocks that wait
-/// for their turn, and the docnos of a block.
-pub(super) const THREAD_BYTES: u64 = 3 * ((BLOCK * size_of::<Pair>() + PIECE) as u64)
-    + (2 * BLOCK * (size_of::<u32>() + size_of::<&str>())) as u64;
+/// Memory of each thread that makes lines: a block and its lines, and the same for two blocks that
+/// wait for their turn.
+pub(super) const THREAD_BYTES: u64 = 3 * ((BLOCK * size_of::<Pair>() + PIECE) as u64);
 
 /// Writes the pair list. So many `threads` make the lines.
 pub(super) fn write_pairs(
@@ -102,20 +101,12 @@ impl Lines<'_> {
         pass: &mut dyn FnMut(&mut String) -> Result<()>,
     ) -> Result<()> {
         text.clear();
-        // In rising order, because docnos that are read from everywhere are read again and again.
-        let mut documents: Vec<u32> = block.iter().flat_map(|pair| [pair.a, pair.b]).collect();
-        documents.sort_unstable();
-        documents.dedup();
-        let names = self.names.of_sorted(&documents)?;
-        let name = |document: u32| {
-            let found = documents.binary_search(&document).ok();
-            cell(found.and_then(|at| names.get(at)).map_or("", |name| name))
-        };
         for pair in block {
             let (a, b) = self.sampled.measured(pair.a, pair.b);
             let amount = pair.amount(self.measure);
             let resemblance = self.measure.text(amount, a.into(), b.into());
-            let (docno_a, docno_b) = (name(pair.a), name(pair.b));
+            let (docno_a, docno_b) = (self.names.get(pair.a)?, self.names.get(pair.b)?);
+            let (docno_a, docno_b) = (cell(&docno_a), cell(&docno_b));
             let _ = writeln!(
                 text,
                 "{docno_a}\t{docno_b}\t{resemblance}\t{}\t{a}\t{b}\t{}\t{}",

@@ -69,7 +69,7 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
     context
         .progress
         .start(STAGE, Unit::Count("documents"), Some(documents));
-    let names = Catalogue::names(workspace)?;
+    let names = Catalogue::names(workspace, &context.budget)?;
     let sampled = sizes_of_pairs(workspace)?;
     let from = (&names, &sampled);
     let pairs = pairs_table(workspace, &config, from, context)?;
@@ -98,8 +98,8 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
             check(context, &mut written)?;
             table.row(&[
                 Cell::U32(member.cluster),
-                Cell::Text(names.get(member.root)?),
-                Cell::Text(names.get(member.document)?),
+                Cell::Text(&names.get(member.root)?),
+                Cell::Text(&names.get(member.document)?),
                 Cell::Text(member.kind),
                 member.likeness.value(measure).into(),
                 Cell::U32(member.root),
@@ -186,8 +186,8 @@ fn pairs_table(
         let (a, b) = sampled.measured(pair.a, pair.b);
         let union = (u64::from(a) + u64::from(b)).saturating_sub(pair.shared.into());
         let cells = [
-            Cell::Text(names.get(pair.a)?),
-            Cell::Text(names.get(pair.b)?),
+            Cell::Text(&names.get(pair.a)?),
+            Cell::Text(&names.get(pair.b)?),
             Cell::F64(measure.value(pair.amount(measure), a.into(), b.into())),
             Cell::U32(pair.shared),
             Cell::U32(a),

@@ -65,7 +65,7 @@ pub mod cutoff;
 pub mod verify;
 
 use crate::budget::{ByteSize, PROCESS_BYTES};
-use crate::collection::{self, Catalogue, MappedSets};
+use crate::collection::{self, Catalogue, MappedSets, Wanted};
 use crate::ids::Key;
 use crate::join::JoinProgress;
 use crate::merge::PostingsEntry;
@@ -154,7 +154,9 @@ pub(super) fn run<K: Key>(
         super::Pairs::All => 0,
         super::Pairs::None => documents * 4 + verify::LINKS_BYTES,
     };
-    let mapped = MappedSets::bytes(extent, set_bytes) + list::least_bytes(workspace, config);
+    let mapped = MappedSets::bytes(extent, set_bytes)
+        + Wanted::bytes(documents)
+        + list::least_bytes(workspace, config);
     let least = ByteSize(
         fixed
             + cutoffs

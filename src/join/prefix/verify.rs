@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{Joining, Place};
 use crate::Result;
 use crate::budget::ByteSize;
-use crate::collection::{MappedSets, position};
+use crate::collection::{LoadedSets, MappedSets, Wanted, position};
 use crate::error::Error;
 use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
@@ -22,8 +22,6 @@ use crate::workspace::Workspace;
 
 /// Number of candidates that a thread takes at a time.
 const PIECE: usize = 4 << 10;
-/// Approximate number of commits during verification.
-const COMMITS: u64 = 16;
 /// The least memory that the step needs in addition to its columns: a run being written, two runs
 /// being merged, and room for mapped pages. Pieces and their results are in the threads' share.
 pub(super) const LEAST_BYTES: u64 = 4 << 20;
@@ -42,23 +40,44 @@ impl<'a> Verifier<'a> {
         Verifier { sets, join, most }
     }
 
-    /// The shared count of two documents, if they reach the threshold.
-    pub(super) fn verify<K: Key>(&self, a: u32, b: u32) -> Result<Option<u32>> {
+    /// The shared count of two documents, if they reach the threshold. Sets that are not loaded are
+    /// looked up in the mapped files.
+    pub(super) fn verify<K: Key>(
+        &self,
+        loaded: Option<&LoadedSets>,
+        a: u32,
+        b: u32,
+    ) -> Result<Option<u32>> {
         let (size_a, size_b) = self.join.sampled.measured(a, b);
         let (size_a, size_b) = (size_a.into(), size_b.into());
         let criterion = self.join.config.of_samples();
         let least = criterion.least_shared(size_a, size_b);
-        let shared = self.shared::<K>(a, b, least)?;
+        let sets = loaded.and_then(|loaded| Some([loaded.get(a)?, loaded.get(b)?]));
+        let shared = match sets {
+            Some(sets) => self.shared_of::<K>(sets, a, b, least)?,
+            None => self.shared::<K>(a, b, least)?,
+        };
         Ok(shared.filter(|&shared| criterion.reached(shared.into(), size_a, size_b)))
     }
 
     /// The shared count of two documents, if it is `least` or more.
     fn shared<K: Key>(&self, a: u32, b: u32, least: u64) -> Result<Option<u32>> {
+        let sets = self.sets.look();
+        self.shared_of::<K>([sets.get(a)?, sets.get(b)?], a, b, least)
+    }
+
+    /// The same, of these sets.
+    fn shared_of<K: Key>(
+        &self,
+        [set_a, set_b]: [&[u8]; 2],
+        a: u32,
+        b: u32,
+        least: u64,
+    ) -> Result<Option<u32>> {
         let sampled = self.join.sampled;
         let level = sampled.level(a).max(sampled.level(b));
-        let sets = self.sets.look();
-        let a = self.sample::<K>(sets.get(a)?, level, a, sampled)?;
-        let b = self.sample::<K>(sets.get(b)?, level, b, sampled)?;
+        let a = self.sample::<K>(set_a, level, a, sampled)?;
+        let b = self.sample::<K>(set_b, level, b, sampled)?;
         if let Measure::Smallest(n) = self.join.config.measure {
             return Ok(Some(K::shared_smallest_le(a, b, n.into()) as u32));
         }
@@ -127,13 +146,15 @@ pub(super) fn run<K: Key>(
         .start(STAGE, Unit::Count("candidates"), Some(total));
     let most = workspace.manifest.get::<SampleEntry>();
     let most = most.and_then(|sample| sample.sampling.most_per_document());
-    let sets = MappedSets::open::<K>(workspace, memory / 2)?;
+    // Most sets are loaded. A set that takes much of that memory is mapped.
+    let sets = MappedSets::open::<K>(workspace, memory / 8)?;
     let verifier = Verifier::new(sets, join, most);
     let mut verifying = Verifying {
         workspace,
         join,
         verifier: &verifier,
         clusters: clusters.as_ref(),
+        loaded: memory / 8 * 3,
         number: 0,
         run: None,
     };
@@ -157,6 +178,8 @@ struct Verifying<'a, 'v> {
     join: &'a Joining<'a>,
     verifier: &'a Verifier<'v>,
     clusters: Option<&'a SharedUnionFind>,
+    /// Memory for the sets of some candidates, and for these.
+    loaded: u64,
     number: u64,
     run: Option<RunWriter<u64>>,
 }
@@ -212,16 +235,19 @@ impl Verifying<'_, '_> {
             .iter()
             .map(|file: &RunFile<u64>| file.range(from, u64::MAX))
             .collect::<Result<_>>()?;
-        let total: u64 = candidates.iter().map(|run| run.part.records).sum();
         let mut distinct = Distinct {
             tree: LoserTree::new(cursors),
-            last: None,
+            next: None,
             read: 0,
         };
+        distinct.advance()?;
+        let documents = self.join.sampled.documents();
+        let mut wanted = Wanted::new(documents, self.loaded / 8 * 7);
         loop {
-            let step = self.step::<K>(&mut distinct, (total / COMMITS).max(PIECE as u64))?;
-            self.commit(step.unwrap_or(u64::MAX))?;
-            if step.is_none() {
+            let last;
+            (wanted, last) = self.step::<K>(&mut distinct, wanted)?;
+            self.commit(distinct.next.map_or(u64::MAX, |_| last))?;
+            if distinct.next.is_none() {
                 return Ok(());
             }
         }
@@ -232,44 +258,64 @@ impl Verifying<'_, '_> {
         joining.and_then(|j| j.prefix.clone()).unwrap_or_default()
     }
 
-    /// Verifies about `most` candidates, and returns the last one; `None` after all.
-    fn step<K: Key>(&mut self, distinct: &mut Distinct<'_>, most: u64) -> Result<Option<u64>> {
+    /// Takes as many candidates as there is room for their sets, and verifies them. Returns the last
+    /// one.
+    fn step<K: Key>(
+        &mut self,
+        distinct: &mut Distinct<'_>,
+        mut wanted: Wanted,
+    ) -> Result<(Wanted, u64)> {
         let directory = &self.workspace.path(DIRECTORY);
         let parameters = self.workspace.collection_parameters();
         let context = self.join.context;
         let (verifier, clusters) = (self.verifier, self.clusters);
-        let (mut handed_out, mut ended) = (0, false);
+        let before = distinct.read;
+        let most = (self.loaded / 8 / size_of::<u64>() as u64).max(1) as usize;
+        let mut candidates = Vec::new();
+        let (mut last, mut taken) = (0, 0);
+        while let Some(key) = distinct.next {
+            if distinct.read.is_multiple_of(1 << 16) {
+                context.stop.check(STAGE)?;
+            }
+            let (a, b) = Pair::of_key(key);
+            self.known(a.max(b), directory)?;
+            if clusters.is_none_or(|clusters| clusters.find(a) != clusters.find(b)) {
+                if candidates.len() >= most || !wanted.add(&verifier.sets, a, b) {
+                    break;
+                }
+                candidates.push(key);
+            }
+            last = key;
+            taken += 1;
+            distinct.advance()?;
+        }
+        let threads = context.budget.threads;
+        let loaded = wanted.load(&verifier.sets, threads, context.stop)?;
         let verified = AtomicU64::new(0);
         let (mut run, number) = (None, self.number);
+        let mut done = 0;
         in_order(
             STAGE,
-            context.budget.threads,
+            threads,
             |hand_out| {
-                while handed_out < most && !ended {
+                candidates.chunks(PIECE).try_for_each(|piece| {
                     context.stop.check(STAGE)?;
-                    let piece = distinct.piece()?;
-                    ended = piece.len() < PIECE;
-                    let documents = piece.iter().map(|&key| Pair::of_key(key));
-                    if let Some(largest) = documents.map(|(a, b)| a.max(b)).max() {
-                        self.known(largest, directory)?;
-                    }
-                    handed_out += piece.len() as u64;
-                    hand_out(piece)?;
-                    context.progress.at(distinct.read);
-                }
-                Ok(())
+                    done += piece.len() as u64;
+                    context.progress.at(before + done);
+                    hand_out(piece)
+                })
             },
-            |piece: Vec<u64>, pass| {
+            |piece: &[u64], pass| {
                 disk::point("verify: worker");
                 let mut found = Vec::new();
                 let mut looked_at = 0;
-                for key in piece {
+                for &key in piece {
                     let (a, b) = Pair::of_key(key);
                     if clusters.is_some_and(|c| c.find(a) == c.find(b)) {
                         continue;
                     }
                     looked_at += 1;
-                    if let Some(value) = verifier.verify::<K>(a, b)? {
+                    if let Some(value) = verifier.verify::<K>(Some(&loaded), a, b)? {
                         found.push(Record { key, value });
                         if let Some(clusters) = clusters {
                             clusters.union(a, b);
@@ -299,10 +345,10 @@ impl Verifying<'_, '_> {
         self.run = run;
         if let Some(joining) = self.workspace.manifest.get_mut::<JoinProgress>() {
             let stats = joining.stats.prefix.get_or_insert_default();
-            stats.candidates += handed_out;
+            stats.candidates += taken;
             stats.verified += verified.into_inner();
         }
-        Ok(distinct.last.filter(|_| !ended))
+        Ok((loaded.into_wanted(), last))
     }
 
     /// Commits the pairs found so far. All candidates up to `done` are verified.
@@ -332,25 +378,22 @@ impl Verifying<'_, '_> {
 /// The candidates of several runs, each once.
 struct Distinct<'r> {
     tree: LoserTree<'r, u64>,
-    last: Option<u64>,
+    next: Option<u64>,
     /// Candidates read, with repetitions.
     read: u64,
 }
 
 impl Distinct<'_> {
-    /// The next candidates: [`PIECE`], or fewer at the end.
-    fn piece(&mut self) -> Result<Vec<u64>> {
-        let mut piece = Vec::with_capacity(PIECE);
-        while piece.len() < PIECE {
-            let Some(record) = self.tree.next()? else {
-                break;
-            };
+    fn advance(&mut self) -> Result<()> {
+        while let Some(record) = self.tree.next()? {
             self.read += 1;
-            if self.last.replace(record.key) != Some(record.key) {
-                piece.push(record.key);
+            if self.next != Some(record.key) {
+                self.next = Some(record.key);
+                return Ok(());
             }
         }
-        Ok(piece)
+        self.next = None;
+        Ok(())
     }
 }
 
