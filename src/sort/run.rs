@@ -1,5 +1,7 @@
 //! One sorted run on disk.
 
+use std::cell::RefCell;
+use std::io;
 use std::path::Path;
 
 use crate::ids::Key;
@@ -455,10 +457,8 @@ impl<K: Key> RunCursor<'_, K> {
             CODEC_PACKED => body,
             CODEC_ZSTD if body.len() >= 4 => {
                 let raw = u32::from_le_bytes([body[0], body[1], body[2], body[3]]) as usize;
-                let raw = raw.min(most);
-                unpacked =
-                    zstd::bulk::decompress(&body[4..], raw).map_err(|e| bad(e.to_string()))?;
-                &unpacked[..]
+                unpacked = decompressed(&body[4..], raw.min(most));
+                unpacked.as_ref().map_err(|error| bad(error.to_string()))?
             }
             other => return Err(bad(format!("codec {other}"))),
         };
@@ -494,6 +494,22 @@ impl<K: Key> RunCursor<'_, K> {
         }
         Ok(())
     }
+}
+
+/// Decompresses a block of at most `most` bytes. All cursors of a thread share a decompressor: it
+/// takes longer to make one than to decompress a block.
+fn decompressed(block: &[u8], most: usize) -> io::Result<Vec<u8>> {
+    thread_local! {
+        static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> =
+            const { RefCell::new(None) };
+    }
+    DECOMPRESSOR.with_borrow_mut(|held| {
+        let decompressor = match held {
+            Some(decompressor) => decompressor,
+            none => none.insert(zstd::bulk::Decompressor::new()?),
+        };
+        decompressor.decompress(block, most)
+    })
 }
 
 #[cfg(test)]
