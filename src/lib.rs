@@ -57,6 +57,7 @@
 mod bits;
 pub mod budget;
 pub mod byte_size;
+pub mod cli;
 pub mod cluster;
 pub mod collection;
 pub mod dedup;

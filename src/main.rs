@@ -1,6 +1,4 @@
-//! The `lookalike` program. The module `cli` has the commands.
-
-mod cli;
+//! The `lookalike` program. [`lookalike::cli`] has the commands.
 
 fn main() -> std::process::ExitCode {
     #[cfg(feature = "faults")]
@@ -10,5 +8,5 @@ fn main() -> std::process::ExitCode {
         eprintln!("LOOKALIKE_FAULTS: cannot understand {what}");
         return std::process::ExitCode::from(2);
     }
-    cli::main()
+    lookalike::cli::main()
 }

@@ -116,10 +116,16 @@ pub(crate) fn in_order<T: Send, P: Send>(
     let (to_workers, tasks) = bounded::<(T, Sender<P>)>(threads);
     let (in_turn, turns) = bounded::<Receiver<P>>(2 * threads);
     let failed = AtomicBool::new(false);
-    // Whoever meets this error ends because another thread has failed, whose error counts.
+    let first = Mutex::new(None);
+    let fail = |error| {
+        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error);
+        failed.store(true, Ordering::Relaxed);
+    };
+    // Whoever meets this error ends because another thread has failed, whose error is the first.
     let given_up = || Error::Interrupted { stage };
     threads::scope(|scope| {
-        let (work, failed) = (&work, &failed);
+        let (work, failed, fail) = (&work, &failed, &fail);
         let workers: Vec<_> = (0..threads)
             .map(|_| {
                 let tasks = tasks.clone();
@@ -128,16 +134,28 @@ pub(crate) fn in_order<T: Send, P: Send>(
                         let mut pass = |piece| pieces.send(piece).map_err(|_| given_up());
                         caught(stage, || work(task, &mut pass))
                     };
-                    let worked = tasks.iter().try_for_each(work);
-                    failed.fetch_or(worked.is_err(), Ordering::Relaxed);
-                    worked
+                    if let Err(error) = tasks.iter().try_for_each(work) {
+                        fail(error);
+                        // A channel keeps what nobody received, and others would wait for it.
+                        tasks.iter().for_each(drop);
+                    }
+                    Ok(())
                 })
             })
             .collect();
         drop(tasks);
         let taker = scope.spawn(move || {
             let mut pieces = turns.iter().flat_map(|pieces| pieces.into_iter());
-            pieces.try_for_each(&mut take)
+            let take = |piece| match failed.load(Ordering::Relaxed) {
+                true => Err(given_up()),
+                false => take(piece),
+            };
+            if let Err(error) = caught(stage, || pieces.try_for_each(take)) {
+                fail(error);
+                drop(pieces);
+                turns.iter().for_each(drop);
+            }
+            Ok(())
         });
         let handed_out = caught(stage, || {
             hand_out(&mut |task| {
@@ -148,14 +166,15 @@ pub(crate) fn in_order<T: Send, P: Send>(
                 if closed { Err(given_up()) } else { Ok(()) }
             })
         });
+        if let Err(error) = handed_out {
+            fail(error);
+        }
         drop((to_workers, in_turn));
-        let worked = joined_all(stage, workers).map(|_| ());
-        let taken = joined(stage, taker);
-        let all = [taken, worked, handed_out];
-        let is_own = |result: &Result<()>| !matches!(result, Err(Error::Interrupted { .. }));
-        let (own, given_up): (Vec<_>, Vec<_>) = all.into_iter().partition(is_own);
-        own.into_iter().chain(given_up).collect()
-    })
+        let workers = joined_all(stage, workers);
+        joined(stage, taker).and(workers).map(|_| ())
+    })?;
+    let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
+    first.map_or(Ok(()), Err)
 }
 
 #[cfg(test)]
@@ -268,8 +287,10 @@ mod tests {
                 paths: vec![who.into()],
             }),
         };
-        for threads in [1, 3] {
-            for at in ["hand out", "work", "take"] {
+        // Which thread waits for which when it fails differs from time to time.
+        for n in 0..600 {
+            let threads = [1, 2, 3][n % 3];
+            for at in ["hand out", "work", "all work", "take"] {
                 let handed_out = AtomicU32::new(0);
                 let result = in_order(
                     "test",
@@ -287,6 +308,9 @@ mod tests {
                     |task, pass| {
                         if task == 9 {
                             fails(at, "work")?;
+                        }
+                        if task >= 9 {
+                            fails(at, "all work")?;
                         }
                         [task, task].into_iter().try_for_each(pass)
                     },

@@ -10,6 +10,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "ground",
         &[
             "ids",
+            "bits",
             "random",
             "rate",
             "numbers",
@@ -52,6 +53,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["experiments", "evaluate", "query", "dedup"],
     ),
     ("presentation", &["report", "inspect"]),
+    ("command line", &["cli"]),
 ];
 
 /// Layers whose modules do not use each other, either way.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::{Catalogue, MappedSets};
 use lookalike::inspect::{stages, verify};
 use lookalike::join::each_pair;
@@ -93,9 +94,17 @@ fn use_directory(base: &Base) {
         let summary = Summary::of(&workspace.manifest);
         assert!(!ledger(&summary).is_empty());
         let _ = cost_rows(&summary);
-        if let Ok(names) = Catalogue::names(&workspace) {
-            for document in [0, 1, 6, 7, u32::MAX] {
-                let _ = names.get(document);
+        // Mapped, and read one by one.
+        for memory in [ByteSize(1 << 30), ByteSize(0)] {
+            let budget = Budget {
+                memory,
+                threads: 1,
+                disk: Disk::Unchecked,
+            };
+            if let Ok(names) = Catalogue::names(&workspace, &budget) {
+                for document in [0, 1, 6, 7, u32::MAX] {
+                    let _ = names.get(document);
+                }
             }
         }
         let _ = Catalogue::representatives(&workspace);

@@ -4,6 +4,7 @@
 //! what is found of blocks) are put right; or it is the content of blocks, around which a part is
 //! made.
 
+use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::{
     self, Catalogue, CatalogueEntry, Column, DocumentReader, DocumentWriter, MappedSets,
     RejectReader, RejectWriter, SET_BLOCK_BYTES, SetReader, TEXT_BLOCK_BYTES, TextReader,
@@ -621,10 +622,19 @@ fn names(mut controls: Controls<'_>) {
         panic!("no catalogue");
     };
     (catalogue.names, catalogue.name_ends) = (names, ends);
-    let names = Catalogue::names(&workspace).expect("the parts are whole");
+    let names = [ByteSize(1 << 30), ByteSize(0)].map(|memory| {
+        let budget = Budget {
+            memory,
+            threads: 1,
+            disk: Disk::Unchecked,
+        };
+        Catalogue::names(&workspace, &budget).expect("the parts are whole")
+    });
+    let [mapped, read] = names;
     for document in (0..10).chain([u32::MAX]) {
-        let name = names.get(document);
+        let name = mapped.get(document);
         assert!(name.is_err() || u64::from(document) < documents);
+        assert_eq!(name.ok(), read.get(document).ok());
     }
 }
 

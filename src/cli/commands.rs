@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::{
     compare, dedup, evaluate, graph, inspect, method, perturb, plan, qrels, query, report, run,
@@ -25,6 +25,32 @@ use super::{
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
+    /// How to show progress on standard error: auto or json
+    ///
+    /// "auto" draws a bar on a terminal and prints lines elsewhere. "json" prints a JSON object on a
+    /// line when a stage begins and ends, once a second in between, and for each remark, also with
+    /// --quiet.
+    ///
+    /// Example: --progress json
+    #[arg(
+        long,
+        value_name = "FORM",
+        global = true,
+        default_value = "auto",
+        hide_short_help = true
+    )]
+    pub progress: ProgressForm,
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProgressForm {
+    /// For people.
+    #[value(help = None)]
+    Auto,
+    /// For programs.
+    #[value(help = None)]
+    Json,
 }
 
 const STATUS: &str = "Exit status:

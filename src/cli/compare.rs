@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
+use crate::experiments::compare::{self, COST, CompareConfig};
+use crate::methods::{METHODS, Spec};
+use crate::progress::Context;
+use crate::{Error, Result, pipeline, report};
 use clap::Args;
-use lookalike::experiments::compare::{self, COST, CompareConfig};
-use lookalike::methods::{METHODS, Spec};
-use lookalike::progress::Context;
-use lookalike::{Error, Result, pipeline, report};
 
-use super::context::with_context;
+use super::context::{Host, with_context};
 use super::flags::{Limits, Output};
 
 /// Methods whose pairs are the ground truth by default.
@@ -55,7 +55,7 @@ pub struct Options {
     output: Output,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let mut methods = options.methods.clone();
     if methods.is_empty() {
         for entry in METHODS {
@@ -78,6 +78,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         }
     }
     with_context(
+        host,
         &options.limits.resources(options.output.quiet()),
         |context| {
             {
@@ -101,9 +102,9 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             let mut base = pipeline::open(&options.directory)?;
             let comparison = report::write_comparison(&mut base, &config, context)?;
             if options.output.json() {
-                super::say(&super::json(&comparison)?)?;
+                host.say(&super::json(&comparison)?)?;
             } else if !options.output.quiet() {
-                super::say(&format!(
+                host.say(&format!(
                     "{}\ntables in {}\n",
                     compare::table(&comparison),
                     options.directory.join(report::COMPARE_DIRECTORY).display()

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use lookalike::budget::{Budget, ByteSize, Disk};
-use lookalike::progress::{Context, Stop};
-use lookalike::store::disk;
-use lookalike::{Error, Result, limits};
+use crate::budget::{Budget, ByteSize, Disk};
+use crate::progress::{Context, Progress, Stop};
+use crate::store::disk;
+use crate::{Error, Result, limits};
 
+use super::commands::ProgressForm;
+use super::json_lines::JsonLines;
 use super::progress::Terminal;
 use super::signals;
 
@@ -20,14 +22,47 @@ pub struct Resources {
     pub quiet: bool,
 }
 
-/// Calls the library with signals, progress and budget set up.
+/// Where a command runs: it takes the results, shows the progress, and stops the command.
+pub trait Host: Sync {
+    /// Takes a result that goes to no file.
+    fn say(&self, text: &str) -> Result<()>;
+    /// The request to stop. It is asked for once, before the command begins.
+    fn stop(&self) -> Stop;
+    /// The receiver of progress reports; with `quiet`, none of them is shown.
+    fn progress(&self, quiet: bool) -> Box<dyn Progress + '_>;
+}
+
+/// A process of its own: results go to standard output, progress to standard error, and signals
+/// stop the command.
+pub struct Process(pub ProgressForm);
+
+impl Host for Process {
+    fn say(&self, text: &str) -> Result<()> {
+        super::say(text)
+    }
+
+    fn stop(&self) -> Stop {
+        let stop = Stop::default();
+        signals::watch(&stop);
+        stop
+    }
+
+    fn progress(&self, quiet: bool) -> Box<dyn Progress + '_> {
+        match self.0 {
+            ProgressForm::Auto => Box::new(Terminal::new(quiet)),
+            ProgressForm::Json => Box::new(JsonLines::new(|line| super::tell(line))),
+        }
+    }
+}
+
+/// Calls the library with the host's progress and stop, and with a budget.
 pub fn with_context(
+    host: &dyn Host,
     resources: &Resources,
     call: impl FnOnce(&Context<'_>) -> Result<ExitCode>,
 ) -> Result<ExitCode> {
-    let stop = Stop::default();
-    let terminal = Terminal::new(resources.quiet);
-    signals::watch(&stop);
+    let progress = host.progress(resources.quiet);
+    let stop = host.stop();
     let threads = resources.threads.unwrap_or_else(|| {
         std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
     });
@@ -52,7 +87,7 @@ pub fn with_context(
     call(&Context {
         budget,
         stop: &stop,
-        progress: &terminal,
+        progress: &*progress,
         scratch: resources.scratch.as_deref(),
     })
 }

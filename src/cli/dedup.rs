@@ -4,19 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::dedup::{self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule};
+use crate::join::JoinConfig;
+use crate::measure::Measure;
+use crate::pipeline::{JoinParameters, Spill};
+use crate::report::dedup_ledger;
+use crate::sample::Sampling;
+use crate::workspace::{Cost, Workspace};
+use crate::{Error, Result, pipeline};
 use clap::Args;
-use lookalike::dedup::{
-    self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule,
-};
-use lookalike::join::JoinConfig;
-use lookalike::measure::Measure;
-use lookalike::pipeline::{JoinParameters, Spill};
-use lookalike::report::dedup_ledger;
-use lookalike::sample::Sampling;
-use lookalike::workspace::{Cost, Workspace};
-use lookalike::{Error, Result, pipeline};
 
-use super::context::with_context;
+use super::context::{Host, with_context};
 use super::flags::{CollectionFlags, CriterionFlags, Limits, Output, Results};
 
 /// Options of `dedup`.
@@ -191,7 +189,7 @@ enum RevisitOf {
     All,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let flags = &options.collection;
     let config = DedupConfig {
         keep: options.keep.clone(),
@@ -234,6 +232,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         (None, None) => dedup::work_directory(&flags.output),
     };
     with_context(
+        host,
         &options.limits.resources(options.printed.quiet()),
         |context| {
             let workspace = match &options.from {
@@ -268,13 +267,13 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             };
             let summary = dedup::run(&workspace, &config, outputs, context)?;
             if options.printed.json() {
-                super::say(&super::json(&Printed {
+                host.say(&super::json(&Printed {
                     summary: &summary,
                     costs: &summary.costs,
                 })?)?;
             } else if !options.printed.quiet() {
                 let places = places(outputs, &work);
-                super::say(&format!(
+                host.say(&format!(
                     "{}\n{places}",
                     dedup_ledger(&summary, options.rule)
                 ))?;

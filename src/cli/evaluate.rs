@@ -4,16 +4,16 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
-use lookalike::Result;
-use lookalike::evaluate::{
+use crate::Result;
+use crate::evaluate::{
     Columns, EvaluateConfig, Evaluation, ListFile, ListReport, Measured, Sample, Scores, evaluate,
 };
-use lookalike::ids::Threshold;
-use lookalike::numbers::{self, counted};
-use lookalike::store::disk;
+use crate::ids::Threshold;
+use crate::numbers::{self, counted};
+use crate::store::disk;
+use clap::Args;
 
-use super::context::with_context;
+use super::context::{Host, with_context};
 use super::flags::{Memory, Output};
 
 /// Options of `evaluate`.
@@ -79,7 +79,7 @@ pub struct Options {
     output: Output,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let list = |path: &std::path::PathBuf, own: &Option<_>| ListFile {
         // A directory has fixed columns, so --columns applies only to lists.
         columns: own.clone().or_else(|| {
@@ -100,18 +100,22 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         families: options.families.clone(),
         scratch: options.scratch.clone().unwrap_or_else(std::env::temp_dir),
     };
-    with_context(&options.memory.alone(options.output.quiet()), |context| {
-        let evaluation = evaluate(&config, context)?;
-        for note in &evaluation.notes {
-            context.progress.note(&format!("warning: {note}"));
-        }
-        super::say(&if options.output.json() {
-            super::json(&evaluation)?
-        } else {
-            table(&evaluation)
-        })?;
-        Ok(ExitCode::SUCCESS)
-    })
+    with_context(
+        host,
+        &options.memory.alone(options.output.quiet()),
+        |context| {
+            let evaluation = evaluate(&config, context)?;
+            for note in &evaluation.notes {
+                context.progress.note(&format!("warning: {note}"));
+            }
+            host.say(&if options.output.json() {
+                super::json(&evaluation)?
+            } else {
+                table(&evaluation)
+            })?;
+            Ok(ExitCode::SUCCESS)
+        },
+    )
 }
 
 /// The report as a table for people.

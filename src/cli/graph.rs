@@ -4,11 +4,11 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::report::{GraphFormat, graph, write_graph};
+use crate::{Result, pipeline};
 use clap::Args;
-use lookalike::report::{GraphFormat, graph, write_graph};
-use lookalike::{Result, pipeline};
 
-use super::context::with_context;
+use super::context::{Host, with_context};
 use super::flags::Memory;
 
 /// Options of `graph`.
@@ -31,8 +31,8 @@ pub struct Options {
     memory: Memory,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
-    with_context(&options.memory.alone(true), |context| {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
+    with_context(host, &options.memory.alone(true), |context| {
         let mut workspace = pipeline::open(&options.directory)?;
         if let Some(output) = &options.output {
             write_graph(&mut workspace, options.format, output, context)?;

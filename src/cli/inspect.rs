@@ -4,9 +4,9 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::inspect::inspect;
+use crate::{Error, Result};
 use clap::Args;
-use lookalike::inspect::inspect;
-use lookalike::{Error, Result};
 
 /// Options of `inspect`.
 #[derive(Debug, Args)]

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::methods::{self, Entry, METHODS, Spec};
+use crate::report::{GraphFormat, write_graph};
+use crate::{Result, pipeline};
 use clap::Args;
-use lookalike::methods::{self, Entry, METHODS, Spec};
-use lookalike::report::{GraphFormat, write_graph};
-use lookalike::{Result, pipeline};
 
-use super::context::with_context;
+use super::context::{Host, with_context};
 use super::flags::{Limits, Output, Results};
 use super::run::print;
 
@@ -36,20 +36,21 @@ pub struct Options {
     output: Output,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let Some(spec) = &options.spec else {
-        super::say(&list())?;
+        host.say(&list())?;
         return Ok(ExitCode::SUCCESS);
     };
     let spec = Spec::read(spec)?;
     let Some(directory) = &options.directory else {
-        super::say(&page(spec.entry()))?;
+        host.say(&page(spec.entry()))?;
         return Ok(ExitCode::SUCCESS);
     };
     if options.with_parent {
         super::signals::end_with_parent();
     }
     with_context(
+        host,
         &options.limits.resources(options.output.quiet()),
         |context| {
             let mut base = pipeline::open(directory)?;
@@ -62,7 +63,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
                     write_graph(&mut made, format, &output, context)?;
                 }
             }
-            print(&summary, made.directory(), &options.output)
+            print(&summary, made.directory(), &options.output, host)
         },
     )
 }

@@ -15,6 +15,7 @@ mod evaluate;
 mod flags;
 mod graph;
 mod inspect;
+mod json_lines;
 mod method;
 mod perturb;
 mod plan;
@@ -34,10 +35,11 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use lookalike::Error;
-use lookalike::store::json::pretty;
+use crate::Error;
+use crate::store::json::pretty;
 
 use commands::{Arguments, Command};
+use context::{Host, Process};
 
 /// Exit status of a command that a signal stopped. The same command continues it.
 const INTERRUPTED: u8 = 130;
@@ -67,15 +69,17 @@ pub fn main() -> ExitCode {
     );
     // The library turns a panic of a worker thread into an error. This catches panics of the main
     // thread.
-    let done =
-        catch_unwind(AssertUnwindSafe(|| command(arguments.command))).unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
-            Err(Error::Panicked {
-                what: "main",
-                message: text.unwrap_or_else(|| "no message".into()),
-            })
-        });
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        command(arguments.command, &Process(arguments.progress))
+    }))
+    .unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+        Err(Error::Panicked {
+            what: "main",
+            message: text.unwrap_or_else(|| "no message".into()),
+        })
+    });
     match done {
         Ok(code) => code,
         Err(error) => {
@@ -89,27 +93,27 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn command(command: Command) -> Result<ExitCode, Error> {
+fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {
     match command {
-        Command::Run(options) => run::run(&options),
-        Command::Dedup(options) => dedup::run(&options),
-        Command::Ingest(options) => run::ingest(&options),
-        Command::Join(options) => run::join(&options),
-        Command::Plan(options) => plan::run(&options),
-        Command::Study(options) => study::run(&options),
-        Command::Cluster(options) => run::cluster(&options),
-        Command::Method(options) => method::run(&options),
-        Command::Compare(options) => compare::run(&options),
-        Command::Query(options) => query::run(&options),
-        Command::Report(options) => report::run(&options),
-        Command::Graph(options) => graph::run(&options),
-        Command::Status(options) => status::run(&options),
+        Command::Run(options) => run::run(&options, host),
+        Command::Dedup(options) => dedup::run(&options, host),
+        Command::Ingest(options) => run::ingest(&options, host),
+        Command::Join(options) => run::join(&options, host),
+        Command::Plan(options) => plan::run(&options, host),
+        Command::Study(options) => study::run(&options, host),
+        Command::Cluster(options) => run::cluster(&options, host),
+        Command::Method(options) => method::run(&options, host),
+        Command::Compare(options) => compare::run(&options, host),
+        Command::Query(options) => query::run(&options, host),
+        Command::Report(options) => report::run(&options, host),
+        Command::Graph(options) => graph::run(&options, host),
+        Command::Status(options) => status::run(&options, host),
         Command::Inspect(options) => inspect::run(&options),
-        Command::Verify(options) => verify::run(&options),
-        Command::Evaluate(options) => evaluate::run(&options),
-        Command::Perturb(options) => perturb::run(&options),
-        Command::Qrels(options) => qrels::run(&options),
-        Command::Completions(options) => shell::completions(&options),
+        Command::Verify(options) => verify::run(&options, host),
+        Command::Evaluate(options) => evaluate::run(&options, host),
+        Command::Perturb(options) => perturb::run(&options, host),
+        Command::Qrels(options) => qrels::run(&options, host),
+        Command::Completions(options) => shell::completions(&options, host),
         Command::Man(options) => shell::man(&options),
     }
 }

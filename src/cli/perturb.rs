@@ -4,15 +4,15 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
-use lookalike::experiments::perturb::{
+use crate::experiments::perturb::{
     self, Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, PerturbReport,
     Recipe,
 };
-use lookalike::read::ReadConfig;
-use lookalike::{Error, Result};
+use crate::read::ReadConfig;
+use crate::{Error, Result};
+use clap::Args;
 
-use super::context::with_context;
+use super::context::{Host, with_context};
 use super::flags::{Memory, Output, ReadLimits, Reading, WalkFlags};
 
 /// The paper whose recipe makes the copies.
@@ -116,19 +116,23 @@ pub struct Options {
     print: Output,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let config = config(options)?;
     config.check()?;
-    with_context(&options.memory.alone(options.print.quiet()), |context| {
-        let report = perturb::run(&options.inputs, &options.output, &config, context)?;
-        if options.print.json() {
-            super::say(&super::json(&report)?)?;
-        } else if !options.print.quiet() {
-            let place = options.output.display();
-            super::say(&format!("{}\ncorpus in {place}\n", table(&report)))?;
-        }
-        Ok(ExitCode::SUCCESS)
-    })
+    with_context(
+        host,
+        &options.memory.alone(options.print.quiet()),
+        |context| {
+            let report = perturb::run(&options.inputs, &options.output, &config, context)?;
+            if options.print.json() {
+                host.say(&super::json(&report)?)?;
+            } else if !options.print.quiet() {
+                let place = options.output.display();
+                host.say(&format!("{}\ncorpus in {place}\n", table(&report)))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        },
+    )
 }
 
 fn config(options: &Options) -> Result<PerturbConfig> {

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::experiments::plan::{self, PlanConfig};
+use crate::ids::Threshold;
+use crate::{Result, outputs, pipeline, report};
 use clap::Args;
-use lookalike::experiments::plan::{self, PlanConfig};
-use lookalike::ids::Threshold;
-use lookalike::{Result, outputs, pipeline, report};
 
-use super::context::with_context;
+use super::context::{Host, with_context};
 use super::flags::{Limits, Output, Planning, ThresholdFlag};
 
 /// Options of `plan`.
@@ -44,10 +44,11 @@ pub struct Options {
     print: Output,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let threshold = options.threshold.threshold;
     let config = options.planning.config(threshold, options.precision)?;
     with_context(
+        host,
         &options.limits.resources(options.print.quiet()),
         |context| {
             let mut workspace = pipeline::open(&options.directory)?;
@@ -58,10 +59,10 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             let planned = plan::make(&mut workspace, &config, context)?;
             plan::keep(&mut workspace, &path, &planned.plan)?;
             if options.print.json() {
-                super::say(&super::json(&planned.plan)?)?;
+                host.say(&super::json(&planned.plan)?)?;
             } else if !options.print.quiet() {
                 let table = report::plan(&planned, &workspace.manifest);
-                super::say(&format!("{table}\nplan in {}\n", path.display()))?;
+                host.say(&format!("{table}\nplan in {}\n", path.display()))?;
             }
             Ok(ExitCode::SUCCESS)
         },

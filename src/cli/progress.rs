@@ -5,8 +5,8 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use crate::progress::{Progress, Unit};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use lookalike::progress::{Progress, Unit};
 
 /// Shows the progress of a run on standard error.
 pub struct Terminal {

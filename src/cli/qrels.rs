@@ -4,14 +4,14 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
-use lookalike::Result;
-use lookalike::evaluate::qrels::{
+use crate::Result;
+use crate::evaluate::qrels::{
     FileCounts, Keep, QrelsConfig, QrelsReport, TopicCounts, run as compare,
 };
-use lookalike::numbers::counted;
+use crate::numbers::counted;
+use clap::Args;
 
-use super::context::with_context;
+use super::context::{Host, with_context};
 use super::evaluate::columns;
 use super::flags::{Memory, Output};
 
@@ -57,7 +57,7 @@ pub struct Options {
     print: Output,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let config = QrelsConfig {
         qrels: options.qrels.clone(),
         clusters: options.clusters.clone(),
@@ -65,29 +65,33 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         output: options.output.clone(),
         keep: options.keep,
     };
-    with_context(&options.memory.alone(options.print.quiet()), |context| {
-        let report = compare(&config, context)?;
-        if let Some(FileCounts {
-            path,
-            scores_rise: Some(rise @ 1..),
-            ..
-        }) = &report.run
-        {
-            context.progress.note(&format!(
-                "warning: {}: {} with a higher score than the line before; this command keeps \
+    with_context(
+        host,
+        &options.memory.alone(options.print.quiet()),
+        |context| {
+            let report = compare(&config, context)?;
+            if let Some(FileCounts {
+                path,
+                scores_rise: Some(rise @ 1..),
+                ..
+            }) = &report.run
+            {
+                context.progress.note(&format!(
+                    "warning: {}: {} with a higher score than the line before; this command keeps \
                  the order of the file, but programs that rank by score (such as trec_eval) use \
                  another order",
-                path.display(),
-                counted(*rise, "line")
-            ));
-        }
-        super::say(&if options.print.json() {
-            super::json(&report)?
-        } else {
-            table(&report)
-        })?;
-        Ok(ExitCode::SUCCESS)
-    })
+                    path.display(),
+                    counted(*rise, "line")
+                ));
+            }
+            host.say(&if options.print.json() {
+                super::json(&report)?
+            } else {
+                table(&report)
+            })?;
+            Ok(ExitCode::SUCCESS)
+        },
+    )
 }
 
 /// The report as text for people.

@@ -4,16 +4,16 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::ids::Threshold;
+use crate::methods::Spec;
+use crate::numbers::counted;
+use crate::query::{self, Answer, QueryConfig};
+use crate::read::ReadConfig;
+use crate::store::json;
+use crate::{Result, collection, pipeline};
 use clap::Args;
-use lookalike::ids::Threshold;
-use lookalike::methods::Spec;
-use lookalike::numbers::counted;
-use lookalike::query::{self, Answer, QueryConfig};
-use lookalike::read::ReadConfig;
-use lookalike::store::json;
-use lookalike::{Result, collection, pipeline};
 
-use super::context::with_context;
+use super::context::{Host, with_context};
 use super::flags::{CriterionFlags, Limits, Output, Reading, WalkFlags};
 
 /// Options of `query`.
@@ -70,13 +70,14 @@ pub struct Options {
     output: Output,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let config = QueryConfig {
         criterion: options.comparison.criterion(),
         containing: options.containing,
         top: (options.top > 0).then_some(options.top),
     };
     with_context(
+        host,
         &options.limits.resources(options.output.quiet()),
         |context| {
             let mut base = pipeline::open(&options.directory)?;
@@ -92,7 +93,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
             let inputs =
                 pipeline::selected_inputs(&options.documents, &selection, &options.directory)?;
             if !options.output.json() {
-                super::say(
+                host.say(
                     "query\tdocno\tmatch\tscore\tcontains_query\tin_query\tshared\tkeys_query\tkeys\n",
                 )?;
             }
@@ -104,7 +105,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
                 &config,
                 context,
                 |answer| {
-                    super::say(&if options.output.json() {
+                    host.say(&if options.output.json() {
                         super::plain_json(&json::line(&answer, "standard output")?)
                     } else {
                         rows(&answer)
@@ -131,9 +132,9 @@ fn or(given: &Option<String>, theirs: &Option<String>) -> Option<String> {
 /// An answer as rows of tab-separated values.
 fn rows(answer: &Answer) -> String {
     let mut text = String::new();
-    let query = lookalike::cluster::cell(&answer.query);
+    let query = crate::cluster::cell(&answer.query);
     for found in &answer.matches {
-        let docno = lookalike::cluster::cell(&found.docno);
+        let docno = crate::cluster::cell(&found.docno);
         let kind = if found.exact { "exact" } else { "near" };
         let (contains, contained) = (found.contains, found.contained);
         let _ = writeln!(

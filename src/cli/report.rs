@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::report::page::{PAGE_FILE, PageConfig};
+use crate::{Result, pipeline, report};
 use clap::Args;
-use lookalike::report::page::{PAGE_FILE, PageConfig};
-use lookalike::{Result, pipeline, report};
 
-use super::context::with_context;
+use super::context::{Host, with_context};
 use super::flags::{Memory, Quiet, Threads};
 
 /// Options of `report`.
@@ -46,7 +46,7 @@ pub struct Options {
     quiet: Quiet,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let quiet = options.quiet.quiet;
     let config = PageConfig {
         clusters: options.clusters,
@@ -56,11 +56,11 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     let output = options.output.clone();
     let output = output.unwrap_or_else(|| options.directory.join(PAGE_FILE));
     let resources = options.memory.with(options.threads, quiet);
-    with_context(&resources, |context| {
+    with_context(host, &resources, |context| {
         let mut workspace = pipeline::open(&options.directory)?;
         report::write_page(&mut workspace, &config, &output, context)?;
         if !quiet {
-            super::say(&format!("page in {}\n", output.display()))?;
+            host.say(&format!("page in {}\n", output.display()))?;
         }
         Ok(ExitCode::SUCCESS)
     })

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::collection::{self, CollectionConfig};
+use crate::experiments::plan;
+use crate::methods::{self, Spec};
+use crate::pipeline::Summary;
+use crate::report::ledger;
+use crate::workspace::Workspace;
+use crate::{Result, pipeline};
 use clap::Args;
-use lookalike::collection::{self, CollectionConfig};
-use lookalike::experiments::plan;
-use lookalike::methods::{self, Spec};
-use lookalike::pipeline::Summary;
-use lookalike::report::ledger;
-use lookalike::workspace::Workspace;
-use lookalike::{Result, pipeline};
 
-use super::context::with_context;
+use super::context::{Host, with_context};
 use super::flags::{CollectionFlags, JoinFlags, Limits, Output, Results};
 
 /// Options of `run`.
@@ -86,14 +86,15 @@ pub struct ClusterOptions {
     output: Output,
 }
 
-pub fn run(options: &RunOptions) -> Result<ExitCode> {
+pub fn run(options: &RunOptions, host: &dyn Host) -> Result<ExitCode> {
     if let Some(spec) = &options.method {
-        return run_method(options, spec);
+        return run_method(options, spec, host);
     }
     let flags = &options.collection;
     let config = flags.config()?;
     let (planning, parameters) = options.join.parameters(&config)?;
     with_context(
+        host,
         &options.limits.resources(options.output.quiet()),
         |context| {
             Workspace::look_whether_free(&flags.output)?;
@@ -110,19 +111,20 @@ pub fn run(options: &RunOptions) -> Result<ExitCode> {
                 )?,
             };
             let summary = options.results.complete_in(out, summary, context)?;
-            print(&summary, out, &options.output)
+            print(&summary, out, &options.output, host)
         },
     )
 }
 
 /// Reads the inputs into a collection with texts, and finds its pairs by a method.
-fn run_method(options: &RunOptions, spec: &Spec) -> Result<ExitCode> {
+fn run_method(options: &RunOptions, spec: &Spec, host: &dyn Host) -> Result<ExitCode> {
     let flags = &options.collection;
     let config = CollectionConfig {
         text: true,
         ..flags.config()?
     };
     with_context(
+        host,
         &options.limits.resources(options.output.quiet()),
         |context| {
             Workspace::look_whether_free(&flags.output)?;
@@ -132,15 +134,16 @@ fn run_method(options: &RunOptions, spec: &Spec) -> Result<ExitCode> {
             workspace.commit(&[])?;
             let (mut made, summary) = methods::run(&workspace, spec, context)?;
             let summary = options.results.complete(&mut made, summary, context)?;
-            print(&summary, made.directory(), &options.output)
+            print(&summary, made.directory(), &options.output, host)
         },
     )
 }
 
-pub fn ingest(options: &IngestOptions) -> Result<ExitCode> {
+pub fn ingest(options: &IngestOptions, host: &dyn Host) -> Result<ExitCode> {
     let flags = &options.collection;
     let config = flags.config()?;
     with_context(
+        host,
         &options.limits.resources(options.output.quiet()),
         |context| {
             Workspace::look_whether_free(&flags.output)?;
@@ -149,16 +152,17 @@ pub fn ingest(options: &IngestOptions) -> Result<ExitCode> {
                 pipeline::ingest(&inputs, &flags.output, &config, flags.strict, context)?;
             workspace.commit(&[])?;
             let summary = Summary::of(&workspace.manifest);
-            print(&summary, &flags.output, &options.output)
+            print(&summary, &flags.output, &options.output, host)
         },
     )
 }
 
-pub fn join(options: &JoinOptions) -> Result<ExitCode> {
+pub fn join(options: &JoinOptions, host: &dyn Host) -> Result<ExitCode> {
     let manifest = pipeline::look(&options.directory)?;
     let collection = collection::config(&manifest);
     let (planning, mut parameters) = options.join.parameters(collection)?;
     with_context(
+        host,
         &options.limits.resources(options.output.quiet()),
         |context| {
             let mut workspace = pipeline::open(&options.directory)?;
@@ -169,30 +173,36 @@ pub fn join(options: &JoinOptions) -> Result<ExitCode> {
             // The results of the pairs that were there are gone, so make those of the new pairs.
             let summary = pipeline::cluster(&mut workspace, context)?;
             let summary = options.results.complete(&mut workspace, summary, context)?;
-            print(&summary, &options.directory, &options.output)
+            print(&summary, &options.directory, &options.output, host)
         },
     )
 }
 
-pub fn cluster(options: &ClusterOptions) -> Result<ExitCode> {
+pub fn cluster(options: &ClusterOptions, host: &dyn Host) -> Result<ExitCode> {
     with_context(
+        host,
         &options.limits.resources(options.output.quiet()),
         |context| {
             let mut workspace = pipeline::open(&options.directory)?;
             let summary = pipeline::cluster(&mut workspace, context)?;
             let summary = options.results.complete(&mut workspace, summary, context)?;
-            print(&summary, &options.directory, &options.output)
+            print(&summary, &options.directory, &options.output, host)
         },
     )
 }
 
 /// Prints the ledger of an output directory.
-pub(super) fn print(summary: &Summary, out: &Path, output: &Output) -> Result<ExitCode> {
+pub(super) fn print(
+    summary: &Summary,
+    out: &Path,
+    output: &Output,
+    host: &dyn Host,
+) -> Result<ExitCode> {
     if output.json() {
-        super::say(&super::json(summary)?)?;
+        host.say(&super::json(summary)?)?;
     } else if !output.quiet() {
         let place = out.display();
-        super::say(&format!("{}\nresults in {place}\n", ledger(summary)))?;
+        host.say(&format!("{}\nresults in {place}\n", ledger(summary)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

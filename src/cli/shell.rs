@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::store::disk;
+use crate::{Error, Result};
 use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man;
-use lookalike::store::disk;
-use lookalike::{Error, Result};
 
 use super::commands::described;
+
+use super::context::Host;
 
 /// Options of `completions`.
 #[derive(Debug, Args)]
@@ -27,10 +29,10 @@ pub struct ManOptions {
     directory: PathBuf,
 }
 
-pub fn completions(options: &CompletionsOptions) -> Result<ExitCode> {
+pub fn completions(options: &CompletionsOptions, host: &dyn Host) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut described(), "lookalike", &mut script);
-    super::say(&String::from_utf8_lossy(&script))?;
+    host.say(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }
 

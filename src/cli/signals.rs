@@ -4,8 +4,8 @@
 //! Both are safe, because a file is synced before the manifest names it. A signal that the caller
 //! set to be ignored stays ignored: SIGHUP under `nohup`, SIGINT in the background of a script.
 
-use lookalike::process;
-use lookalike::progress::Stop;
+use crate::process;
+use crate::progress::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 

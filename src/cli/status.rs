@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::Result;
+use crate::inspect::stages;
+use crate::pipeline::{self, Summary};
+use crate::report::ledger;
 use clap::Args;
-use lookalike::Result;
-use lookalike::inspect::stages;
-use lookalike::pipeline::{self, Summary};
-use lookalike::report::ledger;
 
 use super::flags::Json;
+
+use super::context::Host;
 
 /// Options of `status`.
 #[derive(Debug, Args)]
@@ -21,17 +23,17 @@ pub struct Options {
     json: Json,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let manifest = pipeline::look(&options.directory)?;
     let summary = Summary::of(&manifest);
     if options.json.json {
-        super::say(&super::json(&summary)?)?;
+        host.say(&super::json(&summary)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
     for (stage, state) in stages(&manifest) {
         text.push_str(&format!("{stage:<12}{state}\n"));
     }
-    super::say(&format!("{text}\n{}", ledger(&summary)))?;
+    host.say(&format!("{text}\n{}", ledger(&summary)))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::experiments::plan::Ratio;
+use crate::experiments::study::{DIRECTORY, StudyConfig};
+use crate::ids::Threshold;
+use crate::{Result, pipeline, report};
 use clap::Args;
-use lookalike::experiments::plan::Ratio;
-use lookalike::experiments::study::{DIRECTORY, StudyConfig};
-use lookalike::ids::Threshold;
-use lookalike::{Result, pipeline, report};
 
-use super::context::with_context;
+use super::context::{Host, with_context};
 use super::flags::{Limits, List, Output};
 
 /// Options of `study`.
@@ -36,23 +36,24 @@ pub struct Options {
     output: Output,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let config = StudyConfig {
         ratios: options.ratios.rising(),
         thresholds: options.thresholds.0.clone(),
     };
     config.check()?;
     with_context(
+        host,
         &options.limits.resources(options.output.quiet()),
         |context| {
             let mut workspace = pipeline::open(&options.directory)?;
             let (study, cost) = report::write_study(&mut workspace, &config, context)?;
             if options.output.json() {
-                super::say(&super::json(&(&study, &cost))?)?;
+                host.say(&super::json(&(&study, &cost))?)?;
             } else if !options.output.quiet() {
                 let place = options.directory.join(DIRECTORY);
                 let table = report::study(&study, &cost);
-                super::say(&format!(
+                host.say(&format!(
                     "{table}\ntables and figures in {}\n",
                     place.display()
                 ))?;

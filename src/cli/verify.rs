@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::Result;
+use crate::inspect::verify;
+use crate::numbers::counted;
 use clap::Args;
-use lookalike::Result;
-use lookalike::inspect::verify;
-use lookalike::numbers::counted;
+
+use super::context::Host;
 
 /// Options of `verify`.
 #[derive(Debug, Args)]
@@ -16,14 +18,14 @@ pub struct Options {
     directory: PathBuf,
 }
 
-pub fn run(options: &Options) -> Result<ExitCode> {
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let found = verify(&options.directory)?;
     for error in &found.errors {
         super::tell_error(error);
     }
     let (files, bytes) = (counted(found.files, "file"), counted(found.bytes, "byte"));
     let damaged = found.errors.len();
-    super::say(&format!("{files}, {bytes}, {damaged} damaged\n"))?;
+    host.say(&format!("{files}, {bytes}, {damaged} damaged\n"))?;
     Ok(if found.errors.is_empty() {
         ExitCode::SUCCESS
     } else {

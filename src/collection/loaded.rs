@@ -150,3 +150,75 @@ impl LoadedSets {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sets::sets_of;
+    use super::*;
+
+    /// Sizes of none to several blocks.
+    fn sizes(documents: usize) -> Vec<usize> {
+        let size = |n: usize| match n * n % 61 {
+            0 => 0,
+            1 => 20_000,
+            n => n * 37,
+        };
+        (0..documents).map(size).collect()
+    }
+
+    #[test]
+    fn loaded_sets_are_the_mapped_ones() {
+        let directory = tempfile::tempdir().unwrap();
+        let sizes = sizes(3000);
+        let sets = sets_of(directory.path(), &sizes, 1 << 30);
+        for (room, threads) in [(1 << 30, 1), (1 << 30, 3), (1 << 20, 2), (100, 1)] {
+            let mut wanted = Wanted::new(sizes.len(), room);
+            let mut pairs = (0..2999u32).step_by(7).map(|a| (a, (a * 31 + 11) % 3000));
+            let mut added = Vec::new();
+            let refused = pairs.find(|&(a, b)| {
+                let there = wanted.add(&sets, a, b);
+                added.extend(there.then_some([a, b]).into_iter().flatten());
+                !there
+            });
+            assert_eq!(refused.is_none(), room == 1 << 30, "{room}");
+            let loaded = wanted.load(&sets, threads, &Stop::default()).unwrap();
+            assert!(loaded.bytes.len() + loaded.starts.len() * 8 <= room as usize + 8);
+            for document in 0..sizes.len() as u32 {
+                let large = sizes[document as usize] * 8 > room as usize / 8;
+                let expected = added.contains(&document) && !large;
+                let found = loaded.get(document);
+                assert_eq!(found.is_some(), expected, "{document}");
+                let looking = sets.look();
+                assert!(found.is_none_or(|set| set == looking.get(document).unwrap()));
+            }
+            assert!(
+                loaded
+                    .into_wanted()
+                    .load(&sets, 1, &Stop::default())
+                    .unwrap()
+                    .bytes
+                    .is_empty()
+            );
+        }
+    }
+
+    #[test]
+    fn a_damaged_block_is_found_when_it_is_read() {
+        use std::os::unix::fs::FileExt;
+        let directory = tempfile::tempdir().unwrap();
+        let sets = sets_of(directory.path(), &sizes(3000), 1 << 30);
+        let parts = std::fs::read_dir(directory.path()).unwrap();
+        let path = parts.map(|entry| entry.unwrap().path()).next().unwrap();
+        let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+        // A byte of the second set's keys.
+        file.write_all_at(&[0xff], 64 + 20_000 * 8 + 3).unwrap();
+        let load = |a, b| {
+            let mut wanted = Wanted::new(3000, 1 << 30);
+            assert!(wanted.add(&sets, a, b));
+            wanted.load(&sets, 2, &Stop::default()).map(|_| ())
+        };
+        load(2990, 2991).unwrap();
+        let error = load(2, 2991).unwrap_err().to_string();
+        assert!(error.contains("checksum of block 2 of the sets"), "{error}");
+    }
+}

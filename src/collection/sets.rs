@@ -191,6 +191,8 @@ pub(crate) fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize
 
 /// Documents between two stored offsets.
 const STRIDE: usize = 64;
+/// The kernel is asked how much is mapped after so many bytes were looked at, or more.
+const LEAST_ASKED: u64 = 1 << 20;
 
 /// The sets of a collection, mapped into memory for look-ups by document.
 ///
@@ -218,6 +220,8 @@ pub struct MappedSets {
     resident: AtomicU64,
     /// What `resident` was when the kernel was last asked.
     asked: AtomicU64,
+    /// Bytes of other files that were mapped when these were opened.
+    others: u64,
     most_resident: u64,
 }
 
@@ -333,6 +337,7 @@ impl MappedSets {
             parameters,
             resident: AtomicU64::new(0),
             asked: AtomicU64::new(0),
+            others: process::mapped_bytes(),
             most_resident,
         })
     }
@@ -354,11 +359,11 @@ impl MappedSets {
     fn too_many(&self) -> bool {
         let resident = self.resident.load(Ordering::Relaxed);
         let asked = self.asked.load(Ordering::Relaxed);
-        if resident.saturating_sub(asked) < self.most_resident / 64 {
+        if resident.saturating_sub(asked) < LEAST_ASKED.max(self.most_resident / 64) {
             return resident >= self.most_resident;
         }
         self.asked.store(resident, Ordering::Relaxed);
-        let mapped = process::mapped_bytes();
+        let mapped = process::mapped_bytes().saturating_sub(self.others);
         if mapped >= self.most_resident {
             self.resident
                 .fetch_max(self.most_resident, Ordering::Relaxed);
@@ -546,6 +551,45 @@ impl Looking<'_> {
     }
 }
 
+/// Sets of these sizes, of keys that rise through all of them, in one segment.
+#[cfg(test)]
+pub(super) fn sets_of(directory: &Path, sizes: &[usize], most_resident: u64) -> MappedSets {
+    let keys: usize = sizes.iter().sum();
+    let mut writer = SetWriter::create(directory, 5, 0, 8).unwrap();
+    let bytes: Vec<u8> = (0..keys as u64).flat_map(u64::to_le_bytes).collect();
+    writer.put(&bytes).unwrap();
+    let info = writer.finish(keys as u64).unwrap();
+    let path = directory.join(&info.name);
+    let ends = sizes.iter().scan(0, |end, size| {
+        *end += *size as u64 * 8;
+        Some(*end)
+    });
+    let starts = std::iter::once(0).chain(ends).step_by(STRIDE);
+    let blocks = bytes.len().div_ceil(SET_BLOCK_BYTES);
+    MappedSets {
+        alone: RwLock::new(()),
+        manifest: PathBuf::new(),
+        segments: vec![MappedSegment {
+            first_document: 0,
+            first_offset: 0,
+            map: Mapped::open_unchecked(&path, Kind::Fingerprints, 5, &info).unwrap(),
+            info,
+            sets: bytes.len(),
+            checked: (0..blocks.div_ceil(64))
+                .map(|_| AtomicU64::new(0))
+                .collect(),
+        }],
+        stored: sizes.iter().map(|&size| size as u32).collect(),
+        offsets: starts.collect(),
+        key_bytes: 8,
+        parameters: 5,
+        resident: AtomicU64::new(0),
+        asked: AtomicU64::new(0),
+        others: process::mapped_bytes(),
+        most_resident,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -555,29 +599,9 @@ mod tests {
     #[test]
     fn pages_stay_while_they_are_looked_at_and_are_checked_again_after() {
         let directory = tempfile::tempdir().unwrap();
-        let keys: u64 = 3 * SET_BLOCK_BYTES as u64 / 8;
-        let mut writer = SetWriter::create(directory.path(), 5, 0, 8).unwrap();
-        let bytes: Vec<u8> = (0..keys).flat_map(u64::to_le_bytes).collect();
-        writer.put(&bytes).unwrap();
-        let info = writer.finish(keys).unwrap();
-        let path = directory.path().join(&info.name);
-        let block = (SET_BLOCK_BYTES / 8) as u32;
-        let sets = MappedSets {
-            alone: RwLock::new(()),
-            manifest: PathBuf::new(),
-            segments: vec![MappedSegment {
-                first_document: 0,
-                first_offset: 0,
-                map: Mapped::open_unchecked(&path, Kind::Fingerprints, 5, &info).unwrap(),
-                sets: bytes.len(),
-                checked: vec![AtomicU64::new(0)],
-            }],
-            stored: [block; 3].into_iter().collect(),
-            offsets: vec![0],
-            key_bytes: 8,
-            resident: AtomicU64::new(0),
-            most_resident: SET_BLOCK_BYTES as u64,
-        };
+        let block = SET_BLOCK_BYTES / 8;
+        let sets = sets_of(directory.path(), &[block; 3], SET_BLOCK_BYTES as u64);
+        let path = sets.segments[0].map.path();
         let checked = || sets.segments[0].checked[0].load(Ordering::Relaxed);
         let looking = sets.look();
         looking.get(0).unwrap();
@@ -596,7 +620,7 @@ mod tests {
         drop(looking);
         // A change on disk since then is found.
         use std::os::unix::fs::FileExt;
-        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
         file.write_all_at(&[9], HEADER_BYTES as u64 + 2 * SET_BLOCK_BYTES as u64)
             .unwrap();
         sets.look().get(2).unwrap_err();

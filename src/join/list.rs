@@ -127,6 +127,7 @@ pub(super) fn finish<K: Key>(
         threads.min(most),
         |hand_out| {
             let mut pass = |piece: Vec<Record<u64>>| {
+                context.stop.check(STAGE)?;
                 pairs += piece.len() as u64;
                 hand_out(piece)
             };

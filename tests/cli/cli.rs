@@ -486,6 +486,30 @@ fn progress_goes_to_standard_error_as_lines() {
 }
 
 #[test]
+fn progress_as_json_is_one_object_on_a_line() {
+    let directory = common::temporary();
+    let out = directory.path().to_str().unwrap();
+    let arguments = ["run", "sample-corpora/trec-web/a.gz", "-o", out];
+    let form = ["--progress", "json", "--quiet"];
+    let output = done(lookalike(arguments.into_iter().chain(form)));
+    let lines: Vec<Value> = stderr(&output)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let ended = lines.iter().filter(|line| line["event"] == "end");
+    let ended: Vec<&str> = ended.filter_map(|line| line["stage"].as_str()).collect();
+    assert_eq!(
+        ended,
+        ["ingest", "catalogue", "sample", "merge", "join", "cluster"]
+    );
+    for line in &lines {
+        assert!(line["seconds"].is_number(), "{line}");
+        let of_stage = line["event"] == "start" || line["event"] == "progress";
+        assert!(!of_stage || line["done"].is_u64(), "{line}");
+    }
+}
+
+#[test]
 fn json_is_json_and_the_summary() {
     let directory = common::temporary();
     let out = directory.path().join("out");

@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::budget::ByteSize;
+use crate::collection::{CollectionConfig, SizeGroups};
+use crate::ids::FingerprintKind;
+use crate::parse::{ParseConfig, TokenKind};
+use crate::read::{Format, Inputs, ReadConfig, Selection};
+use crate::shingle::{ShingleConfig, Short};
+use crate::{Error, Result, pipeline};
 use clap::Args;
 use globset::Glob;
-use lookalike::budget::ByteSize;
-use lookalike::collection::{CollectionConfig, SizeGroups};
-use lookalike::ids::FingerprintKind;
-use lookalike::parse::{ParseConfig, TokenKind};
-use lookalike::read::{Format, Inputs, ReadConfig, Selection};
-use lookalike::shingle::{ShingleConfig, Short};
-use lookalike::{Error, Result, pipeline};
 
 /// Which files of a directory are read.
 #[derive(Debug, Args)]

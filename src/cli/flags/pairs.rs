@@ -1,14 +1,14 @@
 //! Flags that select which pairs are found, and how.
 
+use crate::collection::CollectionConfig;
+use crate::experiments::plan::{self, PlanConfig, Ratio, Subset, Target};
+use crate::ids::Threshold;
+use crate::join::{Join, JoinConfig, Pairs};
+use crate::measure::{Criterion, Measure};
+use crate::pipeline::{AppliedPlan, JoinParameters, Spill};
+use crate::sample::Sampling;
+use crate::{Error, Result};
 use clap::Args;
-use lookalike::collection::CollectionConfig;
-use lookalike::experiments::plan::{self, PlanConfig, Ratio, Subset, Target};
-use lookalike::ids::Threshold;
-use lookalike::join::{Join, JoinConfig, Pairs};
-use lookalike::measure::{Criterion, Measure};
-use lookalike::pipeline::{AppliedPlan, JoinParameters, Spill};
-use lookalike::sample::Sampling;
-use lookalike::{Error, Result};
 
 use super::values::{List, SamplingChoice, Share};
 

@@ -1,7 +1,7 @@
 //! Flags for memory, threads, disk space and output.
 
+use crate::budget::{ByteSize, Disk};
 use crate::cli::context::Resources;
-use lookalike::budget::{ByteSize, Disk};
 use std::path::PathBuf;
 
 use clap::Args;

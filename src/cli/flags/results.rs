@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use crate::Result;
+use crate::cluster::ResultFormat;
+use crate::pipeline::{self, Summary};
+use crate::progress::Context;
+use crate::workspace::Workspace;
 use clap::Args;
-use lookalike::Result;
-use lookalike::cluster::ResultFormat;
-use lookalike::pipeline::{self, Summary};
-use lookalike::progress::Context;
-use lookalike::workspace::Workspace;
 
 /// The format of the result files.
 #[derive(Debug, Args)]

@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use lookalike::experiments::plan::Ratio;
-use lookalike::ids::Threshold;
-use lookalike::sample::Sampling;
+use crate::experiments::plan::Ratio;
+use crate::ids::Threshold;
+use crate::sample::Sampling;
 
 /// A sampling, or a file with a plan.
 #[derive(Clone, Debug)]
