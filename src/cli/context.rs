@@ -50,7 +50,7 @@ impl Host for Process {
     fn progress(&self, quiet: bool) -> Box<dyn Progress + '_> {
         match self.0 {
             ProgressForm::Auto => Box::new(Terminal::new(quiet)),
-            ProgressForm::Json => Box::new(JsonLines::new(|line| super::tell(line))),
+            ProgressForm::Json => Box::new(JsonLines::new(super::tell)),
         }
     }
 }
