@@ -439,6 +439,45 @@ impl Error {
         }
     }
 
+    /// The file or directory that it is about; `None` if it is about none.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Error::Io { path, .. }
+            | Error::WrongFileType { path, .. }
+            | Error::NotOurs { path, .. }
+            | Error::Text { path, .. }
+            | Error::WrongKind { path, .. }
+            | Error::Version { path, .. }
+            | Error::WrongParameters { path, .. }
+            | Error::Truncated { path, .. }
+            | Error::TooLong { path, .. }
+            | Error::Corrupt { path, .. }
+            | Error::BadLine { path, .. }
+            | Error::BadComment { path, .. }
+            | Error::InputChanged { path, .. }
+            | Error::OutputChanged { path, .. }
+            | Error::Incompatible { path, .. }
+            | Error::OtherPlan { path, .. }
+            | Error::PlanFile { path, .. }
+            | Error::StageMissing { path, .. }
+            | Error::Locked { path, .. }
+            | Error::DiskSpace { path, .. }
+            | Error::Unreadable { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Where in the file it is, in bytes; `None` if that is not known.
+    #[must_use]
+    pub fn offset_bytes(&self) -> Option<u64> {
+        match self {
+            Error::Truncated { offset_bytes, .. } => Some(*offset_bytes),
+            Error::Corrupt { offset_bytes, .. } => *offset_bytes,
+            _ => None,
+        }
+    }
+
     /// What the user can do about it, in one line; `None` if nothing helps.
     #[must_use]
     pub fn help(&self) -> Option<String> {

@@ -45,8 +45,10 @@
 //! **[`report`]** and **[`inspect`]** present results: the ledger, report pages and graphs; and
 //! every file of an output directory, verified and shown as text.
 //!
+//! **[`cli`]** is the command line, for the program and for other hosts.
+//!
 //! # Guarantees
-//! The library never prints, exits, or reads the environment.
+//! The library never prints, exits, or reads the environment, except in [`cli`].
 //!
 //! It runs on Unix only, because it relies on POSIX to map files into memory, to lock and sync
 //! directories, and to wait for standard input.

@@ -1,5 +1,6 @@
 //! The commands, and the overview that `lookalike` prints without one.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -296,18 +297,19 @@ Examples:
 }
 
 impl Arguments {
-    /// The arguments of this process.
+    /// Reads arguments, of which the first is the name of the program.
     ///
     /// # Errors
     /// A message to print: an error in the arguments, or the text for `--help` or `--version`.
-    pub fn of_process() -> Result<Arguments, clap::Error> {
+    pub fn read(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
         let mut command = described();
-        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        let matches = command.try_get_matches_from_mut(arguments)?;
         Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 }
 
-/// The clap command, with the overview as its help.
+/// The commands and their flags, with the overview as help.
+#[must_use]
 pub fn described() -> clap::Command {
     let command = Arguments::command();
     let overview = overview(&command);

@@ -31,6 +31,7 @@ mod study;
 mod verify;
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -39,7 +40,10 @@ use crate::Error;
 use crate::store::json::pretty;
 
 use commands::{Arguments, Command};
-use context::{Host, Process};
+use context::Process;
+
+pub use commands::described;
+pub use context::Host;
 
 /// Exit status of a command that a signal stopped. The same command continues it.
 const INTERRUPTED: u8 = 130;
@@ -57,7 +61,7 @@ pub fn main() -> ExitCode {
             }
         };
     }
-    let arguments = match Arguments::of_process() {
+    let arguments = match Arguments::read(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(told) => return usage(&told),
     };
@@ -67,20 +71,7 @@ pub fn main() -> ExitCode {
         signal_hook::consts::SIGXFSZ,
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
     );
-    // The library turns a panic of a worker thread into an error. This catches panics of the main
-    // thread.
-    let done = catch_unwind(AssertUnwindSafe(|| {
-        command(arguments.command, &Process(arguments.progress))
-    }))
-    .unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
-        Err(Error::Panicked {
-            what: "main",
-            message: text.unwrap_or_else(|| "no message".into()),
-        })
-    });
-    match done {
+    match caught(arguments.command, &Process(arguments.progress)) {
         Ok(code) => code,
         Err(error) => {
             tell_error(&error);
@@ -91,6 +82,44 @@ pub fn main() -> ExitCode {
             }
         }
     }
+}
+
+/// Why a command did not come to its end.
+#[derive(Debug)]
+pub enum Failure {
+    /// The arguments are wrong, or ask for help: a message.
+    Usage(Box<clap::Error>),
+    /// The command failed.
+    Failed(Box<Error>),
+}
+
+/// Runs a command in this process, for a host. The arguments are those of the program, without its
+/// name.
+///
+/// # Errors
+/// The arguments are not those of a command, or the command failed or panicked.
+pub fn execute(
+    arguments: impl IntoIterator<Item = OsString>,
+    host: &dyn Host,
+) -> Result<(), Failure> {
+    let named = std::iter::once("lookalike".into()).chain(arguments);
+    let arguments = Arguments::read(named).map_err(|told| Failure::Usage(Box::new(told)))?;
+    let done = caught(arguments.command, host);
+    done.map(|_| ())
+        .map_err(|error| Failure::Failed(Box::new(error)))
+}
+
+/// Runs a command. The library turns a panic of a worker thread into an error, and this does so with
+/// one of this thread.
+fn caught(of: Command, host: &dyn Host) -> Result<ExitCode, Error> {
+    catch_unwind(AssertUnwindSafe(|| command(of, host))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+        Err(Error::Panicked {
+            what: "main",
+            message: text.unwrap_or_else(|| "no message".into()),
+        })
+    })
 }
 
 fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {

@@ -1,7 +1,9 @@
 //! The command: what it says, where it says it, and with which status it ends.
 
 use crate::common;
-use lookalike::progress::{Silent, Stop};
+use lookalike::Error;
+use lookalike::cli::{Failure, Host, execute};
+use lookalike::progress::{Progress, Silent, Stop};
 use lookalike::{sample, sort};
 
 use std::collections::BTreeSet;
@@ -507,6 +509,51 @@ fn progress_as_json_is_one_object_on_a_line() {
         let of_stage = line["event"] == "start" || line["event"] == "progress";
         assert!(!of_stage || line["done"].is_u64(), "{line}");
     }
+}
+
+/// A host that keeps what it is given.
+#[derive(Default)]
+struct Keeping {
+    said: std::sync::Mutex<String>,
+    stop: Stop,
+}
+
+impl Host for Keeping {
+    fn say(&self, text: &str) -> lookalike::Result<()> {
+        self.said.lock().unwrap().push_str(text);
+        Ok(())
+    }
+
+    fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    fn progress(&self, _: bool) -> Box<dyn Progress + '_> {
+        Box::new(Silent)
+    }
+}
+
+#[test]
+fn another_host_gets_what_the_program_prints() {
+    let directory = common::temporary();
+    let out = directory.path().to_str().unwrap();
+    let arguments = ["run", "sample-corpora/warc/a.warc.gz", "--json", "-o", out];
+    let host = Keeping::default();
+    execute(arguments.map(Into::into), &host).unwrap();
+    let said = host.said.lock().unwrap().clone();
+    assert_eq!(said, stdout(&done(lookalike(arguments))));
+
+    let stopped = Keeping::default();
+    stopped.stop.request();
+    let other = directory.path().join("other");
+    let arguments = ["run", "sample-corpora/warc", "-o", other.to_str().unwrap()];
+    let failure = execute(arguments.map(Into::into), &stopped).unwrap_err();
+    assert!(
+        matches!(&failure, Failure::Failed(error) if matches!(**error, Error::Interrupted { .. })),
+        "{failure:?}"
+    );
+    let failure = execute(["run".into(), "--no-such-flag".into()], &stopped).unwrap_err();
+    assert!(matches!(failure, Failure::Usage(_)), "{failure:?}");
 }
 
 #[test]

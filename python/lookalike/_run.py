@@ -1,0 +1,260 @@
+"""Runs over files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Union
+
+from . import _native
+
+Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
+Listener = Callable[
+    [str, "str | None", "str | None", "int | None", "int | None", "str | None"], object
+]
+
+# Set by the functions themselves.
+OWN_FLAGS = {"output", "json", "quiet", "progress", "help"}
+
+
+def run(
+    inputs: Paths,
+    out: str | os.PathLike[str],
+    *,
+    strict: bool = False,
+    allow_empty: bool = False,
+    skip_unreadable: bool = False,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    hidden: bool = False,
+    format: str | None = None,
+    text_field: str | None = None,
+    id_field: str | None = None,
+    url_field: str | None = None,
+    max_document: int | str = "64MiB",
+    max_ratio: int = 1000,
+    detect_charset: bool = True,
+    keep_text: bool = False,
+    tokens: str = "words",
+    shingle_size: int = 10,
+    short: str = "whole",
+    fingerprint: int | str = 64,
+    seed: int = 0,
+    size_groups: str = "500,1000,2000,3000,4000,5000,6000,7000,8000,9000",
+    segment_size: int | str = "64MiB",
+    threshold: float | str = 0.85,
+    score: str = "resemblance",
+    sampling: str = "full",
+    precision: float | None = None,
+    recall: float | None = None,
+    ratios: str = "1/2,1/4,1/8,1/16,1/32",
+    subset: str = "10%",
+    plan_seed: int = 0,
+    verified: bool = False,
+    candidates: float | None = None,
+    join: str = "auto",
+    pairs: str = "all",
+    max_postings: int | None = None,
+    spill: str = "auto",
+    fan_in: int | None = None,
+    method: str | None = None,
+    results: str = "tsv",
+    memory: int | str | None = None,
+    threads: int | None = None,
+    ignore_disk_space: bool = False,
+    scratch: str | os.PathLike[str] | None = None,
+    progress: Listener | None = None,
+) -> Run:
+    """Find near-duplicate pairs and clusters of documents in files.
+
+    The same call continues a run that was stopped. Ctrl-C stops at the next safe point, raises
+    KeyboardInterrupt, and leaves a directory that can be continued.
+
+    Parameters
+    ----------
+    inputs
+        Files, or directories with files.
+    out
+        The output directory. It is made, or continued if it is of the same run.
+    progress
+        Called as ``progress(event, stage, unit, done, total, text)`` in this thread, about ten times
+        a second. `event` is ``"start"``, ``"progress"`` or ``"end"`` of a stage, or ``"note"``.
+    **flags
+        The flags of ``lookalike run``; ``lookalike run --help`` describes them.
+
+    Returns
+    -------
+    Run
+        The finished directory.
+
+    Raises
+    ------
+    ValueError
+        A parameter is not allowed.
+    Error
+        The run failed; `path`, `offset` and `help` say where and what to do.
+
+    Examples
+    --------
+    >>> import lookalike, tempfile
+    >>> out = tempfile.mkdtemp()
+    >>> lookalike.run(["../sample-corpora/trec-web"], out).summary["ingest"]["documents"] > 0
+    True
+    """
+    given = dict(locals())
+    for name in ("inputs", "out", "progress"):
+        del given[name]
+    arguments = ["run", *_paths(inputs), "-o", os.fspath(out), "--json"]
+    _native.command([*arguments, *_flags("run", given)], progress)
+    return Run(out)
+
+
+def dedup(
+    inputs: Paths,
+    out: str | os.PathLike[str],
+    *,
+    strict: bool = False,
+    allow_empty: bool = False,
+    skip_unreadable: bool = False,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    hidden: bool = False,
+    format: str | None = None,
+    text_field: str | None = None,
+    id_field: str | None = None,
+    url_field: str | None = None,
+    max_document: int | str = "64MiB",
+    max_ratio: int = 1000,
+    detect_charset: bool = True,
+    keep_text: bool = False,
+    tokens: str = "words",
+    shingle_size: int = 10,
+    short: str = "whole",
+    fingerprint: int | str = 64,
+    seed: int = 0,
+    size_groups: str = "500,1000,2000,3000,4000,5000,6000,7000,8000,9000",
+    segment_size: int | str = "64MiB",
+    threshold: float | str = 0.85,
+    score: str = "resemblance",
+    removed: str | os.PathLike[str] | None = None,
+    work: str | os.PathLike[str] | None = None,
+    from_: str | os.PathLike[str] | None = None,
+    keep: Iterable[str] = (),
+    rule: str = "star",
+    empty: str = "keep",
+    rejects: str = "keep",
+    revisit: str | None = None,
+    annotate: bool = False,
+    ids_only: bool = False,
+    link: bool = False,
+    results: str = "tsv",
+    memory: int | str | None = None,
+    threads: int | None = None,
+    ignore_disk_space: bool = False,
+    scratch: str | os.PathLike[str] | None = None,
+    progress: Listener | None = None,
+) -> dict[str, Any]:
+    """Write files again without their near-duplicates.
+
+    Parameters
+    ----------
+    inputs
+        Files, or directories with files. None with `from_`.
+    out
+        The directory of the new files.
+    progress
+        As in `run`.
+    **flags
+        The flags of ``lookalike dedup``; ``lookalike dedup --help`` describes them.
+
+    Returns
+    -------
+    dict
+        The counts that ``lookalike dedup --json`` prints.
+
+    Raises
+    ------
+    ValueError
+        A parameter is not allowed.
+    Error
+        The command failed; `path`, `offset` and `help` say where and what to do.
+    """
+    given = dict(locals())
+    for name in ("inputs", "out", "progress"):
+        del given[name]
+    given["from"] = given.pop("from_")
+    arguments = ["dedup", *_paths(inputs), "-o", os.fspath(out), "--json"]
+    printed = _native.command([*arguments, *_flags("dedup", given)], progress)
+    counts: dict[str, Any] = json.loads(printed)
+    return counts
+
+
+class Run:
+    """The output directory of a finished run.
+
+    Parameters
+    ----------
+    directory
+        A directory that `run` or the command ``lookalike run`` has finished.
+
+    Raises
+    ------
+    Error
+        It is not the directory of a finished run.
+    """
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self.directory = Path(directory)
+        status = json.loads(_native.command(["status", os.fspath(directory), "--json"]))
+        self._status: dict[str, Any] = status
+
+    @classmethod
+    def open(cls, directory: str | os.PathLike[str]) -> Run:
+        """Open a finished directory."""
+        return cls(directory)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts, parameters and costs, as in ``summary.json``."""
+        with open(self.directory / "summary.json", encoding="utf-8") as file:
+            summary: dict[str, Any] = json.load(file)
+        return summary
+
+    def __repr__(self) -> str:
+        return f"lookalike.Run({os.fspath(self.directory)!r})"
+
+
+def _paths(inputs: Paths) -> list[str]:
+    """The inputs as a list of paths."""
+    if isinstance(inputs, (str, os.PathLike)):
+        return [os.fspath(inputs)]
+    return [os.fspath(path) for path in inputs]
+
+
+def _flags(command: str, given: dict[str, Any]) -> list[str]:
+    """The arguments for the values that differ from the defaults of a command."""
+    arguments: list[str] = []
+    for name, takes_value, several, defaults, _ in _native.flags(command):
+        if name in OWN_FLAGS:
+            continue
+        value = given[name.replace("-", "_")]
+        flag = f"--{name}"
+        if not takes_value:
+            arguments += [flag] if value else []
+        elif several:
+            texts = [value] if isinstance(value, str) else value
+            arguments += [f"{flag}={_text(text)}" for text in texts]
+        elif value is not None and [_text(value)] != defaults:
+            arguments.append(f"{flag}={_text(value)}")
+    return arguments
+
+
+def _text(value: object) -> str:
+    """A value as the command line has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    return str(value)

@@ -1,0 +1,266 @@
+//! The Python module `lookalike._native`: the commands of lookalike, run in the Python process.
+//!
+//! A command runs on a thread of its own without the interpreter's lock. The calling thread wakes
+//! up every 100 ms: it passes progress on, and asks Python whether Ctrl-C was pressed.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use clap::ArgAction;
+use lookalike::cli::{self, Failure, Host};
+use lookalike::progress::{Progress, Stop, Unit};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(
+    lookalike,
+    Error,
+    PyException,
+    "A failure. It has `path`, `offset` (bytes) and `help`, each a value or None."
+);
+
+/// How often the calling thread wakes up.
+const EVERY: Duration = Duration::from_millis(100);
+/// The most reports that wait for the calling thread. Of more, the oldest are dropped.
+const MOST_REPORTS: usize = 1024;
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a command tells while it runs.
+#[derive(Clone, Debug)]
+enum Report {
+    Start {
+        stage: &'static str,
+        unit: &'static str,
+        total: Option<u64>,
+    },
+    End(String),
+    Note(String),
+}
+
+/// What the calling thread and the thread of the command share.
+#[derive(Default)]
+struct Shared {
+    stop: Stop,
+    output: Mutex<String>,
+    reports: Mutex<VecDeque<Report>>,
+    /// Work done in the stage that runs.
+    done: Mutex<u64>,
+    ended: Mutex<bool>,
+    wake: Condvar,
+}
+
+impl Shared {
+    fn report(&self, report: Report) {
+        let mut reports = locked(&self.reports);
+        if reports.len() == MOST_REPORTS {
+            reports.pop_front();
+        }
+        reports.push_back(report);
+    }
+}
+
+impl Host for Shared {
+    fn say(&self, text: &str) -> lookalike::Result<()> {
+        locked(&self.output).push_str(text);
+        Ok(())
+    }
+
+    fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    fn progress(&self, _quiet: bool) -> Box<dyn Progress + '_> {
+        Box::new(Reports(self))
+    }
+}
+
+struct Reports<'s>(&'s Shared);
+
+impl Progress for Reports<'_> {
+    fn start(&self, stage: &'static str, unit: Unit, total: Option<u64>) {
+        let unit = match unit {
+            Unit::Bytes => "bytes",
+            Unit::Count(what) => what,
+        };
+        *locked(&self.0.done) = 0;
+        self.0.report(Report::Start { stage, unit, total });
+    }
+
+    fn at(&self, done: u64) {
+        *locked(&self.0.done) = done;
+    }
+
+    fn end(&self, line: &str) {
+        self.0.report(Report::End(line.into()));
+    }
+
+    fn note(&self, line: &str) {
+        self.0.report(Report::Note(line.into()));
+    }
+}
+
+/// Sets `ended` and wakes the calling thread, also when the thread panics.
+struct Ending(Arc<Shared>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        *locked(&self.0.ended) = true;
+        self.0.wake.notify_all();
+    }
+}
+
+/// Passes reports to a Python callable, as `(event, stage, unit, done, total, text)`.
+struct Listener<'p> {
+    callable: Option<Bound<'p, PyAny>>,
+    stage: Option<(&'static str, &'static str, Option<u64>)>,
+    told: u64,
+}
+
+impl Listener<'_> {
+    fn tell(&mut self, shared: &Shared) -> PyResult<()> {
+        let Some(callable) = &self.callable else {
+            return Ok(());
+        };
+        let reports: Vec<Report> = locked(&shared.reports).drain(..).collect();
+        for report in reports {
+            match report {
+                Report::Start { stage, unit, total } => {
+                    self.stage = Some((stage, unit, total));
+                    self.told = 0;
+                    callable.call1(("start", stage, unit, 0, total, None::<&str>))?;
+                }
+                Report::End(text) => {
+                    let stage = self.stage.take();
+                    let (name, unit, total) = stage
+                        .map_or((None, None, None), |(name, unit, total)| {
+                            (Some(name), Some(unit), total)
+                        });
+                    callable.call1(("end", name, unit, total, total, Some(text)))?;
+                }
+                Report::Note(text) => {
+                    let none = None::<&str>;
+                    callable.call1(("note", none, none, none, none, Some(text)))?;
+                }
+            }
+        }
+        let done = *locked(&shared.done);
+        if let (Some((stage, unit, total)), true) = (self.stage, done > self.told) {
+            self.told = done;
+            callable.call1(("progress", stage, unit, done, total, None::<&str>))?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs a command. Returns what it would print.
+#[pyfunction]
+#[pyo3(signature = (arguments, progress=None))]
+fn command(
+    py: Python<'_>,
+    arguments: Vec<OsString>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let shared = Arc::new(Shared::default());
+    let ending = Ending(Arc::clone(&shared));
+    let thread = std::thread::Builder::new().spawn(move || {
+        let shared = &ending.0;
+        cli::execute(arguments, &**shared)
+    })?;
+    let mut listener = Listener {
+        callable: progress,
+        stage: None,
+        told: 0,
+    };
+    let mut raised = None;
+    loop {
+        let ended = py.detach(|| {
+            let ended = locked(&shared.ended);
+            let waited = shared
+                .wake
+                .wait_timeout_while(ended, EVERY, |ended| !*ended);
+            *waited.unwrap_or_else(PoisonError::into_inner).0
+        });
+        if raised.is_none() {
+            let asked = py.check_signals().and_then(|()| listener.tell(&shared));
+            raised = asked.inspect_err(|_| shared.stop.request()).err();
+        }
+        if ended {
+            break;
+        }
+    }
+    let done = py.detach(|| thread.join());
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
+    match done {
+        Ok(Ok(())) => Ok(std::mem::take(&mut *locked(&shared.output))),
+        Ok(Err(Failure::Usage(told))) => Err(PyValueError::new_err(told.render().to_string())),
+        Ok(Err(Failure::Failed(error))) => Err(raise(py, &error)),
+        Err(_) => Err(Error::new_err("the thread of the command panicked")),
+    }
+}
+
+/// An error of the library as a Python exception.
+fn raise(py: Python<'_>, error: &lookalike::Error) -> PyErr {
+    use lookalike::Error::{BadParameter, Interrupted};
+    let text = error.to_string();
+    let raised = match error {
+        Interrupted { .. } => PyKeyboardInterrupt::new_err(text),
+        BadParameter { .. } => PyValueError::new_err(text),
+        _ => Error::new_err(text),
+    };
+    let value = raised.value(py);
+    let path = error.path().map(|path| path.to_path_buf());
+    let set = value
+        .setattr("path", path)
+        .and_then(|()| value.setattr("offset", error.offset_bytes()))
+        .and_then(|()| value.setattr("help", error.help()));
+    set.err().unwrap_or(raised)
+}
+
+/// The flags of a command: name, whether it takes a value, whether it can be repeated, its default
+/// values, and its first line of help.
+type Flag = (String, bool, bool, Vec<String>, String);
+
+/// The flags of a command, without those that every command has.
+#[pyfunction]
+fn flags(name: &str) -> PyResult<Vec<Flag>> {
+    let mut commands = cli::described();
+    commands.build();
+    let command = commands
+        .find_subcommand(name)
+        .ok_or_else(|| PyValueError::new_err(format!("there is no command {name}")))?;
+    let flags = command.get_arguments().filter_map(|argument| {
+        let long = argument.get_long()?;
+        let several = matches!(argument.get_action(), ArgAction::Append);
+        let defaults = argument.get_default_values().iter();
+        Some((
+            long.to_string(),
+            argument.get_action().takes_values(),
+            several,
+            defaults
+                .map(|value| value.to_string_lossy().into_owned())
+                .collect(),
+            argument
+                .get_help()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+        ))
+    });
+    Ok(flags.collect())
+}
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("Error", module.py().get_type::<Error>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
+    module.add_function(wrap_pyfunction!(flags, module)?)?;
+    Ok(())
+}

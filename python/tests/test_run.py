@@ -1,0 +1,123 @@
+"""The commands from Python: the same flags, the same bytes, the same errors."""
+
+import inspect
+import os
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+import lookalike
+from lookalike import _native
+from lookalike._run import OWN_FLAGS
+
+SAMPLES = Path(__file__).parents[2] / "sample-corpora"
+FILES = ["pairs.tsv", "clusters.jsonl", "exact-duplicates.tsv", "documents.tsv"]
+
+
+@pytest.mark.parametrize("name", ["run", "dedup"])
+def test_every_flag_is_a_keyword_with_the_same_default(name):
+    keywords = {
+        parameter.name.rstrip("_"): parameter.default
+        for parameter in inspect.signature(getattr(lookalike, name)).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.name != "progress"
+    }
+    flags = [flag for flag in _native.flags(name) if flag[0] not in OWN_FLAGS]
+    assert list(keywords) == [flag[0].replace("-", "_") for flag in flags]
+    for long, takes_value, several, defaults, _ in flags:
+        default = keywords[long.replace("-", "_")]
+        if not takes_value:
+            assert default is False
+        elif several:
+            assert default == ()
+        elif isinstance(default, bool):
+            assert [str(default).lower()] == defaults
+        else:
+            assert ([] if default is None else [str(default)]) == defaults, long
+
+
+def test_the_results_are_those_of_any_number_of_threads(tmp_path):
+    runs = [
+        lookalike.run(SAMPLES / "trec-web", tmp_path / str(threads), threads=threads)
+        for threads in (1, 3)
+    ]
+    for name in FILES:
+        one, other = ((run.directory / name).read_bytes() for run in runs)
+        assert one == other and one
+    summary = runs[0].summary
+    assert summary["join"]["pairs"] == len(
+        [
+            line
+            for line in (runs[0].directory / "pairs.tsv").read_text().splitlines()
+            if not line.startswith(("#", "docno_a"))
+        ]
+    )
+    assert lookalike.Run.open(tmp_path / "1").summary == summary
+
+
+def test_parameters_arrive(tmp_path):
+    run = lookalike.run(
+        [SAMPLES / "trec-web"], tmp_path / "out", threshold=0.5, shingle_size=4, pairs="none"
+    )
+    text = (run.directory / "manifest.json").read_text()
+    assert run.summary["join"]["pairs"] > 0
+    assert '"shingle_size": 4' in text or '"size": 4' in text
+
+
+def test_documents_are_removed(tmp_path):
+    counts = lookalike.dedup(SAMPLES / "jsonl", tmp_path / "kept", removed=tmp_path / "removed")
+    assert counts["documents"] > 0
+    assert any((tmp_path / "kept").iterdir())
+
+
+def test_errors_say_where_and_what_to_do(tmp_path):
+    with pytest.raises(lookalike.Error) as told:
+        lookalike.run(tmp_path / "missing", tmp_path / "out")
+    assert told.value.path == tmp_path / "missing"
+    assert told.value.help
+    with pytest.raises(ValueError, match="threshold"):
+        lookalike.run(SAMPLES / "trec-web", tmp_path / "out", threshold=3)
+    with pytest.raises(lookalike.Error):
+        lookalike.Run.open(tmp_path)
+
+
+def test_progress_is_told_and_may_raise(tmp_path):
+    events = []
+    lookalike.run(SAMPLES / "trec-web", tmp_path / "out", progress=lambda *told: events.append(told))
+    ended = [stage for event, stage, *_ in events if event == "end"]
+    assert ended == ["ingest", "catalogue", "sample", "merge", "join", "cluster"]
+
+    class Own(Exception):
+        pass
+
+    def refuse(*_):
+        raise Own
+
+    with pytest.raises(Own):
+        lookalike.run(SAMPLES / "trec-web", tmp_path / "other", progress=refuse)
+
+
+def test_ctrl_c_stops_and_the_same_call_continues(tmp_path):
+    lines = tmp_path / "in.jsonl"
+    with open(lines, "w") as file:
+        for n in range(60_000):
+            words = " ".join(str((n * 7919 + at * at) % 10_007) for at in range(120))
+            file.write(f'{{"id": "{n}", "text": "{words}"}}\n')
+    out = tmp_path / "out"
+
+    def interrupt(event, *_):
+        if event == "start":
+            threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    with pytest.raises(KeyboardInterrupt):
+        lookalike.run(lines, out, threads=1, progress=interrupt)
+    continued = lookalike.run(lines, out, threads=1)
+    whole = lookalike.run(lines, tmp_path / "whole", threads=1)
+    for name in FILES:
+        assert (continued.directory / name).read_bytes() == (whole.directory / name).read_bytes()
+
+
+def test_the_types_are_sound():
+    subprocess.run(["mypy", "--strict", Path(__file__).parents[1] / "lookalike"], check=True)
