@@ -322,9 +322,9 @@ mod tests {
                         }
                     },
                 );
-                let told =
+                let is_first =
                     matches!(&result, Err(Error::NoInput { paths }) if *paths == [Path::new(at)]);
-                assert!(told, "{at}: {result:?}");
+                assert!(is_first, "{at}: {result:?}");
                 assert!(handed_out.into_inner() < 100, "{at}");
             }
             let result = in_order(

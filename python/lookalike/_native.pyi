@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
+from pathlib import Path
 
 __version__: str
 
 class Error(Exception):
     """A failure."""
 
-    path: str | None
+    path: Path | None
     offset: int | None
     help: str | None
 

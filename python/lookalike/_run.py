@@ -192,34 +192,33 @@ def dedup(
 
 
 class Run:
-    """The output directory of a finished run.
+    """The output directory of a run.
 
     Parameters
     ----------
     directory
-        A directory that `run` or the command ``lookalike run`` has finished.
+        A directory that `run` or the command ``lookalike run`` has begun or finished.
 
     Raises
     ------
     Error
-        It is not the directory of a finished run.
+        It is not the output directory of a run.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.directory = Path(directory)
-        status = json.loads(_native.command(["status", os.fspath(directory), "--json"]))
-        self._status: dict[str, Any] = status
+        _ = self.summary
 
     @classmethod
     def open(cls, directory: str | os.PathLike[str]) -> Run:
-        """Open a finished directory."""
+        """Open a directory."""
         return cls(directory)
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Counts, parameters and costs, as in ``summary.json``."""
-        with open(self.directory / "summary.json", encoding="utf-8") as file:
-            summary: dict[str, Any] = json.load(file)
+        """Parameters, counts and costs of the committed stages, as in ``summary.json``."""
+        printed = _native.command(["status", os.fspath(self.directory), "--json"])
+        summary: dict[str, Any] = json.loads(printed)
         return summary
 
     def __repr__(self) -> str:

@@ -31,7 +31,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a command tells while it runs.
+/// A progress report of a command.
 #[derive(Clone, Debug)]
 enum Report {
     Start {
@@ -119,11 +119,11 @@ impl Drop for Ending {
 struct Listener<'p> {
     callable: Option<Bound<'p, PyAny>>,
     stage: Option<(&'static str, &'static str, Option<u64>)>,
-    told: u64,
+    reported: u64,
 }
 
 impl Listener<'_> {
-    fn tell(&mut self, shared: &Shared) -> PyResult<()> {
+    fn pass(&mut self, shared: &Shared) -> PyResult<()> {
         let Some(callable) = &self.callable else {
             return Ok(());
         };
@@ -132,7 +132,7 @@ impl Listener<'_> {
             match report {
                 Report::Start { stage, unit, total } => {
                     self.stage = Some((stage, unit, total));
-                    self.told = 0;
+                    self.reported = 0;
                     callable.call1(("start", stage, unit, 0, total, None::<&str>))?;
                 }
                 Report::End(text) => {
@@ -150,8 +150,8 @@ impl Listener<'_> {
             }
         }
         let done = *locked(&shared.done);
-        if let (Some((stage, unit, total)), true) = (self.stage, done > self.told) {
-            self.told = done;
+        if let (Some((stage, unit, total)), true) = (self.stage, done > self.reported) {
+            self.reported = done;
             callable.call1(("progress", stage, unit, done, total, None::<&str>))?;
         }
         Ok(())
@@ -175,7 +175,7 @@ fn command(
     let mut listener = Listener {
         callable: progress,
         stage: None,
-        told: 0,
+        reported: 0,
     };
     let mut raised = None;
     loop {
@@ -187,8 +187,8 @@ fn command(
             *waited.unwrap_or_else(PoisonError::into_inner).0
         });
         if raised.is_none() {
-            let asked = py.check_signals().and_then(|()| listener.tell(&shared));
-            raised = asked.inspect_err(|_| shared.stop.request()).err();
+            let checked = py.check_signals().and_then(|()| listener.pass(&shared));
+            raised = checked.inspect_err(|_| shared.stop.request()).err();
         }
         if ended {
             break;
@@ -200,7 +200,9 @@ fn command(
     }
     match done {
         Ok(Ok(())) => Ok(std::mem::take(&mut *locked(&shared.output))),
-        Ok(Err(Failure::Usage(told))) => Err(PyValueError::new_err(told.render().to_string())),
+        Ok(Err(Failure::Usage(message))) => {
+            Err(PyValueError::new_err(message.render().to_string()))
+        }
         Ok(Err(Failure::Failed(error))) => Err(raise(py, &error)),
         Err(_) => Err(Error::new_err("the thread of the command panicked")),
     }

@@ -26,7 +26,7 @@ pub struct Resources {
 pub trait Host: Sync {
     /// Takes a result that goes to no file.
     fn say(&self, text: &str) -> Result<()>;
-    /// The request to stop. It is asked for once, before the command begins.
+    /// The request to stop. A command calls this once, before it begins.
     fn stop(&self) -> Stop;
     /// The receiver of progress reports; with `quiet`, none of them is shown.
     fn progress(&self, quiet: bool) -> Box<dyn Progress + '_>;

@@ -143,23 +143,23 @@ mod tests {
         progress.end("ingest: done");
         progress.end("again");
         let lines = lines.into_inner().unwrap();
-        let told: Vec<serde_json::Value> = lines
+        let parsed: Vec<serde_json::Value> = lines
             .iter()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         let events = ["start", "progress", "note", "end", "end"];
         assert!(
-            told.iter().map(|line| &line["event"]).eq(events),
-            "{told:?}"
+            parsed.iter().map(|line| &line["event"]).eq(events),
+            "{parsed:?}"
         );
-        assert_eq!(told[0]["total"], 10);
-        assert_eq!(told[1]["done"], 5);
+        assert_eq!(parsed[0]["total"], 10);
+        assert_eq!(parsed[1]["done"], 5);
         assert_eq!(
-            (&told[2]["done"], &told[2]["text"]),
+            (&parsed[2]["done"], &parsed[2]["text"]),
             (&6.into(), &"a\u{85}b\n".into())
         );
-        assert_eq!(told[3]["stage"], "ingest");
-        assert!(told[4].get("stage").is_none());
+        assert_eq!(parsed[3]["stage"], "ingest");
+        assert!(parsed[4].get("stage").is_none());
         assert!(
             lines
                 .iter()

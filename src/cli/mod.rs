@@ -103,7 +103,7 @@ pub fn execute(
     host: &dyn Host,
 ) -> Result<(), Failure> {
     let named = std::iter::once("lookalike".into()).chain(arguments);
-    let arguments = Arguments::read(named).map_err(|told| Failure::Usage(Box::new(told)))?;
+    let arguments = Arguments::read(named).map_err(|message| Failure::Usage(Box::new(message)))?;
     let done = caught(arguments.command, host);
     done.map(|_| ())
         .map_err(|error| Failure::Failed(Box::new(error)))

@@ -8,9 +8,9 @@ use crate::{Error, Result, limits};
 
 /// Docnos by document number. Several threads can look them up.
 ///
-/// A look-up in a mapped file brings sixteen pages of it into memory. If docnos are looked up from
-/// everywhere in a large file, that takes more memory and more time than to read each of them:
-/// with 100 million documents, the cluster stage took 760 CPU seconds and 2.5 GiB.
+/// A small file is mapped. A look-up in a mapped file brings sixteen pages of it into memory, so
+/// random look-ups in a large file take less time and memory if each docno is read by itself
+/// (figures in ARCHITECTURE.md).
 #[derive(Debug)]
 pub struct Names {
     names: Bytes,
@@ -38,7 +38,7 @@ impl Bytes {
         PartFile::open(path, kind, Some(parameters), Some(info)).map(Bytes::Read)
     }
 
-    /// So many bytes from a place on; `None` if the payload ends before.
+    /// `length` bytes from `at` on; `None` if the payload ends before.
     fn get(&self, at: u64, length: u64) -> Result<Option<Cow<'_, [u8]>>> {
         let Some(end) = at.checked_add(length) else {
             return Ok(None);

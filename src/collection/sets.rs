@@ -191,8 +191,8 @@ pub(crate) fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize
 
 /// Documents between two stored offsets.
 const STRIDE: usize = 64;
-/// The kernel is asked how much is mapped after so many bytes were looked at, or more.
-const LEAST_ASKED: u64 = 1 << 20;
+/// The least number of bytes looked at between two readings of the kernel's count.
+const LEAST_READ: u64 = 1 << 20;
 
 /// The sets of a collection, mapped into memory for look-ups by document.
 ///
@@ -218,8 +218,8 @@ pub struct MappedSets {
     parameters: u128,
     /// Bytes of the blocks that were looked at since pages were last given back.
     resident: AtomicU64,
-    /// What `resident` was when the kernel was last asked.
-    asked: AtomicU64,
+    /// `resident` at the last reading of the kernel's count.
+    at_last_reading: AtomicU64,
     /// Bytes of other files that were mapped when these were opened.
     others: u64,
     most_resident: u64,
@@ -336,7 +336,7 @@ impl MappedSets {
             key_bytes: K::BYTES,
             parameters,
             resident: AtomicU64::new(0),
-            asked: AtomicU64::new(0),
+            at_last_reading: AtomicU64::new(0),
             others: process::mapped_bytes(),
             most_resident,
         })
@@ -354,15 +354,15 @@ impl MappedSets {
         }
     }
 
-    /// Whether more pages are in memory than should be. A kernel may map much more than was looked
-    /// at (Linux 6.18 maps up to 2 MiB), so it is asked now and then.
+    /// Whether more pages are in memory than the limit allows. A kernel may map much more than a
+    /// thread looks at (Linux 6.18 maps up to 2 MiB), so the kernel's count is read now and then.
     fn too_many(&self) -> bool {
         let resident = self.resident.load(Ordering::Relaxed);
-        let asked = self.asked.load(Ordering::Relaxed);
-        if resident.saturating_sub(asked) < LEAST_ASKED.max(self.most_resident / 64) {
+        let before = self.at_last_reading.load(Ordering::Relaxed);
+        if resident.saturating_sub(before) < LEAST_READ.max(self.most_resident / 64) {
             return resident >= self.most_resident;
         }
-        self.asked.store(resident, Ordering::Relaxed);
+        self.at_last_reading.store(resident, Ordering::Relaxed);
         let mapped = process::mapped_bytes().saturating_sub(self.others);
         if mapped >= self.most_resident {
             self.resident
@@ -378,7 +378,7 @@ impl MappedSets {
             return;
         }
         self.resident.store(0, Ordering::Relaxed);
-        self.asked.store(0, Ordering::Relaxed);
+        self.at_last_reading.store(0, Ordering::Relaxed);
         for segment in &self.segments {
             segment.map.give_back();
             for word in &segment.checked {
@@ -487,11 +487,11 @@ fn check_block(path: &Path, block: usize, stated: u64, bytes: &[u8]) -> Result<(
     })
 }
 
-/// Reads sets of rising documents, and the blocks that they are in, once.
+/// Reads the sets of rising document numbers. It reads each block once.
 #[derive(Debug)]
 pub struct SetsInOrder<'s> {
     sets: &'s MappedSets,
-    /// The file of the segment that begins with this document.
+    /// The first document of the open segment, and the file of the segment.
     file: Option<(u32, PartFile)>,
     /// The block that `bytes` holds.
     block: Option<usize>,
@@ -584,7 +584,7 @@ pub(super) fn sets_of(directory: &Path, sizes: &[usize], most_resident: u64) -> 
         key_bytes: 8,
         parameters: 5,
         resident: AtomicU64::new(0),
-        asked: AtomicU64::new(0),
+        at_last_reading: AtomicU64::new(0),
         others: process::mapped_bytes(),
         most_resident,
     }
@@ -624,6 +624,34 @@ mod tests {
         file.write_all_at(&[9], HEADER_BYTES as u64 + 2 * SET_BLOCK_BYTES as u64)
             .unwrap();
         sets.look().get(2).unwrap_err();
+    }
+
+    /// The program's own pages count as mapped here, so the kernel's count is above the limit though
+    /// the blocks looked at are below it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn pages_are_given_back_when_the_kernel_counts_more_than_was_looked_at() {
+        let directory = tempfile::tempdir().unwrap();
+        let block = SET_BLOCK_BYTES / 8;
+        let mut sets = sets_of(directory.path(), &[block; 40], 2 << 20);
+        let checked = |sets: &MappedSets| {
+            let words = sets.segments[0].checked.iter();
+            words
+                .map(|word| word.load(Ordering::Relaxed).count_ones())
+                .sum::<u32>()
+        };
+        let look = |sets: &MappedSets| {
+            for document in 0..20 {
+                sets.look().get(document).unwrap();
+            }
+            checked(sets)
+        };
+        assert!(process::mapped_bytes() > 2 << 20);
+        assert_eq!(look(&sets), 20);
+        let directory = tempfile::tempdir().unwrap();
+        sets = sets_of(directory.path(), &[block; 40], 2 << 20);
+        sets.others = 0;
+        assert!(look(&sets) < 20);
     }
 
     #[test]

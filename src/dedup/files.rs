@@ -123,7 +123,7 @@ impl Shared {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until so many bytes are left, and takes them. More than there is means everything. A
+    /// Waits until this number of bytes is left, and takes them. More than there is means everything. A
     /// thread that holds some must not take more: two of them would wait for each other.
     pub fn take(&self, bytes: u64) -> Taken<'_> {
         let bytes = bytes.min(self.most);
@@ -153,22 +153,9 @@ impl Drop for Taken<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::FileIdentity;
 
     fn of_sizes(sizes: &[u64]) -> Vec<InputFile> {
-        let input = |size: &u64| InputFile {
-            path: "x".into(),
-            real: None,
-            docno: "x".into(),
-            odd_path: false,
-            identity: Some(FileIdentity {
-                size: *size,
-                modified_ns: 0,
-                digest: String::new(),
-            }),
-            problem: None,
-        };
-        sizes.iter().map(input).collect()
+        sizes.iter().map(|&size| InputFile::of_size(size)).collect()
     }
 
     #[test]

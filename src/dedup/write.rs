@@ -61,7 +61,7 @@ pub(super) struct Written {
     pub companions: AtomicU64,
 }
 
-/// Memory of a thread that copies a file of this compression to so many outputs.
+/// Memory of a thread that copies a file of this compression to this number of outputs.
 pub(super) fn memory_of(codec: Codec, outputs: u64) -> u64 {
     COPY_BYTES + outputs * Encoder::<io::Sink>::memory(codec)
 }

@@ -213,8 +213,8 @@ impl Merged<'_> {
 const WINDOW: usize = 64 << 10;
 /// Number of pairs that a thread packs at a time.
 const PIECE: usize = 4 * BLOCK_RECORDS;
-/// Memory of a thread that packs: a piece as records and packed, twice more while it waits for its
-/// turn, and a compressor.
+/// Memory of a thread that packs: three pieces (one being packed, two in the channels), each as
+/// records or packed, and a compressor.
 const PACKER_BYTES: u64 = 2 << 20;
 /// The least number of bytes of the sets to keep in memory.
 const LEAST_MAPPED: u64 = 1 << 20;

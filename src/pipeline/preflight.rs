@@ -682,7 +682,6 @@ fn useless(reject: &Reject) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::FileIdentity;
 
     const SMALL: Volume = Volume {
         documents: 5_496,
@@ -777,19 +776,7 @@ mod tests {
     }
 
     fn inputs(sizes: &[u64]) -> Vec<InputFile> {
-        let file = |size: &u64| InputFile {
-            path: "x".into(),
-            real: None,
-            docno: "x".into(),
-            odd_path: false,
-            identity: Some(FileIdentity {
-                size: *size,
-                modified_ns: 0,
-                digest: String::new(),
-            }),
-            problem: None,
-        };
-        sizes.iter().map(file).collect()
+        sizes.iter().map(|&size| InputFile::of_size(size)).collect()
     }
 
     #[test]

@@ -35,6 +35,25 @@ pub struct InputFile {
     pub problem: Option<(Reason, String)>,
 }
 
+#[cfg(test)]
+impl InputFile {
+    /// A file of this size that does not exist.
+    pub(crate) fn of_size(size: u64) -> InputFile {
+        InputFile {
+            path: "x".into(),
+            real: None,
+            docno: "x".into(),
+            odd_path: false,
+            identity: Some(FileIdentity {
+                size,
+                modified_ns: 0,
+                digest: String::new(),
+            }),
+            problem: None,
+        }
+    }
+}
+
 impl InputFile {
     /// The line of this file in the list of inputs.
     #[must_use]

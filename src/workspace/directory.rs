@@ -428,7 +428,7 @@ const LARGE_MANIFEST: u64 = 1 << 20;
 /// Bytes of parts for each byte of a large manifest.
 const PARTS_OF_MANIFEST: u64 = 64;
 
-/// Whether a manifest of this size is to be written for so many bytes of new parts.
+/// Whether a manifest of this size is to be written for this number of bytes of new parts.
 fn is_due(manifest: u64, new: u64) -> bool {
     manifest < LARGE_MANIFEST || new >= manifest.saturating_mul(PARTS_OF_MANIFEST)
 }

@@ -25,7 +25,7 @@ const PIECE: usize = 256 << 10;
 /// wait for their turn.
 pub(super) const THREAD_BYTES: u64 = 3 * ((BLOCK * size_of::<Pair>() + PIECE) as u64);
 
-/// Writes the pair list. So many `threads` make the lines.
+/// Writes the pair list. `threads` is the number of threads that make lines.
 pub(super) fn write_pairs(
     workspace: &Workspace,
     config: &JoinConfig,

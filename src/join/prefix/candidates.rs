@@ -38,13 +38,13 @@ const LEAST_MET: usize = 4;
 /// number of documents or more. So the pages of a template become one cluster before all their
 /// pairs become candidates.
 const LONG: usize = 16;
-/// Then it verifies other pairs of the list at once, too: as many as the list has documents, and
-/// this many more for each pair that reaches the threshold. A collection has no more such pairs
-/// than documents, so this bounds the pairs that are verified more than once.
+/// The number of further pairs of the list that a worker verifies at once for each pair that unites
+/// two clusters. It begins with the number of documents in the list. Fewer pairs than documents can
+/// unite clusters, so this bounds the pairs that are verified twice.
 const CREDIT: usize = 16;
-/// Documents in the long lists that a worker keeps until it has paired shorter ones. Documents that
-/// share a rare fingerprint reach the threshold more often, and once they are in one cluster, most
-/// pairs of a list of thousands are.
+/// The most documents in the long lists that a worker keeps in order to pair shorter lists first.
+/// Documents that share a rare fingerprint reach the threshold more often. Once they are in one
+/// cluster, most pairs of a list of thousands of documents need no work.
 const MOST_DEFERRED: usize = 256 << 10;
 
 /// Bytes that the longest list needs in a thread: packed, decoded, filtered, and while it is

@@ -34,8 +34,9 @@
 //!    documents that have it in their prefix, if their sizes and the fingerprints that they can
 //!    share with any document allow the threshold. The run machinery sorts the candidates and
 //!    removes repetitions.
-//! 4. *Verify* ([`verify`]): intersect the two sets in the mapped store. The candidates are in the
-//!    order of the files. An intersection ends as soon as the threshold is out of reach.
+//! 4. *Verify* ([`verify`]): read the sets of as many candidates as fit in memory, in the order of
+//!    the files, and intersect the two sets of each candidate. An intersection ends as soon as the
+//!    threshold is out of reach.
 //!
 //! # Invariants
 //! - No pair at or above the threshold is missed: the order of fingerprints is fixed before the

@@ -12,7 +12,7 @@ use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
 use crate::measure::Measure;
 use crate::merge::LoserTree;
-use crate::progress::Unit;
+use crate::progress::{Stop, Unit};
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunFile, RunWriter};
 use crate::store::{HEADER_BYTES, Kind, Tagged, disk, sort_tagged};
@@ -66,7 +66,7 @@ impl<'a> Verifier<'a> {
         self.shared_of::<K>([sets.get(a)?, sets.get(b)?], a, b, least)
     }
 
-    /// The same, of these sets.
+    /// The shared count of these two sets, if it is `least` or more.
     fn shared_of<K: Key>(
         &self,
         [set_a, set_b]: [&[u8]; 2],
@@ -221,8 +221,7 @@ impl Verifying<'_, '_> {
         })
     }
 
-    /// Reads the distinct candidates. Threads verify pieces of them, and what they find is written
-    /// in order.
+    /// Verifies all distinct candidates and writes the pairs in order.
     fn all<K: Key>(&mut self, candidates: &[RunEntry]) -> Result<()> {
         let place = self.place();
         let from = match place.done {
@@ -240,7 +239,7 @@ impl Verifying<'_, '_> {
             next: None,
             read: 0,
         };
-        distinct.advance()?;
+        distinct.advance(self.join.context.stop)?;
         let documents = self.join.sampled.documents();
         let mut wanted = Wanted::new(documents, self.loaded / 8 * 7);
         loop {
@@ -258,7 +257,7 @@ impl Verifying<'_, '_> {
         joining.and_then(|j| j.prefix.clone()).unwrap_or_default()
     }
 
-    /// Takes as many candidates as there is room for their sets, and verifies them. Returns the last
+    /// Takes candidates until there is no room for more sets, and verifies them. Returns the last
     /// one.
     fn step<K: Key>(
         &mut self,
@@ -274,9 +273,6 @@ impl Verifying<'_, '_> {
         let mut candidates = Vec::new();
         let (mut last, mut taken) = (0, 0);
         while let Some(key) = distinct.next {
-            if distinct.read.is_multiple_of(1 << 16) {
-                context.stop.check(STAGE)?;
-            }
             let (a, b) = Pair::of_key(key);
             self.known(a.max(b), directory)?;
             if clusters.is_none_or(|clusters| clusters.find(a) != clusters.find(b)) {
@@ -287,7 +283,7 @@ impl Verifying<'_, '_> {
             }
             last = key;
             taken += 1;
-            distinct.advance()?;
+            distinct.advance(context.stop)?;
         }
         let threads = context.budget.threads;
         let loaded = wanted.load(&verifier.sets, threads, context.stop)?;
@@ -384,9 +380,12 @@ struct Distinct<'r> {
 }
 
 impl Distinct<'_> {
-    fn advance(&mut self) -> Result<()> {
+    fn advance(&mut self, stop: &Stop) -> Result<()> {
         while let Some(record) = self.tree.next()? {
             self.read += 1;
+            if self.read.is_multiple_of(1 << 16) {
+                stop.check(STAGE)?;
+            }
             if self.next != Some(record.key) {
                 self.next = Some(record.key);
                 return Ok(());

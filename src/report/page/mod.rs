@@ -30,9 +30,10 @@
 //!
 //! # Cost
 //! Memory: 12 bytes per document, a part that grows with the number of clusters and pairs shown,
-//! one record of at most `--max-document` (one for each thread, as many as fit), and for each pair
-//! shown its two texts, of which at most [`WORDS_COMPARED`] words are kept. Time: the pairs twice, the documents once, and the input
-//! files up to the last record shown.
+//! for each thread that reads texts one record of at most `--max-document` (memory limits the
+//! number of threads), and for each pair shown its two texts, of which at most [`WORDS_COMPARED`]
+//! words are kept. Time: the pairs twice, the documents once, and the input files up to the last
+//! record shown.
 //!
 //! # What is not guaranteed
 //! Texts are not compared beyond their first [`WORDS_COMPARED`] words. The marked differences need
