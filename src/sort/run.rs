@@ -311,6 +311,11 @@ impl<K: Key> RunFile<K> {
         self.part.footer.records
     }
 
+    /// The first key of each block, in order.
+    pub fn first_keys(&self) -> impl Iterator<Item = K> {
+        self.index.iter().map(|&(first, _)| first)
+    }
+
     /// Bytes of memory that a cursor over a run needs.
     #[must_use]
     pub const fn cursor_bytes() -> usize {

@@ -63,6 +63,7 @@
 
 pub mod candidates;
 pub mod cutoff;
+mod distinct;
 pub mod verify;
 
 use crate::budget::{ByteSize, PROCESS_BYTES};

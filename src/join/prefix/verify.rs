@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::distinct::Distinct;
 use super::{Joining, Place};
 use crate::Result;
 use crate::budget::ByteSize;
@@ -11,10 +12,9 @@ use crate::error::Error;
 use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
 use crate::measure::Measure;
-use crate::merge::LoserTree;
-use crate::progress::{Stop, Unit};
+use crate::progress::{Context, Unit};
 use crate::sample::{SampleEntry, Sampled};
-use crate::sort::{Record, RunEntry, RunFile, RunWriter};
+use crate::sort::{Record, RunEntry, RunWriter};
 use crate::store::{HEADER_BYTES, Kind, Tagged, disk, sort_tagged};
 use crate::union_find::SharedUnionFind;
 use crate::workers::in_order;
@@ -154,6 +154,7 @@ pub(super) fn run<K: Key>(
         join,
         verifier: &verifier,
         clusters: clusters.as_ref(),
+        merging: memory / 2,
         loaded: memory / 8 * 3,
         number: 0,
         run: None,
@@ -178,6 +179,8 @@ struct Verifying<'a, 'v> {
     join: &'a Joining<'a>,
     verifier: &'a Verifier<'v>,
     clusters: Option<&'a SharedUnionFind>,
+    /// Memory for merging the runs of candidates.
+    merging: u64,
     /// Memory for the sets of some candidates, and for these.
     loaded: u64,
     number: u64,
@@ -230,23 +233,16 @@ impl Verifying<'_, '_> {
             Some(done) => done + 1,
         };
         let files = list::open(self.workspace, candidates)?;
-        let cursors = files
-            .iter()
-            .map(|file: &RunFile<u64>| file.range(from, u64::MAX))
-            .collect::<Result<_>>()?;
-        let mut distinct = Distinct {
-            tree: LoserTree::new(cursors),
-            next: None,
-            read: 0,
-        };
-        distinct.advance(self.join.context.stop)?;
+        let Context { budget, stop, .. } = self.join.context;
+        let mut distinct = Distinct::new(&files, from, budget.threads, self.merging, stop);
         let documents = self.join.sampled.documents();
         let mut wanted = Wanted::new(documents, self.loaded / 8 * 7);
         loop {
             let last;
             (wanted, last) = self.step::<K>(&mut distinct, wanted)?;
-            self.commit(distinct.next.map_or(u64::MAX, |_| last))?;
-            if distinct.next.is_none() {
+            let next = distinct.next()?;
+            self.commit(next.map_or(u64::MAX, |_| last))?;
+            if next.is_none() {
                 return Ok(());
             }
         }
@@ -272,7 +268,7 @@ impl Verifying<'_, '_> {
         let most = (self.loaded / 8 / size_of::<u64>() as u64).max(1) as usize;
         let mut candidates = Vec::new();
         let (mut last, mut taken) = (0, 0);
-        while let Some(key) = distinct.next {
+        while let Some(key) = distinct.next()? {
             let (a, b) = Pair::of_key(key);
             self.known(a.max(b), directory)?;
             if clusters.is_none_or(|clusters| clusters.find(a) != clusters.find(b)) {
@@ -283,7 +279,7 @@ impl Verifying<'_, '_> {
             }
             last = key;
             taken += 1;
-            distinct.advance(context.stop)?;
+            distinct.advance();
         }
         let threads = context.budget.threads;
         let loaded = wanted.load(&verifier.sets, threads, context.stop)?;
@@ -368,31 +364,6 @@ impl Verifying<'_, '_> {
         progress.next_number = self.number;
         progress.prefix.get_or_insert_default().done = Some(done);
         commit(self.workspace, &progress)
-    }
-}
-
-/// The candidates of several runs, each once.
-struct Distinct<'r> {
-    tree: LoserTree<'r, u64>,
-    next: Option<u64>,
-    /// Candidates read, with repetitions.
-    read: u64,
-}
-
-impl Distinct<'_> {
-    fn advance(&mut self, stop: &Stop) -> Result<()> {
-        while let Some(record) = self.tree.next()? {
-            self.read += 1;
-            if self.read.is_multiple_of(1 << 16) {
-                stop.check(STAGE)?;
-            }
-            if self.next != Some(record.key) {
-                self.next = Some(record.key);
-                return Ok(());
-            }
-        }
-        self.next = None;
-        Ok(())
     }
 }
 
