@@ -1,11 +1,36 @@
 """Find near-duplicate documents exactly, in bounded memory.
 
-The functions run the commands of the program ``lookalike`` in this process. Parameters, defaults and
-results are those of the commands: ``shingle_size=10`` is ``--shingle-size 10``. Sizes are numbers of
-bytes or texts such as ``"2GiB"``.
+For texts in memory: `find_pairs` and `deduplicate`. For files: `run` and `dedup`, which are the commands
+of the program ``lookalike`` in this process. Parameters, defaults and results are those of the commands:
+``shingle_size=10`` is ``--shingle-size 10``. Sizes are numbers of bytes or texts such as ``"2GiB"``.
+
+Results are tables that pyarrow, Polars, pandas and DuckDB can read.
 """
 
-from ._native import Error, __version__
+from ._native import Error, Table, __version__
 from ._run import Run, dedup, run
+from ._texts import (
+    containment,
+    deduplicate,
+    find_pairs,
+    fingerprints,
+    resemblance,
+    shingles,
+    tokens,
+)
 
-__all__ = ["Error", "Run", "__version__", "dedup", "run"]
+__all__ = [
+    "Error",
+    "Run",
+    "Table",
+    "__version__",
+    "containment",
+    "dedup",
+    "deduplicate",
+    "find_pairs",
+    "fingerprints",
+    "resemblance",
+    "run",
+    "shingles",
+    "tokens",
+]

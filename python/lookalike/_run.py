@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Union
 
 from . import _native
+from ._native import Table
+from ._progress import Progress, command
+from ._texts import Texts, optional_path, spooled
 
 Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
-Listener = Callable[
-    [str, "str | None", "str | None", "int | None", "int | None", "str | None"], object
-]
 
 # Set by the functions themselves.
 OWN_FLAGS = {"output", "json", "quiet", "progress", "help"}
+# About files, in functions that take texts.
+INPUT_FLAGS = {"include", "exclude", "hidden", "format", "text-field", "id-field"}
 
 
 def run(
@@ -65,7 +67,7 @@ def run(
     threads: int | None = None,
     ignore_disk_space: bool = False,
     scratch: str | os.PathLike[str] | None = None,
-    progress: Listener | None = None,
+    progress: Progress = None,
 ) -> Run:
     """Find near-duplicate pairs and clusters of documents in files.
 
@@ -79,8 +81,9 @@ def run(
     out
         The output directory. It is made, or continued if it is of the same run.
     progress
-        Called as ``progress(event, stage, unit, done, total, text)`` in this thread, about ten times
-        a second. `event` is ``"start"``, ``"progress"`` or ``"end"`` of a stage, or ``"note"``.
+        True for bars of tqdm. Or a callable, which is called as ``progress(event, stage, unit, done,
+        total, text)`` in this thread, about ten times a second; `event` is ``"start"``,
+        ``"progress"`` or ``"end"`` of a stage, or ``"note"``.
     **flags
         The flags of ``lookalike run``; ``lookalike run --help`` describes them.
 
@@ -107,7 +110,7 @@ def run(
     for name in ("inputs", "out", "progress"):
         del given[name]
     arguments = ["run", *_paths(inputs), "-o", os.fspath(out), "--json"]
-    _native.command([*arguments, *_flags("run", given)], progress)
+    command([*arguments, *_flags("run", given)], progress)
     return Run(out)
 
 
@@ -154,7 +157,7 @@ def dedup(
     threads: int | None = None,
     ignore_disk_space: bool = False,
     scratch: str | os.PathLike[str] | None = None,
-    progress: Listener | None = None,
+    progress: Progress = None,
 ) -> dict[str, Any]:
     """Write files again without their near-duplicates.
 
@@ -186,7 +189,7 @@ def dedup(
         del given[name]
     given["from"] = given.pop("from_")
     arguments = ["dedup", *_paths(inputs), "-o", os.fspath(out), "--json"]
-    printed = _native.command([*arguments, *_flags("dedup", given)], progress)
+    printed = command([*arguments, *_flags("dedup", given)], progress)
     counts: dict[str, Any] = json.loads(printed)
     return counts
 
@@ -221,6 +224,193 @@ class Run:
         summary: dict[str, Any] = json.loads(printed)
         return summary
 
+    def pairs(self) -> Table:
+        """The pairs, as in ``pairs.tsv``.
+
+        Returns
+        -------
+        Table
+            Columns `docno_a`, `docno_b`, `resemblance` (or `score`; six decimals), `shared`,
+            `shingles_a`, `shingles_b` (numbers of fingerprints), `document_a` and `document_b`.
+
+        Examples
+        --------
+        >>> import lookalike, pyarrow, tempfile
+        >>> run = lookalike.run("../sample-corpora/trec-web", tempfile.mkdtemp())
+        >>> pyarrow.table(run.pairs()).num_rows == run.summary["join"]["pairs"]
+        True
+        """
+        return _native.table(self.directory, "pairs")
+
+    def clusters(self) -> Table:
+        """The members of all clusters, as in ``clusters.jsonl``: a row for each member.
+
+        Returns
+        -------
+        Table
+            Columns `cluster`, `representative`, `docno`, `kind` (representative, exact or near) and
+            `resemblance` to the representative (null if that pair is below the threshold).
+        """
+        return _native.table(self.directory, "clusters")
+
+    def documents(self) -> Table:
+        """The documents, as in ``documents.tsv``.
+
+        Returns
+        -------
+        Table
+            Columns `docno`, `url`, `words`, `shingles`, `size_group`, `cluster` (null if it is in
+            none), `document`, `file`, `record` and `offset` (bytes).
+        """
+        return _native.table(self.directory, "documents")
+
+    def exact_duplicates(self) -> Table:
+        """The exact duplicates, as in ``exact-duplicates.tsv``.
+
+        Returns
+        -------
+        Table
+            Columns `docno`, `representative` (the first document with the same tokens) and `md5` of
+            the tokens.
+        """
+        return _native.table(self.directory, "exact_duplicates")
+
+    def rejects(self) -> Table:
+        """What could not be read, and warnings, as in ``rejects.jsonl``.
+
+        Returns
+        -------
+        Table
+            Columns `file`, `offset` (bytes), `docno`, `reason`, `detail` and `document` (used or
+            rejected).
+        """
+        return _native.table(self.directory, "rejects")
+
+    def evaluate(
+        self,
+        truth: str | os.PathLike[str] | Run | None = None,
+        *,
+        thresholds: Iterable[str] = (),
+        documents: str | os.PathLike[str] | None = None,
+        columns: str | None = None,
+        truth_columns: str | None = None,
+        run_columns: str | None = None,
+        judged: str | os.PathLike[str] | None = None,
+        families: str | os.PathLike[str] | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        memory: int | str | None = None,
+        progress: Progress = None,
+    ) -> dict[str, Any]:
+        """Compute precision and recall of the pairs against a ground truth.
+
+        Parameters
+        ----------
+        truth
+            A directory of a run, or a file with a list of pairs.
+        **flags
+            The flags of ``lookalike evaluate``; ``lookalike evaluate --help`` describes them.
+
+        Returns
+        -------
+        dict
+            What ``lookalike evaluate --json`` prints.
+
+        Examples
+        --------
+        >>> import lookalike, tempfile
+        >>> run = lookalike.run("../sample-corpora/trec-web", tempfile.mkdtemp())
+        >>> run.evaluate(run)["pairs"][0]["representatives"]["all"]["recall"]
+        1.0
+        """
+        given = dict(locals())
+        if isinstance(truth, Run):
+            given["truth"] = truth.directory
+        arguments = ["evaluate", "--run", os.fspath(self.directory), "--json"]
+        flags = _flags("evaluate", given, without={"run"})
+        result: dict[str, Any] = json.loads(command([*arguments, *flags], progress))
+        return result
+
+    def query(
+        self,
+        texts: Texts,
+        *,
+        text: str = "text",
+        threshold: float | str = 0.85,
+        score: str = "resemblance",
+        containing: float | str | None = None,
+        top: int = 10,
+        method: str | None = None,
+        memory: int | str | None = None,
+        threads: int | None = None,
+        ignore_disk_space: bool = False,
+        scratch: str | os.PathLike[str] | None = None,
+        progress: Progress = None,
+    ) -> list[dict[str, Any]]:
+        """Find the documents of the collection that resemble texts.
+
+        Parameters
+        ----------
+        texts
+            Texts, or a table of them, as for `find_pairs`.
+        text
+            The column with the texts, if it is a table.
+        **flags
+            The flags of ``lookalike query``; ``lookalike query --help`` describes them.
+
+        Returns
+        -------
+        list of dict
+            For each text what ``lookalike query --json`` prints: `query` (its row, from 0), `words`,
+            `keys`, `found` and `matches`, the most similar document first.
+
+        Examples
+        --------
+        >>> import lookalike, tempfile
+        >>> run = lookalike.run("../sample-corpora/trec-web", tempfile.mkdtemp())
+        >>> [answer["found"] for answer in run.query(["a text that nobody has written before"])]
+        [0]
+        """
+        given = dict(locals())
+        spool = spooled(_native.Spool(optional_path(scratch), text), texts)
+        arguments = ["query", os.fspath(self.directory), *spool.arguments("query"), "--json"]
+        flags = _flags("query", given, without=INPUT_FLAGS)
+        lines = command([*arguments, *flags], progress).splitlines()
+        answers = [json.loads(line) for line in lines]
+        for answer in answers:
+            answer["query"] = int(answer["query"])
+        return answers
+
+    def report(
+        self,
+        output: str | os.PathLike[str] | None = None,
+        *,
+        clusters: int = 20,
+        pairs: int = 10,
+        seed: int = 0,
+        memory: int | str | None = None,
+        threads: int | None = None,
+        progress: Progress = None,
+    ) -> Path:
+        """Write an HTML page with clusters, pairs and their texts.
+
+        Parameters
+        ----------
+        output
+            The file to write; ``report.html`` in the directory if it is not given.
+        **flags
+            The flags of ``lookalike report``; ``lookalike report --help`` describes them.
+
+        Returns
+        -------
+        Path
+            The page.
+        """
+        given = dict(locals())
+        path = Path(output) if output is not None else self.directory / "report.html"
+        arguments = ["report", os.fspath(self.directory), "-o", os.fspath(path)]
+        command([*arguments, *_flags("report", given)], progress)
+        return path
+
     def __repr__(self) -> str:
         return f"lookalike.Run({os.fspath(self.directory)!r})"
 
@@ -232,11 +422,13 @@ def _paths(inputs: Paths) -> list[str]:
     return [os.fspath(path) for path in inputs]
 
 
-def _flags(command: str, given: dict[str, Any]) -> list[str]:
+def _flags(
+    name_of_command: str, given: dict[str, Any], without: Collection[str] = ()
+) -> list[str]:
     """The arguments for the values that differ from the defaults of a command."""
     arguments: list[str] = []
-    for name, takes_value, several, defaults, _ in _native.flags(command):
-        if name in OWN_FLAGS:
+    for name, takes_value, several, defaults, _ in _native.flags(name_of_command):
+        if name in OWN_FLAGS or name in without:
             continue
         value = given[name.replace("-", "_")]
         flag = f"--{name}"

@@ -3,8 +3,14 @@
 //! A command runs on a thread of its own without the interpreter's lock. The calling thread wakes
 //! up every 100 ms: it passes progress on, and asks Python whether Ctrl-C was pressed.
 
+mod arrow;
+mod functions;
+mod memory;
+mod results;
+
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +20,8 @@ use lookalike::progress::{Progress, Stop, Unit};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
+
+use crate::arrow::Table;
 
 create_exception!(
     lookalike,
@@ -258,11 +266,32 @@ fn flags(name: &str) -> PyResult<Vec<Flag>> {
     Ok(flags.collect())
 }
 
+/// A result file of a directory as a table: pairs, clusters, documents, exact_duplicates or rejects.
+#[pyfunction]
+fn table(py: Python<'_>, directory: PathBuf, name: &str) -> PyResult<Table> {
+    let made = match name {
+        "pairs" => results::tsv(directory.join("pairs.tsv")),
+        "documents" => results::tsv(directory.join("documents.tsv")),
+        "exact_duplicates" => results::tsv(directory.join("exact-duplicates.tsv")),
+        "clusters" => results::clusters(directory.join("clusters.jsonl")),
+        "rejects" => results::rejects(directory.join("rejects.jsonl")),
+        _ => return Err(PyValueError::new_err(format!("there is no table {name}"))),
+    };
+    made.map_err(|error| raise(py, &error))
+}
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", module.py().get_type::<Error>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(flags, module)?)?;
+    module.add_function(wrap_pyfunction!(table, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::tokens, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::shingles, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::fingerprints, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::score, module)?)?;
+    module.add_class::<Table>()?;
+    module.add_class::<memory::Spool>()?;
     Ok(())
 }

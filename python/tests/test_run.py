@@ -12,20 +12,32 @@ import pytest
 
 import lookalike
 from lookalike import _native
-from lookalike._run import OWN_FLAGS
+from lookalike._run import INPUT_FLAGS, OWN_FLAGS
 
 SAMPLES = Path(__file__).parents[2] / "sample-corpora"
 FILES = ["pairs.tsv", "clusters.jsonl", "exact-duplicates.tsv", "documents.tsv"]
 
 
-@pytest.mark.parametrize("name", ["run", "dedup"])
-def test_every_flag_is_a_keyword_with_the_same_default(name):
+# Parameters of the functions that are no flags, and flags that are no parameters.
+@pytest.mark.parametrize(
+    ("function", "parameters", "left_out"),
+    [
+        (lookalike.run, (), OWN_FLAGS),
+        (lookalike.dedup, (), OWN_FLAGS),
+        (lookalike.Run.evaluate, (), OWN_FLAGS | {"run", "truth"}),
+        (lookalike.Run.query, ("text",), OWN_FLAGS | INPUT_FLAGS),
+        (lookalike.Run.report, (), OWN_FLAGS),
+    ],
+)
+def test_every_flag_is_a_keyword_with_the_same_default(function, parameters, left_out):
+    name = function.__name__
     keywords = {
         parameter.name.rstrip("_"): parameter.default
-        for parameter in inspect.signature(getattr(lookalike, name)).parameters.values()
-        if parameter.kind is parameter.KEYWORD_ONLY and parameter.name != "progress"
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY
+        and parameter.name not in (*parameters, "progress")
     }
-    flags = [flag for flag in _native.flags(name) if flag[0] not in OWN_FLAGS]
+    flags = [flag for flag in _native.flags(name) if flag[0] not in left_out]
     assert list(keywords) == [flag[0].replace("-", "_") for flag in flags]
     for long, takes_value, several, defaults, _ in flags:
         default = keywords[long.replace("-", "_")]

@@ -1,0 +1,64 @@
+"""Commands with their progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Union
+
+from . import _native
+
+Listener = Callable[
+    [str, "str | None", "str | None", "int | None", "int | None", "str | None"], object
+]
+Progress = Union[bool, Listener, None]
+
+
+def command(arguments: Sequence[str], progress: Progress) -> str:
+    """Run a command; return what it prints."""
+    if progress is True:
+        with Bars() as bars:
+            return _native.command(arguments, bars)
+    return _native.command(arguments, progress or None)
+
+
+class Bars:
+    """A bar of tqdm for each stage."""
+
+    def __init__(self) -> None:
+        from tqdm.auto import tqdm
+
+        self.tqdm = tqdm
+        self.bar: Any = None
+
+    def __enter__(self) -> Bars:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    def __call__(
+        self,
+        event: str,
+        stage: str | None,
+        unit: str | None,
+        done: int | None,
+        total: int | None,
+        text: str | None,
+    ) -> None:
+        if event == "note":
+            self.tqdm.write(text)
+        elif event == "start":
+            self.__exit__()
+            of_bytes = unit == "bytes"
+            self.bar = self.tqdm(
+                desc=stage,
+                total=total,
+                unit="B" if of_bytes else f" {unit}",
+                unit_scale=True,
+                unit_divisor=1024 if of_bytes else 1000,
+            )
+        elif self.bar is not None:
+            self.bar.update((done or self.bar.n) - self.bar.n)
+            if event == "end":
+                self.bar.close()

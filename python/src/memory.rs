@@ -1,0 +1,612 @@
+//! Texts from memory: they are written to a temporary file, which the commands read like any other.
+//!
+//! The rows of a table are kept beside it, so that those that are no duplicates can be given back:
+//! in memory, or in a second file if they are large.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types as kinds;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch,
+    RecordBatchReader, StringArray, StringArrayType, StringViewArray, UInt32Array, UInt64Array,
+};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_select::concat::concat;
+use arrow_select::filter::filter_record_batch;
+use arrow_select::take::take;
+use lookalike::byte_size::ByteSize;
+use lookalike::{Error, Result};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use tempfile::TempDir;
+
+use crate::arrow::{Rows, Table, arrays, failed};
+use crate::results::{self, Lines};
+use crate::{locked, raise};
+
+/// The fields of a record in the temporary file: the number of its row, which serves as docno, and
+/// its text. The other fields have the names of columns.
+const ROW: &str = "lookalike row";
+const TEXT: &str = "lookalike text";
+
+/// Texts that wait for a command.
+#[pyclass(frozen, module = "lookalike._native")]
+pub struct Spool {
+    place: Arc<TempDir>,
+    spooling: Mutex<Spooling>,
+}
+
+struct Spooling {
+    out: BufWriter<File>,
+    path: PathBuf,
+    /// The names of the columns with texts and identifiers, and of those that policies need.
+    text: String,
+    id: Option<String>,
+    fields: Vec<String>,
+    rows: u64,
+    ids: Vec<ArrayRef>,
+    kept: Option<Kept>,
+}
+
+/// The rows of a table.
+struct Kept {
+    schema: Option<SchemaRef>,
+    batches: Vec<RecordBatch>,
+    bytes: usize,
+    /// Rows that take more bytes than this are written to a file.
+    most: usize,
+    path: PathBuf,
+    file: Option<StreamWriter<BufWriter<File>>>,
+}
+
+#[pymethods]
+impl Spool {
+    /// Begins in a new directory below `directory`. `memory` is given if rows are kept: a quarter of
+    /// it may be theirs.
+    #[new]
+    #[pyo3(signature = (directory, text, id=None, fields=Vec::new(), memory=None))]
+    fn new(
+        directory: Option<PathBuf>,
+        text: String,
+        id: Option<String>,
+        fields: Vec<String>,
+        memory: Option<&str>,
+    ) -> PyResult<Self> {
+        let memory = memory.map(str::parse::<ByteSize>).transpose();
+        let memory = memory.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let mut place = tempfile::Builder::new();
+        let place = place.prefix("lookalike-");
+        let place = match directory {
+            Some(directory) => place.tempdir_in(directory)?,
+            None => place.tempdir()?,
+        };
+        let path = place.path().join("texts.jsonl");
+        let kept = memory.map(|memory| Kept {
+            schema: None,
+            batches: Vec::new(),
+            bytes: 0,
+            most: (memory.0 / 4) as usize,
+            path: place.path().join("rows.arrow"),
+            file: None,
+        });
+        let spooling = Spooling {
+            out: BufWriter::with_capacity(1 << 20, File::create_new(&path)?),
+            path,
+            text,
+            id,
+            fields,
+            rows: 0,
+            ids: Vec::new(),
+            kept,
+        };
+        Ok(Spool {
+            place: Arc::new(place),
+            spooling: Mutex::new(spooling),
+        })
+    }
+
+    /// The temporary directory.
+    #[getter]
+    fn directory(&self) -> PathBuf {
+        self.place.path().into()
+    }
+
+    /// Texts added so far.
+    #[getter]
+    fn rows(&self) -> u64 {
+        locked(&self.spooling).rows
+    }
+
+    /// Arguments that make a command read the texts. Nothing can be added afterwards.
+    fn arguments(&self, command: &str) -> PyResult<Vec<String>> {
+        let mut spooling = locked(&self.spooling);
+        spooling.out.flush()?;
+        if let Some(Kept {
+            file: Some(file), ..
+        }) = &mut spooling.kept
+        {
+            file.finish().map_err(failed)?;
+        }
+        let path = spooling.path.to_string_lossy();
+        let mut arguments = vec![path.into_owned(), "--format=jsonl".into()];
+        arguments.extend([format!("--id-field={ROW}"), format!("--text-field={TEXT}")]);
+        // A query may be empty without a flag.
+        arguments.extend((command != "query").then(|| "--allow-empty".into()));
+        Ok(arguments)
+    }
+
+    /// Adds the rows of a table, or the texts of an array.
+    fn add(&self, py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut arrays = arrays(object)?;
+        // Whoever makes the arrays may need the interpreter's lock.
+        while let Some(array) = py.detach(|| arrays.next()) {
+            let array = array.map_err(failed)?;
+            py.detach(|| locked(&self.spooling).add(&array))?;
+            py.check_signals()?;
+        }
+        Ok(())
+    }
+
+    /// Adds texts.
+    fn add_texts(&self, py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<()> {
+        py.detach(|| {
+            let mut spooling = locked(&self.spooling);
+            if spooling.kept.is_none() {
+                return spooling.put(texts.iter().map(|text| Some(&**text)), &[]);
+            }
+            let texts: LargeStringArray = texts.iter().map(|text| Some(&**text)).collect();
+            spooling.add(&(Arc::new(texts) as ArrayRef))
+        })
+    }
+
+    /// Gives the texts identifiers: strings, integers, or an Arrow array.
+    fn identify(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<()> {
+        let ids = if ids.hasattr("__arrow_c_stream__")? {
+            let arrays = arrays(ids)?;
+            py.detach(|| arrays.collect::<std::result::Result<Vec<_>, _>>())
+                .map_err(failed)?
+        } else if let Ok(ids) = ids.extract::<Vec<i64>>() {
+            vec![Arc::new(Int64Array::from(ids)) as ArrayRef]
+        } else {
+            let ids: Vec<String> = ids.extract().map_err(|_| {
+                PyTypeError::new_err("ids must be strings, integers, or an Arrow array")
+            })?;
+            vec![Arc::new(StringArray::from(ids)) as ArrayRef]
+        };
+        let found: usize = ids.iter().map(|ids| ids.len()).sum();
+        let mut spooling = locked(&self.spooling);
+        if found as u64 != spooling.rows {
+            let rows = spooling.rows;
+            let text = format!("{found} ids for {rows} texts: each text needs one");
+            return Err(PyValueError::new_err(text));
+        }
+        spooling.ids = ids;
+        Ok(())
+    }
+
+    /// The pairs that the command `run` found, with identifiers in place of docnos.
+    fn pairs(&self, py: Python<'_>, directory: PathBuf) -> PyResult<Table> {
+        let (rows, ids) = {
+            let spooling = locked(&self.spooling);
+            (spooling.rows, spooling.ids.clone())
+        };
+        let ids = if ids.is_empty() {
+            Arc::new(UInt64Array::from_iter_values(0..rows)) as ArrayRef
+        } else {
+            let ids: Vec<&dyn Array> = ids.iter().map(|ids| &**ids).collect();
+            concat(&ids).map_err(failed)?
+        };
+        let place = self.place.clone();
+        py.detach(|| pairs(&directory, ids, place))
+            .map_err(|error| raise(py, &error))
+    }
+
+    /// The rows of the table without those in `removed`, a list of the command `dedup`.
+    fn kept(&self, py: Python<'_>, removed: PathBuf) -> PyResult<Table> {
+        let mut spooling = locked(&self.spooling);
+        let rows = spooling.rows as usize;
+        let Some(mut kept) = spooling.kept.take() else {
+            return Err(PyValueError::new_err("the rows were not kept"));
+        };
+        let removed = py.detach(|| removed_rows(&removed, rows));
+        let removed = removed.map_err(|error| raise(py, &error))?;
+        let schema = kept
+            .schema
+            .take()
+            .unwrap_or_else(|| text_schema(&spooling.text));
+        let kept = Arc::new(Chosen {
+            schema: schema.clone(),
+            spilled: kept.file.is_some().then_some(kept.path),
+            batches: kept.batches,
+            kept: BooleanArray::from(removed.iter().map(|removed| !removed).collect::<Vec<_>>()),
+            _place: self.place.clone(),
+        });
+        Ok(Table {
+            schema,
+            open: Arc::new(move || kept.rows()),
+        })
+    }
+}
+
+/// The schema of texts that came without one.
+fn text_schema(text: &str) -> SchemaRef {
+    Arc::new(Schema::new(vec![Field::new(
+        text,
+        DataType::LargeUtf8,
+        true,
+    )]))
+}
+
+impl Spooling {
+    fn add(&mut self, array: &ArrayRef) -> PyResult<()> {
+        let batch = match array.as_struct_opt() {
+            Some(rows) => RecordBatch::from(rows.clone()),
+            None => {
+                let field = Field::new(&self.text, array.data_type().clone(), true);
+                let schema = Arc::new(Schema::new(vec![field]));
+                RecordBatch::try_new(schema, vec![array.clone()]).map_err(failed)?
+            }
+        };
+        let column = |name: &str| {
+            batch.column_by_name(name).cloned().ok_or_else(|| {
+                let schema = batch.schema();
+                let names: Vec<_> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+                let text = format!("there is no column {name}, only {}", names.join(", "));
+                PyKeyError::new_err(text)
+            })
+        };
+        let texts = column(&self.text)?;
+        if let Some(id) = &self.id {
+            self.ids.push(column(id)?);
+        }
+        let fields = self
+            .fields
+            .iter()
+            .map(|name| Ok((name.clone(), column(name)?)));
+        let fields = fields.collect::<PyResult<Vec<_>>>()?;
+        if let Some(kept) = &mut self.kept {
+            kept.add(&batch)?;
+        }
+        if let Some(texts) = texts.as_string_opt::<i32>() {
+            self.put(texts.iter(), &fields)
+        } else if let Some(texts) = texts.as_string_opt::<i64>() {
+            self.put(texts.iter(), &fields)
+        } else if let Some(texts) = texts.as_string_view_opt() {
+            self.put(texts.iter(), &fields)
+        } else {
+            let kind = texts.data_type();
+            let text = format!("the column {} has the type {kind}, not strings", self.text);
+            Err(PyTypeError::new_err(text))
+        }
+    }
+
+    /// Writes texts. A text that is null has no words.
+    fn put<'t>(
+        &mut self,
+        texts: impl Iterator<Item = Option<&'t str>>,
+        fields: &[(String, ArrayRef)],
+    ) -> PyResult<()> {
+        for (at, text) in texts.enumerate() {
+            let out = &mut self.out;
+            write!(out, "{{\"{ROW}\":\"{}\",\"{TEXT}\":", self.rows)?;
+            serde_json::to_writer(&mut *out, text.unwrap_or("")).map_err(std::io::Error::from)?;
+            for (name, values) in fields {
+                if values.is_valid(at) {
+                    let value = value(values, at).ok_or_else(|| {
+                        let kind = values.data_type();
+                        let text = format!(
+                            "the column {name} has the type {kind}; a policy needs strings, \
+                             numbers, dates or times"
+                        );
+                        PyTypeError::new_err(text)
+                    })?;
+                    let name = serde_json::Value::from(name.as_str());
+                    write!(out, ",{name}:{value}")?;
+                }
+            }
+            out.write_all(b"}\n")?;
+            self.rows += 1;
+        }
+        Ok(())
+    }
+}
+
+/// A value as JSON. Dates and times are numbers.
+fn value(values: &ArrayRef, at: usize) -> Option<serde_json::Value> {
+    fn text<'a>(values: impl StringArrayType<'a>, at: usize) -> serde_json::Value {
+        values.value(at).into()
+    }
+    macro_rules! number {
+        ($($kind:ident)*) => {
+            $(if let Some(values) = values.as_primitive_opt::<kinds::$kind>() {
+                return Some(values.value(at).into());
+            })*
+        };
+    }
+    number!(Int8Type Int16Type Int32Type Int64Type UInt8Type UInt16Type UInt32Type UInt64Type);
+    number!(Float32Type Float64Type Date32Type Date64Type TimestampSecondType);
+    number!(TimestampMillisecondType TimestampMicrosecondType TimestampNanosecondType);
+    if let Some(values) = values.as_boolean_opt() {
+        return Some(values.value(at).into());
+    }
+    let small = values.as_string_opt::<i32>().map(|values| text(values, at));
+    let large = || values.as_string_opt::<i64>().map(|values| text(values, at));
+    let view = || {
+        let values: Option<&StringViewArray> = values.as_string_view_opt();
+        values.map(|values| text(values, at))
+    };
+    small.or_else(large).or_else(view)
+}
+
+impl Kept {
+    fn add(&mut self, batch: &RecordBatch) -> PyResult<()> {
+        let schema = self.schema.get_or_insert_with(|| batch.schema());
+        if schema.fields() != batch.schema().fields() {
+            let text = format!("a part of the table has other columns: {}", batch.schema());
+            return Err(PyValueError::new_err(text));
+        }
+        let slices = batch
+            .columns()
+            .iter()
+            .map(|column| column.to_data().get_slice_memory_size());
+        self.bytes += slices
+            .sum::<std::result::Result<usize, _>>()
+            .map_err(failed)?;
+        if self.file.is_none() && self.bytes > self.most {
+            let file = BufWriter::with_capacity(1 << 20, File::create_new(&self.path)?);
+            let mut file = StreamWriter::try_new(file, schema).map_err(failed)?;
+            for batch in self.batches.drain(..) {
+                file.write(&batch).map_err(failed)?;
+            }
+            self.file = Some(file);
+        }
+        match &mut self.file {
+            Some(file) => file.write(batch).map_err(failed),
+            None => {
+                self.batches.push(batch.clone());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The rows of a table of which some are kept.
+struct Chosen {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    /// The file of the rows, if they are not in memory.
+    spilled: Option<PathBuf>,
+    kept: BooleanArray,
+    _place: Arc<TempDir>,
+}
+
+impl Chosen {
+    fn rows(self: &Arc<Chosen>) -> Result<Rows> {
+        let batches: Box<dyn Iterator<Item = _> + Send> = match &self.spilled {
+            None => {
+                let (all, mut at) = (self.clone(), 0);
+                Box::new(std::iter::from_fn(move || {
+                    at += 1;
+                    all.batches.get(at - 1).cloned().map(Ok)
+                }))
+            }
+            Some(path) => {
+                let file = File::open(path).map_err(Error::io("open", path))?;
+                let other = |error: ArrowError| std::io::Error::other(error.to_string());
+                let rows = StreamReader::try_new(BufReader::with_capacity(1 << 20, file), None);
+                Box::new(rows.map_err(|error| Error::io("read", path)(other(error)))?)
+            }
+        };
+        Ok(Box::new(ChosenRows {
+            chosen: self.clone(),
+            batches,
+            at: 0,
+        }))
+    }
+}
+
+struct ChosenRows {
+    chosen: Arc<Chosen>,
+    batches: Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>,
+    at: usize,
+}
+
+impl Iterator for ChosenRows {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = match self.batches.next()? {
+            Ok(batch) => batch,
+            Err(error) => return Some(Err(error)),
+        };
+        let kept = self.chosen.kept.slice(self.at, batch.num_rows());
+        self.at += batch.num_rows();
+        Some(filter_record_batch(&batch, &kept))
+    }
+}
+
+impl RecordBatchReader for ChosenRows {
+    fn schema(&self) -> SchemaRef {
+        self.chosen.schema.clone()
+    }
+}
+
+/// The number of a row, from a docno.
+fn row(lines: &Lines, docno: &str, rows: usize) -> Result<usize> {
+    let row = docno.parse().ok().filter(|&row| row < rows);
+    row.ok_or_else(|| lines.corrupt("the number of a row", docno))
+}
+
+/// Which rows `dedup` removed, by its list.
+fn removed_rows(path: &Path, rows: usize) -> Result<Vec<bool>> {
+    let mut removed = vec![false; rows];
+    each(path, &["docno"], |lines, docno| {
+        removed[row(lines, docno[0], rows)?] = true;
+        Ok(())
+    })?;
+    Ok(removed)
+}
+
+/// Passes on the values of some columns of a TSV file.
+fn each<const N: usize>(
+    path: &Path,
+    columns: &[&str; N],
+    mut pass: impl FnMut(&Lines, [&str; N]) -> Result<()>,
+) -> Result<()> {
+    let mut lines = Lines::open(path)?;
+    let names = lines.header()?;
+    let mut places = [0; N];
+    for (place, column) in places.iter_mut().zip(columns) {
+        let found = names.iter().position(|name| name == column);
+        *place = found.ok_or_else(|| lines.corrupt(column, &names.join(", ")))?;
+    }
+    while lines.advance()? {
+        let values: Vec<&str> = lines.line().split('\t').collect();
+        if values.len() != names.len() {
+            return Err(lines.corrupt("a value for each column", lines.line()));
+        }
+        pass(&lines, places.map(|place| values[place]))?;
+    }
+    Ok(())
+}
+
+/// The pairs of a finished directory, and after them those of exact duplicates: each with the first
+/// text of the same words.
+fn pairs(directory: &Path, ids: ArrayRef, place: Arc<TempDir>) -> Result<Table> {
+    let rows = ids.len();
+    let near = results::tsv(directory.join("pairs.tsv"))?;
+    let mut exact = Vec::new();
+    let columns = ["representative", "docno"];
+    each(
+        &directory.join("exact-duplicates.tsv"),
+        &columns,
+        |lines, [a, b]| {
+            exact.push((row(lines, a, rows)?, row(lines, b, rows)?));
+            Ok(())
+        },
+    )?;
+    let mut sizes: HashMap<usize, u32> = exact.iter().map(|&(a, _)| (a, 0)).collect();
+    if !sizes.is_empty() {
+        let columns = ["docno", "shingles"];
+        each(
+            &directory.join("documents.tsv"),
+            &columns,
+            |lines, [docno, shingles]| {
+                if let Some(size) = sizes.get_mut(&row(lines, docno, rows)?) {
+                    let shingles = shingles.parse();
+                    *size = shingles.map_err(|_| lines.corrupt("a number", docno))?;
+                }
+                Ok(())
+            },
+        )?;
+    }
+    let mut fields: Vec<Field> = near.schema.fields()[2..6]
+        .iter()
+        .map(|f| (**f).clone())
+        .collect();
+    let id = |name| Field::new(name, ids.data_type().clone(), true);
+    fields.splice(0..0, [id("id_a"), id("id_b")]);
+    let schema = Arc::new(Schema::new(fields));
+    let exact = {
+        let (a, b): (Vec<usize>, Vec<usize>) = exact.into_iter().unzip();
+        let index = |rows: &[usize]| UInt64Array::from_iter_values(rows.iter().map(|&r| r as u64));
+        let size: ArrayRef = Arc::new(UInt32Array::from_iter_values(a.iter().map(|a| sizes[a])));
+        let ones = Arc::new(Float64Array::from(vec![1.0; a.len()])) as ArrayRef;
+        (
+            index(&a),
+            index(&b),
+            [ones, size.clone(), size.clone(), size],
+        )
+    };
+    let made = Arc::new(Paired {
+        ids,
+        schema: schema.clone(),
+        exact,
+        _place: place,
+    });
+    let open = move || {
+        let rows = PairRows {
+            paired: made.clone(),
+            near: Some((near.open)()?),
+        };
+        Ok(Box::new(rows) as Rows)
+    };
+    Ok(Table {
+        schema,
+        open: Arc::new(open),
+    })
+}
+
+struct Paired {
+    ids: ArrayRef,
+    schema: SchemaRef,
+    /// Rows and values of the pairs of exact duplicates.
+    exact: (UInt64Array, UInt64Array, [ArrayRef; 4]),
+    _place: Arc<TempDir>,
+}
+
+impl Paired {
+    fn batch(
+        &self,
+        a: &UInt64Array,
+        b: &UInt64Array,
+        values: &[ArrayRef],
+    ) -> std::result::Result<RecordBatch, ArrowError> {
+        let mut columns = vec![take(&self.ids, a, None)?, take(&self.ids, b, None)?];
+        columns.extend_from_slice(values);
+        RecordBatch::try_new(self.schema.clone(), columns)
+    }
+
+    /// The rows that a column of docnos names.
+    fn rows(&self, docnos: &ArrayRef) -> std::result::Result<UInt64Array, ArrowError> {
+        let rows = docnos.as_string::<i32>().iter().map(|docno| {
+            let row = docno.and_then(|docno| docno.parse().ok());
+            row.filter(|&row: &u64| (row as usize) < self.ids.len())
+                .ok_or_else(|| ArrowError::InvalidArgumentError("a docno that is no row".into()))
+        });
+        rows.collect::<std::result::Result<Vec<_>, _>>()
+            .map(UInt64Array::from)
+    }
+}
+
+struct PairRows {
+    paired: Arc<Paired>,
+    /// The pairs of different words, until all are read.
+    near: Option<Rows>,
+}
+
+impl Iterator for PairRows {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let paired = &self.paired;
+        match self.near.as_mut()?.next() {
+            Some(Ok(batch)) => {
+                let columns = batch.columns();
+                let a = paired.rows(&columns[0]);
+                let both = a.and_then(|a| Ok((a, paired.rows(&columns[1])?)));
+                Some(both.and_then(|(a, b)| paired.batch(&a, &b, &columns[2..6])))
+            }
+            Some(error) => Some(error),
+            None => {
+                self.near = None;
+                let (a, b, values) = &paired.exact;
+                (!a.is_empty()).then(|| paired.batch(a, b, values))
+            }
+        }
+    }
+}
+
+impl RecordBatchReader for PairRows {
+    fn schema(&self) -> SchemaRef {
+        self.paired.schema.clone()
+    }
+}

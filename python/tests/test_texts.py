@@ -1,0 +1,262 @@
+"""Texts in memory: every source gives the same exact result."""
+
+import itertools
+import random
+import re
+import subprocess
+import sys
+import textwrap
+
+import datasets
+import duckdb
+import pandas
+import polars
+import pyarrow
+import pytest
+
+import lookalike
+
+PARAMETERS = {"threshold": 0.5, "shingle_size": 3}
+
+
+def texts_of(seed, number):
+    """Texts of which many resemble each other, with empty, short and equal ones."""
+    rng = random.Random(seed)
+    texts = ["", "one", "One!", "two words"]
+    for _ in range(number):
+        words = rng.choice(texts).split() if rng.random() < 0.7 else []
+        words = words or [rng.choice("abcdefghij") * rng.randint(1, 3) for _ in range(30)]
+        for _ in range(rng.randint(0, 4)):
+            words[rng.randrange(len(words))] = rng.choice(["x", "\u00e4\"", "z\\", "\U0001f600 y"])
+        texts.append(" ".join(words))
+    return texts
+
+
+TEXTS = texts_of(1, 200)
+ROWS = list(range(len(TEXTS)))
+TABLE = pyarrow.table({"n": ROWS, "text": TEXTS})
+
+
+def found(pairs):
+    return sorted(tuple(row.values()) for row in pyarrow.table(pairs).to_pylist())
+
+
+def test_the_pairs_are_those_of_all_comparisons():
+    expected = []
+    first = {}
+    for n, text in enumerate(TEXTS):
+        first.setdefault(" ".join(lookalike.tokens(text)), n)
+    for b in ROWS:
+        tokens = " ".join(lookalike.tokens(TEXTS[b]))
+        if first[tokens] != b:
+            if tokens:
+                expected.append((first[tokens], b, 1.0))
+            continue
+        for a in first.values():
+            value = lookalike.resemblance(TEXTS[a], TEXTS[b], shingle_size=3)
+            if a < b and value >= 0.5:
+                expected.append((a, b, round(value, 6)))
+    pairs = found(lookalike.find_pairs(TEXTS, **PARAMETERS))
+    assert [pair[:3] for pair in pairs] == sorted(expected)
+    assert len(expected) > 100
+    for a, b, value, shared, size_a, size_b in pairs:
+        sets = [set(lookalike.fingerprints(TEXTS[n], shingle_size=3)) for n in (a, b)]
+        assert (shared, size_a, size_b) == (len(sets[0] & sets[1]), *map(len, sets))
+        assert value == round(shared / len(sets[0] | sets[1]), 6)
+
+
+SOURCES = {
+    "list": lambda: TEXTS,
+    "generator": lambda: (text for text in TEXTS),
+    "pyarrow table": lambda: TABLE,
+    "pyarrow chunks": lambda: pyarrow.chunked_array([TEXTS[:50], [], TEXTS[50:]]),
+    "pyarrow stream": lambda: pyarrow.RecordBatchReader.from_batches(
+        TABLE.schema, TABLE.to_batches(max_chunksize=7)
+    ),
+    "large strings": lambda: pyarrow.table({"text": pyarrow.array(TEXTS, pyarrow.large_string())}),
+    "polars": lambda: polars.DataFrame({"text": TEXTS}),
+    "polars lazy": lambda: polars.LazyFrame({"text": TEXTS}),
+    "polars series": lambda: polars.Series("text", TEXTS),
+    "pandas": lambda: pandas.DataFrame({"text": TEXTS}),
+    "pandas series": lambda: pandas.Series(TEXTS, name="text"),
+    "duckdb": lambda: duckdb.from_arrow(TABLE),
+    "dataset": lambda: datasets.Dataset.from_dict({"text": TEXTS}),
+    "shuffled dataset": lambda: datasets.Dataset.from_dict({"text": TEXTS[::-1]}).select(
+        range(len(TEXTS))[::-1]
+    ),
+    "iterable dataset": lambda: datasets.Dataset.from_dict({"text": TEXTS}).to_iterable_dataset(),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_source_gives_the_same(source):
+    pairs = lookalike.find_pairs(SOURCES[source](), **PARAMETERS)
+    assert found(pairs) == found(lookalike.find_pairs(TEXTS, **PARAMETERS))
+    kept = pyarrow.table(lookalike.deduplicate(SOURCES[source](), **PARAMETERS))
+    expected = pyarrow.table(lookalike.deduplicate(TABLE, **PARAMETERS))
+    assert kept[kept.column_names[-1]].to_pylist() == expected["text"].to_pylist()
+    assert 10 < expected.num_rows < len(TEXTS)
+
+
+def test_kept_rows_are_those_of_the_command(tmp_path):
+    file = tmp_path / "in.parquet"
+    pyarrow.parquet.write_table(TABLE, file)
+    for keep in ["first", "longest", ["max:n", "first"]]:
+        kept = pyarrow.table(lookalike.deduplicate(TABLE, keep=keep, **PARAMETERS))
+        policies = [keep] if isinstance(keep, str) else keep
+        out = tmp_path / "-".join(policies).replace(":", "")
+        lookalike.dedup(file, out, keep=policies, **PARAMETERS)
+        assert kept.equals(pyarrow.parquet.read_table(out / "in.parquet"))
+        for _ in range(2):
+            assert pyarrow.table(lookalike.deduplicate(kept, **PARAMETERS)).num_rows == len(kept)
+
+
+def test_columns_of_all_types_and_rows_that_spill(tmp_path):
+    table = pyarrow.table(
+        {
+            "text": pyarrow.array([*TEXTS, None], pyarrow.string_view()),
+            "day": pyarrow.array([*ROWS, None], pyarrow.date32()),
+            "time": pyarrow.array([*ROWS, None], pyarrow.timestamp("us", "UTC")),
+            "nested": [{"a": [n, None], "b": str(n)} for n in [*ROWS, 0]],
+            "kind": pyarrow.array([*map(str, ROWS), "x"]).dictionary_encode(),
+            "long": ["x" * 400_000 for _ in [*ROWS, 0]],
+        }
+    )
+    for keep in ["newest:day", "oldest:time", "prefer:kind=17,4"]:
+        kept = [
+            pyarrow.table(lookalike.deduplicate(source, keep=keep, memory=memory, **PARAMETERS))
+            for source, memory in [(table, "2GiB"), (table, "256MiB")]
+            if not keep.startswith("prefer")
+        ]
+        if kept:
+            assert kept[0].schema == table.schema and kept[0].equals(kept[1])
+            assert kept[0]["text"].to_pylist()[-1] is None
+    with pytest.raises(TypeError, match="the column kind has the type Dictionary"):
+        lookalike.deduplicate(table, keep="prefer:kind=17,4", **PARAMETERS)
+
+
+def test_ids():
+    texts = TEXTS[:40]
+    rows = found(lookalike.find_pairs(texts, **PARAMETERS))
+    names = [f"n{n}" for n in range(40)]
+    expected = sorted((names[a], names[b], *rest) for a, b, *rest in rows)
+    table = pyarrow.table({"text": texts, "id": names})
+    for source, ids in [
+        (texts, names),
+        (texts, pyarrow.chunked_array([names[:3], names[3:]])),
+        (texts, polars.Series(names)),
+        (table, "id"),
+        (polars.from_arrow(table), "id"),
+    ]:
+        assert found(lookalike.find_pairs(source, ids, **PARAMETERS)) == expected
+    numbers = found(lookalike.find_pairs(texts, range(-40, 0), **PARAMETERS))
+    assert numbers == sorted((a - 40, b - 40, *rest) for a, b, *rest in rows)
+    with pytest.raises(ValueError, match="39 ids for 40 texts"):
+        lookalike.find_pairs(texts, names[1:])
+    with pytest.raises(KeyError, match="there is no column name, only text, id"):
+        lookalike.find_pairs(table, "name")
+
+
+def test_what_is_wrong_with_texts():
+    with pytest.raises(TypeError, match="not a single text"):
+        lookalike.find_pairs("a text")
+    with pytest.raises(KeyError, match="there is no column body, only n, text"):
+        lookalike.deduplicate(TABLE, "body")
+    with pytest.raises(TypeError, match="the column n has the type Int64, not strings"):
+        lookalike.deduplicate(TABLE, "n")
+    with pytest.raises(KeyError, match="there is no column date"):
+        lookalike.deduplicate(TABLE, keep="newest:date")
+    with pytest.raises(ValueError, match="threshold"):
+        lookalike.find_pairs(TEXTS, threshold=2)
+    with pytest.raises(TypeError):
+        lookalike.find_pairs([1, 2])
+    for empty in ([], pyarrow.table({"text": pyarrow.array([], pyarrow.string())})):
+        assert found(lookalike.find_pairs(empty)) == []
+        assert pyarrow.table(lookalike.deduplicate(empty)).num_rows == 0
+
+
+class OwnError(Exception):
+    """An error of whoever makes the texts."""
+
+
+def test_an_error_of_the_source_arrives_unchanged():
+    def broken():
+        yield from TEXTS
+        raise OwnError("no more")
+
+    with pytest.raises(OwnError, match="^no more$"):
+        lookalike.find_pairs(broken())
+    stream = datasets.IterableDataset.from_generator(lambda: ({"text": t} for t in broken()))
+    with pytest.raises(OwnError):
+        lookalike.deduplicate(stream)
+
+
+def test_nothing_stays_behind(tmp_path):
+    pairs = lookalike.find_pairs(TEXTS, scratch=tmp_path, **PARAMETERS)
+    stream = pyarrow.RecordBatchReader.from_stream(pairs)
+    del pairs
+    assert stream.read_all().num_rows > 0
+    del stream
+    kept = lookalike.deduplicate(TABLE, scratch=tmp_path, memory="256MiB", **PARAMETERS)
+    assert pyarrow.table(kept).num_rows > 0
+    with pytest.raises(ValueError):
+        lookalike.find_pairs(TEXTS, scratch=tmp_path, threshold=7)
+    del kept
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_results_do_not_depend_on_threads_or_memory():
+    results = [
+        found(lookalike.find_pairs(TEXTS, threads=threads, memory=memory, **PARAMETERS))
+        for threads, memory in itertools.product([1, 4], ["256MiB", "1GiB"])
+    ]
+    assert all(result == results[0] for result in results)
+
+
+def test_tokens_shingles_and_scores():
+    text = "The cat's hat, the \u00c4\u00df 7 \u6f22\u5b57"
+    assert lookalike.tokens(text) == [
+        "the", "cat's", "hat", "the", "\u00e4\u00df", "7", "\u6f22", "\u5b57",
+    ]  # fmt: skip
+    assert lookalike.tokens("A  b\nc", tokens="whitespace") == ["A", "b", "c"]
+    long = " ".join(str(n) for n in range(100_000))
+    assert lookalike.tokens(long * 20) == (long * 20).split()
+    assert lookalike.shingles("a b", shingle_size=3) == ["a b"]
+    assert lookalike.shingles("a b", shingle_size=3, short="skip") == []
+    assert lookalike.shingles("") == lookalike.tokens("") == lookalike.fingerprints("") == []
+    assert len(lookalike.fingerprints("abcd", tokens="bytes:2")) == 3
+    assert max(lookalike.fingerprints("a b c", fingerprint="md5")) > 2**64
+    assert lookalike.fingerprints("a b", seed=1) != lookalike.fingerprints("a b", seed=2)
+    assert lookalike.resemblance("", "") == 0.0
+    assert lookalike.containment("a b c", "x a b c y z", shingle_size=2) == 1.0
+    for call in [
+        lambda: lookalike.tokens("a", tokens="bytes:2"),
+        lambda: lookalike.shingles("a", shingle_size=0),
+        lambda: lookalike.resemblance("a", "b", short="no"),
+    ]:
+        with pytest.raises(ValueError, match=re.compile("bytes:2|shingle|short")):
+            call()
+
+
+def test_ctrl_c_stops_within_a_second():
+    program = """
+        import lookalike, os, signal, threading, time
+        def texts():
+            n = 0
+            while True:
+                n += 1
+                if n == 50_000:
+                    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+                    global begin
+                    begin = time.monotonic()
+                yield f"text {n} of a stream that has no end"
+        try:
+            lookalike.find_pairs(texts())
+        except KeyboardInterrupt:
+            assert time.monotonic() - begin < 1.2
+            print("stopped")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True
+    )
+    assert done.stdout == "stopped\n", done.stderr
