@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # Makes the release files in target/package: a tarball and, if dpkg is installed, a Debian package, both with the stripped
-# program, completions, manual pages and licences.
+# program, completions, manual pages and licences. With --wheel also the Python wheel, for Linux with glibc 2.17 or later.
 #
-#     scripts/package.sh
+#     scripts/package.sh [--wheel]
 #
-# Needs cargo; for the Debian package also cargo-deb, which it installs below the target directory.
+# Needs cargo; for the Debian package also cargo-deb, which it installs below the target directory; for the wheel python3
+# with venv, below which it installs maturin and zig.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # A user downloads it: at most 16 MB. The reader and writer of Parquet are 3.8 MB of it.
 most_bytes=16000000
 deb_version=3.8.0
+zig_version=0.15.2
 target=${CARGO_TARGET_DIR:-target}
 tools=$target/tools
 out=target/package
@@ -47,5 +49,13 @@ if command -v dpkg-deb >/dev/null; then
         "$tools/bin/cargo-deb" --no-build --no-strip --output "$out/lookalike.deb" >/dev/null
     fi
 fi
+if [ "${1:-}" = --wheel ]; then
+    venv=$tools/wheel-venv
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet "$(grep '^maturin==' python/requirements-test.txt)" "ziglang==$zig_version"
+    rustup target add "$(rustc -vV | sed -n 's/^host: //p')" >/dev/null 2>&1 || true
+    VIRTUAL_ENV=$venv PATH=$venv/bin:$PATH maturin build --release --locked --zig --compatibility manylinux2014 \
+        --manifest-path python/Cargo.toml --out "$out"
+fi
 echo "program: $bytes bytes"
-ls -l "$out"/*.tar.gz "$out"/*.deb 2>/dev/null || true
+ls -l "$out"/*.tar.gz "$out"/*.deb "$out"/*.whl 2>/dev/null || true

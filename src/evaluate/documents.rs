@@ -53,9 +53,48 @@ impl Side {
     }
 }
 
+/// The hashes of all docnos, in ascending order.
+#[derive(Default)]
+struct Keys {
+    /// Their upper halves, which are enough to find nearly all of them.
+    halves: Vec<u64>,
+    /// In full those that share their upper half with another one, and their ranks.
+    twins: Vec<(u128, u32)>,
+}
+
+impl Keys {
+    /// Appends a hash, which must be above the one before it. `next` is the one that follows.
+    fn push(&mut self, key: u128, next: Option<u128>) {
+        let half = (key >> 64) as u64;
+        let before = self.halves.last() == Some(&half);
+        if before || next.is_some_and(|next| (next >> 64) as u64 == half) {
+            self.twins.push((key, self.halves.len() as u32));
+        }
+        self.halves.push(half);
+    }
+
+    fn len(&self) -> usize {
+        self.halves.len()
+    }
+
+    /// The rank of a hash that is among them.
+    fn rank(&self, key: u128) -> Option<u32> {
+        let half = (key >> 64) as u64;
+        let at = self.halves.partition_point(|&other| other < half);
+        if self.halves.get(at) != Some(&half) {
+            return None;
+        }
+        if self.halves.get(at + 1) != Some(&half) {
+            return Some(at as u32);
+        }
+        let twin = self.twins.binary_search_by_key(&key, |&(key, _)| key);
+        twin.ok().map(|twin| self.twins[twin].1)
+    }
+}
+
 /// All documents.
 pub(super) struct Documents {
-    keys: Vec<u128>,
+    keys: Keys,
     flags: Vec<u8>,
     groups: Vec<u8>,
     /// The ground truth.
@@ -68,9 +107,9 @@ pub(super) struct Documents {
     pub size_groups: Option<SizeGroups>,
 }
 
-/// Memory of a document: hash, flags, size group; representative and cluster on each side; the
-/// documents identical to it; and [`super::classes::Classes`].
-pub(super) const DOCUMENT_BYTES: u64 = 16 + 2 + 2 * 8 + 4 + 12;
+/// Memory of a document: half of its hash, flags, size group; representative and cluster on each
+/// side; the documents identical to it; and [`super::classes::Classes`].
+pub(super) const DOCUMENT_BYTES: u64 = 8 + 2 + 2 * 8 + 4 + 12;
 
 /// Writes the distinct hashes of all docnos to a file, in ascending order. Returns their number.
 pub(super) fn collect(
@@ -180,12 +219,20 @@ impl Documents {
     ) -> Result<Documents> {
         let path = scratch.join(KEYS);
         let mut file = std::io::BufReader::with_capacity(disk::READ_BUFFER, disk::open(&path)?);
-        let mut keys = Vec::with_capacity(count as usize);
+        let mut keys = Keys::default();
+        keys.halves.reserve_exact(count as usize);
+        let mut before = None;
         for _ in 0..count {
             let mut key = [0; 16];
             file.read_exact(&mut key)
                 .map_err(Error::io("read", &path))?;
-            keys.push(u128::from_le_bytes(key));
+            let key = u128::from_le_bytes(key);
+            if let Some(before) = before.replace(key) {
+                keys.push(before, Some(key));
+            }
+        }
+        if let Some(last) = before {
+            keys.push(last, None);
         }
         let mut documents = Documents {
             flags: vec![0; keys.len()],
@@ -302,8 +349,7 @@ impl Documents {
 
     /// The number of the document with this hash.
     pub fn find(&self, key: u128, table: &Table) -> Result<u32> {
-        let at = self.keys.binary_search(&key).ok();
-        at.map(|at| at as u32).ok_or_else(|| {
+        self.keys.rank(key).ok_or_else(|| {
             let expected = "a docno that was there when the file was read first";
             table.bad(expected, "a new one")
         })
@@ -375,4 +421,36 @@ pub(super) fn stop(table: &Table, context: &Context<'_>) -> Result<()> {
         context.stop.check(STAGE)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Hashes with few different halves, so that many share one.
+        #[test]
+        fn every_hash_has_its_rank(
+            parts in proptest::collection::btree_set((0u64..6, 0u64..6), 0..30),
+            (half, rest) in (0u64..6, 0u64..6),
+        ) {
+            let key = |(half, rest)| u128::from(half) << 64 | u128::from(rest);
+            let all: Vec<u128> = parts.into_iter().map(key).collect();
+            let mut keys = Keys::default();
+            for (at, &key) in all.iter().enumerate() {
+                keys.push(key, all.get(at + 1).copied());
+            }
+            prop_assert_eq!(keys.len(), all.len());
+            for (at, &key) in (0..).zip(&all) {
+                prop_assert_eq!(keys.rank(key), Some(at));
+            }
+            // Another hash may have the rank of one with the same half, unless several have it.
+            let other = key((half, rest));
+            let same = all.iter().filter(|&&key| (key >> 64) as u64 == half).count();
+            if !all.contains(&other) && same != 1 {
+                prop_assert_eq!(keys.rank(other), None);
+            }
+        }
+    }
 }

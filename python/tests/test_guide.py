@@ -1,0 +1,40 @@
+"""The guide and the notebook do what they say."""
+
+import doctest
+import json
+from pathlib import Path
+
+import nbclient
+import nbformat
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOK = ROOT / "python" / "examples" / "deduplicate.ipynb"
+
+
+def test_the_guide(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    page = ROOT / "docs" / "guide" / "python.md"
+    # A line that only closes a block would count as output.
+    text = page.read_text().replace("\n```\n", "\n\n")
+    test = doctest.DocTestParser().get_doctest(text, {"out": tmp_path}, page.name, str(page), 0)
+    result = doctest.DocTestRunner().run(test)
+    assert result.failed == 0 and result.attempted > 20
+
+
+def test_the_notebook():
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    saved = [[output for output in cell.get("outputs", [])] for cell in notebook.cells]
+    done = nbclient.NotebookClient(
+        notebook, timeout=120, resources={"metadata": {"path": NOTEBOOK.parent}}
+    ).execute()
+    for cell, before in zip(done.cells, saved):
+        text = [output["data"]["text/plain"] for output in cell.get("outputs", []) if "data" in output]
+        expected = [output["data"]["text/plain"] for output in before if "data" in output]
+        assert text == expected, json.dumps(cell.source)
+    pictures = [
+        output
+        for cell in done.cells
+        for output in cell.get("outputs", [])
+        if "image/png" in output.get("data", {})
+    ]
+    assert len(pictures) == 1
