@@ -53,7 +53,6 @@ if [ "${1:-}" = --wheel ]; then
     venv=$tools/wheel-venv
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet "$(grep '^maturin==' python/requirements-test.txt)" "ziglang==$zig_version"
-    rustup target add "$(rustc -vV | sed -n 's/^host: //p')" >/dev/null 2>&1 || true
     VIRTUAL_ENV=$venv PATH=$venv/bin:$PATH maturin build --release --locked --zig --compatibility manylinux2014 \
         --manifest-path python/Cargo.toml --out "$out"
 fi
