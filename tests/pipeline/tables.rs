@@ -198,8 +198,10 @@ fn sample_corpora_have_the_rows_of_the_text_files() {
         ("s4", scored(Run::default().threshold("0.1"), "s4")),
     ];
     let (mut pairs, mut members) = (0, 0);
-    for input in &inputs {
-        for (name, run) in &runs {
+    for (number, input) in inputs.iter().enumerate() {
+        // Formats differ in their documents; the runs differ in their pairs.
+        let runs = if number == 0 { &runs[..] } else { &runs[1..3] };
+        for (name, run) in runs {
             let what = format!("{} {name}", input.display());
             let mut both = [1, 4].map(|threads| {
                 let place = crate::common::temporary();

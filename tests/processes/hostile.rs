@@ -592,7 +592,7 @@ fn bodies_that_grow_stay_within_the_memory() {
         phrases.push(phrase);
     }
     let mut all = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..2 {
         let mut body = b"<p>".to_vec();
         while body.len() + 128 < MOST {
             body.extend_from_slice(random.pick::<Vec<u8>>(&phrases));
@@ -602,7 +602,7 @@ fn bodies_that_grow_stay_within_the_memory() {
         all.extend(http(b"Content-Encoding: gzip\r\n", &body));
         all.extend(http(b"", b"<p>a small one"));
     }
-    case("grown.warc", all, 6)
+    case("grown.warc", all, 4)
         .args(&["--shingle-size", "150"])
         .check();
 }
@@ -650,7 +650,7 @@ fn of_one_word(
 #[test]
 fn large_documents_in_a_row_stay_within_the_memory() {
     let sizes = (64 << 20, 217 << 20);
-    let letters = ["é", "ö", "ü"];
+    let letters = ["é", "ö"];
     of_one_word(("a.warc", chunked), sizes, &letters);
     of_one_word(("a.jsonl", escaped), sizes, &letters);
     of_one_word(("a.mbox", mail), sizes, &letters);
