@@ -136,7 +136,7 @@ mod tests {
             let mut files = Vec::new();
             for number in 0..runs {
                 let count = random.next() % (4 * keys);
-                let random_keys = (0..count).map(|_| random.next() % keys * 7 << 20);
+                let random_keys = (0..count).map(|_| (random.next() % keys * 7) << 20);
                 let mut run: Vec<u64> = random_keys.chain([u64::MAX]).collect();
                 run.sort_unstable();
                 run.dedup();
