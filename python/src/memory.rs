@@ -146,7 +146,7 @@ impl Spool {
     /// Adds the rows of a table, or the texts of an array.
     fn add(&self, py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut arrays = arrays(object)?;
-        // Whoever makes the arrays may need the interpreter's lock.
+        // The producer of the arrays may need the interpreter's lock.
         while let Some(array) = py.detach(|| arrays.next()) {
             let array = array.map_err(failed)?;
             py.detach(|| locked(&self.spooling).add(&array))?;

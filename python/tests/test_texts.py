@@ -176,7 +176,7 @@ def test_what_is_wrong_with_texts():
 
 
 class OwnError(Exception):
-    """An error of whoever makes the texts."""
+    """An error of the producer of the texts."""
 
 
 def test_an_error_of_the_source_arrives_unchanged():

@@ -11,7 +11,7 @@ use crate::workers::in_order;
 const BLOCKS: usize = 2;
 const LEAST_BLOCKS: usize = 16;
 
-/// Bytes that a thread needs to merge a range of so many blocks: a cursor, and the candidates, also
+/// Bytes that a thread needs to merge a range of `blocks` blocks: a cursor, and the candidates, also
 /// while they are sorted and when they wait.
 fn thread_bytes(files: usize, blocks: usize) -> u64 {
     let candidates = (blocks + files) * BLOCK_RECORDS;
