@@ -10,16 +10,7 @@ use pyo3::prelude::*;
 
 /// A text as a document.
 fn document(text: &str) -> RawDocument<'_> {
-    RawDocument {
-        docno: "text".into(),
-        unnamed: false,
-        url: None,
-        title: None,
-        content: ContentKind::Text,
-        charset: Some("utf-8".into()),
-        body: text.as_bytes().into(),
-        notices: Vec::new(),
-    }
+    RawDocument::of_text(text, ContentKind::Text)
 }
 
 /// Collects the tokens of a document.

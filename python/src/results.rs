@@ -238,6 +238,17 @@ fn reading<S: Source + 'static>(source: S, schema: SchemaRef) -> Rows {
     Box::new(Reading { source, batch })
 }
 
+/// A table that `open` opens, given its schema.
+fn table(
+    schema: SchemaRef,
+    open: impl Fn(SchemaRef) -> Result<Rows> + Send + Sync + 'static,
+) -> Table {
+    Table {
+        schema: schema.clone(),
+        open: Arc::new(move || open(schema.clone())),
+    }
+}
+
 /// A TSV file, after its header.
 impl Source for Lines {
     fn row(&mut self, batch: &mut Batch) -> Result<bool> {
@@ -254,27 +265,20 @@ impl Source for Lines {
 
 /// A TSV file as a table.
 pub fn tsv(path: PathBuf) -> Result<Table> {
-    let fields = |names: Vec<String>| names.iter().map(|name| field(name)).collect::<Vec<_>>();
-    let schema = Arc::new(Schema::new(fields(Lines::open(&path)?.header()?)));
-    let open_schema = schema.clone();
-    let open = move || {
-        let mut lines = Lines::open(&path)?;
+    let schema_of = |lines: &mut Lines| {
         let names = lines.header()?;
-        if fields(names)
-            != open_schema
-                .fields()
-                .iter()
-                .map(|f| (**f).clone())
-                .collect::<Vec<_>>()
-        {
+        let fields: Vec<Field> = names.iter().map(|name| field(name)).collect();
+        Ok(Arc::new(Schema::new(fields)))
+    };
+    let schema = schema_of(&mut Lines::open(&path)?)?;
+    let open = move |schema: SchemaRef| {
+        let mut lines = Lines::open(&path)?;
+        if schema_of(&mut lines)? != schema {
             return Err(lines.corrupt("the columns that the file had before", "others"));
         }
-        Ok(reading(lines, open_schema.clone()))
+        Ok(reading(lines, schema))
     };
-    Ok(Table {
-        schema,
-        open: Arc::new(open),
-    })
+    Ok(table(schema, open))
 }
 
 /// The members of all clusters, from clusters.jsonl. A cluster can be larger than memory, so its
@@ -419,8 +423,7 @@ pub fn clusters(path: PathBuf) -> Result<Table> {
         Field::new("kind", DataType::Utf8, false),
         Field::new("resemblance", DataType::Float64, true),
     ]));
-    let open_schema = schema.clone();
-    let open = move || {
+    let open = move |schema: SchemaRef| {
         let file = File::open(&path).map_err(Error::io("open", &path))?;
         let members = Members {
             path: path.clone(),
@@ -430,12 +433,9 @@ pub fn clusters(path: PathBuf) -> Result<Table> {
             representative: String::new(),
             text: Vec::new(),
         };
-        Ok(reading(members, open_schema.clone()))
+        Ok(reading(members, schema))
     };
-    Ok(Table {
-        schema,
-        open: Arc::new(open),
-    })
+    Ok(table(schema, open))
 }
 
 /// A line of rejects.jsonl.
@@ -488,10 +488,7 @@ pub fn rejects(path: PathBuf) -> Result<Table> {
         Field::new("detail", DataType::Utf8, true),
         Field::new("document", DataType::Utf8, false),
     ]));
-    let open_schema = schema.clone();
-    let open = move || Ok(reading(Rejects(Lines::open(&path)?), open_schema.clone()));
-    Ok(Table {
-        schema,
-        open: Arc::new(open),
-    })
+    Ok(table(schema, move |schema| {
+        Ok(reading(Rejects(Lines::open(&path)?), schema))
+    }))
 }

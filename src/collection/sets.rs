@@ -585,7 +585,9 @@ pub(super) fn sets_of(directory: &Path, sizes: &[usize], most_resident: u64) -> 
         parameters: 5,
         resident: AtomicU64::new(0),
         at_last_reading: AtomicU64::new(0),
-        others: process::mapped_bytes(),
+        // Other tests of this process map files at the same time, so what the kernel counts says
+        // nothing about these.
+        others: u64::MAX,
         most_resident,
     }
 }

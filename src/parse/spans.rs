@@ -112,16 +112,7 @@ mod tests {
     }
 
     fn canonical(text: &str, kind: &TokenKind) -> String {
-        let document = RawDocument {
-            docno: "1".into(),
-            unnamed: false,
-            url: None,
-            title: None,
-            content: ContentKind::Text,
-            charset: Some("utf-8".into()),
-            body: text.as_bytes().into(),
-            notices: Vec::new(),
-        };
+        let document = RawDocument::of_text(text, ContentKind::Text);
         let mut out = Collected(Vec::new());
         let config = ParseConfig {
             tokens: kind.clone(),

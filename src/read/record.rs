@@ -139,6 +139,23 @@ pub struct RawDocument<'a> {
     pub notices: Vec<Reject>,
 }
 
+impl<'a> RawDocument<'a> {
+    /// A text or markup that comes from no source, as a document called `text`.
+    #[must_use]
+    pub fn of_text(text: &'a str, content: ContentKind) -> Self {
+        RawDocument {
+            docno: "text".into(),
+            unnamed: false,
+            url: None,
+            title: None,
+            content,
+            charset: Some("utf-8".into()),
+            body: text.as_bytes().into(),
+            notices: Vec::new(),
+        }
+    }
+}
+
 /// Why a record was rejected, or a warning about a record that is used.
 ///
 /// [`Reason::text`] gives the text that appears under `reason` in `rejects.jsonl` and in the

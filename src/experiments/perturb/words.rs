@@ -201,16 +201,7 @@ mod tests {
             for behind in ["", " ", "\n \n"] {
                 let words = vec!["words"; count].join(" ");
                 let body = format!("{behind}{}{behind}", words.replace(' ', "  "));
-                let document = RawDocument {
-                    docno: "d".into(),
-                    unnamed: false,
-                    url: None,
-                    title: None,
-                    content: crate::read::ContentKind::Text,
-                    charset: Some("utf-8".into()),
-                    body: body.as_bytes().into(),
-                    notices: Vec::new(),
-                };
+                let document = RawDocument::of_text(&body, crate::read::ContentKind::Text);
                 assert!(
                     text_of(&document, &mut parser) == words,
                     "{count} {behind:?}"

@@ -327,16 +327,7 @@ mod tests {
     use crate::read::ContentKind;
 
     fn beginning(body: &str, content: ContentKind) -> Beginning {
-        let document = RawDocument {
-            docno: "1".into(),
-            unnamed: false,
-            url: None,
-            title: None,
-            content,
-            charset: Some("utf-8".into()),
-            body: body.as_bytes().into(),
-            notices: Vec::new(),
-        };
+        let document = RawDocument::of_text(body, content);
         let mut out = Beginning::default();
         let config = ParseConfig {
             tokens: TokenKind::Whitespace,
