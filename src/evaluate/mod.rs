@@ -74,11 +74,10 @@
 //!   directories disagree about which documents are identical.
 //!
 //! # Cost
-//! Memory: 42 bytes for each document that any file names, in tables of up to 8 bytes each (122 with
-//! families). The sorts use the
-//! rest of the budget. Each list is read twice (the list of a directory three times, because of its
-//! checksum), and once more each for judged pairs and for families. Its pairs are sorted twice, at
-//! 24 bytes a pair.
+//! Memory: 42 bytes for each document that any file names, in tables of up to 8 bytes each (122
+//! with families). The sorts use the rest of the budget. Each list is read twice (the list of a
+//! directory three times, because of its checksum), and once more each for judged pairs and for
+//! families. Its pairs are sorted twice, at 24 bytes a pair.
 //!
 //! # Where we depart from the source
 //! The papers count pairs of representatives at one threshold. We do not draw the sample of edges

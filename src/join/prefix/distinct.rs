@@ -1,5 +1,7 @@
 //! The candidates of all runs in order, each once.
 
+use std::collections::VecDeque;
+
 use super::STAGE;
 use crate::Result;
 use crate::progress::Stop;
@@ -11,11 +13,20 @@ use crate::workers::in_order;
 const BLOCKS: usize = 2;
 const LEAST_BLOCKS: usize = 16;
 
-/// Bytes that a thread needs to merge a range of `blocks` blocks: a cursor, and the candidates, also
-/// while they are sorted and when they wait.
-fn thread_bytes(files: usize, blocks: usize) -> u64 {
-    let candidates = (blocks + files) * BLOCK_RECORDS;
-    (RunFile::<u64>::cursor_bytes() + candidates * size_of::<u64>() * 5 / 2) as u64
+/// Blocks that begin in a range of keys.
+fn blocks(files: usize) -> usize {
+    (BLOCKS * files).max(LEAST_BLOCKS)
+}
+
+/// The most candidates of a range, with repetitions.
+fn most_candidates(files: usize) -> usize {
+    (blocks(files) + files) * BLOCK_RECORDS
+}
+
+/// Bytes that a thread needs to merge a range: a cursor, and the candidates while they are sorted,
+/// which takes half of their size, and when they wait.
+fn thread_bytes(files: usize) -> u64 {
+    (RunFile::<u64>::cursor_bytes() + most_candidates(files) * size_of::<u64>() * 5 / 2) as u64
 }
 
 /// Merges the runs of candidates. It cuts the keys into ranges, and threads merge some ranges at
@@ -28,8 +39,8 @@ pub(super) struct Distinct<'r> {
     from: Option<u64>,
     threads: usize,
     stop: &'r Stop,
-    merged: Vec<u64>,
-    at: usize,
+    /// The candidates of the ranges that were merged, without those that were passed on.
+    merged: VecDeque<std::vec::IntoIter<u64>>,
     /// Candidates read, with repetitions.
     pub read: u64,
 }
@@ -46,19 +57,18 @@ impl<'r> Distinct<'r> {
     ) -> Self {
         let mut begins: Vec<u64> = files.iter().flat_map(RunFile::first_keys).collect();
         begins.sort_unstable();
-        let blocks = (BLOCKS * files.len()).max(LEAST_BLOCKS);
+        let blocks = blocks(files.len());
         let begins = begins.into_iter().skip(blocks).step_by(blocks);
         let mut begins: Vec<u64> = begins.filter(|&key| key > from).collect();
         begins.dedup();
-        let most = memory / thread_bytes(files.len(), blocks);
+        let most = memory / thread_bytes(files.len());
         Distinct {
             files,
             begins: begins.into_iter(),
             from: Some(from),
             threads: threads.min(most as usize).max(1),
             stop,
-            merged: Vec::new(),
-            at: 0,
+            merged: VecDeque::new(),
             read: 0,
         }
     }
@@ -66,21 +76,28 @@ impl<'r> Distinct<'r> {
     /// The next candidate; the next call returns the same one unless [`Distinct::advance`] is
     /// called.
     pub(super) fn next(&mut self) -> Result<Option<u64>> {
-        while self.at == self.merged.len() && self.from.is_some() {
-            self.merge()?;
+        loop {
+            if let Some(range) = self.merged.front() {
+                if let Some(&key) = range.as_slice().first() {
+                    return Ok(Some(key));
+                }
+                self.merged.pop_front();
+            } else if self.from.is_some() {
+                self.merge()?;
+            } else {
+                return Ok(None);
+            }
         }
-        Ok(self.merged.get(self.at).copied())
     }
 
     pub(super) fn advance(&mut self) {
-        self.at += 1;
+        self.merged.front_mut().and_then(Iterator::next);
     }
 
     /// Merges a range for each thread.
     fn merge(&mut self) -> Result<()> {
         let (files, stop) = (self.files, self.stop);
-        self.merged.clear();
-        self.at = 0;
+        let most = most_candidates(files.len());
         let (begins, from) = (&mut self.begins, &mut self.from);
         let (merged, read) = (&mut self.merged, &mut self.read);
         in_order(
@@ -96,7 +113,8 @@ impl<'r> Distinct<'r> {
                 Ok(())
             },
             |(low, high), pass| {
-                let mut keys = Vec::new();
+                // Room that is not used takes no memory, and a vector that grows takes twice its size.
+                let mut keys = Vec::with_capacity(most);
                 for file in files {
                     let mut cursor = file.range(low, high)?;
                     while cursor.head().is_some() {
@@ -113,7 +131,7 @@ impl<'r> Distinct<'r> {
             },
             |(records, keys): (usize, Vec<u64>)| {
                 *read += records as u64;
-                merged.extend_from_slice(&keys);
+                merged.push_back(keys.into_iter());
                 Ok(())
             },
         )
@@ -130,13 +148,14 @@ mod tests {
     fn every_candidate_comes_once_and_in_order() {
         let directory = tempfile::tempdir().unwrap();
         let mut random = Random::new(3);
-        // Keys that few and that many runs have, empty ranges, and the greatest key.
+        // Keys that few and that many runs have, neighbours on both sides of a bound, and the
+        // greatest key.
         for (runs, keys) in [(0, 1), (1, 1 << 18), (3, 1 << 16), (20, 1 << 14)] {
             let mut all = Vec::new();
             let mut files = Vec::new();
             for number in 0..runs {
                 let count = random.next() % (4 * keys);
-                let random_keys = (0..count).map(|_| (random.next() % keys * 7) << 20);
+                let random_keys = (0..count).map(|_| random.next() % keys);
                 let mut run: Vec<u64> = random_keys.chain([u64::MAX]).collect();
                 run.sort_unstable();
                 run.dedup();

@@ -32,8 +32,8 @@
 //!    documents.
 //! 3. *Candidates* ([`candidates`]): stream the postings once. Under each fingerprint, pair the
 //!    documents that have it in their prefix, if their sizes and the fingerprints that they can
-//!    share with any document allow the threshold. The run machinery sorts the candidates and
-//!    removes repetitions.
+//!    share with any document allow the threshold. The run machinery sorts the candidates;
+//!    `distinct` merges them, a range of pairs in each thread, and removes repetitions.
 //! 4. *Verify* ([`verify`]): read the sets of as many candidates as fit in memory, in the order of
 //!    the files, and intersect the two sets of each candidate. An intersection ends as soon as the
 //!    threshold is out of reach.
