@@ -33,36 +33,37 @@ def lookalike(table):
     return zip(pairs["id_a"].to_pylist(), pairs["id_b"].to_pylist())
 
 
-def rensa(table):
-    from rensa import RMinHash, RMinHashLSH
-
-    index = RMinHashLSH(threshold=THRESHOLD, num_perm=128, num_bands=16)
-    sketches = []
-    for number, text in enumerate(table["text"].to_pylist()):
-        sketch = RMinHash(num_perm=128, seed=42)
-        sketch.update(shingles(text))
+def pairs_of(index, sketches):
+    for number, sketch in enumerate(sketches):
         index.insert(number, sketch)
-        sketches.append(sketch)
     for b, sketch in enumerate(sketches):
         for a in index.query(sketch):
             if a < b and sketch.jaccard(sketches[a]) >= THRESHOLD:
                 yield a, b
+
+
+def rensa(table):
+    from rensa import RMinHash, RMinHashLSH
+
+    def sketch(text):
+        made = RMinHash(num_perm=128, seed=42)
+        made.update(shingles(text))
+        return made
+
+    sketches = [sketch(text) for text in table["text"].to_pylist()]
+    return pairs_of(RMinHashLSH(threshold=THRESHOLD, num_perm=128, num_bands=16), sketches)
 
 
 def datasketch(table):
     from datasketch import MinHash, MinHashLSH
 
-    index = MinHashLSH(threshold=THRESHOLD, num_perm=128)
-    sketches = []
-    for number, text in enumerate(table["text"].to_pylist()):
-        sketch = MinHash(num_perm=128)
-        sketch.update_batch([shingle.encode() for shingle in shingles(text)])
-        index.insert(number, sketch)
-        sketches.append(sketch)
-    for b, sketch in enumerate(sketches):
-        for a in index.query(sketch):
-            if a < b and sketch.jaccard(sketches[a]) >= THRESHOLD:
-                yield a, b
+    def sketch(text):
+        made = MinHash(num_perm=128)
+        made.update_batch([shingle.encode() for shingle in shingles(text)])
+        return made
+
+    sketches = [sketch(text) for text in table["text"].to_pylist()]
+    return pairs_of(MinHashLSH(threshold=THRESHOLD, num_perm=128), sketches)
 
 
 def cpu():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, Union
 
 from . import _native
@@ -13,7 +14,7 @@ Listener = Callable[
 Progress = Union[bool, Listener, None]
 
 
-def command(arguments: Sequence[str], progress: Progress) -> str:
+def command(arguments: Sequence[str | PathLike[str]], progress: Progress) -> str:
     """Run a command; return what it prints."""
     if progress is True:
         with Bars() as bars:

@@ -109,8 +109,8 @@ def run(
     given = dict(locals())
     for name in ("inputs", "out", "progress"):
         del given[name]
-    arguments = ["run", *_paths(inputs), "-o", os.fspath(out), "--json"]
-    command([*arguments, *_flags("run", given)], progress)
+    arguments = ["run", f"--output={os.fspath(out)}", "--json", *_flags("run", given)]
+    command([*arguments, "--", *_paths(inputs)], progress)
     return Run(out)
 
 
@@ -188,8 +188,8 @@ def dedup(
     for name in ("inputs", "out", "progress"):
         del given[name]
     given["from"] = given.pop("from_")
-    arguments = ["dedup", *_paths(inputs), "-o", os.fspath(out), "--json"]
-    printed = command([*arguments, *_flags("dedup", given)], progress)
+    arguments = ["dedup", f"--output={os.fspath(out)}", "--json", *_flags("dedup", given)]
+    printed = command([*arguments, "--", *_paths(inputs)], progress)
     counts: dict[str, Any] = json.loads(printed)
     return counts
 
@@ -220,7 +220,7 @@ class Run:
     @property
     def summary(self) -> dict[str, Any]:
         """Parameters, counts and costs of the committed stages, as in ``summary.json``."""
-        printed = _native.command(["status", os.fspath(self.directory), "--json"])
+        printed = _native.command(["status", "--json", "--", os.fspath(self.directory)])
         summary: dict[str, Any] = json.loads(printed)
         return summary
 
@@ -325,7 +325,7 @@ class Run:
         given = dict(locals())
         if isinstance(truth, Run):
             given["truth"] = truth.directory
-        arguments = ["evaluate", "--run", os.fspath(self.directory), "--json"]
+        arguments = ["evaluate", f"--run={os.fspath(self.directory)}", "--json"]
         flags = _flags("evaluate", given, without={"run"})
         result: dict[str, Any] = json.loads(command([*arguments, *flags], progress))
         return result
@@ -372,10 +372,15 @@ class Run:
         """
         given = dict(locals())
         spool = spooled(_native.Spool(optional_path(scratch), text), texts)
-        arguments = ["query", os.fspath(self.directory), *spool.arguments("query"), "--json"]
-        flags = _flags("query", given, without=INPUT_FLAGS)
-        lines = command([*arguments, *flags], progress).splitlines()
-        answers = [json.loads(line) for line in lines]
+        flags = ["--json", *spool.flags("query"), *_flags("query", given, without=INPUT_FLAGS)]
+        arguments = ["query", *flags, "--", os.fspath(self.directory), str(spool.path)]
+        answers = [json.loads(line) for line in command(arguments, progress).splitlines()]
+        if len(answers) != spool.rows:
+            without = spool.rows - len(answers)
+            raise ValueError(
+                f"{without} of {spool.rows} texts have no answer: they are larger than the"
+                " documents that lookalike query reads"
+            )
         for answer in answers:
             answer["query"] = int(answer["query"])
         return answers
@@ -407,8 +412,8 @@ class Run:
         """
         given = dict(locals())
         path = Path(output) if output is not None else self.directory / "report.html"
-        arguments = ["report", os.fspath(self.directory), "-o", os.fspath(path)]
-        command([*arguments, *_flags("report", given)], progress)
+        arguments = ["report", f"--output={os.fspath(path)}", *_flags("report", given)]
+        command([*arguments, "--", os.fspath(self.directory)], progress)
         return path
 
     def __repr__(self) -> str:

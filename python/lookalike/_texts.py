@@ -95,14 +95,13 @@ def find_pairs(
     >>> pyarrow.table(pairs).to_pylist()[0]["resemblance"]
     0.75
     """
-    _text_or_table(texts)
     column = ids if isinstance(ids, str) else None
     spool = spooled(Spool(optional_path(scratch), text, column), texts)
     if ids is not None and column is None:
         spool.identify(ids if hasattr(ids, "__arrow_c_stream__") else list(ids))
     out = os.path.join(spool.directory, "run")
     flags = _flags(locals())
-    command(["run", *spool.arguments("run"), "-o", out, *flags], progress)
+    command(["run", spool.path, "-o", out, *spool.flags("run"), *flags], progress)
     return spool.pairs(out)
 
 
@@ -168,19 +167,21 @@ def deduplicate(
     >>> pyarrow.table(lookalike.deduplicate(table))["n"].to_pylist()
     [1, 2]
     """
-    _text_or_table(table)
     policies = [keep] if isinstance(keep, str) else list(keep)
     spool = Spool(optional_path(scratch), text, None, list(_columns(policies)), str(memory or "2GiB"))
     spooled(spool, table)
     kept, work = (os.path.join(spool.directory, name) for name in ("kept", "work"))
     places = ["-o", kept, "--work", work, "--ids-only"]
     flags = [f"--keep={policy}" for policy in policies] + [f"--rule={rule}"] + _flags(locals())
-    command(["dedup", *spool.arguments("dedup"), *places, *flags], progress)
+    command(["dedup", spool.path, *places, *spool.flags("dedup"), *flags], progress)
     return spool.kept(os.path.join(kept, "removed.tsv"))
 
 
 def spooled(spool: Spool, texts: Texts) -> Spool:
     """Add texts to a spool, from wherever they come."""
+    if isinstance(texts, (str, bytes)):
+        # It would be an iterable of str as well.
+        raise TypeError("expected a table or an iterable of texts, not a single text")
     for part in _parts(texts):
         if isinstance(part, list):
             spool.add_texts(part)
@@ -203,12 +204,6 @@ def _parts(texts: Texts) -> Iterator[Any]:
         texts = iter(texts)
         while part := list(itertools.islice(texts, ROWS)):
             yield part
-
-
-def _text_or_table(texts: Texts) -> None:
-    """Refuse a single text, which is an iterable of str as well."""
-    if isinstance(texts, (str, bytes)):
-        raise TypeError("expected a table or an iterable of texts, not a single text")
 
 
 def _columns(policies: Iterable[str]) -> Iterator[str]:

@@ -9,7 +9,6 @@ mod memory;
 mod results;
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -171,14 +170,14 @@ impl Listener<'_> {
 #[pyo3(signature = (arguments, progress=None))]
 fn command(
     py: Python<'_>,
-    arguments: Vec<OsString>,
+    arguments: Vec<PathBuf>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let shared = Arc::new(Shared::default());
     let ending = Ending(Arc::clone(&shared));
     let thread = std::thread::Builder::new().spawn(move || {
         let shared = &ending.0;
-        cli::execute(arguments, &**shared)
+        cli::execute(arguments.into_iter().map(PathBuf::into), &**shared)
     })?;
     let mut listener = Listener {
         callable: progress,
@@ -270,11 +269,11 @@ fn flags(name: &str) -> PyResult<Vec<Flag>> {
 #[pyfunction]
 fn table(py: Python<'_>, directory: PathBuf, name: &str) -> PyResult<Table> {
     let made = match name {
-        "pairs" => results::tsv(directory.join("pairs.tsv")),
-        "documents" => results::tsv(directory.join("documents.tsv")),
-        "exact_duplicates" => results::tsv(directory.join("exact-duplicates.tsv")),
-        "clusters" => results::clusters(directory.join("clusters.jsonl")),
-        "rejects" => results::rejects(directory.join("rejects.jsonl")),
+        "pairs" => results::tsv(directory, "pairs.tsv"),
+        "documents" => results::tsv(directory, "documents.tsv"),
+        "exact_duplicates" => results::tsv(directory, "exact-duplicates.tsv"),
+        "clusters" => results::clusters(directory),
+        "rejects" => results::rejects(directory),
         _ => return Err(PyValueError::new_err(format!("there is no table {name}"))),
     };
     made.map_err(|error| raise(py, &error))

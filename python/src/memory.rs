@@ -13,7 +13,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types as kinds;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch,
-    RecordBatchReader, StringArray, StringArrayType, StringViewArray, UInt32Array, UInt64Array,
+    RecordBatchReader, StringArrayType, StringViewArray, UInt32Array, UInt64Array,
 };
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
@@ -37,6 +37,11 @@ use crate::{locked, raise};
 const ROW: &str = "lookalike row";
 const TEXT: &str = "lookalike text";
 
+/// The least value of `--max-document`: a smaller one saves no memory worth having.
+const LEAST_MAX_DOCUMENT: usize = 4 << 20;
+/// Rows that are written between two looks for Ctrl-C.
+const ROWS: usize = 1024;
+
 /// Texts that wait for a command.
 #[pyclass(frozen, module = "lookalike._native")]
 pub struct Spool {
@@ -52,8 +57,17 @@ struct Spooling {
     id: Option<String>,
     fields: Vec<String>,
     rows: u64,
+    line: Vec<u8>,
+    /// Bytes of the longest line of the file.
+    longest: usize,
     ids: Vec<ArrayRef>,
     kept: Option<Kept>,
+}
+
+/// The columns of some rows that a command needs.
+struct Columns {
+    texts: ArrayRef,
+    fields: Vec<(String, ArrayRef)>,
 }
 
 /// The rows of a table.
@@ -104,6 +118,8 @@ impl Spool {
             id,
             fields,
             rows: 0,
+            line: Vec::new(),
+            longest: 0,
             ids: Vec::new(),
             kept,
         };
@@ -125,8 +141,14 @@ impl Spool {
         locked(&self.spooling).rows
     }
 
-    /// Arguments that make a command read the texts. Nothing can be added afterwards.
-    fn arguments(&self, command: &str) -> PyResult<Vec<String>> {
+    /// The file of the texts.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        locked(&self.spooling).path.clone()
+    }
+
+    /// Flags with which a command reads the texts. Nothing can be added afterwards.
+    fn flags(&self, command: &str) -> PyResult<Vec<String>> {
         let mut spooling = locked(&self.spooling);
         spooling.out.flush()?;
         if let Some(Kept {
@@ -135,12 +157,18 @@ impl Spool {
         {
             file.finish().map_err(failed)?;
         }
-        let path = spooling.path.to_string_lossy();
-        let mut arguments = vec![path.into_owned(), "--format=jsonl".into()];
-        arguments.extend([format!("--id-field={ROW}"), format!("--text-field={TEXT}")]);
-        // A query may be empty without a flag.
-        arguments.extend((command != "query").then(|| "--allow-empty".into()));
-        Ok(arguments)
+        let mut flags = vec!["--format=jsonl".to_string()];
+        flags.extend([format!("--id-field={ROW}"), format!("--text-field={TEXT}")]);
+        if command != "query" {
+            // Every text takes part, or the command fails: nobody would see a list of rejects.
+            let flag = match spooling.rows {
+                0 => "--allow-empty",
+                _ => "--strict",
+            };
+            let most = spooling.longest.max(LEAST_MAX_DOCUMENT);
+            flags.extend([flag.to_string(), format!("--max-document={most}")]);
+        }
+        Ok(flags)
     }
 
     /// Adds the rows of a table, or the texts of an array.
@@ -149,8 +177,12 @@ impl Spool {
         // The producer of the arrays may need the interpreter's lock.
         while let Some(array) = py.detach(|| arrays.next()) {
             let array = array.map_err(failed)?;
-            py.detach(|| locked(&self.spooling).add(&array))?;
-            py.check_signals()?;
+            let columns = py.detach(|| locked(&self.spooling).columns(&array))?;
+            for from in (0..array.len()).step_by(ROWS) {
+                let rows = ROWS.min(array.len() - from);
+                py.detach(|| locked(&self.spooling).put_columns(&columns, from, rows))?;
+                py.check_signals()?;
+            }
         }
         Ok(())
     }
@@ -159,11 +191,13 @@ impl Spool {
     fn add_texts(&self, py: Python<'_>, texts: Vec<PyBackedStr>) -> PyResult<()> {
         py.detach(|| {
             let mut spooling = locked(&self.spooling);
-            if spooling.kept.is_none() {
+            if spooling.kept.is_none() && spooling.id.is_none() {
                 return spooling.put(texts.iter().map(|text| Some(&**text)), &[]);
             }
+            let count = texts.len();
             let texts: LargeStringArray = texts.iter().map(|text| Some(&**text)).collect();
-            spooling.add(&(Arc::new(texts) as ArrayRef))
+            let columns = spooling.columns(&(Arc::new(texts) as ArrayRef))?;
+            spooling.put_columns(&columns, 0, count)
         })
     }
 
@@ -179,7 +213,7 @@ impl Spool {
             let ids: Vec<String> = ids.extract().map_err(|_| {
                 PyTypeError::new_err("ids must be strings, integers, or an Arrow array")
             })?;
-            vec![Arc::new(StringArray::from(ids)) as ArrayRef]
+            vec![Arc::new(LargeStringArray::from(ids)) as ArrayRef]
         };
         let found: usize = ids.iter().map(|ids| ids.len()).sum();
         let mut spooling = locked(&self.spooling);
@@ -246,8 +280,13 @@ fn text_schema(text: &str) -> SchemaRef {
 }
 
 impl Spooling {
-    fn add(&mut self, array: &ArrayRef) -> PyResult<()> {
+    /// Keeps the rows and the identifiers of an array, and returns the columns to be written.
+    fn columns(&mut self, array: &ArrayRef) -> PyResult<Columns> {
         let batch = match array.as_struct_opt() {
+            Some(rows) if rows.null_count() > 0 => {
+                let text = "expected a table or texts, found records of which some are null";
+                return Err(PyTypeError::new_err(text));
+            }
             Some(rows) => RecordBatch::from(rows.clone()),
             None => {
                 let field = Field::new(&self.text, array.data_type().clone(), true);
@@ -267,14 +306,21 @@ impl Spooling {
         if let Some(id) = &self.id {
             self.ids.push(column(id)?);
         }
-        let fields = self
-            .fields
-            .iter()
-            .map(|name| Ok((name.clone(), column(name)?)));
-        let fields = fields.collect::<PyResult<Vec<_>>>()?;
+        let fields = self.fields.iter();
+        let fields = fields.map(|name| Ok((name.clone(), column(name)?)));
+        let fields = fields.collect::<PyResult<_>>()?;
         if let Some(kept) = &mut self.kept {
             kept.add(&batch)?;
         }
+        Ok(Columns { texts, fields })
+    }
+
+    fn put_columns(&mut self, columns: &Columns, from: usize, rows: usize) -> PyResult<()> {
+        let texts = columns.texts.slice(from, rows);
+        let fields = columns.fields.iter();
+        let fields: Vec<_> = fields
+            .map(|(name, values)| (name.clone(), values.slice(from, rows)))
+            .collect();
         if let Some(texts) = texts.as_string_opt::<i32>() {
             self.put(texts.iter(), &fields)
         } else if let Some(texts) = texts.as_string_opt::<i64>() {
@@ -295,7 +341,8 @@ impl Spooling {
         fields: &[(String, ArrayRef)],
     ) -> PyResult<()> {
         for (at, text) in texts.enumerate() {
-            let out = &mut self.out;
+            let out = &mut self.line;
+            out.clear();
             write!(out, "{{\"{ROW}\":\"{}\",\"{TEXT}\":", self.rows)?;
             serde_json::to_writer(&mut *out, text.unwrap_or("")).map_err(std::io::Error::from)?;
             for (name, values) in fields {
@@ -312,7 +359,9 @@ impl Spooling {
                     write!(out, ",{name}:{value}")?;
                 }
             }
-            out.write_all(b"}\n")?;
+            out.extend_from_slice(b"}\n");
+            self.out.write_all(out)?;
+            self.longest = self.longest.max(out.len());
             self.rows += 1;
         }
         Ok(())
@@ -482,11 +531,11 @@ fn each<const N: usize>(
 /// text of the same words.
 fn pairs(directory: &Path, ids: ArrayRef, place: Arc<TempDir>) -> Result<Table> {
     let rows = ids.len();
-    let near = results::tsv(directory.join("pairs.tsv"))?;
+    let near = results::tsv(directory.into(), "pairs.tsv")?;
     let mut exact = Vec::new();
     let columns = ["representative", "docno"];
     each(
-        &directory.join("exact-duplicates.tsv"),
+        &results::whole(directory, "exact-duplicates.tsv")?,
         &columns,
         |lines, [a, b]| {
             exact.push((row(lines, a, rows)?, row(lines, b, rows)?));
@@ -497,7 +546,7 @@ fn pairs(directory: &Path, ids: ArrayRef, place: Arc<TempDir>) -> Result<Table> 
     if !sizes.is_empty() {
         let columns = ["docno", "shingles"];
         each(
-            &directory.join("documents.tsv"),
+            &results::whole(directory, "documents.tsv")?,
             &columns,
             |lines, [docno, shingles]| {
                 if let Some(size) = sizes.get_mut(&row(lines, docno, rows)?) {

@@ -1,6 +1,8 @@
 //! The result files of a directory as tables.
+//!
+//! A file is read only if the manifest names it and its checksum is right. The directory may come
+//! from someone else, so no link is followed and no FIFO is opened, as in the commands.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +12,9 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use lookalike::{Error, Result};
+use lookalike::cluster::ResultsEntry;
+use lookalike::store::disk;
+use lookalike::{Error, Result, pipeline};
 use serde::Deserialize;
 
 use crate::arrow::{Rows, Table};
@@ -120,7 +124,7 @@ impl Batch {
 /// The lines of a file, without their ends.
 pub struct Lines {
     path: PathBuf,
-    file: BufReader<File>,
+    file: BufReader<disk::File>,
     line: String,
     /// Where the line begins, and where the next one does.
     begin: u64,
@@ -129,10 +133,9 @@ pub struct Lines {
 
 impl Lines {
     pub fn open(path: &Path) -> Result<Lines> {
-        let file = File::open(path).map_err(Error::io("open", path))?;
         Ok(Lines {
             path: path.into(),
-            file: BufReader::with_capacity(256 << 10, file),
+            file: BufReader::with_capacity(disk::READ_BUFFER, disk::open(path)?),
             line: String::new(),
             begin: 0,
             end: 0,
@@ -263,17 +266,33 @@ impl Source for Lines {
     }
 }
 
-/// A TSV file as a table.
-pub fn tsv(path: PathBuf) -> Result<Table> {
-    let schema_of = |lines: &mut Lines| {
+/// Compares a result file with the manifest of its directory; returns its path.
+pub fn whole(directory: &Path, name: &str) -> Result<PathBuf> {
+    let manifest = pipeline::look(directory)?;
+    let results = manifest.get::<ResultsEntry>().into_iter();
+    let mut files = results.flat_map(|results| &results.files);
+    let file = files.find(|file| file.name == name);
+    let file = file.ok_or_else(|| Error::StageMissing {
+        path: directory.into(),
+        stage: "cluster",
+    })?;
+    let path = directory.join(name);
+    disk::check(&path, file.bytes, &file.checksum)?;
+    Ok(path)
+}
+
+/// A TSV file of a directory as a table.
+pub fn tsv(directory: PathBuf, name: &'static str) -> Result<Table> {
+    let opened = move || {
+        let mut lines = Lines::open(&whole(&directory, name)?)?;
         let names = lines.header()?;
         let fields: Vec<Field> = names.iter().map(|name| field(name)).collect();
-        Ok(Arc::new(Schema::new(fields)))
+        Ok((lines, Arc::new(Schema::new(fields))))
     };
-    let schema = schema_of(&mut Lines::open(&path)?)?;
+    let (_, schema) = opened()?;
     let open = move |schema: SchemaRef| {
-        let mut lines = Lines::open(&path)?;
-        if schema_of(&mut lines)? != schema {
+        let (lines, found) = opened()?;
+        if found != schema {
             return Err(lines.corrupt("the columns that the file had before", "others"));
         }
         Ok(reading(lines, schema))
@@ -285,7 +304,7 @@ pub fn tsv(path: PathBuf) -> Result<Table> {
 /// line is read member by member.
 struct Members {
     path: PathBuf,
-    file: BufReader<File>,
+    file: BufReader<disk::File>,
     offset: u64,
     cluster: String,
     representative: String,
@@ -415,7 +434,8 @@ impl Source for Members {
 }
 
 /// clusters.jsonl as a table with a row for each member.
-pub fn clusters(path: PathBuf) -> Result<Table> {
+pub fn clusters(directory: PathBuf) -> Result<Table> {
+    whole(&directory, "clusters.jsonl")?;
     let schema = Arc::new(Schema::new(vec![
         Field::new("cluster", DataType::UInt32, false),
         Field::new("representative", DataType::Utf8, false),
@@ -424,10 +444,10 @@ pub fn clusters(path: PathBuf) -> Result<Table> {
         Field::new("resemblance", DataType::Float64, true),
     ]));
     let open = move |schema: SchemaRef| {
-        let file = File::open(&path).map_err(Error::io("open", &path))?;
+        let path = whole(&directory, "clusters.jsonl")?;
         let members = Members {
-            path: path.clone(),
-            file: BufReader::with_capacity(256 << 10, file),
+            file: BufReader::with_capacity(disk::READ_BUFFER, disk::open(&path)?),
+            path,
             offset: 0,
             cluster: String::new(),
             representative: String::new(),
@@ -479,7 +499,8 @@ impl Source for Rejects {
 }
 
 /// rejects.jsonl as a table.
-pub fn rejects(path: PathBuf) -> Result<Table> {
+pub fn rejects(directory: PathBuf) -> Result<Table> {
+    whole(&directory, "rejects.jsonl")?;
     let schema = Arc::new(Schema::new(vec![
         Field::new("file", DataType::Utf8, false),
         Field::new("offset", DataType::Int64, false),
@@ -489,6 +510,7 @@ pub fn rejects(path: PathBuf) -> Result<Table> {
         Field::new("document", DataType::Utf8, false),
     ]));
     Ok(table(schema, move |schema| {
+        let path = whole(&directory, "rejects.jsonl")?;
         Ok(reading(Rejects(Lines::open(&path)?), schema))
     }))
 }

@@ -1,6 +1,9 @@
 """The result files as tables, and the commands that look at a finished run."""
 
 import json
+import os
+import shutil
+from pathlib import Path
 
 import duckdb
 import pandas
@@ -85,26 +88,77 @@ def pairs_of(pairs):
     return pyarrow.table(pairs)["docno_a"].to_pylist()
 
 
-def test_damage_is_an_error_with_its_place(run, tmp_path):
-    whole = (run.directory / "documents.tsv").read_bytes()
-    for damage, expected in [
-        (whole[:-10], "whole line"),
-        (whole.replace(b"\t0\t0\t", b"\t0\tx\t", 1), "value for each column"),
-        (whole + b"a\tb\n", "value for each column"),
-        (whole + b"\xff\n", "UTF-8"),
-    ]:
-        (tmp_path / "documents.tsv").write_bytes(damage)
-        table = lookalike._native.table(tmp_path, "documents")
-        with pytest.raises(Exception, match=expected) as raised:
+def damaged(run, tmp_path):
+    out = tmp_path / "damaged"
+    shutil.copytree(run.directory, out)
+    return lookalike.Run(out)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("pairs", "pairs.tsv"),
+        ("clusters", "clusters.jsonl"),
+        ("documents", "documents.tsv"),
+        ("exact_duplicates", "exact-duplicates.tsv"),
+        ("rejects", "rejects.jsonl"),
+    ],
+)
+def test_damage_is_an_error_of_the_file(run, tmp_path, name, file):
+    copy = damaged(run, tmp_path)
+    table = getattr(copy, name)()
+    path = copy.directory / file
+    whole = path.read_bytes()
+    for damage in [whole[:-1], whole + b"\n", whole[:-2] + b"?\n", b""]:
+        path.write_bytes(damage)
+        for read in [lambda: getattr(copy, name)(), lambda: pyarrow.table(table)]:
+            with pytest.raises(lookalike.Error) as raised:
+                read()
+            assert raised.value.path == path
+    # Nothing in the directory is opened that could lead elsewhere, or never end.
+    for other in [lambda: path.symlink_to(run.directory / file), lambda: os.mkfifo(path)]:
+        path.unlink()
+        other()
+        with pytest.raises(lookalike.Error, match="expected a regular file") as raised:
             pyarrow.table(table)
-        assert "documents.tsv is corrupt at byte" in str(raised.value)
-    with pytest.raises(lookalike.Error) as raised:
-        lookalike._native.table(tmp_path, "pairs")
-    assert raised.value.path == tmp_path / "pairs.tsv"
-    for line in [b'{"id":0,"representative":"a","members":[{"docno":"a","kind":"near"', b'{"id":']:
-        (tmp_path / "clusters.jsonl").write_bytes(line)
-        with pytest.raises(Exception, match="clusters.jsonl is corrupt"):
-            pyarrow.table(lookalike._native.table(tmp_path, "clusters"))
+        assert raised.value.path == path
+    path.unlink()
+    path.write_bytes(whole)
+    assert pyarrow.table(table).equals(pyarrow.table(getattr(run, name)()))
+
+
+def test_damage_while_a_table_is_read_says_where(tmp_path):
+    file = tmp_path / "in.jsonl"
+    with file.open("w") as out:
+        for n in range(60_000):
+            out.write(json.dumps({"id": f"{n:0100}", "text": f"{n // 2}"}) + "\n")
+    run = lookalike.run(file, tmp_path / "out")
+    for name, path, damage in [
+        ("documents", run.directory / "documents.tsv", b"\t-"),
+        ("documents", run.directory / "documents.tsv", b"\xff\xff"),
+        ("clusters", run.directory / "clusters.jsonl", b"\xff"),
+    ]:
+        whole = path.read_bytes()
+        assert len(whole) > 4 << 20
+        stream = pyarrow.RecordBatchReader.from_stream(getattr(run, name)())
+        with path.open("r+b") as out:
+            out.seek(-60, os.SEEK_END)
+            out.write(damage)
+        with pytest.raises(Exception, match=f"{path.name} is corrupt at byte"):
+            stream.read_all()
+        path.write_bytes(whole)
+
+
+def test_names_may_begin_with_a_hyphen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = " ".join(str(n) for n in range(30))
+    Path("-in.jsonl").write_text(json.dumps({"id": "a", "text": text}) + "\n")
+    run = lookalike.run("-in.jsonl", "-out")
+    assert run.query([text])[0]["found"] == 1
+    assert run.report("-page.html").exists()
+    assert run.evaluate(run)["truth"]["counts"]["pairs"] == 0
+    lookalike.dedup([Path("-in.jsonl")], Path("-kept"))
+    assert Path("-kept/-in.jsonl").read_text() == Path("-in.jsonl").read_text()
 
 
 def test_names_with_braces_and_quotes(tmp_path):

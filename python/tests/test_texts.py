@@ -170,6 +170,12 @@ def test_what_is_wrong_with_texts():
         lookalike.find_pairs(TEXTS, threshold=2)
     with pytest.raises(TypeError):
         lookalike.find_pairs([1, 2])
+    with pytest.raises(KeyError, match="there is no column id, only text"):
+        lookalike.find_pairs(TEXTS, "id")
+    records = pyarrow.chunked_array([pyarrow.array([{"text": "a"}, None])])
+    for call in (lookalike.find_pairs, lookalike.deduplicate):
+        with pytest.raises(TypeError, match="records of which some are null"):
+            call(records)
     for empty in ([], pyarrow.table({"text": pyarrow.array([], pyarrow.string())})):
         assert found(lookalike.find_pairs(empty)) == []
         assert pyarrow.table(lookalike.deduplicate(empty)).num_rows == 0
@@ -236,6 +242,21 @@ def test_tokens_shingles_and_scores():
     ]:
         with pytest.raises(ValueError, match=re.compile("bytes:2|shingle|short")):
             call()
+
+
+def test_no_text_is_left_out(tmp_path):
+    # Longer than the documents that a run reads by default.
+    long = "a" * (65 << 20)
+    assert found(lookalike.find_pairs([long, "short", long]))[0][:3] == (0, 2, 1.0)
+    with pytest.raises(lookalike.Error, match="--max-document"):
+        lookalike.find_pairs([long], memory="100MiB")
+    file = tmp_path / "in.jsonl"
+    file.write_text('{"id": "1", "text": "short"}')
+    run = lookalike.run(file, tmp_path / "out")
+    with pytest.raises(TypeError, match="not a single text"):
+        run.query("a text")
+    with pytest.raises(ValueError, match="1 of 2 texts have no answer"):
+        run.query([long, "short"])
 
 
 def test_ctrl_c_stops_within_a_second():
