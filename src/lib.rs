@@ -42,6 +42,9 @@
 //! from two pair lists, and checks relevance judgements for contradictions within clusters.
 //! [`query`] finds the documents of a collection that resemble or contain new ones.
 //!
+//! **[`distributed`]** cuts the search for pairs into tasks for an engine on many machines. It finds
+//! what [`pipeline`] finds.
+//!
 //! **[`report`]** and **[`inspect`]** present results: the ledger, report pages and graphs; and
 //! every file of an output directory, verified and shown as text.
 //!
@@ -63,6 +66,7 @@ pub mod cli;
 pub mod cluster;
 pub mod collection;
 pub mod dedup;
+pub mod distributed;
 pub mod error;
 pub mod evaluate;
 pub mod experiments;

@@ -52,6 +52,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "experiments, evaluation, look-ups, deduplication",
         &["experiments", "evaluate", "query", "dedup"],
     ),
+    ("tasks for an engine", &["distributed"]),
     ("presentation", &["report", "inspect"]),
     ("command line", &["cli"]),
 ];

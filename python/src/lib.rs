@@ -4,6 +4,7 @@
 //! up every 100 ms: it passes progress on, and asks Python whether Ctrl-C was pressed.
 
 mod arrow;
+mod distributed;
 mod functions;
 mod memory;
 mod results;
@@ -292,5 +293,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::score, module)?)?;
     module.add_class::<Table>()?;
     module.add_class::<memory::Spool>()?;
+    module.add_function(wrap_pyfunction!(distributed::check_job, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::fields_of, module)?)?;
+    module.add_class::<distributed::IntakeTask>()?;
+    module.add_class::<distributed::StageTask>()?;
+    module.add_class::<distributed::ResultsTask>()?;
+    module.add_class::<distributed::GraphTask>()?;
     Ok(())
 }

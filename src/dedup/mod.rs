@@ -75,7 +75,7 @@ use crate::{Error, Result};
 pub use choose::Removal;
 pub use evidence::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE};
 pub use output::PRIVATE;
-pub use policy::{Policy, Rule};
+pub use policy::{Policy, Rule, preference};
 
 use choose::Choice;
 use evidence::Knowledge;

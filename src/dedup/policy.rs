@@ -177,7 +177,8 @@ impl FromStr for Rule {
 
 /// The order of a value of a field, the preferred value least; a document without a value comes
 /// last.
-pub(super) fn preference(policy: &Policy, value: Option<&str>) -> u64 {
+#[must_use]
+pub fn preference(policy: &Policy, value: Option<&str>) -> u64 {
     let Some(value) = value else {
         return u64::MAX;
     };

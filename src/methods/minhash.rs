@@ -81,6 +81,48 @@ pub(super) const METHOD: Entry = Entry {
     },
 };
 
+/// Bands of min-hashes over fingerprints, as the method's; candidates for pairs are documents with
+/// a common band.
+#[derive(Clone, Debug)]
+pub struct MinHashes {
+    family: Vec<u64>,
+    rows: usize,
+}
+
+impl MinHashes {
+    /// Refuses more hash functions than the methods may have.
+    pub fn new(bands: u32, rows: u32, seed: u64) -> crate::Result<Self> {
+        let number = u64::from(bands) * u64::from(rows);
+        let limit = match functions(number) {
+            Ok(number) if number > 0 => {
+                return Ok(MinHashes {
+                    family: family(number, seed),
+                    rows: rows as usize,
+                });
+            }
+            Ok(_) => "at least one band of one row".into(),
+            Err(limit) => limit,
+        };
+        Err(crate::Error::BadParameter {
+            name: "bands",
+            given: format!("{bands} bands of {rows} rows"),
+            limit,
+        })
+    }
+
+    /// Appends the bands of a set. Leaves the set sorted.
+    pub fn keys(&self, fingerprints: &mut Vec<u64>, keys: &mut Vec<u64>) {
+        let mut least = Vec::with_capacity(self.family.len());
+        minima(&self.family, fingerprints, |_, minimum| least.push(minimum));
+        bands(&least, self.rows, keys);
+    }
+}
+
+fn bands(least: &[u64], rows: usize, keys: &mut Vec<u64>) {
+    let bands = least.chunks_exact(rows).enumerate();
+    keys.extend(bands.map(|(i, rows)| mix(together(rows).wrapping_add(mix(i as u64)))));
+}
+
 struct MinHash {
     size: usize,
     rows: usize,
@@ -112,8 +154,7 @@ impl Plain for MinHash {
         } else {
             minima(&self.family, fingerprints, |_, minimum| least.push(minimum));
         }
-        let bands = least.chunks_exact(self.rows).enumerate();
-        keys.extend(bands.map(|(i, rows)| mix(together(rows).wrapping_add(mix(i as u64)))));
+        bands(&least, self.rows, keys);
     }
 }
 

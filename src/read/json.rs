@@ -444,7 +444,7 @@ pub(super) fn field(bytes: &[u8], path: &str) -> Option<String> {
 
 /// What the text of a field is: by the field's name, by the content type in lower case that
 /// another field declares, or, without that, by its beginning.
-pub(super) fn content_of(html: bool, declared: Option<&str>, text: &[u8]) -> ContentKind {
+pub fn content_of(html: bool, declared: Option<&str>, text: &[u8]) -> ContentKind {
     let is = |kind: &str| declared.is_some_and(|declared| declared.contains(kind));
     if html || is("html") || is("xml") || !is("text/plain") && is_page(text) {
         ContentKind::Markup

@@ -105,7 +105,7 @@ pub(crate) use each::each_interpreted;
 pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};
 pub use interpret::{Interpreted, interpret};
 pub(crate) use interpret::{field_of, warc_links};
-pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS};
+pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS, content_of};
 pub use pieces::{Origin, Piece};
 pub use reader::RecordReader;
 pub use record::{

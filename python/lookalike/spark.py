@@ -1,0 +1,474 @@
+"""Near-duplicates in DataFrames of Apache Spark, exactly, with the same results as ``lookalike run``.
+
+Everything is lazy: a function returns a DataFrame, and the work is done when that is read. The
+package has to be installed on all executors, or be sent there (see the guide). Spark only brings
+rows together; Rust code in the executors does the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pyarrow
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from . import _native
+
+Batches = Iterator[pyarrow.RecordBatch]
+
+ROWS = "place int, blob binary"
+# Fractions of a second are kept.
+DATES = {
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+
+
+def pairs(
+    df: DataFrame,
+    id: str = "id",
+    text: str = "text",
+    threshold: float | str = 0.85,
+    *,
+    content_type: str | None = None,
+    method: str = "exact",
+    bands: int = 16,
+    rows: int = 8,
+    score: str = "resemblance",
+    shingle_size: int = 10,
+    tokens: str = "words",
+    short: str = "whole",
+    seed: int = 0,
+    sampling: str = "full",
+    size_groups: str | None = None,
+    partitions: int | None = None,
+    memory: int | str = "512MiB",
+) -> DataFrame:
+    """Find all pairs of texts whose resemblance is at least the threshold.
+
+    Parameters
+    ----------
+    df
+        The texts. Rows whose text is null, or has no words, are in no pair.
+    id
+        The column that identifies a row; it may have any type that JSON can express.
+    text
+        The column with the texts.
+    threshold
+        The lowest resemblance of a pair: a decimal or a fraction such as ``"2/3"``, above 0 and at
+        most 1.
+    content_type
+        The column that says what a text is: ``text/html`` is markup. Without it, a text is markup if
+        it begins like an HTML page.
+    method
+        ``"exact"``, or ``"minhash"`` to compare only texts with a common band of min-hashes. That
+        costs less and finds a pair of resemblance r with probability 1 - (1 - r^rows)^bands. The
+        numbers of the pairs that it finds are exact as well.
+    bands, rows
+        For ``"minhash"``: the number of bands, and of min-hashes in each.
+    score
+        ``"resemblance"``, ``"containment"`` or ``"cosine"``.
+    shingle_size, tokens, short, seed, sampling, size_groups
+        As the flags of ``lookalike run``. The sampling ``broder97`` is not possible here.
+    partitions
+        Number of parts into which the texts are cut; by default ``spark.sql.shuffle.partitions``. A
+        part should have 50 to 500 MB of text.
+    memory
+        Memory of a task for its data, in bytes or as ``"2GiB"``; more goes to its disk. The Python
+        process of a task needs about 200 MiB beside it.
+
+    Returns
+    -------
+    DataFrame
+        Columns `id_a`, `id_b`, `resemblance` (or `score`; six decimals), `shared`, `shingles_a` and
+        `shingles_b` (numbers of fingerprints), in no order; `id_a` is less than `id_b`. A text of
+        the same tokens as others is paired with the one of them that has the least id only, and so
+        are the pairs with other texts. Numbers and strings are ordered as usual, other ids by their
+        JSON.
+
+    Raises
+    ------
+    ValueError
+        A parameter is not allowed.
+
+    References
+    ----------
+    Vernica, Carey & Li 2010, *Efficient parallel set-similarity joins using MapReduce*.
+    """
+    found, kind = _found(df, locals())
+    score_column = "resemblance" if score == "resemblance" else "score"
+    return found.select(
+        kind.decoded("a").alias("id_a"),
+        kind.decoded("b").alias("id_b"),
+        F.col("score").alias(score_column),
+        "shared",
+        F.col("size_a").alias("shingles_a"),
+        F.col("size_b").alias("shingles_b"),
+    )
+
+
+def query(
+    df: DataFrame,
+    collection_df: DataFrame,
+    id: str = "id",
+    text: str = "text",
+    threshold: float | str = 0.85,
+    *,
+    content_type: str | None = None,
+    method: str = "exact",
+    bands: int = 16,
+    rows: int = 8,
+    score: str = "resemblance",
+    shingle_size: int = 10,
+    tokens: str = "words",
+    short: str = "whole",
+    seed: int = 0,
+    sampling: str = "full",
+    size_groups: str | None = None,
+    partitions: int | None = None,
+    memory: int | str = "512MiB",
+) -> DataFrame:
+    """Find the texts of a collection that resemble other texts.
+
+    Parameters
+    ----------
+    df
+        The texts to look up.
+    collection_df
+        The collection, with the same columns; the types of their ids may differ.
+    id, text, threshold, content_type, method, bands, rows, score, shingle_size, tokens, short, seed
+        As for `pairs`.
+    sampling, size_groups, partitions, memory
+        As for `pairs`.
+
+    Returns
+    -------
+    DataFrame
+        Columns `id_query`, `id_match`, `resemblance` (or `score`), `shared`, `shingles_query` and
+        `shingles_match`, in no order. Of texts of the collection with the same tokens, the one with
+        the least id is a match.
+
+    Raises
+    ------
+    ValueError
+        A parameter is not allowed.
+    """
+    found, kind = _found(df, locals(), collection_df)
+    score_column = "resemblance" if score == "resemblance" else "score"
+    return found.select(
+        kind.decoded("a").alias("id_query"),
+        _Ids(collection_df, id).decoded("b").alias("id_match"),
+        F.col("score").alias(score_column),
+        "shared",
+        F.col("size_a").alias("shingles_query"),
+        F.col("size_b").alias("shingles_match"),
+    )
+
+
+def clusters(pairs_df: DataFrame, id_a: str = "id_a", id_b: str = "id_b") -> DataFrame:
+    """Group the documents of pairs: two of a pair are in the same cluster.
+
+    Each task reduces its pairs to a forest, then one task joins the forests. That task needs about
+    250 bytes of memory for each document that is in a pair, so 20 million documents take 5 GB.
+
+    Parameters
+    ----------
+    pairs_df
+        The pairs, as of `pairs`.
+    id_a, id_b
+        The columns with the ids.
+
+    Returns
+    -------
+    DataFrame
+        Columns `cluster` (the least id of its documents) and `id`, for each document of a pair.
+    """
+    kind = _Ids(pairs_df, id_a)
+    numbers = kind.numbers
+    schema = f"a {kind.encoded_type} not null, b {kind.encoded_type} not null"
+    edges = pairs_df.select(
+        kind.encoded(pairs_df[id_a]).alias("a"), kind.encoded(pairs_df[id_b]).alias("b")
+    )
+
+    def forest(batches: Batches) -> Batches:
+        yield from _graph(batches, numbers, lambda graph: graph.clusters(True))
+
+    def joined(batches: Batches) -> Batches:
+        yield from _graph(batches, numbers, lambda graph: graph.clusters(False))
+
+    forests = edges.mapInArrow(forest, schema).repartition(1)
+    return forests.mapInArrow(joined, schema).select(
+        kind.decoded("b").alias("cluster"), kind.decoded("a").alias("id")
+    )
+
+
+def deduplicate(
+    df: DataFrame,
+    id: str = "id",
+    text: str = "text",
+    keep: str | Iterable[str] = "first",
+    *,
+    threshold: float | str = 0.85,
+    rule: str = "star",
+    content_type: str | None = None,
+    method: str = "exact",
+    bands: int = 16,
+    rows: int = 8,
+    shingle_size: int = 10,
+    tokens: str = "words",
+    short: str = "whole",
+    seed: int = 0,
+    partitions: int | None = None,
+    memory: int | str = "512MiB",
+) -> DataFrame:
+    """Keep the rows that are no near-duplicates of other rows.
+
+    The result is that of the command ``lookalike dedup``: with the rule ``"star"``, no two rows that
+    are kept reach the threshold, and every row that is removed reaches it with a row that is kept.
+    One task decides from all pairs. It needs about 250 bytes of memory for each document that is in
+    a pair, and 16 for each pair.
+
+    Parameters
+    ----------
+    df
+        The texts. Rows without a text stay. The DataFrame is read twice, so it must give the same
+        rows twice.
+    id
+        The column that identifies a row. Rows with the same id stay or go together.
+    text
+        The column with the texts.
+    keep
+        Which row of a group stays: ``"first"`` and ``"last"`` (by id), ``"longest"``,
+        ``"shortest"``, ``"newest:COLUMN"``, ``"oldest:COLUMN"``, ``"max:COLUMN"``, ``"min:COLUMN"``
+        or ``"prefer:COLUMN=a,b,c"``. Of several policies, the next one breaks the ties of the one
+        before it, and the least id breaks the rest.
+    threshold, content_type, method, bands, rows, shingle_size, tokens, short, seed
+        As for `pairs`.
+    rule
+        ``"star"``, or ``"cluster"`` to keep one row of each cluster.
+    partitions, memory
+        As for `pairs`.
+
+    Returns
+    -------
+    DataFrame
+        The rows that stay, with all columns.
+
+    Raises
+    ------
+    ValueError
+        A parameter is not allowed.
+    """
+    policies = [keep] if isinstance(keep, str) else list(keep)
+    given = locals() | {"score": "resemblance", "sampling": "full", "size_groups": None}
+    found, kind = _found(df, given, policies=policies or ["first"])
+    numbers = kind.numbers
+    schema = f"a {kind.encoded_type} not null, b {kind.encoded_type} not null"
+
+    if rule not in ("star", "cluster"):
+        raise ValueError(f"`{rule}` is not a rule; use star or cluster")
+
+    def removed(batches: Batches) -> Batches:
+        yield from _graph(batches, numbers, lambda graph: graph.removed(rule))
+
+    edges = found.select("a", "b", "rank_a", "rank_b", "exact").repartition(1)
+    gone = edges.mapInArrow(removed, schema).select(F.col("a").alias("lookalike_removed"))
+    return df.join(gone, kind.encoded(df[id]) == gone["lookalike_removed"], "left_anti")
+
+
+class _Ids:
+    """How the ids of a column travel: as integers, as strings, or as JSON."""
+
+    def __init__(self, df: DataFrame, name: str) -> None:
+        self.type = df.schema[name].dataType
+        integers = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
+        self.numbers = isinstance(self.type, integers)
+        self.strings = isinstance(self.type, T.StringType)
+        self.encoded_type = "long" if self.numbers else "string"
+
+    def encoded(self, column: Column) -> Column:
+        if self.numbers:
+            return column.cast("long")
+        if self.strings:
+            return column
+        # The JSON of a null would be no null.
+        return F.when(column.isNotNull(), F.to_json(F.struct(column.alias("id")), DATES))
+
+    def decoded(self, name: str) -> Column:
+        if self.numbers:
+            return F.col(name).cast(self.type)
+        if self.strings:
+            return F.col(name)
+        schema = T.StructType([T.StructField("id", self.type)])
+        return F.from_json(F.col(name), schema, DATES)["id"]
+
+
+def _found(
+    df: DataFrame,
+    given: dict[str, Any],
+    collection: DataFrame | None = None,
+    policies: list[str] = [],
+) -> tuple[DataFrame, _Ids]:
+    """The pairs with all that is known of them, and how the ids of `df` travel."""
+    if given["method"] not in ("exact", "minhash"):
+        raise ValueError(f"`{given['method']}` is not a method; use exact or minhash")
+    spark = df.sparkSession
+    partitions = given["partitions"]
+    names = "score shingle_size tokens short seed sampling size_groups".split()
+    job = {name: given[name] for name in names} | {
+        "threshold": str(given["threshold"]),
+        "partitions": partitions or int(spark.conf.get("spark.sql.shuffle.partitions") or 200),
+        "memory": str(given["memory"]),
+        "bands": (given["bands"], given["rows"]) if given["method"] == "minhash" else None,
+        "look_up": collection is not None,
+    }
+    _native.check_job(_configured(job), policies)
+
+    def together(rows: DataFrame) -> DataFrame:
+        return rows.repartition(partitions, "place") if partitions else rows.repartition("place")
+
+    def stage(rows: DataFrame, name: str) -> DataFrame:
+        return rows.mapInArrow(_Stage(name, job), ROWS)
+
+    kinds = [_Ids(side, given["id"]) for side in (df, collection) if side is not None]
+    sides = [3] if collection is None else [1, 2]
+    texts = None
+    for side, kind, number in zip((df, collection), kinds, sides):
+        assert side is not None
+        rows = _texts(side, given, kind, number, policies, kinds)
+        texts = rows if texts is None else texts.unionByName(rows)
+    assert texts is not None
+    documents = together(texts.mapInArrow(_Intake(job, policies), ROWS))
+    if job["bands"]:
+        keys = stage(documents, "bands")
+    else:
+        frequencies = stage(documents, "frequencies")
+        classes = stage(together(frequencies), "classes")
+        keys = stage(_beside(documents, together(classes)), "prefixes")
+    candidates = stage(together(stage(together(keys), "candidates")), "blocks")
+    verified = stage(_beside(documents, together(candidates)), "verify")
+    numbers = [all(kind.numbers for kind in kinds)] * 2
+    id_type = "long" if numbers[0] else "string"
+    schema = (
+        f"a {id_type} not null, b {id_type} not null, score double not null, shared int not null,"
+        " size_a int not null, size_b int not null, rank_a binary not null,"
+        " rank_b binary not null, exact boolean not null"
+    )
+    found = together(verified).mapInArrow(_Results(job, numbers), schema)
+    return found, kinds[0]
+
+
+def _texts(
+    df: DataFrame,
+    given: dict[str, Any],
+    kind: _Ids,
+    side: int,
+    policies: list[str],
+    kinds: list[_Ids],
+) -> DataFrame:
+    """The columns that the first stage needs."""
+    if not isinstance(df.schema[given["text"]].dataType, T.StringType):
+        raise ValueError(f"the column {given['text']} has no strings")
+    ids = kind.encoded(df[given["id"]])
+    if not all(kind.numbers for kind in kinds):
+        ids = ids.cast("string")
+    content_type = given["content_type"]
+    declared = df[content_type] if content_type else F.lit(None)
+    fields = [
+        df[name].cast("string").alias(f"field_{n}")
+        for n, name in enumerate(_native.fields_of(policies))
+    ]
+    return df.select(
+        ids.alias("id"),
+        df[given["text"]].alias("text"),
+        declared.cast("string").alias("type"),
+        F.lit(side).alias("side"),
+        *fields,
+    )
+
+
+def _beside(documents: DataFrame, others: DataFrame) -> DataFrame:
+    """The rows of both, those of a place in the same task.
+
+    A union would shuffle the documents once more. In a full join nothing of which matches, they
+    stay where they are, and each row comes once.
+    """
+    left = documents.select(F.col("place").alias("left_place"), F.col("blob").alias("left_blob"))
+    right = others.select(F.col("place").alias("right_place"), F.col("blob").alias("right_blob"))
+    same = left["left_place"] == right["right_place"]
+    never = F.length(left["left_blob"]) < 0
+    return left.join(right, same & never, "full").select(
+        F.coalesce("left_place", "right_place").alias("place"),
+        F.coalesce("left_blob", "right_blob").alias("blob"),
+    )
+
+
+def _scratch() -> str:
+    """A directory on the disk of this executor."""
+    for name in ("LOCAL_DIRS", "SPARK_LOCAL_DIRS"):
+        for directory in os.environ.get(name, "").split(","):
+            if os.path.isdir(directory):
+                return directory
+    return tempfile.gettempdir()
+
+
+def _configured(job: dict[str, Any]) -> str:
+    return json.dumps(job | {"scratch": _scratch()})
+
+
+def _batches(table: _native.Table | None) -> Batches:
+    if table is not None:
+        yield from pyarrow.RecordBatchReader.from_stream(table)
+
+
+def _worked(task: Any, batches: Batches) -> Batches:
+    for batch in batches:
+        yield from _batches(task.add(pyarrow.Table.from_batches([batch])))
+    more = True
+    while more:
+        more, table = task.step()
+        yield from _batches(table)
+
+
+def _graph(
+    batches: Batches,
+    numbers: bool,
+    answer: Callable[[_native.GraphTask], _native.Table | None],
+) -> Batches:
+    task = _native.GraphTask(numbers)
+    for batch in batches:
+        task.add(pyarrow.Table.from_batches([batch]))
+    yield from _batches(answer(task))
+
+
+class _Intake:
+    def __init__(self, job: dict[str, Any], policies: list[str]) -> None:
+        self.job, self.policies = job, policies
+
+    def __call__(self, batches: Batches) -> Batches:
+        task = _native.IntakeTask(_configured(self.job), self.policies)
+        for batch in batches:
+            yield from _batches(task.add(pyarrow.Table.from_batches([batch])))
+        yield from _batches(task.finish())
+
+
+class _Stage:
+    def __init__(self, name: str, job: dict[str, Any]) -> None:
+        self.name, self.job = name, job
+
+    def __call__(self, batches: Batches) -> Batches:
+        yield from _worked(_native.StageTask(self.name, _configured(self.job)), batches)
+
+
+class _Results:
+    def __init__(self, job: dict[str, Any], numbers: list[bool]) -> None:
+        self.job, self.numbers = job, numbers
+
+    def __call__(self, batches: Batches) -> Batches:
+        yield from _worked(_native.ResultsTask(_configured(self.job), self.numbers), batches)

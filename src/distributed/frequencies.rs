@@ -1,0 +1,216 @@
+//! Document frequencies: the fingerprints of a part to their ranges, and their classes back.
+
+use super::blob::{CLASSES, KEYS, Reader, compress, put, put_rows};
+use super::documents::{Documents, SHORTENED};
+use super::merge::Merge;
+use super::{Config, Row, Stage, bad};
+use crate::Result;
+
+/// A part is worked on in chunks of documents that have at least this number of fingerprints.
+const CHUNK: usize = 1 << 22;
+/// The highest class of frequency.
+const MOST_CLASS: u32 = 15;
+
+/// The documents of a task, in chunks. Every stage that has the same documents makes the same ones.
+pub(super) struct Chunks {
+    pub documents: Documents,
+    least: usize,
+    begun: bool,
+    node: usize,
+    part: u32,
+    chunk: u32,
+}
+
+/// Some documents with consecutive numbers.
+#[derive(Default)]
+pub(super) struct Chunk {
+    pub part: u32,
+    pub number: u32,
+    /// The first node.
+    pub node: usize,
+    /// The fingerprints of all documents, and where those of each one end.
+    pub keys: Vec<u64>,
+    pub ends: Vec<usize>,
+}
+
+impl Chunk {
+    /// The distinct fingerprints, shortened and sorted.
+    pub fn shortened(&self) -> Vec<u64> {
+        let mut keys: Vec<u64> = self.keys.iter().map(|key| key >> SHORTENED).collect();
+        keys.sort_unstable();
+        keys
+    }
+}
+
+impl Chunks {
+    pub fn new(config: &Config) -> Self {
+        Chunks {
+            documents: Documents::new(config),
+            least: CHUNK,
+            begun: false,
+            node: 0,
+            part: 0,
+            chunk: 0,
+        }
+    }
+
+    /// The next chunk, if there is one.
+    pub fn next(&mut self, chunk: &mut Chunk) -> Result<bool> {
+        if !self.begun {
+            self.begun = true;
+            self.documents.finish()?;
+            self.part = u32::MAX;
+        }
+        chunk.keys.clear();
+        chunk.ends.clear();
+        let nodes = self.documents.nodes();
+        if self.node == nodes {
+            return Ok(false);
+        }
+        let (part, _) = self.documents.number(self.node);
+        self.chunk = if part == self.part { self.chunk + 1 } else { 0 };
+        self.part = part;
+        (chunk.part, chunk.number, chunk.node) = (part, self.chunk, self.node);
+        let mut set = Vec::new();
+        while self.node < nodes && chunk.keys.len() < self.least {
+            if self.documents.number(self.node).0 != part {
+                break;
+            }
+            self.documents.set(self.node, &mut set)?;
+            chunk.keys.extend_from_slice(&set);
+            chunk.ends.push(chunk.keys.len());
+            self.node += 1;
+        }
+        Ok(true)
+    }
+}
+
+/// Sends the fingerprints of parts to their ranges.
+pub struct Frequencies {
+    chunks: Chunks,
+    chunk: Chunk,
+}
+
+impl Frequencies {
+    /// A task without rows yet.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Frequencies {
+            chunks: Chunks::new(config),
+            chunk: Chunk::default(),
+        }
+    }
+}
+
+impl Stage for Frequencies {
+    fn take(&mut self, place: u32, blob: &[u8], _: &mut Vec<Row>) -> Result<()> {
+        self.chunks.documents.add(place, blob)
+    }
+
+    fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
+        if !self.chunks.next(&mut self.chunk)? {
+            return Ok(false);
+        }
+        let keys = self.chunk.shortened();
+        let counted: Vec<[u64; 2]> = keys
+            .chunk_by(|a, b| a == b)
+            .map(|same| [same[0], class(same.len() as u64)])
+            .collect();
+        let sampler = &self.chunks.documents.sampler;
+        for range in counted.chunk_by(|a, b| sampler.place(a[0]) == sampler.place(b[0])) {
+            let mut blob = vec![KEYS];
+            put(&mut blob, self.chunk.part.into());
+            put(&mut blob, self.chunk.number.into());
+            put(&mut blob, range.len() as u64);
+            put_rows(&mut blob, range);
+            out.push(Row {
+                place: sampler.place(range[0][0]),
+                blob,
+            });
+        }
+        Ok(true)
+    }
+}
+
+/// The class of a document frequency: 0 for a single document, then one for each doubling.
+fn class(frequency: u64) -> u64 {
+    u64::from(frequency.max(1).ilog2().min(MOST_CLASS))
+}
+
+/// Counts in how many documents the fingerprints of a range are, and answers to their parts.
+pub struct Classes {
+    merge: Merge<2>,
+    /// The rows of the next stage: range, part, chunk and number of keys of each source.
+    sources: Vec<(u32, u32, u32, u64)>,
+    classes: Vec<Vec<u8>>,
+}
+
+const STAGE: &str = "classes";
+
+impl Classes {
+    /// A task without rows yet.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Classes {
+            merge: Merge::new(STAGE, &config.scratch, config.memory),
+            sources: Vec::new(),
+            classes: Vec::new(),
+        }
+    }
+}
+
+impl Stage for Classes {
+    fn take(&mut self, place: u32, blob: &[u8], _: &mut Vec<Row>) -> Result<()> {
+        let mut reader = Reader::of(STAGE, KEYS, blob)?;
+        let (part, chunk) = (reader.number_u32()?, reader.number_u32()?);
+        let keys = reader.number()?;
+        self.sources.push((place, part, chunk, keys));
+        self.merge.add(reader.take(reader.left() as u64)?)
+    }
+
+    fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
+        self.merge.begin()?;
+        self.classes = vec![Vec::new(); self.sources.len()];
+        let mut group = Vec::new();
+        while self.merge.next(&mut group)? {
+            let documents = group
+                .iter()
+                .map(|(_, [_, class])| 1u64 << class.min(&31))
+                .sum();
+            for (source, _) in &group {
+                self.classes[*source as usize].push(class(documents) as u8);
+            }
+        }
+        for (&(range, part, chunk, keys), classes) in self.sources.iter().zip(&self.classes) {
+            if classes.len() as u64 != keys {
+                let found = classes.len().to_string();
+                return Err(bad(STAGE, format!("{keys} fingerprints in a blob"), found));
+            }
+            let mut blob = vec![CLASSES];
+            put(&mut blob, range.into());
+            put(&mut blob, chunk.into());
+            compress(classes, &mut blob)?;
+            out.push(Row { place: part, blob });
+        }
+        self.sources.clear();
+        Ok(false)
+    }
+}
+
+/// The classes of the fingerprints of a chunk in one range.
+pub(super) struct RangeClasses {
+    pub range: u32,
+    pub chunk: u32,
+    pub classes: Vec<u8>,
+}
+
+impl RangeClasses {
+    pub fn read(blob: &[u8]) -> Result<Self> {
+        let mut reader = Reader::of(STAGE, CLASSES, blob)?;
+        Ok(RangeClasses {
+            range: reader.number_u32()?,
+            chunk: reader.number_u32()?,
+            classes: reader.compressed()?,
+        })
+    }
+}
