@@ -8,7 +8,7 @@ use crate::measure::Criterion;
 use super::blob::{BLOCKS, PAIRS, POSTINGS, Reader, all_rows, put, put_rows, unexpected};
 use super::merge::Merge;
 use super::prefixes::{LEVEL, OWN};
-use super::{Config, Row, Stage, document, part_of, place_of};
+use super::{Config, Row, Stage, bad, document, part_of, place_of};
 
 const STAGE: &str = "candidates";
 /// Pairs that are sorted together.
@@ -18,8 +18,9 @@ const BLOCK: usize = 4096;
 /// Bytes of rows after which a stage passes them on.
 const ROWS_BYTES: usize = 4 << 20;
 
-/// A document under a key: the number of its fingerprints, its number, and its flags.
-type Entry = [u64; 3];
+/// A document under a key: the number of its fingerprints, its number, its flags, and the number of
+/// its fingerprints before the key.
+type Entry = [u64; 4];
 
 /// Makes pairs, without repetitions as far as memory reaches.
 struct Pairs {
@@ -45,8 +46,13 @@ impl Pairs {
         sides && (a | b) & OWN > 0
     }
 
+    /// Adds a pair if it can reach the threshold with this key as the first one that they share in
+    /// the order (Xiao, Wang, Lin & Yu 2008, section 4.1). A pair that does reach it can under its
+    /// first key, so none is lost.
     fn add(&mut self, a: &Entry, b: &Entry, out: &mut Vec<Row>) {
-        if a[1] != b[1] && self.allowed(a[2], b[2]) {
+        let most = (a[0] - a[3]).min(b[0] - b[3]);
+        let enough = most >= self.criterion.least_shared(a[0], b[0]);
+        if enough && a[1] != b[1] && self.allowed(a[2], b[2]) {
             self.pairs.push([a[1].min(b[1]), a[1].max(b[1])]);
             if self.pairs.len() >= PAIRS_TOGETHER {
                 self.send(out);
@@ -143,7 +149,7 @@ fn bytes(rows: &[Row]) -> usize {
 
 /// Finds the documents that share a key of a range.
 pub struct Candidates {
-    merge: Merge<4>,
+    merge: Merge<5>,
     /// The part of each source.
     parts: Vec<u32>,
     begun: bool,
@@ -195,10 +201,13 @@ impl Stage for Candidates {
             group.sort_unstable_by_key(|(source, row)| (row[3] >> LEVEL, row[2], *source, row[1]));
             for level in group.chunk_by(|a, b| a.1[3] >> LEVEL == b.1[3] >> LEVEL) {
                 list.clear();
-                list.extend(level.iter().map(|&(source, [_, rank, size, flags])| {
+                for &(source, [_, rank, size, flags, before]) in level {
+                    if before >= size {
+                        return Err(bad(STAGE, "a key of the document", "one beyond its end"));
+                    }
                     let part = self.parts[source as usize];
-                    [size, document(part, rank as u32), flags]
-                }));
+                    list.push([size, document(part, rank as u32), flags, before]);
+                }
                 // Whatever order the rows came in, the blocks are the same.
                 list.sort_unstable();
                 self.pairs.of_list(key, &list, self.places, out);
@@ -238,10 +247,13 @@ impl Stage for Blocks {
                 let mut reader = Reader::of(STAGE, BLOCKS, blob)?;
                 let small = reader.bytes()?;
                 let small: Vec<Entry> = all_rows(STAGE, &mut Reader::new(STAGE, small))?;
-                if reader.is_empty() {
+                let large: Vec<Entry> = all_rows(STAGE, &mut reader)?;
+                if small.iter().chain(&large).any(|entry| entry[3] >= entry[0]) {
+                    return Err(bad(STAGE, "a key of the document", "one beyond its end"));
+                }
+                if large.is_empty() {
                     self.pairs.within(&small, out);
                 } else {
-                    let large = all_rows(STAGE, &mut reader)?;
                     self.pairs.between(&small, &large, out);
                 }
             }

@@ -328,9 +328,19 @@ impl Documents {
 
     /// The sampled fingerprints of a node, sorted.
     pub fn set(&mut self, node: usize, set: &mut Vec<u64>) -> Result<()> {
+        let bounds = self.sampler.bounds[self.level(node)];
+        self.set_within(node, bounds, set)
+    }
+
+    /// The fingerprints of a node within bounds, sorted.
+    pub fn set_within(
+        &mut self,
+        node: usize,
+        bounds: (u64, u64),
+        set: &mut Vec<u64>,
+    ) -> Result<()> {
         let mut text = std::mem::take(&mut self.buffer);
         self.text(node, &mut text)?;
-        let bounds = self.sampler.bounds[self.level(node)];
         let done = set_of(&mut self.shingler, &text, bounds, set);
         self.buffer = text;
         done

@@ -17,10 +17,11 @@ const STAGE: &str = "prefixes";
 pub(super) const OWN: u64 = 4;
 pub(super) const LEVEL: u32 = 3;
 
-/// Sends postings, which have the columns key, rank, number of fingerprints and flags.
-fn send(sampler: &Sampler, part: u32, postings: &mut Vec<[u64; 4]>, out: &mut Vec<Row>) {
+/// Sends postings, which have the columns key, rank, number of fingerprints, flags, and number of
+/// fingerprints before the key in the order of the document.
+fn send(sampler: &Sampler, part: u32, postings: &mut Vec<[u64; 5]>, out: &mut Vec<Row>) {
     postings.sort_unstable();
-    let place = |posting: &[u64; 4]| sampler.place(posting[0] >> SHORTENED);
+    let place = |posting: &[u64; 5]| sampler.place(posting[0] >> SHORTENED);
     for range in postings.chunk_by(|a, b| place(a) == place(b)) {
         let mut blob = vec![POSTINGS];
         put(&mut blob, part.into());
@@ -105,9 +106,11 @@ impl Stage for Prefixes {
                 }
                 let own = if level == own { OWN } else { 0 };
                 let flags = documents.sides(node) | own | (level as u64) << LEVEL;
-                let shared = ordered[..prefix].iter().filter(|(class, _)| *class > 0);
-                postings
-                    .extend(shared.map(|&(_, key)| [key, rank.into(), keys.len() as u64, flags]));
+                ordered[..prefix].sort_unstable();
+                for (before, &(_, key)) in ordered[..prefix].iter().enumerate().skip(alone) {
+                    let size = keys.len() as u64;
+                    postings.push([key, rank.into(), size, flags, before as u64]);
+                }
             }
         }
         send(sampler, chunk.part, &mut postings, out);
@@ -208,7 +211,7 @@ impl Stage for Bands {
             keys.clear();
             self.hashes.keys(&mut set, &mut keys);
             let flags = documents.sides(node) | OWN;
-            postings.extend(keys.iter().map(|&key| [key, rank.into(), size, flags]));
+            postings.extend(keys.iter().map(|&key| [key, rank.into(), size, flags, 0]));
         }
         send(&documents.sampler, chunk.part, &mut postings, out);
         Ok(true)

@@ -156,7 +156,10 @@ fn expected(config: &Config, texts: &[(Side, String)]) -> Vec<Pair> {
             .criterion
             .reached(shared, x.len() as u64, y.len() as u64);
         if exact || shared > 0 && reached {
-            let numbers = [shared as u32, x.len() as u32, y.len() as u32];
+            let numbers = match exact {
+                true => [set_a.len() as u32; 3],
+                false => [shared as u32, x.len() as u32, y.len() as u32],
+            };
             out.push((format!("{n:05}"), format!("{m:05}"), numbers, exact));
         }
     };

@@ -274,7 +274,8 @@ impl Verify {
             if members.len() < 2 || self.look_up && !both {
                 continue;
             }
-            self.documents.set(node, &mut set)?;
+            // Whatever the sampling, what they share is everything.
+            self.documents.set_within(node, (0, u64::MAX), &mut set)?;
             let numbers = [set.len() as u32; 3];
             let (place, _) = self.documents.number(node);
             let members = self.documents.members(node);

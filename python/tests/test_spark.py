@@ -1,0 +1,342 @@
+"""Spark, on a cluster of a master and two workers: the same results as on one machine."""
+
+import datetime
+import decimal
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pyarrow
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+from test_texts import PARAMETERS, TEXTS
+
+import lookalike
+import lookalike.spark
+from lookalike import _native
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "spark-cluster.sh"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("spark")
+    subprocess.run([SCRIPT, "start", directory], check=True, timeout=120)
+    yield directory
+    subprocess.run([SCRIPT, "stop", directory], check=True, timeout=60)
+
+
+@pytest.fixture(scope="module")
+def spark(cluster):
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    session = (
+        SparkSession.builder.master((cluster / "url").read_text().strip())
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.ui.enabled", False)
+        .config("spark.sql.shuffle.partitions", 8)
+        .config("spark.executor.memory", "768m")
+        # The kernel keeps every Python process within it.
+        .config("spark.executor.pyspark.memory", "1536m")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+def rows(df):
+    return sorted(tuple(row) for row in df.collect())
+
+
+def table(found):
+    return sorted(tuple(row.values()) for row in pyarrow.table(found).to_pylist())
+
+
+def frame(spark, texts, slices=3):
+    df = spark.createDataFrame(list(enumerate(texts)), "id long, text string")
+    return df.repartition(slices, "id")
+
+
+@pytest.mark.parametrize("partitions", [1, 4, 17, None])
+def test_pairs_are_those_of_one_machine(spark, partitions):
+    found = lookalike.spark.pairs(frame(spark, TEXTS), partitions=partitions, **PARAMETERS)
+    expected = lookalike.find_pairs(TEXTS, **PARAMETERS)
+    assert found.columns == expected.columns
+    assert rows(found) == table(expected)
+
+
+@pytest.mark.parametrize("score", ["containment", "cosine"])
+def test_scores(spark, score):
+    found = lookalike.spark.pairs(frame(spark, TEXTS), score=score, **PARAMETERS)
+    expected = lookalike.find_pairs(TEXTS, score=score, **PARAMETERS)
+    assert found.columns == expected.columns
+    assert rows(found) == table(expected)
+
+
+@pytest.fixture(scope="module")
+def reuters():
+    corpora = os.environ.get("LOOKALIKE_CORPORA")
+    assert corpora, "LOOKALIKE_CORPORA IS NOT SET: nothing was tested on real texts"
+    import gzip
+
+    texts = []
+    for path in sorted((Path(corpora) / "reuters21578").iterdir()):
+        if path.name.endswith((".sgm", ".sgm.gz")):
+            opened = gzip.open if path.suffix == ".gz" else open
+            with opened(path, "rb") as file:
+                text = file.read().decode("latin-1")
+            texts += re.findall("<TEXT.*?>(.*?)</TEXT>", text, re.DOTALL)
+    assert len(texts) == 21578
+    return texts
+
+
+def test_pairs_of_real_texts(spark, reuters):
+    expected = table(lookalike.find_pairs(reuters, threshold=0.6))
+    assert len(expected) > 500
+    for slices, partitions in [(2, 4), (5, 9)]:
+        df = frame(spark, reuters, slices)
+        assert rows(lookalike.spark.pairs(df, threshold=0.6, partitions=partitions)) == expected
+
+
+def test_samples(spark, reuters):
+    texts = reuters[:4000]
+    for sampling in ["1/4:1", ",".join(["full"] + ["1/2"] * 3 + ["1/8"] * 7)]:
+        found = lookalike.spark.pairs(frame(spark, texts), threshold=0.5, sampling=sampling)
+        assert rows(found) == table(
+            lookalike.find_pairs(texts, threshold=0.5, sampling=sampling)
+        )
+
+
+def test_min_hashes_find_most_pairs(spark, reuters):
+    texts = reuters[:8000]
+    found = rows(lookalike.spark.pairs(frame(spark, texts), method="minhash"))
+    expected = table(lookalike.find_pairs(texts))
+    assert set(found) <= set(expected)
+    assert len(found) >= 0.95 * len(expected) > 50
+
+
+def test_markup_by_content_type(spark, tmp_path):
+    words = "the quick brown fox jumps over the lazy dog and runs away from <b>here</b> &amp; there"
+    kinds = ["text/html; charset=utf-8", "text/plain", None, "TEXT/HTML", "application/xml"]
+    texts = [words, words.replace("quick", "slow"), f"<html>{words}</html>"]
+    given = [(f"{t}-{k}", texts[t], kinds[k]) for t in range(3) for k in range(len(kinds))]
+    path = tmp_path / "in.jsonl"
+    with open(path, "w") as file:
+        for id, text, kind in given:
+            line = {"id": id, "text": text} | ({"content_type": kind} if kind else {})
+            print(json.dumps(line), file=file)
+    run = lookalike.run(path, tmp_path / "out", threshold=0.3, shingle_size=2)
+    near = {tuple(row.values())[:6] for row in pyarrow.table(run.pairs()).to_pylist()}
+    assert near
+    df = spark.createDataFrame(given, "id string, text string, kind string")
+    pairs = lookalike.spark.pairs(df, threshold=0.3, shingle_size=2, content_type="kind")
+    found = set(rows(pairs))
+    exact = {
+        (row["representative"], row["docno"])
+        for row in pyarrow.table(run.exact_duplicates()).to_pylist()
+    }
+    assert exact
+    # The run has equal documents in a list of their own, and names a group by its first document.
+    first = {b: a for a, b in exact} | {a: a for a, _ in exact}
+    assert {pair for pair in found if first.get(pair[0], 0) != first.get(pair[1], 1)} == near
+    assert {pair[:2] for pair in found} - {pair[:2] for pair in near} == exact
+
+
+def test_ids_of_any_type(spark):
+    expected = table(lookalike.find_pairs(TEXTS, **PARAMETERS))
+    day = datetime.date(2020, 1, 1)
+    moment = datetime.datetime(2020, 1, 1, 1, 2, 3, 456789)
+    kinds = {
+        "string": lambda n: f"{n:04}",
+        "int": lambda n: n - 100,
+        "smallint": lambda n: n - 100,
+        "date": lambda n: day + datetime.timedelta(days=n),
+        "timestamp": lambda n: moment + datetime.timedelta(microseconds=n),
+        "decimal(20, 3)": lambda n: decimal.Decimal(1000 + n) / 1000,
+        "struct<site: string, page: int>": lambda n: ("x", 1000 + n),
+    }
+    for kind, id in kinds.items():
+        given = [(id(n), text) for n, text in enumerate(TEXTS)]
+        df = spark.createDataFrame(given, f"id {kind}, text string")
+        found = lookalike.spark.pairs(df, **PARAMETERS)
+        assert found.schema["id_a"].dataType == df.schema["id"].dataType
+        assert rows(found) == [(id(a), id(b), *rest) for a, b, *rest in expected], kind
+
+
+def test_clusters(spark):
+    pairs = lookalike.find_pairs(TEXTS, **PARAMETERS)
+    root = {}
+
+    def find(n):
+        while root.setdefault(n, n) != n:
+            n = root[n]
+        return n
+
+    for a, b, *_ in table(pairs):
+        a, b = find(a), find(b)
+        root[max(a, b)] = min(a, b)
+    found = lookalike.spark.clusters(lookalike.spark.pairs(frame(spark, TEXTS), **PARAMETERS))
+    assert rows(found) == sorted((find(n), n) for n in root)
+
+
+@pytest.mark.parametrize("rule", ["star", "cluster"])
+def test_the_rows_that_stay(spark, rule):
+    rng = random.Random(5)
+    years = [str(rng.randint(2000, 2009)) if rng.random() < 0.9 else None for _ in TEXTS]
+    given = [(n, text, years[n]) for n, text in enumerate(TEXTS)]
+    df = spark.createDataFrame(given, "id long, text string, year string")
+    one = pyarrow.table({"id": range(len(TEXTS)), "text": TEXTS, "year": years})
+    policies = ["first", "last", "longest", ["shortest", "last"], "newest:year", "min:year"]
+    for keep in [*policies, "prefer:year=2003,2001"]:
+        found = lookalike.spark.deduplicate(df, keep=keep, rule=rule, **PARAMETERS)
+        expected = pyarrow.table(lookalike.deduplicate(one, keep=keep, rule=rule, **PARAMETERS))
+        assert found.columns == df.columns
+        assert [row[0] for row in rows(found)] == expected["id"].to_pylist(), keep
+
+
+def test_queries(spark, tmp_path):
+    asked, collection = TEXTS[::3], TEXTS[1::3] + ["nothing like it"]
+    path = tmp_path / "in.jsonl"
+    with open(path, "w") as file:
+        for n, text in enumerate(collection):
+            print(json.dumps({"id": str(1000 + n), "text": text}), file=file)
+    run = lookalike.run(path, tmp_path / "out", shingle_size=3)
+    expected = []
+    for answer in run.query(asked, threshold=0.5, top=0):
+        for match in answer["matches"]:
+            numbers = (match["score"], match["shared"], answer["keys"], match["keys"])
+            expected.append((answer["query"], match["docno"], *numbers))
+    given = [(str(1000 + n), text) for n, text in enumerate(collection)]
+    second = spark.createDataFrame(given, "id string, text string")
+    found = rows(lookalike.spark.query(frame(spark, asked), second, **PARAMETERS))
+    # Texts without words match each other there, as identical ones.
+    expected = [row for row in expected if lookalike.tokens(asked[row[0]])]
+    assert found == sorted(expected)
+    assert len(found) > 20
+
+
+def test_a_template_that_many_share(spark):
+    """20,000 documents with 60 words in common and 5 of their own, in 768 MB of heap.
+
+    Their prefixes reach into the template, so a fingerprint has 20,000 postings, and the pairs of
+    two blocks of it are made in tasks of their own.
+    """
+    rng = random.Random(7)
+    template = " ".join(f"t{n}" for n in range(60))
+    own = [" ".join(f"w{rng.randrange(1 << 40)}" for _ in range(5)) for _ in range(20000)]
+    texts = [f"{template} {words}" for words in own]
+    texts[10] = texts[3] + " more"
+    df = frame(spark, texts, 4)
+    found = rows(lookalike.spark.pairs(df, shingle_size=3, threshold=0.9))
+    assert [pair[:2] for pair in found] == [(3, 10)]
+
+
+def test_parameters_are_checked_before_any_work(spark):
+    df = frame(spark, TEXTS)
+    wrong = {
+        "threshold": 1.5,
+        "method": "lsh",
+        "score": "s2",
+        "sampling": "broder97",
+        "tokens": "letters",
+        "shingle_size": 0,
+        "memory": "much",
+        "text": "id",
+    }
+    for name, value in wrong.items():
+        with pytest.raises((ValueError, PySparkException), match=".+"):
+            lookalike.spark.pairs(df, **{name: value})
+    with pytest.raises(ValueError, match="prefer-input"):
+        lookalike.spark.deduplicate(df, keep="prefer-input:*.gz")
+    with pytest.raises(ValueError, match="rule"):
+        lookalike.spark.deduplicate(df, rule="none")
+
+
+def test_an_id_that_is_null_is_an_error(spark):
+    df = spark.createDataFrame([(None, "a b c"), (1, "d e f")], "id long, text string")
+    with pytest.raises(PySparkException, match="identifier in the column id is null"):
+        lookalike.spark.pairs(df).collect()
+
+
+def test_a_row_in_the_wrong_task_is_an_error():
+    job = {"threshold": "0.5", "score": "resemblance", "shingle_size": 2, "tokens": "words"}
+    job |= {"short": "whole", "seed": 0, "sampling": "full", "size_groups": None, "bands": None}
+    job |= {"partitions": 4, "memory": "1MiB", "scratch": "/tmp", "look_up": False}
+    intake = _native.IntakeTask(json.dumps(job), [])
+    texts = {"id": ["a", "b"], "text": ["one two three", "one two four"]}
+    kinds = pyarrow.array([None, None], pyarrow.string())
+    sides = pyarrow.array([3, 3], pyarrow.int32())
+    intake.add(pyarrow.table(texts | {"type": kinds, "side": sides}))
+    documents = pyarrow.table(intake.finish())
+    # The classes of the fingerprints are in another task.
+    prefixes = _native.StageTask("prefixes", json.dumps(job))
+    prefixes.add(documents)
+    with pytest.raises(lookalike.Error, match="expected classes of"):
+        while prefixes.step()[0]:
+            pass
+    # A blob of another stage, and one that is cut off.
+    with pytest.raises(lookalike.Error, match="a blob of its input"):
+        _native.StageTask("candidates", json.dumps(job)).add(documents)
+    for length in range(1, len(documents["blob"][0].as_py())):
+        cut = pyarrow.table(
+            {
+                "place": documents["place"][:1],
+                "blob": pyarrow.array([documents["blob"][0].as_py()[:length]]),
+            }
+        )
+        with pytest.raises(lookalike.Error):
+            _native.StageTask("verify", json.dumps(job)).add(cut)
+
+
+def test_a_worker_that_is_killed(spark, cluster, reuters):
+    """The last test, because the cluster has one worker afterwards."""
+    expected = table(lookalike.find_pairs(reuters, threshold=0.6))
+    tracker = spark.sparkContext.statusTracker()
+    df = lookalike.spark.pairs(frame(spark, reuters, 6), threshold=0.6, partitions=12)
+    before = set(tracker.getJobIdsForGroup(None))
+    found = []
+    job = threading.Thread(target=lambda: found.append(rows(df)))
+    job.start()
+    killed = False
+    while job.is_alive() and not killed:
+        # Some tasks of the third stage are done and others are not: their results get lost.
+        jobs = set(tracker.getJobIdsForGroup(None)) - before
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        running = [s for s in stages if s and 2 <= s.numCompletedTasks < s.numTasks]
+        if len(jobs) >= 3 and running:
+            worker = int((cluster / "worker-2.pid").read_text())
+            kill_with_children(worker)
+            killed = True
+        time.sleep(0.01)
+    job.join(timeout=240)
+    assert killed, "the job ended before a worker was killed: nothing was tested"
+    assert found == [expected]
+    assert re.search("disassociated, removing it", (cluster / "master.log").read_text())
+
+
+def kill_with_children(pid):
+    """Kills a process and all that it has started, the executor and its Python among them."""
+    children = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        children.setdefault(int(fields[1]), []).append(int(path.parent.name))
+    doomed = [pid]
+    for process in doomed:
+        doomed += children.get(process, [])
+    assert len(doomed) >= 3, "the worker has no executor"
+    for process in doomed:
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
