@@ -1,7 +1,6 @@
 """Texts in memory: every source gives the same exact result."""
 
 import itertools
-import random
 import re
 import subprocess
 import sys
@@ -13,24 +12,11 @@ import pandas
 import polars
 import pyarrow
 import pytest
+from made import texts_of
 
 import lookalike
 
 PARAMETERS = {"threshold": 0.5, "shingle_size": 3}
-
-
-def texts_of(seed, number):
-    """Texts of which many resemble each other, with empty, short and equal ones."""
-    rng = random.Random(seed)
-    texts = ["", "one", "One!", "two words"]
-    for _ in range(number):
-        words = rng.choice(texts).split() if rng.random() < 0.7 else []
-        words = words or [rng.choice("abcdefghij") * rng.randint(1, 3) for _ in range(30)]
-        for _ in range(rng.randint(0, 4)):
-            words[rng.randrange(len(words))] = rng.choice(["x", "\u00e4\"", "z\\", "\U0001f600 y"])
-        texts.append(" ".join(words))
-    return texts
-
 
 TEXTS = texts_of(1, 200)
 ROWS = list(range(len(TEXTS)))
