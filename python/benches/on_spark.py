@@ -3,9 +3,9 @@
     python python/benches/on_spark.py make IN.jsonl.gz... TEXTS.parquet [--bytes N] [--plain]
     python python/benches/on_spark.py run TEXTS.parquet WHAT [--partitions N] [--master URL]
 
-`make` takes texts (the fields `id`, `text` or `body`, `content_type` or `type`) from JSON lines, as many as have N bytes.
-`run` writes the sorted pairs to TEXTS.parquet.WHAT.tsv. WHAT is `start-up` (the texts go through Python and back
-nowhere), `exact`, `minhash`, or `mllib` (MinHashLSH of Spark's MLlib over the same shingles). Memory is the highest sum
+`make` takes texts (the fields `id`, `text` or `body`, `content_type` or `type`) from JSON lines, as many as have N
+bytes. `run` writes the sorted pairs to TEXTS.parquet.WHAT.tsv. WHAT is `start-up` (the texts go to Python, which gives
+nothing back), `exact`, `minhash`, or `mllib` (MinHashLSH of Spark's MLlib over the same shingles). Memory is the highest sum
 of the resident sets of all processes, by samples of 0.1 s; CPU time is sampled too, and lacks the last 0.1 s of
 each process.
 """
