@@ -81,7 +81,7 @@ def job(arguments):
     elif arguments.what == "mllib":
         found = mllib(df)
     else:
-        found = lookalike.spark.pairs(df, method=arguments.what, **types)
+        found = lookalike.spark.pairs(df, method=arguments.what, memory=arguments.memory, **types)
     rows = sorted(tuple(row) for row in found.collect())
     with open(f"{arguments.texts}.{arguments.what}.tsv", "w") as out:
         for row in rows:
@@ -173,7 +173,7 @@ def measure(arguments):
         begun = time.monotonic()
         given = [sys.executable, __file__, "job", arguments.texts, arguments.what]
         flags = ["--master", arguments.master, "--heap", arguments.heap, "--events", events]
-        flags += ["--partitions", str(arguments.partitions)]
+        flags += ["--partitions", str(arguments.partitions), "--memory", arguments.memory]
         subprocess.run([*given, *flags], check=True)
         wall = time.monotonic() - begun
         while True:
@@ -209,6 +209,7 @@ def main():
         running.add_argument("--partitions", type=int, default=8)
         running.add_argument("--master", default="local[2]")
         running.add_argument("--heap", default="2g")
+        running.add_argument("--memory", default="512MiB")
         running.add_argument("--events")
     arguments = parser.parse_args()
     if arguments.command == "make":
