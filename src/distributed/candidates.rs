@@ -136,6 +136,15 @@ impl Pairs {
     }
 }
 
+/// Refuses a key beyond the end of its document, and impossible sizes.
+fn check(size: u64, before: u64) -> Result<()> {
+    if before >= size || size > u32::MAX.into() {
+        let found = format!("key {before} of {size}");
+        return Err(bad(STAGE, "a key of the document", found));
+    }
+    Ok(())
+}
+
 /// A row of pairs, which are sorted.
 pub(super) fn pairs_row(place: u32, pairs: &[[u64; 2]]) -> Row {
     let mut blob = vec![PAIRS];
@@ -202,9 +211,7 @@ impl Stage for Candidates {
             for level in group.chunk_by(|a, b| a.1[3] >> LEVEL == b.1[3] >> LEVEL) {
                 list.clear();
                 for &(source, [_, rank, size, flags, before]) in level {
-                    if before >= size {
-                        return Err(bad(STAGE, "a key of the document", "one beyond its end"));
-                    }
+                    check(size, before)?;
                     let part = self.parts[source as usize];
                     list.push([size, document(part, rank as u32), flags, before]);
                 }
@@ -248,9 +255,8 @@ impl Stage for Blocks {
                 let small = reader.bytes()?;
                 let small: Vec<Entry> = all_rows(STAGE, &mut Reader::new(STAGE, small))?;
                 let large: Vec<Entry> = all_rows(STAGE, &mut reader)?;
-                if small.iter().chain(&large).any(|entry| entry[3] >= entry[0]) {
-                    return Err(bad(STAGE, "a key of the document", "one beyond its end"));
-                }
+                let mut both = small.iter().chain(&large);
+                both.try_for_each(|entry| check(entry[0], entry[3]))?;
                 if large.is_empty() {
                     self.pairs.within(&small, out);
                 } else {

@@ -262,6 +262,92 @@ proptest! {
     }
 }
 
+/// Every kind of blob, with a byte changed or cut off: an error, or other results, but no panic.
+#[test]
+fn damaged_blobs_do_no_harm() {
+    let mut config = config(3, (1, 2));
+    config.look_up = true;
+    let mut random = Random::new(11);
+    let given = texts(3, 60, true);
+    let mut intake = Intake::new(&config, Vec::new()).unwrap();
+    let mut documents = Vec::new();
+    for (n, (side, text)) in given.iter().enumerate() {
+        let id = n.to_string();
+        intake
+            .add(
+                text,
+                ContentKind::Text,
+                id.as_bytes(),
+                &[],
+                *side,
+                &mut documents,
+            )
+            .unwrap();
+    }
+    intake.finish(&mut documents).unwrap();
+    let mut engine = Engine {
+        random: Random::new(1),
+        tasks: 1,
+        bytes: Vec::new(),
+    };
+    type Make<'m> = Box<dyn Fn() -> Box<dyn Stage> + 'm>;
+    let makes: [(Make<'_>, bool); 6] = [
+        (Box::new(|| Box::new(Frequencies::new(&config))), false),
+        (Box::new(|| Box::new(Classes::new(&config))), false),
+        (Box::new(|| Box::new(Prefixes::new(&config))), true),
+        (
+            Box::new(|| Box::new(Candidates::with_block(&config, 2))),
+            false,
+        ),
+        (Box::new(|| Box::new(Blocks::new(&config))), false),
+        (Box::new(|| Box::new(Verify::new(&config))), true),
+    ];
+    let damage = |row: &mut Row, random: &mut Random| {
+        let at = random.below(row.blob.len() as u64) as usize;
+        match random.below(4) {
+            0 => row.blob.truncate(at),
+            _ => row.blob[at] ^= 1 << random.below(8),
+        }
+    };
+    let mut rows = documents.clone();
+    let mut errors = 0;
+    for (make, with_documents) in &makes {
+        if *with_documents {
+            rows.extend(documents.iter().cloned());
+        }
+        for _ in 0..300 {
+            let mut rows = rows.clone();
+            let damaged = random.below(rows.len() as u64) as usize;
+            damage(&mut rows[damaged], &mut random);
+            let (mut stage, mut out) = (make(), Vec::new());
+            let taken = rows
+                .iter()
+                .try_for_each(|row| stage.take(row.place, &row.blob, &mut out));
+            let done = taken.and_then(|()| {
+                while stage.step(&mut out)? {}
+                Ok(())
+            });
+            errors += u32::from(done.is_err());
+        }
+        rows = engine.run(rows, make);
+    }
+    for _ in 0..300 {
+        let mut rows = rows.clone();
+        let damaged = random.below(rows.len() as u64) as usize;
+        damage(&mut rows[damaged], &mut random);
+        let (mut results, mut out) = (Results::new(&config), Vec::new());
+        let taken = rows
+            .iter()
+            .try_for_each(|row| results.take(&row.blob, &mut out));
+        let done = taken.and_then(|()| {
+            while results.step(&mut out)? {}
+            Ok(())
+        });
+        errors += u32::from(done.is_err());
+    }
+    assert!(errors > 300, "{errors}");
+}
+
 #[test]
 fn bands_find_only_pairs_and_most_of_them() {
     let mut config = config(4, (17, 20));
