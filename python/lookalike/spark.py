@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow
@@ -265,14 +265,13 @@ def deduplicate(
     ValueError
         A parameter is not allowed.
     """
+    if rule not in ("star", "cluster"):
+        raise ValueError(f"`{rule}` is not a rule; use star or cluster")
     policies = [keep] if isinstance(keep, str) else list(keep)
     given = locals() | {"score": "resemblance", "sampling": "full", "size_groups": None}
     found, kind = _found(df, given, policies=policies or ["first"])
     numbers = kind.numbers
     schema = f"a {kind.encoded_type} not null, b {kind.encoded_type} not null"
-
-    if rule not in ("star", "cluster"):
-        raise ValueError(f"`{rule}` is not a rule; use star or cluster")
 
     def removed(batches: Batches) -> Batches:
         yield from _graph(batches, numbers, lambda graph: graph.removed(rule))
@@ -313,7 +312,7 @@ def _found(
     df: DataFrame,
     given: dict[str, Any],
     collection: DataFrame | None = None,
-    policies: list[str] = [],
+    policies: Sequence[str] = (),
 ) -> tuple[DataFrame, _Ids]:
     """The pairs with all that is known of them, and how the ids of `df` travel."""
     if given["method"] not in ("exact", "minhash"):
@@ -374,7 +373,7 @@ def _texts(
     given: dict[str, Any],
     kind: _Ids,
     side: int,
-    policies: list[str],
+    policies: Sequence[str],
     kinds: list[_Ids],
 ) -> DataFrame:
     """The columns that the first stage needs."""
@@ -453,7 +452,7 @@ def _graph(
 
 
 class _Intake:
-    def __init__(self, job: dict[str, Any], policies: list[str]) -> None:
+    def __init__(self, job: dict[str, Any], policies: Sequence[str]) -> None:
         self.job, self.policies = job, policies
 
     def __call__(self, batches: Batches) -> Batches:

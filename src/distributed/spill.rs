@@ -1,9 +1,9 @@
 //! Bytes in memory, or in a temporary file if there are many.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::store::disk::{self, File};
 use crate::{Error, Result};
 
 /// Bytes that wait to be written to the file.
@@ -44,13 +44,11 @@ impl Spill {
             None => self.most,
         };
         if self.memory.len() > most {
-            let file = match self.file.take() {
+            let mut file = match self.file.take() {
                 Some(file) => file,
-                // It has no name, so it goes away with the process.
-                None => tempfile::tempfile_in(&self.directory)
-                    .map_err(Error::io("create a file in", &self.directory))?,
+                None => disk::unnamed(&self.directory)?,
             };
-            file.write_all_at(&self.memory, self.written)
+            file.write_all(&self.memory)
                 .map_err(Error::io("write a temporary file in", &self.directory))?;
             self.written += self.memory.len() as u64;
             self.memory.clear();

@@ -343,6 +343,15 @@ pub fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
     .map_err(Error::io("make a directory in", parent))
 }
 
+/// Creates a file in `directory` for writing and reading. It has no name, so it goes away with the
+/// process.
+pub fn unnamed(directory: &Path) -> Result<File> {
+    let create = || tempfile::tempfile_in(directory);
+    let created = faults::doing(Op::Create, directory, None, create);
+    let created = created.map_err(Error::io("make a file in", directory))?;
+    Ok(File::new(created, directory))
+}
+
 /// A place for temporary files. If the directory was created for them, it is removed on drop.
 #[derive(Debug)]
 pub struct Scratch {
