@@ -25,7 +25,7 @@ compare() {
         parts+=("$part")
     done < <(find "$1" -type f \( -name '*.docs' -o -name '*.fps' -o -name '*.rejects' \
         -o -name '*.col' -o -name '*.names' -o -name '*.run' -o -name '*.post' \
-        -o -name '*.pairs' -o -name '*.text' \) -print0 | sort -z)
+        -o -name '*.pairs' -o -name '*.text' -o -name '*.index' -o -name '*.facts' \) -print0 | sort -z)
     [ "${#parts[@]}" -gt 0 ] || { echo "no parts below $1" >&2; exit 1; }
     python3 "$reader" --records "$2" "${parts[@]}" >"$scratch/reader"
     for part in "${parts[@]}"; do
@@ -47,6 +47,7 @@ if [ "${#directories[@]}" -eq 0 ]; then
         out=$scratch/$fingerprint
         "$program" run --quiet --keep-text --fingerprint "$fingerprint" -o "$out" \
             "$root/sample-corpora/trec-web" "$root/sample-corpora/broken" >/dev/null
+        "$program" index --quiet "$out" >/dev/null
         directories+=("$out")
     done
 fi

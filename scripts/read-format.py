@@ -151,6 +151,8 @@ KINDS = {
     "POST": ("postings", {8, 16}),
     "PAIR": ("pairs", {8}),
     "TEXT": ("text", {0}),
+    "INDX": ("index", {8, 16}),
+    "FACT": ("facts", {0}),
 }
 
 
@@ -445,6 +447,73 @@ def postings(part):
     need((lists, entries) == (part.records, part.extra), f"{lists} lists of {entries}")
 
 
+def checked(part, at, head, number):
+    """A block or chunk of an index: what follows its head, and the count in the head."""
+    need(64 <= at <= part.index - head, f"block at {at}")
+    length, count = unpack_from("<II", part.data, at + head - 8)
+    end = at + head + length
+    need(end <= part.index, f"block at {at} ends after the blocks")
+    stated = u64(part.data, at)
+    need(xxh3(part.data[at + 8 : end]) ^ number == stated, f"checksum of the block at {at}")
+    return part.data[at + head : end], count, end
+
+
+def summed(gaps):
+    documents = []
+    for gap in gaps:
+        documents.append(gap + (documents[-1] if documents else 0))
+    need(documents[-1] <= M32, "documents")
+    return documents
+
+
+def index(part):
+    ranges, buckets = part.extra, (part.end - part.index) // 8
+    entries, key = 0, -1
+    for bucket in range(part.number * buckets, (part.number + 1) * buckets):
+        at, blocks = u64(part.data, part.index + bucket % buckets * 8), []
+        need(at > 0, f"bucket {bucket} without a block")
+        while at > 0:
+            body, n, _ = checked(part, at, 24, bucket)
+            blocks.append((Columns(body), n))
+            at = u64(part.data, at + 8)
+        for columns, n in reversed(blocks):
+            gaps, lengths = columns.column(n), columns.column(n, 32)
+            short = [length for length in lengths if length < 64]
+            firsts, rest = columns.column(len(short), 32), iter(columns.column(sum(short), 32))
+            key, firsts = -(-(bucket << 48) // (ranges * buckets)), iter(firsts)
+            for gap, length in zip(gaps, lengths):
+                key += gap
+                need(key * ranges * buckets >> 48 == bucket, "key in another bucket")
+                if length < 64:
+                    chunks = [summed([next(firsts)] + [next(rest) for _ in range(length)])]
+                else:
+                    (place, left), chunks = unpack_from("<QQ", columns.take(16)), []
+                    while left > 0:
+                        body, count, end = checked(part, place, 16, place)
+                        chunk = Columns(body)
+                        chunks.append(summed(chunk.column(count, 32)))
+                        chunk.done()
+                        left, place = left - count, end
+                    need(left == 0, "documents of a long list")
+                for documents in chunks:
+                    entries += len(documents)
+                    yield f"{key:012x} {documents}"
+            columns.done()
+    need(entries == part.records, f"{entries} documents in lists")
+
+
+def facts(part):
+    if part.number == 1:
+        return
+    need(part.end - 64 == part.records * 64, "bytes of facts")
+    for document in range(part.records):
+        at = 64 + document * 64
+        need(xxh3(part.data[at + 8 : at + 64]) ^ document == u64(part.data, at), "checksum of facts")
+        md5 = part.data[at + 8 : at + 24].hex()
+        words, _, keys = unpack_from("<QQI", part.data, at + 24)
+        yield f"{document} {md5} {words} words {keys} keys"
+
+
 def lines(part, most=1 << 62):
     if part.kind == "documents":
         return records(part, document)
@@ -454,7 +523,8 @@ def lines(part, most=1 << 62):
         return texts(part)
     if part.kind == "names":
         return names(part, most)
-    return {"run": run, "pairs": run, "postings": postings}.get(part.kind, fixed)(part)
+    kinds = {"run": run, "pairs": run, "postings": postings, "index": index, "facts": facts}
+    return kinds.get(part.kind, fixed)(part)
 
 
 # A whole directory.
@@ -480,6 +550,11 @@ def parts_of(manifest):
         yield "postings", "postings", info
     for info in (manifest["postings"] or {}).get("profiles", []):
         yield "postings", "column", info
+    found = manifest.get("index") or {}
+    for info in found.get("parts", {}).values():
+        yield "index", "index", info
+    for info in found.get("documents") or []:
+        yield "index", "facts", info
     joining = manifest["joining"] or {}
     for entry in joining.get("runs", []) + (joining.get("prefix") or {}).get("candidates", []):
         yield "pairs", "run", entry["part"]

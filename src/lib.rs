@@ -71,6 +71,7 @@ pub mod error;
 pub mod evaluate;
 pub mod experiments;
 pub mod ids;
+pub mod index;
 pub mod inspect;
 pub mod join;
 pub mod limits;

@@ -40,6 +40,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "collection",
             "sample",
             "sort",
+            "index",
             "merge",
             "join",
             "cluster",

@@ -14,6 +14,7 @@ mod dedup;
 mod evaluate;
 mod flags;
 mod graph;
+mod index;
 mod inspect;
 mod json_lines;
 mod method;
@@ -136,6 +137,7 @@ fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {
         Command::Query(options) => query::run(&options, host),
         Command::Report(options) => report::run(&options, host),
         Command::Graph(options) => graph::run(&options, host),
+        Command::Index(options) => index::run(&options, host),
         Command::Status(options) => status::run(&options, host),
         Command::Inspect(options) => inspect::run(&options),
         Command::Verify(options) => verify::run(&options, host),

@@ -3,11 +3,12 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use crate::ids::Threshold;
 use crate::methods::Spec;
 use crate::numbers::counted;
-use crate::query::{self, Answer, QueryConfig};
+use crate::query::{self, Answer, QueryConfig, Search};
 use crate::read::ReadConfig;
 use crate::store::json;
 use crate::{Result, collection, pipeline};
@@ -29,14 +30,15 @@ pub struct Options {
     documents: Vec<PathBuf>,
     #[command(flatten)]
     comparison: CriterionFlags,
-    /// Also list documents that contain this share of the query's shingles
+    /// Also list documents that contain this share of the query's shingles; or none [default: 0.8]
     ///
-    /// For queries that are a part of a document, such as an excerpt. The resemblance of an excerpt
-    /// to the whole document is low, so without this flag nothing is found.
+    /// Finds the source of an excerpt, whose resemblance to the whole document is low. The column
+    /// `match` says "contains" for documents that are listed only for this. With --method, the
+    /// default is none.
     ///
     /// Example: --containing 0.9
     #[arg(long, value_name = "SHARE", help_heading = "Pairs")]
-    containing: Option<Threshold>,
+    containing: Option<Containing>,
     /// List at most this number of documents per query; 0 lists all
     ///
     /// Example: --top 3
@@ -70,18 +72,49 @@ pub struct Options {
     output: Output,
 }
 
+/// A share, or `none`.
+#[derive(Clone, Copy, Debug)]
+struct Containing(Option<Threshold>);
+
+impl FromStr for Containing {
+    type Err = <Threshold as FromStr>::Err;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "none" => Ok(Containing(None)),
+            share => share.parse().map(|share| Containing(Some(share))),
+        }
+    }
+}
+
 pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let config = QueryConfig {
         criterion: options.comparison.criterion(),
-        containing: options.containing,
+        containing: match (options.containing, &options.method) {
+            (Some(Containing(share)), _) => share,
+            (None, Some(_)) => None,
+            (None, None) => QueryConfig::default().containing,
+        },
         top: (options.top > 0).then_some(options.top),
+        search: Search::Cheapest,
     };
     with_context(
         host,
         &options.limits.resources(options.output.quiet()),
         |context| {
-            let mut base = pipeline::open(&options.directory)?;
-            pipeline::catalogued(&mut base, context)?;
+            // The features of a method may have to be made.
+            let to_read = match options.method {
+                None => pipeline::open_to_read(&options.directory)?,
+                Some(_) => None,
+            };
+            let base = match to_read {
+                Some(base) => base,
+                None => {
+                    let mut base = pipeline::open(&options.directory)?;
+                    pipeline::catalogued(&mut base, context)?;
+                    base
+                }
+            };
             let theirs = &collection::config(&base.manifest).read;
             let read = ReadConfig {
                 format: options.reading.format,
@@ -135,12 +168,12 @@ fn rows(answer: &Answer) -> String {
     let query = crate::cluster::cell(&answer.query);
     for found in &answer.matches {
         let docno = crate::cluster::cell(&found.docno);
-        let kind = if found.exact { "exact" } else { "near" };
-        let (contains, contained) = (found.contains, found.contained);
+        let why = found.why;
+        let (contains, inside) = (found.contains_query, found.in_query);
         let _ = writeln!(
             text,
-            "{query}\t{docno}\t{kind}\t{:.6}\t{contains:.6}\t{contained:.6}\t{}\t{}\t{}",
-            found.score, found.shared, answer.keys, found.keys
+            "{query}\t{docno}\t{why}\t{:.6}\t{contains:.6}\t{inside:.6}\t{}\t{}\t{}",
+            found.score, found.shared, answer.keys_query, found.keys
         );
     }
     text

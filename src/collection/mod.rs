@@ -66,6 +66,6 @@ pub use records::{
     segments, segments_mut, standing_on,
 };
 pub(crate) use sets::position;
-pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetReader, SetWriter, SetsInOrder};
+pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetFile, SetReader, SetWriter, SetsInOrder};
 pub(crate) use texts::TEXT_ZSTD_LEVEL;
 pub use texts::{TEXT_BLOCK_BYTES, TextReader, TextWriter};

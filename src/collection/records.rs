@@ -119,6 +119,7 @@ impl StageRecord for Segments {
     const TAKES_ALONG: &'static [&'static str] = &[
         "ingested",
         "catalogue",
+        "index",
         "sample",
         "runs",
         "postings",

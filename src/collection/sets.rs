@@ -487,6 +487,60 @@ fn check_block(path: &Path, block: usize, stated: u64, bytes: &[u8]) -> Result<(
     })
 }
 
+/// The sets of a segment, read at random without mapping them.
+#[derive(Debug)]
+pub struct SetFile {
+    part: PartFile,
+    /// Bytes of sets in the payload. The checksums follow them.
+    sets: usize,
+}
+
+impl SetFile {
+    /// Opens the sets of a segment in a workspace.
+    pub fn open<K: Key>(workspace: &Workspace, segment: &SegmentEntry) -> Result<SetFile> {
+        let info = &segment.fingerprints;
+        let path = workspace.path("collection").join(&info.name);
+        let parameters = Some(workspace.collection_parameters());
+        let part = PartFile::open(&path, Kind::Fingerprints, parameters, Some(info))?;
+        let sets = info.records.saturating_mul(K::BYTES as u64);
+        let all = sets.saturating_add(sets.div_ceil(SET_BLOCK_BYTES as u64).saturating_mul(8));
+        if all != part.footer.payload_bytes {
+            let found = part.footer.payload_bytes;
+            return Err(part.corrupt(part.payload_end(), "bytes of payload", all, found));
+        }
+        let sets = sets as usize;
+        Ok(SetFile { part, sets })
+    }
+
+    /// Appends the bytes of the payload in `range` to `out`. Checks the blocks that it touches.
+    pub fn read(&self, range: Range<u64>, block: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<()> {
+        let range = range.start as usize..range.end as usize;
+        if range.end > self.sets || range.start > range.end {
+            let (expected, found) = (format!("up to byte {}", self.sets), range.end);
+            let offset = (HEADER_BYTES + range.start) as u64;
+            return Err(self.part.corrupt(offset, "end of a set", expected, found));
+        }
+        for number in blocks_of(&range) {
+            let first = number * SET_BLOCK_BYTES;
+            read_block(&self.part, self.sets, number, block)?;
+            let from = range.start.max(first) - first;
+            let to = (range.end - first).min(block.len());
+            out.extend_from_slice(&block[from..to]);
+        }
+        Ok(())
+    }
+}
+
+/// Reads and checks a block of sets, of which there are `sets` bytes.
+fn read_block(file: &PartFile, sets: usize, block: usize, bytes: &mut Vec<u8>) -> Result<()> {
+    let from = block * SET_BLOCK_BYTES;
+    bytes.resize(SET_BLOCK_BYTES.min(sets - from), 0);
+    file.read_at(bytes, (HEADER_BYTES + from) as u64)?;
+    let mut stated = [0; 8];
+    file.read_at(&mut stated, (HEADER_BYTES + sets + block * 8) as u64)?;
+    check_block(file.path(), block, u64::from_le_bytes(stated), bytes)
+}
+
 /// Reads the sets of rising document numbers. It reads each block once.
 #[derive(Debug)]
 pub struct SetsInOrder<'s> {
@@ -530,15 +584,7 @@ impl SetsInOrder<'_> {
             return Ok(());
         }
         self.block = None;
-        let from = block * SET_BLOCK_BYTES;
-        let length = SET_BLOCK_BYTES.min(segment.sets - from);
-        self.bytes.resize(length, 0);
-        file.read_at(&mut self.bytes, (HEADER_BYTES + from) as u64)?;
-        let mut stated = [0; 8];
-        let place = HEADER_BYTES + segment.sets + block * 8;
-        file.read_at(&mut stated, place as u64)?;
-        let stated = u64::from_le_bytes(stated);
-        check_block(segment.map.path(), block, stated, &self.bytes)?;
+        read_block(file, segment.sets, block, &mut self.bytes)?;
         self.block = Some(block);
         Ok(())
     }

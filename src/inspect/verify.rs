@@ -5,6 +5,7 @@ use crate::collection::{
     self, CatalogueEntry, DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader,
 };
 use crate::ids::Key;
+use crate::index;
 use crate::join::{JoinProgress, PairsEntry};
 use crate::merge::{PostingsEntry, PostingsReader};
 use crate::numbers::{count, counted};
@@ -147,6 +148,8 @@ fn read_whole(path: &Path, kind: Kind, parameters: Option<u128>, info: &PartInfo
         }
         Kind::Names => PartFile::open(path, kind, parameters, Some(info)).map(|_| ()),
         Kind::Text => read_texts(path, parameters, info),
+        Kind::Index => index::check_part(path, parameters, Some(info), |_, _| Ok(true)),
+        Kind::Facts => index::check_documents(path, parameters, Some(info), |_, _| Ok(true)),
     }
 }
 
@@ -376,6 +379,14 @@ pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bo
             let text = String::from_utf8_lossy(reader.take(n)?).into_owned();
             show(json(path, &text)?)?;
         }
+        Kind::Index => index::check_part(path, None, None, |key, documents| {
+            show(format!("{key:012x} {documents:?}"))
+        })?,
+        Kind::Facts => index::check_documents(path, None, None, |document, facts| {
+            let md5 = u128::from_be_bytes(facts.md5);
+            let (words, keys) = (facts.words, facts.keys);
+            show(format!("{document} {md5:032x} {words} words {keys} keys"))
+        })?,
         Kind::Text => {
             let mut reader = TextReader::open(path, None, None)?;
             let mut bytes = Vec::new();

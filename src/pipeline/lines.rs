@@ -3,6 +3,7 @@
 use super::Summary;
 use crate::budget::ByteSize;
 use crate::cluster::TablesEntry;
+use crate::index::IndexEntry;
 use crate::join::Pairs;
 use crate::numbers::{count, counted, percent};
 use crate::workspace::Workspace;
@@ -28,6 +29,15 @@ pub(super) fn stage_line(workspace: &Workspace, stage: &str) -> String {
         "catalogue" => {
             let stats = summary.catalogue.unwrap_or_default();
             counted(stats.exact_duplicates, "exact duplicate")
+        }
+        "index" => {
+            let index = workspace
+                .manifest
+                .get::<IndexEntry>()
+                .map(|index| index.stats);
+            let stats = index.unwrap_or_default();
+            let keys = counted(stats.entries, "fingerprint");
+            format!("{keys} in {}", bytes(stats.bytes))
         }
         "keys" => {
             let without = summary.ingest.short + summary.ingest.empty;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cluster::{ResultsEntry, TablesEntry};
 use crate::collection::{self, CatalogueEntry, CollectionConfig, Ingested, Segments};
 use crate::ids::FingerprintKind;
+use crate::index::{self, IndexEntry, IndexStats};
 use crate::join::{self, JoinProgress, PairsEntry};
 use crate::merge::{self, PostingsEntry};
 use crate::progress::Context;
@@ -30,6 +31,7 @@ pub const RECORDS: &[StageRecordKind] = &[
     StageRecordKind::of::<Segments>(),
     StageRecordKind::of::<Ingested>(),
     StageRecordKind::of::<CatalogueEntry>(),
+    StageRecordKind::of::<IndexEntry>(),
     StageRecordKind::of::<Plan>(),
     StageRecordKind::of::<PlanGiven>(),
     StageRecordKind::of::<SampleEntry>(),
@@ -46,6 +48,18 @@ pub fn open(directory: &Path) -> Result<Workspace> {
     with_parameters(directory, Workspace::open(directory, RECORDS)?, |w| {
         &w.manifest
     })
+}
+
+/// Opens a directory that holds a collection with its catalogue for reading only, so that several
+/// processes can use it at the same time, also on a read-only medium; `None` if it must be opened
+/// with [`open`] first, because the catalogue is to be made or a file is missing.
+pub fn open_to_read(directory: &Path) -> Result<Option<Workspace>> {
+    let opened = Workspace::open_to_read(directory, RECORDS)?;
+    let workspace = with_parameters(directory, opened, |w| &w.manifest)?;
+    let ready = collection::ingested(&workspace.manifest)
+        && workspace.manifest.has::<CatalogueEntry>()
+        && !workspace.misses_part_in(&["catalogue", "index"])?;
+    Ok(ready.then_some(workspace))
 }
 
 /// Reads the manifest of a directory without locking it.
@@ -361,6 +375,22 @@ fn merge_direct<K: crate::ids::Key>(
     context: &Context<'_>,
 ) -> impl FnOnce(&mut Workspace) -> Result<bool> {
     move |workspace| merge::direct::run::<K>(workspace, context)
+}
+
+/// Makes the index of a collection, unless it exists, and returns its counts.
+pub fn index(workspace: &mut Workspace, context: &Context<'_>) -> Result<IndexStats> {
+    catalogue(workspace, context)?;
+    let kind = collection::config(&workspace.manifest).shingle.fingerprint;
+    stage(workspace, "index", context, |workspace| match kind {
+        FingerprintKind::Xxh3 => index::run::<u64>(workspace, context),
+        FingerprintKind::Md5 => index::run::<u128>(workspace, context),
+    })?;
+    workspace.commit(&[])?;
+    let stats = workspace
+        .manifest
+        .get::<IndexEntry>()
+        .map(|index| index.stats);
+    Ok(stats.unwrap_or_default())
 }
 
 /// Makes the shared postings of all keys of a collection, unless they exist. It makes no pairs.

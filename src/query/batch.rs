@@ -1,6 +1,5 @@
 //! A batch of queries that are looked up together.
 
-use crate::Result;
 use crate::budget::ByteSize;
 use crate::collection::{
     self, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader,
@@ -11,18 +10,28 @@ use crate::progress::{Context, caught, joined_all};
 use crate::store::disk;
 use crate::threads;
 use crate::workspace::Workspace;
+use crate::{Error, Result};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use super::{Answer, Match, QueryConfig, STAGE};
+use super::indexed::{Indexed, Looker, prefix};
+use super::{Answer, Match, QueryConfig, STAGE, Search, Why};
 
 /// Allocator overhead of a score and a docno.
 const MATCH_BYTES: usize = 64;
 
 /// Memory that is always available for matches.
 const LEAST_MATCHES: u64 = 1 << 20;
+
+/// What a look-up in the index costs, and what documents and segments cost in addition to their
+/// sets when the sets are read: in keys that are read in order in the same time (measured:
+/// docs/measurements.md).
+const LOOK_UP_READS: u64 = 200;
+const DOCUMENT_READS: u64 = 100;
+const SEGMENT_READS: u64 = 10_000;
 
 /// A query without its keys.
 pub(super) struct Asked {
@@ -36,8 +45,9 @@ pub(super) struct Asked {
 pub(super) struct QueryBatch<'a, K> {
     workspace: &'a Workspace,
     config: &'a QueryConfig,
-    representatives: Representatives,
-    stored: Column,
+    indexed: Option<Indexed<'a>>,
+    /// Read when the sets are searched for the first time.
+    columns: OnceLock<(Representatives, Column)>,
     queries: Vec<Asked>,
     /// The keys of each query, little-endian, and the end of each query's keys.
     sets: Vec<u8>,
@@ -56,7 +66,7 @@ struct Found {
     printed: String,
     contains: f64,
     document: Reverse<u32>,
-    exact: bool,
+    why: Why,
     shared: u64,
     keys: u64,
     docno: String,
@@ -72,8 +82,9 @@ impl PartialOrd for Found {
 
 impl Ord for Found {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.exact
-            .cmp(&other.exact)
+        let exact = |found: &Found| found.why == Why::Exact;
+        exact(self)
+            .cmp(&exact(other))
             .then(self.score.total_cmp(&other.score))
             .then(self.contains.total_cmp(&other.contains))
             .then(self.document.cmp(&other.document))
@@ -163,11 +174,21 @@ impl Best {
 
 impl<'a, K: Key> QueryBatch<'a, K> {
     pub(super) fn new(workspace: &'a Workspace, config: &'a QueryConfig) -> Result<Self> {
+        let indexed = match config.search {
+            Search::Sets => None,
+            Search::Index | Search::Cheapest => Indexed::open::<K>(workspace)?,
+        };
+        if indexed.is_none() && config.search == Search::Index {
+            return Err(Error::StageMissing {
+                path: workspace.directory().into(),
+                stage: "index",
+            });
+        }
         Ok(QueryBatch {
             workspace,
             config,
-            representatives: Catalogue::representatives(workspace)?,
-            stored: Catalogue::stored(workspace)?,
+            indexed,
+            columns: OnceLock::new(),
             queries: Vec::new(),
             sets: Vec::new(),
             ends: Vec::new(),
@@ -223,13 +244,16 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             if queries.is_empty() {
                 continue;
             }
-            self.load(queries.clone());
-            readings += 1;
+            let by_index = self.prefers_index(&queries);
+            if !by_index {
+                self.load(queries.clone())?;
+                readings += 1;
+            }
             let account = Account {
                 most,
                 ..Account::default()
             };
-            let best = self.look_up(queries.clone(), Some(&account), context)?;
+            let best = self.look_up(queries.clone(), by_index, Some(&account), context)?;
             if account.allows(&best) {
                 for (asked, best) in self.queries[queries].iter_mut().zip(best) {
                     each(answer(asked, best))?;
@@ -244,7 +268,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                 waiting.extend([middle..queries.end, queries.start..middle]);
                 continue;
             }
-            let counted = self.look_up(queries.clone(), None, context)?;
+            let counted = self.look_up(queries.clone(), by_index, None, context)?;
             let (bytes, largest) = counted
                 .first()
                 .map_or((0, 0), |best| (best.bytes, best.largest));
@@ -269,8 +293,33 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         Ok(readings)
     }
 
+    /// Whether to answer queries from the index instead of reading all sets.
+    fn prefers_index(&self, queries: &Range<usize>) -> bool {
+        if self.indexed.is_none() {
+            return false;
+        }
+        if self.config.search == Search::Index {
+            return true;
+        }
+        let asked = &self.queries[queries.clone()];
+        let look_ups = asked
+            .iter()
+            .map(|asked| prefix(self.config, asked.keys, asked.words) + 1);
+        let segments = collection::segments(&self.workspace.manifest).iter();
+        let all = segments.map(|segment| {
+            let documents = segment.stats.documents * DOCUMENT_READS;
+            segment.fingerprints.records + documents + SEGMENT_READS
+        });
+        look_ups.sum::<u64>() * LOOK_UP_READS <= all.sum()
+    }
+
     /// Sorts the keys of some of the queries.
-    fn load(&mut self, queries: Range<usize>) {
+    fn load(&mut self, queries: Range<usize>) -> Result<()> {
+        if self.columns.get().is_none() {
+            let representatives = Catalogue::representatives(self.workspace)?;
+            let stored = Catalogue::stored(self.workspace)?;
+            self.columns.get_or_init(|| (representatives, stored));
+        }
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
         for query in queries {
@@ -280,16 +329,21 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         }
         keys.sort_unstable();
         self.keys = keys;
+        Ok(())
     }
 
-    /// Looks up the queries whose keys are loaded. If the account is over its limit, the result is
+    /// Looks up queries, in the index or in the sets; their keys are loaded then. If the account is over its limit, the result is
     /// incomplete. Without an account, matches are counted but not kept.
     fn look_up(
         &self,
         queries: Range<usize>,
+        by_index: bool,
         account: Option<&Account>,
         context: &Context<'_>,
     ) -> Result<Vec<Best>> {
+        if let Some(indexed) = self.indexed.as_ref().filter(|_| by_index) {
+            return self.look_up_by_index(indexed, queries, account, context);
+        }
         let index = Index::new(&self.keys);
         let next = AtomicUsize::new(0);
         let is_over = || account.is_some_and(Account::is_over);
@@ -318,18 +372,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                 }
             }
         };
-        let work = &work;
-        let results = if context.budget.threads == 1 {
-            vec![caught(STAGE, work)?]
-        } else {
-            threads::scope(|scope| {
-                let workers: Vec<_> = (0..context.budget.threads)
-                    .map(|_| scope.spawn(work))
-                    .collect();
-                joined_all(STAGE, workers)
-            })?
-        };
-        let mut results = results.into_iter();
+        let mut results = on_threads(context.budget.threads, work)?.into_iter();
         let mut best = results.next().unwrap_or_default();
         for result in results {
             for (best, other) in best.iter_mut().zip(result) {
@@ -339,12 +382,105 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         Ok(best)
     }
 
+    /// Answers queries from the index; the threads share the queries.
+    fn look_up_by_index(
+        &self,
+        indexed: &Indexed<'_>,
+        queries: Range<usize>,
+        account: Option<&Account>,
+        context: &Context<'_>,
+    ) -> Result<Vec<Best>> {
+        let next = AtomicUsize::new(queries.start);
+        let is_over = || account.is_some_and(Account::is_over);
+        let work = || -> Result<Vec<(usize, Best)>> {
+            let mut answered = Vec::new();
+            let mut looker = Looker::new(indexed);
+            loop {
+                let query = next.fetch_add(1, Ordering::Relaxed);
+                if query >= queries.end || is_over() {
+                    return Ok(answered);
+                }
+                disk::point("query: worker");
+                context.stop.check(STAGE)?;
+                let mut best = Best::default();
+                self.ask_index(query, (indexed, &mut looker), &mut best, account, context)?;
+                answered.push((query - queries.start, best));
+            }
+        };
+        let threads = context.budget.threads.min(queries.len());
+        let mut best: Vec<Best> = Vec::new();
+        best.resize_with(queries.len(), Best::default);
+        for (at, answered) in on_threads(threads, work)?.into_iter().flatten() {
+            best[at] = answered;
+        }
+        Ok(best)
+    }
+
+    fn ask_index(
+        &self,
+        query: usize,
+        (indexed, looker): (&Indexed<'_>, &mut Looker<'_>),
+        best: &mut Best,
+        account: Option<&Account>,
+        context: &Context<'_>,
+    ) -> Result<()> {
+        let asked = &self.queries[query];
+        let set = self.set(query as u32);
+        let mut looked_at = 0u32;
+        looker.query::<K>(self.config, asked, set, |candidate| {
+            looked_at += 1;
+            if looked_at.is_multiple_of(1024) {
+                context.stop.check(STAGE)?;
+            }
+            let (facts, shared) = (candidate.facts, candidate.shared);
+            let exact = asked.words > 0 && asked.md5 == facts.md5;
+            let sides = Sides {
+                query: (set, asked.keys, asked.words),
+                document: (candidate.set, facts.keys.into(), facts.words),
+                shared,
+            };
+            if let Some((score, counted, printed, why)) = sides.reach::<K>(self.config, exact) {
+                best.push(
+                    Found {
+                        score,
+                        printed,
+                        contains: shared as f64 / asked.keys.max(1) as f64,
+                        document: Reverse(candidate.document),
+                        why,
+                        shared: counted,
+                        keys: facts.keys.into(),
+                        docno: indexed.docno(candidate.document, &facts)?,
+                    },
+                    self.config.top,
+                    account,
+                );
+            }
+            Ok(if account.is_some_and(Account::is_over) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })
+    }
+
     /// The keys of a query.
     fn set(&self, query: u32) -> &[u8] {
         let query = query as usize;
         let from = query.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.sets[from..self.ends[query]]
     }
+}
+
+/// Runs the same work on some threads.
+fn on_threads<T: Send>(threads: usize, work: impl Fn() -> Result<T> + Sync) -> Result<Vec<T>> {
+    let work = &work;
+    if threads <= 1 {
+        return Ok(vec![caught(STAGE, work)?]);
+    }
+    threads::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        joined_all(STAGE, workers)
+    })
 }
 
 fn answer(asked: &mut Asked, best: Best) -> Answer {
@@ -357,16 +493,16 @@ fn answer(asked: &mut Asked, best: Best) -> Answer {
     Answer {
         query: std::mem::take(&mut asked.docno),
         words: asked.words,
-        keys: asked.keys,
+        keys_query: asked.keys,
         found: best.found,
         matches: matches
             .into_iter()
             .map(|found| Match {
                 docno: found.docno,
-                exact: found.exact,
+                why: found.why,
                 score: found.printed.parse().unwrap_or(found.score),
-                contains: found.contains,
-                contained: share(found.shared, found.keys),
+                contains_query: found.contains,
+                in_query: share(found.shared, found.keys),
                 shared: found.shared,
                 keys: found.keys,
             })
@@ -420,6 +556,9 @@ impl<K: Key> Look<'_, '_, K> {
         context: &Context<'_>,
     ) -> Result<()> {
         let batch = self.batch;
+        let Some((representatives, stored)) = batch.columns.get() else {
+            return Ok(());
+        };
         let workspace = batch.workspace;
         let path = workspace.path("collection").join(&segment.documents.name);
         let parameters = Some(workspace.collection_parameters());
@@ -433,8 +572,8 @@ impl<K: Key> Look<'_, '_, K> {
             if number.is_multiple_of(1024) {
                 context.stop.check(STAGE)?;
             }
-            let takes_part = batch.representatives.has(number);
-            let size = batch.stored.get(number);
+            let takes_part = representatives.has(number);
+            let size = stored.get(number);
             let size = size.ok_or_else(|| documents.not_catalogued(number))?;
             set.clear();
             sets.next(size, |keys| {
@@ -466,13 +605,14 @@ impl<K: Key> Look<'_, '_, K> {
                     document: (&set, size.into(), document.words),
                     shared,
                 };
-                if let Some((score, counted, printed)) = sides.reach::<K>(batch.config, exact) {
+                if let Some((score, counted, printed, why)) = sides.reach::<K>(batch.config, exact)
+                {
                     let found = Found {
                         score,
                         printed,
                         contains: shared as f64 / asked.keys.max(1) as f64,
                         document: Reverse(number),
-                        exact,
+                        why,
                         shared: counted,
                         keys: size.into(),
                         docno: document.docno.clone(),
@@ -514,8 +654,9 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// The measure's value, the count behind it and the printed value, if the pair is to be listed.
-    fn reach<K: Key>(&self, config: &QueryConfig, exact: bool) -> Option<(f64, u64, String)> {
+    /// The measure's value, the count behind it, the printed value and the reason, if the pair is to
+    /// be listed.
+    fn reach<K: Key>(&self, config: &QueryConfig, exact: bool) -> Option<(f64, u64, String, Why)> {
         let Criterion { measure, .. } = config.criterion;
         let ((own, a, own_words), (set, b, words)) = (self.query, self.document);
         let (x, y) = if measure.of_words() {
@@ -545,6 +686,11 @@ impl Sides<'_> {
             0 => "1".into(),
             _ => measure.text(counted, x, y),
         };
-        (alike || inside || exact).then(|| (score, counted, printed()))
+        let why = match (exact, alike) {
+            (true, _) => Why::Exact,
+            (false, true) => Why::Near,
+            (false, false) => Why::Contains,
+        };
+        (alike || inside || exact).then(|| (score, counted, printed(), why))
     }
 }

@@ -37,6 +37,7 @@
 //! Those of the readers, and `BudgetTooSmall`, `StageMissing`, `Corrupt`, `Io`.
 
 mod batch;
+mod indexed;
 
 use crate::budget::{ByteSize, PROCESS_BYTES};
 use crate::collection::{self, Catalogue, CatalogueEntry};
@@ -50,10 +51,12 @@ use crate::shingle::Shingler;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::Serialize;
 
 use batch::{Asked, QueryBatch};
+use indexed::Looker;
 
 const STAGE: &str = "query";
 /// Buffers of the readers of inputs and of sets.
@@ -72,14 +75,30 @@ pub struct QueryConfig {
     pub containing: Option<Threshold>,
     /// The largest number of documents to list for each query; `None` for all.
     pub top: Option<usize>,
+    /// Where to search. The answers are the same.
+    pub search: Search,
+}
+
+/// Where a look-up searches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Search {
+    /// In the index if there is one and it costs less than reading all sets.
+    #[default]
+    Cheapest,
+    /// In the index.
+    Index,
+    /// In the sets, all of which are read.
+    Sets,
 }
 
 impl Default for QueryConfig {
     fn default() -> Self {
         QueryConfig {
             criterion: Criterion::default(),
-            containing: None,
+            // 0.8.
+            containing: Threshold::new(4, 5),
             top: Some(10),
+            search: Search::Cheapest,
         }
     }
 }
@@ -89,18 +108,41 @@ impl Default for QueryConfig {
 pub struct Match {
     /// Its docno.
     pub docno: String,
-    /// Whether its canonical document is identical to the query's.
-    pub exact: bool,
+    /// Why it is listed.
+    #[serde(rename = "match")]
+    pub why: Why,
     /// The measure's value, to six decimals.
     pub score: f64,
     /// Share of the query's keys that the document has.
-    pub contains: f64,
+    pub contains_query: f64,
     /// Share of the document's keys that the query has.
-    pub contained: f64,
+    pub in_query: f64,
     /// Number of keys that both have.
     pub shared: u64,
     /// Number of the document's keys.
     pub keys: u64,
+}
+
+/// Why a document is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Why {
+    /// Its canonical document is identical to the query's.
+    Exact,
+    /// It reaches the criterion.
+    Near,
+    /// It only contains enough of the query ([`QueryConfig::containing`]).
+    Contains,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Why::Exact => "exact",
+            Why::Near => "near",
+            Why::Contains => "contains",
+        })
+    }
 }
 
 /// The result of a query.
@@ -111,7 +153,7 @@ pub struct Answer {
     /// Number of its words.
     pub words: u64,
     /// Number of its keys. A query without keys matches only identical documents.
-    pub keys: u64,
+    pub keys_query: u64,
     /// Number of documents that match.
     pub found: u64,
     /// The best matches.
@@ -264,7 +306,7 @@ impl Asking<'_> {
             + held
             + documents * 4
             + largest * 5 / 2
-            + context.budget.threads as u64 * (4 << 20);
+            + context.budget.threads as u64 * ((4 << 20) + Looker::bytes(documents));
         let least = ByteSize(fixed + (4 << 20));
         let what = || format!("looking up documents of up to {}", self.read.max_document);
         context.budget.require(least, what)?;

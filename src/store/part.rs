@@ -41,10 +41,14 @@ pub enum Kind {
     Pairs,
     /// Texts of a segment's documents (`.text`).
     Text,
+    /// The fingerprints of a range with their documents, for look-ups (`.index`).
+    Index,
+    /// Facts about documents, or their docnos, for look-ups (`.facts`).
+    Facts,
 }
 
 impl Kind {
-    const ALL: [Kind; 9] = [
+    const ALL: [Kind; 11] = [
         Kind::Documents,
         Kind::Fingerprints,
         Kind::Rejects,
@@ -54,6 +58,8 @@ impl Kind {
         Kind::Postings,
         Kind::Pairs,
         Kind::Text,
+        Kind::Index,
+        Kind::Facts,
     ];
 
     /// The four letters that identify the kind in the header.
@@ -69,6 +75,8 @@ impl Kind {
             Kind::Postings => b"POST",
             Kind::Pairs => b"PAIR",
             Kind::Text => b"TEXT",
+            Kind::Index => b"INDX",
+            Kind::Facts => b"FACT",
         }
     }
 
@@ -85,6 +93,8 @@ impl Kind {
             Kind::Postings => "post",
             Kind::Pairs => "pairs",
             Kind::Text => "text",
+            Kind::Index => "index",
+            Kind::Facts => "facts",
         }
     }
 

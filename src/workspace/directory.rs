@@ -211,6 +211,16 @@ impl Workspace {
         Ok(workspace)
     }
 
+    /// Opens a directory that holds a collection for reading only. Several processes can do so at a
+    /// time. The caller commits nothing. Files that are missing are found when they are opened.
+    pub fn open_to_read(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Self> {
+        Workspace::look(directory, kinds)?;
+        let lock = Lock::share(directory)?;
+        let manifest = Workspace::look(directory, kinds)?;
+        check_list(directory, &manifest)?;
+        Ok(Workspace::locked(directory, manifest, lock))
+    }
+
     /// Opens or creates a directory that depends on the collection of `base`, with the manifest
     /// `begin`. Its content is kept if it has the same `origin`. The caller must call
     /// [`Workspace::recover`] next.

@@ -10,7 +10,9 @@ pub const LOCK_FILE: &str = "lock";
 
 /// A lock on a directory. Dropping it releases the lock.
 #[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "the system's lock lives with it")] disk::File);
+pub(crate) struct Lock(
+    #[expect(dead_code, reason = "the system's lock lives with it")] Option<disk::File>,
+);
 
 impl Lock {
     /// Locks an existing directory.
@@ -24,9 +26,22 @@ impl Lock {
                 // Until there is a manifest, the lock file is what marks the directory as ours. It
                 // must be durable before any file that is created after it.
                 disk::sync_directory(directory)?;
-                Ok(Lock(file))
+                Ok(Lock(Some(file)))
             }
             disk::Locked::Theirs(holder) => Err(locked(directory, holder)),
+        }
+    }
+
+    /// Locks an existing directory for reading. Other processes can do the same, and none can
+    /// change the directory. Nothing is written.
+    ///
+    /// # Errors
+    /// `Locked`, with the process that has the lock; `Io`.
+    pub fn share(directory: &Path) -> Result<Lock> {
+        match disk::lock_shared(&directory.join(LOCK_FILE))? {
+            Some(disk::Locked::Ours(file)) => Ok(Lock(Some(file))),
+            Some(disk::Locked::Theirs(holder)) => Err(locked(directory, holder)),
+            None => Ok(Lock(None)),
         }
     }
 

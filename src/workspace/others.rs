@@ -111,6 +111,16 @@ fn place_of(file: &ResultFile) -> Option<&str> {
 }
 
 impl Workspace {
+    /// Whether a committed part in one of these subdirectories is missing.
+    pub(crate) fn misses_part_in(&self, places: &[&str]) -> Result<bool> {
+        for (place, _, part) in self.manifest.parts() {
+            if places.contains(&place) && disk::is_gone(&self.path(place).join(&part.name))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Removes missing files, and the records that depend on them, from the manifest, so that they
     /// are made again. To repair a damaged file, delete it and run the same command again. Parts of
     /// the collection are removed only if the inputs are available (`inputs`). Returns the paths of

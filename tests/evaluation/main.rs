@@ -5,6 +5,7 @@
 mod common;
 
 mod deco;
+mod index;
 mod measures;
 mod methods;
 mod plan;

@@ -4,7 +4,7 @@ use crate::common;
 use lookalike::measure::Criterion;
 use lookalike::methods::{self, Spec};
 use lookalike::progress::{Silent, Stop};
-use lookalike::query::{self, Answer, QueryConfig, QueryStats};
+use lookalike::query::{self, Answer, QueryConfig, QueryStats, Search, Why};
 use lookalike::{Error, pipeline};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,6 +60,7 @@ fn config(threshold: &str) -> QueryConfig {
         },
         containing: None,
         top: None,
+        search: Search::Sets,
     }
 }
 
@@ -71,7 +72,7 @@ fn ask(
     spec: Option<&Spec>,
     config: &QueryConfig,
 ) -> Result<(Vec<Answer>, QueryStats), Error> {
-    let base = run.ingest(&[collection], out)?;
+    let mut base = run.ingest(&[collection], out)?;
     let inputs = pipeline::inputs(&[queries.to_path_buf()], out)?;
     let (stop, silent) = (Stop::default(), Silent);
     let context = run.context(&stop, &silent);
@@ -81,6 +82,22 @@ fn ask(
         answers.push(answer);
         Ok(())
     })?;
+    // The index gives the same answers.
+    match spec {
+        Some(spec) => pipeline::index(&mut methods::keys(&base, spec, &context)?, &context)?,
+        None => pipeline::index(&mut base, &context)?,
+    };
+    let config = QueryConfig {
+        search: Search::Index,
+        ..config.clone()
+    };
+    let mut again = Vec::new();
+    let by_index = query::run(&base, spec, &inputs, read, &config, &context, |answer| {
+        again.push(answer);
+        Ok(())
+    })?;
+    assert_eq!(again, answers);
+    assert_eq!((by_index.batches, by_index.matched), (0, stats.matched));
     Ok((answers, stats))
 }
 
@@ -92,7 +109,7 @@ fn listed(answers: &[Answer]) -> BTreeMap<(String, String), String> {
             let key = (query.clone(), found.docno.clone());
             (
                 key,
-                if found.exact {
+                if found.why == Why::Exact {
                     "exact".into()
                 } else {
                     format!("{:.6}", found.score)

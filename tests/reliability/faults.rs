@@ -808,6 +808,7 @@ fn subjects() -> Vec<Subject> {
                     },
                     containing: None,
                     top: None,
+                    search: Default::default(),
                 };
                 let mut answers = String::new();
                 let read = &run.collection.read;

@@ -580,6 +580,31 @@ pub enum Locked {
 /// Delay before the second attempt to lock a file.
 const LOCK_AGAIN: Duration = Duration::from_millis(50);
 
+/// Tries to lock a file for reading, which several processes can do at a time. Does not change the
+/// file, which may be on a read-only medium; `None` if there is no such file.
+pub fn lock_shared(path: &Path) -> Result<Option<Locked>> {
+    let opened = faults::doing(Op::Open, path, None, || inside::look_at_lock(path));
+    let mut file = match opened {
+        Ok(file) => File::new(file, path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("open", path)(error)),
+    };
+    let mut locked = try_lock_shared(&file, path).map_err(Error::io("lock", path))?;
+    if !locked {
+        std::thread::sleep(LOCK_AGAIN);
+        locked = try_lock_shared(&file, path).map_err(Error::io("lock", path))?;
+    }
+    Ok(Some(if locked {
+        Locked::Ours(file)
+    } else {
+        Locked::Theirs(holder(&mut file))
+    }))
+}
+
+fn try_lock_shared(file: &File, path: &Path) -> io::Result<bool> {
+    faults::doing(Op::Lock, path, None, || got(file.file.try_lock_shared()))
+}
+
 /// Whether the attempt got the lock, or the error of the attempt.
 fn got(tried: std::result::Result<(), fs::TryLockError>) -> io::Result<bool> {
     match tried {
@@ -624,6 +649,10 @@ pub fn lock(path: &Path, text: &str) -> Result<Locked> {
         locked = try_lock().map_err(Error::io("lock", path))?;
     }
     if !locked {
+        if try_lock_shared(&file, path).unwrap_or(false) {
+            // The text is that of an earlier owner.
+            return Ok(Locked::Theirs("a process that reads it".into()));
+        }
         let mut holder = Vec::new();
         // The owner may still be writing its text.
         let _ = file.read_to_end(&mut holder);

@@ -1,0 +1,272 @@
+//! What an answer needs of a document, at a fixed place.
+
+use std::path::Path;
+
+use super::lists::sum;
+use super::{DIRECTORY, IndexEntry, STAGE};
+use crate::collection::{self, Catalogue, each_document};
+use crate::ids::Key;
+use crate::progress::Context;
+use crate::store::{HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter, VERSION};
+use crate::workspace::Workspace;
+use crate::{Error, Result};
+
+/// Bytes of a document's facts.
+const FACTS_BYTES: usize = 64;
+/// Documents that are read at once in order.
+const AT_ONCE: usize = 1024;
+/// Numbers of the parts.
+const FACTS: u64 = 0;
+const DOCNOS: u64 = 1;
+/// The checksums of docnos have these numbers and those of the documents, those of facts the
+/// numbers of the documents.
+const OF_DOCNO: u64 = 1 << 32;
+
+/// The facts about a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// MD5 of the canonical document.
+    pub md5: [u8; 16],
+    /// Number of words.
+    pub words: u64,
+    /// Number of keys.
+    pub keys: u32,
+    /// Where its set begins in the sets of its segment, in bytes.
+    pub set: u64,
+    /// Where its docno is, and its length.
+    docno: (u64, u32),
+    /// Checksum of the docno.
+    docno_sum: u64,
+}
+
+impl Facts {
+    fn encode(&self, document: u32) -> [u8; FACTS_BYTES] {
+        let mut out = [0; FACTS_BYTES];
+        out[8..24].copy_from_slice(&self.md5);
+        out[24..32].copy_from_slice(&self.words.to_le_bytes());
+        out[32..40].copy_from_slice(&self.set.to_le_bytes());
+        out[40..44].copy_from_slice(&self.keys.to_le_bytes());
+        out[44..48].copy_from_slice(&self.docno.1.to_le_bytes());
+        out[48..56].copy_from_slice(&self.docno.0.to_le_bytes());
+        out[56..].copy_from_slice(&self.docno_sum.to_le_bytes());
+        let check = sum(document.into(), &out[8..]);
+        out[..8].copy_from_slice(&check.to_le_bytes());
+        out
+    }
+
+    fn decode(part: &PartFile, bytes: &[u8], document: u32) -> Result<Facts> {
+        let word = |at: usize| {
+            let mut word = [0; 8];
+            word.copy_from_slice(&bytes[at..at + 8]);
+            u64::from_le_bytes(word)
+        };
+        let (stated, found) = (word(0), sum(document.into(), &bytes[8..]));
+        if stated != found {
+            let what = format!("checksum of the facts about document {document}");
+            let (stated, found) = (format!("{stated:016x}"), format!("{found:016x}"));
+            return Err(part.corrupt(place(document), &what, stated, found));
+        }
+        let mut md5 = [0; 16];
+        md5.copy_from_slice(&bytes[8..24]);
+        Ok(Facts {
+            md5,
+            words: word(24),
+            set: word(32),
+            keys: word(40) as u32,
+            docno: (word(48), (word(40) >> 32) as u32),
+            docno_sum: word(56),
+        })
+    }
+}
+
+fn place(document: u32) -> u64 {
+    HEADER_BYTES as u64 + u64::from(document) * FACTS_BYTES as u64
+}
+
+/// Writes the facts and the docnos of all documents.
+pub(super) fn write<K: Key>(
+    workspace: &Workspace,
+    context: &Context<'_>,
+) -> Result<(PartInfo, PartInfo)> {
+    let directory = workspace.path(DIRECTORY);
+    let header = |number| Header {
+        kind: Kind::Facts,
+        version: VERSION,
+        parameters: workspace.collection_parameters(),
+        number,
+        key_bytes: 0,
+    };
+    let mut facts = PartWriter::create(&directory, &header(FACTS))?;
+    let mut docnos = PartWriter::create(&directory, &header(DOCNOS))?;
+    let mut stored = Catalogue::stored_in_order(workspace)?;
+    let segments = collection::segments(&workspace.manifest);
+    let mut firsts = segments
+        .iter()
+        .map(|segment| segment.first_document)
+        .peekable();
+    let (mut set, mut documents) = (0, 0);
+    each_document(workspace, |document, record| {
+        if document.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        while firsts.next_if(|&first| first <= document).is_some() {
+            set = 0;
+        }
+        let keys = stored.next()?.ok_or_else(|| Error::Corrupt {
+            path: workspace.path("catalogue"),
+            offset_bytes: None,
+            what: "documents in the catalogue".into(),
+            expected: format!("more than {document}"),
+            found: "fewer".into(),
+        })?;
+        let docno = record.docno.as_bytes();
+        let own = Facts {
+            md5: record.md5,
+            words: record.words,
+            keys,
+            set,
+            docno: (docnos.position(), docno.len() as u32),
+            docno_sum: sum(OF_DOCNO + u64::from(document), docno),
+        };
+        facts.put(&own.encode(document))?;
+        docnos.put(docno)?;
+        set += u64::from(keys) * K::BYTES as u64;
+        documents += 1;
+        Ok(())
+    })?;
+    stored.finish()?;
+    Ok((
+        facts.finish(documents, 0, 0)?,
+        docnos.finish(documents, 0, 0)?,
+    ))
+}
+
+/// The facts about the documents of an index, opened for look-ups.
+#[derive(Debug)]
+pub struct IndexedDocuments {
+    facts: PartFile,
+    docnos: PartFile,
+}
+
+impl IndexedDocuments {
+    /// Opens the facts; `None` if the collection has none.
+    pub fn open(workspace: &Workspace) -> Result<Option<IndexedDocuments>> {
+        let entry = workspace.manifest.get::<IndexEntry>();
+        let Some((facts, docnos)) = entry.and_then(|entry| entry.documents.as_ref()) else {
+            return Ok(None);
+        };
+        let open = |info: &PartInfo, number: u64| -> Result<PartFile> {
+            let path = workspace.path(DIRECTORY).join(&info.name);
+            let parameters = Some(workspace.collection_parameters());
+            let part = PartFile::open(&path, Kind::Facts, parameters, Some(info))?;
+            if part.header.number != number {
+                let found = part.header.number;
+                return Err(part.corrupt(32, "number of the part", number, found));
+            }
+            Ok(part)
+        };
+        Ok(Some(IndexedDocuments {
+            facts: open(facts, FACTS)?,
+            docnos: open(docnos, DOCNOS)?,
+        }))
+    }
+
+    /// The number of documents.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> u64 {
+        self.facts.footer.records
+    }
+
+    /// The facts about a document.
+    pub fn get(&self, document: u32) -> Result<Facts> {
+        let mut bytes = [0; FACTS_BYTES];
+        self.facts.read_at(&mut bytes, place(document))?;
+        Facts::decode(&self.facts, &bytes, document)
+    }
+
+    /// The docno of a document.
+    pub fn docno(&self, document: u32, facts: &Facts) -> Result<String> {
+        let (at, length) = facts.docno;
+        let end = self.docnos.payload_end();
+        let corrupt = |what: &str, expected: String, found: String| {
+            let what = format!("{what} of document {document}");
+            self.docnos.corrupt(at, &what, expected, found)
+        };
+        if at > end || u64::from(length) > end - at {
+            let found = format!("{length} bytes");
+            return Err(corrupt("docno", format!("an end up to {end}"), found));
+        }
+        let mut bytes = vec![0; length as usize];
+        self.docnos.read_at(&mut bytes, at)?;
+        let found = sum(OF_DOCNO + u64::from(document), &bytes);
+        if found != facts.docno_sum {
+            let (stated, found) = (format!("{:016x}", facts.docno_sum), format!("{found:016x}"));
+            return Err(corrupt("checksum of the docno", stated, found));
+        }
+        String::from_utf8(bytes)
+            .map_err(|error| corrupt("docno", "UTF-8".into(), error.to_string()))
+    }
+
+    /// Reads the facts of rising documents.
+    pub(super) fn in_order(&self) -> InOrder<'_> {
+        InOrder {
+            part: &self.facts,
+            first: 0,
+            bytes: Vec::new(),
+        }
+    }
+}
+
+/// Reads facts of rising documents, many at once.
+pub(super) struct InOrder<'a> {
+    part: &'a PartFile,
+    first: u32,
+    bytes: Vec<u8>,
+}
+
+impl InOrder<'_> {
+    pub(super) fn get(&mut self, document: u32) -> Result<Facts> {
+        let at = document.wrapping_sub(self.first) as usize * FACTS_BYTES;
+        if document < self.first || at >= self.bytes.len() {
+            let left = self.part.payload_end().saturating_sub(place(document)) as usize;
+            self.bytes
+                .resize(left.min(AT_ONCE * FACTS_BYTES).max(FACTS_BYTES), 0);
+            self.part.read_at(&mut self.bytes, place(document))?;
+            self.first = document;
+            return Facts::decode(self.part, &self.bytes[..FACTS_BYTES], document);
+        }
+        Facts::decode(self.part, &self.bytes[at..at + FACTS_BYTES], document)
+    }
+}
+
+/// Calls `each` with the facts of every document, and checks them.
+pub(crate) fn check_documents(
+    path: &Path,
+    parameters: Option<u128>,
+    info: Option<&PartInfo>,
+    mut each: impl FnMut(u32, &Facts) -> Result<bool>,
+) -> Result<()> {
+    let facts = PartFile::open(path, Kind::Facts, parameters, info)?;
+    if facts.header.number != FACTS {
+        // The checksums of docnos are with the facts; that of the part covers all of them.
+        return Ok(());
+    }
+    let expected = facts.footer.records.saturating_mul(FACTS_BYTES as u64);
+    if expected != facts.footer.payload_bytes {
+        let found = facts.footer.payload_bytes;
+        return Err(facts.corrupt(facts.payload_end(), "bytes of facts", expected, found));
+    }
+    let documents = u32::try_from(facts.footer.records).unwrap_or(u32::MAX);
+    let mut reader = InOrder {
+        part: &facts,
+        first: 0,
+        bytes: Vec::new(),
+    };
+    for document in 0..documents {
+        if !each(document, &reader.get(document)?)? {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,461 @@
+//! Looks keys up.
+
+use std::path::Path;
+
+use super::lists::{BLOCK_HEAD, BLOCK_LISTS, CHUNK, CHUNK_HEAD, sum};
+use super::{DIRECTORY, IndexEntry, Layout, MOST_RANGES, SHORT, leading};
+use crate::ids::Key;
+use crate::store::{HEADER_BYTES, Kind, PartFile, PartInfo, skip_packed, unpack_u32, unpack_u64};
+use crate::workspace::Workspace;
+use crate::{Error, Result};
+
+/// Bytes read at first for a block: most blocks fit.
+const GUESS: usize = 1 << 10;
+/// The most bytes of a block or chunk. A damaged length above this must not allocate memory.
+const MOST_BYTES: usize = 1 << 20;
+
+/// An index, opened for look-ups. Several threads can look keys up.
+#[derive(Debug)]
+pub struct Index {
+    layout: Layout,
+    parts: Vec<PartFile>,
+}
+
+/// The documents of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Posting {
+    /// None.
+    None,
+    /// A few. They were appended to the given list.
+    Short(usize),
+    /// This number of documents. [`Index::long`] reads them.
+    Long(Place),
+}
+
+/// Where a long list is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of documents. If two keys agree in the bits that the index keeps, it may count a
+    /// document of both twice.
+    pub length: u64,
+    range: usize,
+    offset: u64,
+}
+
+/// Buffers of a thread that looks keys up.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    bytes: Vec<u8>,
+    keys: Vec<u64>,
+    lengths: Vec<u32>,
+    numbers: Vec<u32>,
+    gaps: Vec<u32>,
+}
+
+impl Index {
+    /// Opens the index of a collection; `None` if it has none.
+    pub fn open<K: Key>(workspace: &Workspace) -> Result<Option<Index>> {
+        let Some(entry) = workspace.manifest.get::<IndexEntry>() else {
+            return Ok(None);
+        };
+        if !entry.complete {
+            return Ok(None);
+        }
+        let directory = workspace.path(DIRECTORY);
+        let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
+            path: directory.clone(),
+            offset_bytes: None,
+            what: what.into(),
+            expected,
+            found,
+        };
+        let layout = entry.layout;
+        if !layout.is_valid() {
+            let expected = format!("1 to {MOST_RANGES} ranges with 1 bucket or more");
+            return Err(corrupt(
+                "layout of the index",
+                expected,
+                format!("{layout:?}"),
+            ));
+        }
+        let parameters = workspace.collection_parameters();
+        let mut parts = Vec::with_capacity(layout.ranges as usize);
+        for range in 0..layout.ranges {
+            let Some(info) = entry.parts.get(&range) else {
+                let expected = format!("{} ranges", layout.ranges);
+                return Err(corrupt(
+                    "parts of the index",
+                    expected,
+                    format!("none of range {range}"),
+                ));
+            };
+            let path = directory.join(&info.name);
+            let part = PartFile::open(&path, Kind::Index, Some(parameters), Some(info))?;
+            if part.header.key_bytes as usize != K::BYTES {
+                let found = part.header.key_bytes;
+                return Err(part.corrupt(40, "key size", K::BYTES, found));
+            }
+            check_table(&part, layout, range)?;
+            parts.push(part);
+        }
+        Ok(Some(Index { layout, parts }))
+    }
+
+    /// Looks a key up. The documents of a short list are appended to `out`.
+    pub fn look_up<K: Key>(
+        &self,
+        key: K,
+        buffers: &mut Buffers,
+        out: &mut Vec<u32>,
+    ) -> Result<Posting> {
+        let key = leading(key);
+        let bucket = self.layout.bucket(key);
+        let range = (bucket / u64::from(self.layout.buckets)) as usize;
+        let part = &self.parts[range];
+        let within = bucket % u64::from(self.layout.buckets);
+        let mut word = [0; 8];
+        part.read_at(&mut word, part.footer.index_offset + within * 8)?;
+        let mut place = u64::from_le_bytes(word);
+        loop {
+            let block = read_block(part, place, bucket, buffers)?;
+            let found = block.find(part, key, self.layout.least(bucket), buffers, out)?;
+            match found {
+                Some(Found::Short(documents)) => return Ok(Posting::Short(documents)),
+                Some(Found::Long { offset, length }) => {
+                    return Ok(Posting::Long(Place {
+                        length,
+                        range,
+                        offset,
+                    }));
+                }
+                None if block.before == 0 => return Ok(Posting::None),
+                // Blocks of a bucket lie one after the other, so this ends.
+                None => place = block.before,
+            }
+        }
+    }
+
+    /// Calls `take` with the documents of a long list, some at a time.
+    pub fn long(
+        &self,
+        place: Place,
+        buffers: &mut Buffers,
+        mut take: impl FnMut(&[u32]),
+    ) -> Result<()> {
+        let part = &self.parts[place.range];
+        let (mut left, mut offset) = (place.length, place.offset);
+        while left > 0 {
+            let (count, next) = read_chunk(part, offset, buffers)?;
+            if count as u64 > left {
+                let what = "documents of a long list";
+                return Err(part.corrupt(offset, what, left, count));
+            }
+            left -= count as u64;
+            offset = next;
+            take(&buffers.numbers);
+        }
+        Ok(())
+    }
+}
+
+/// The table must lie at the end of the payload.
+fn check_table(part: &PartFile, layout: Layout, range: u32) -> Result<()> {
+    if part.header.number != u64::from(range) {
+        let found = part.header.number;
+        return Err(part.corrupt(32, "number of the part", range, found));
+    }
+    let expected = part
+        .payload_end()
+        .checked_sub(u64::from(layout.buckets) * 8);
+    let found = part.footer.index_offset;
+    if expected != Some(found) || found < HEADER_BYTES as u64 {
+        let expected = expected.map_or("a table of the buckets".into(), |at| at.to_string());
+        return Err(part.corrupt(part.payload_end(), "place of the table", expected, found));
+    }
+    Ok(())
+}
+
+struct BlockRead {
+    place: u64,
+    before: u64,
+    lists: usize,
+}
+
+enum Found {
+    Short(usize),
+    Long { offset: u64, length: u64 },
+}
+
+fn number(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+/// Reads and checks bytes with a head: checksum, `skip` other bytes, the number of the bytes after
+/// the head, and a count. `of` identifies the place.
+fn read_checked(
+    part: &PartFile,
+    place: u64,
+    (head, name, of): (usize, &str, u64),
+    bytes: &mut Vec<u8>,
+) -> Result<usize> {
+    let end = part.footer.index_offset;
+    let room = end.saturating_sub(place) as usize;
+    if place < HEADER_BYTES as u64 || room < head {
+        let what = format!("place of a {name}");
+        let expected = format!("{HEADER_BYTES} to {}", end.saturating_sub(head as u64));
+        return Err(part.corrupt(place, &what, expected, place));
+    }
+    bytes.resize(GUESS.min(room), 0);
+    part.read_at(bytes, place)?;
+    let counts = number(bytes, head - 8);
+    let (length, count) = (counts as u32 as usize, (counts >> 32) as usize);
+    let whole = head + length;
+    if length > MOST_BYTES || whole > room || count > BLOCK_LISTS.max(CHUNK) {
+        let what = format!("bytes of a {name}");
+        return Err(part.corrupt(place, &what, format!("at most {room}"), whole));
+    }
+    let had = bytes.len();
+    if whole > had {
+        bytes.resize(whole, 0);
+        part.read_at(&mut bytes[had..], place + had as u64)?;
+    }
+    bytes.truncate(whole);
+    let (stated, found) = (number(bytes, 0), sum(of, &bytes[8..]));
+    if stated != found {
+        let what = format!("checksum of a {name}");
+        let (stated, found) = (format!("{stated:016x}"), format!("{found:016x}"));
+        return Err(part.corrupt(place, &what, stated, found));
+    }
+    Ok(count)
+}
+
+fn read_block(
+    part: &PartFile,
+    place: u64,
+    bucket: u64,
+    buffers: &mut Buffers,
+) -> Result<BlockRead> {
+    let bytes = &mut buffers.bytes;
+    let lists = read_checked(part, place, (BLOCK_HEAD, "block", bucket), bytes)?;
+    let before = number(bytes, 8);
+    if before >= place {
+        return Err(part.corrupt(place + 8, "block before", format!("below {place}"), before));
+    }
+    Ok(BlockRead {
+        place,
+        before,
+        lists,
+    })
+}
+
+fn read_chunk(part: &PartFile, place: u64, buffers: &mut Buffers) -> Result<(usize, u64)> {
+    let bytes = &mut buffers.bytes;
+    let count = read_checked(part, place, (CHUNK_HEAD, "chunk", place), bytes)?;
+    buffers.numbers.clear();
+    let rest = unpack_u32(&bytes[CHUNK_HEAD..], count, &mut buffers.numbers);
+    if rest.is_none_or(|rest| !rest.is_empty()) || count == 0 {
+        return Err(part.corrupt(place, "documents of a chunk", count, "other bytes"));
+    }
+    summed(part, place, &mut buffers.numbers, 0)?;
+    Ok((count, place + bytes.len() as u64))
+}
+
+/// Turns gaps into documents.
+fn summed(part: &PartFile, place: u64, numbers: &mut [u32], first: u32) -> Result<()> {
+    let mut before = first;
+    for number in numbers {
+        before = before.checked_add(*number).ok_or_else(|| {
+            let found = u64::from(before) + u64::from(*number);
+            part.corrupt(place, "document of a list", "32 bits", found)
+        })?;
+        *number = before;
+    }
+    Ok(())
+}
+
+impl BlockRead {
+    /// The list of a key. `least` is the least key of the bucket.
+    fn find(
+        &self,
+        part: &PartFile,
+        key: u64,
+        least: u64,
+        buffers: &mut Buffers,
+        out: &mut Vec<u32>,
+    ) -> Result<Option<Found>> {
+        let short = || part.corrupt(self.place, "lists of a block", self.lists, "fewer");
+        buffers.keys.clear();
+        let body = &buffers.bytes[BLOCK_HEAD..];
+        let rest = unpack_u64(body, self.lists, &mut buffers.keys).ok_or_else(short)?;
+        let mut before = least;
+        let mut at = None;
+        for (n, gap) in buffers.keys.iter().enumerate() {
+            before = before.wrapping_add(*gap);
+            if before >= key {
+                at = (before == key).then_some(n);
+                break;
+            }
+        }
+        let Some(at) = at else {
+            return Ok(None);
+        };
+        buffers.lengths.clear();
+        let rest = unpack_u32(rest, self.lists, &mut buffers.lengths).ok_or_else(short)?;
+        let mut places = Places::default();
+        for &length in &buffers.lengths[..at] {
+            places.add(length);
+        }
+        let own = buffers.lengths[at];
+        let mut all = places;
+        for &length in &buffers.lengths[at..] {
+            all.add(length);
+        }
+        let documents = rest;
+        if own as usize >= SHORT {
+            let rest = skip_packed(documents, all.short).ok_or_else(short)?;
+            let rest = skip_packed(rest, all.gaps).ok_or_else(short)?;
+            let entry = rest.get(places.long * 16..places.long * 16 + 16);
+            let entry = entry.ok_or_else(short)?;
+            let (offset, length) = (number(entry, 0), number(entry, 8));
+            return Ok(Some(Found::Long { offset, length }));
+        }
+        buffers.numbers.clear();
+        let rest = unpack_u32(documents, all.short, &mut buffers.numbers).ok_or_else(short)?;
+        buffers.gaps.clear();
+        unpack_u32(rest, all.gaps, &mut buffers.gaps).ok_or_else(short)?;
+        let first = buffers.numbers[places.short];
+        let gaps = &mut buffers.gaps[places.gaps..places.gaps + own as usize];
+        summed(part, self.place, gaps, first)?;
+        out.push(first);
+        out.extend_from_slice(gaps);
+        Ok(Some(Found::Short(own as usize + 1)))
+    }
+}
+
+/// Where the documents of a list are in the columns of its block.
+#[derive(Clone, Copy, Default)]
+struct Places {
+    short: usize,
+    gaps: usize,
+    long: usize,
+}
+
+impl Places {
+    fn add(&mut self, length: u32) {
+        if length as usize >= SHORT {
+            self.long += 1;
+        } else {
+            self.short += 1;
+            self.gaps += length as usize;
+        }
+    }
+}
+
+/// Calls `each` with the leading bits of every key of a part and its documents, a long list chunk by
+/// chunk, until it returns `false`. Checks what it reads.
+pub(crate) fn check_part(
+    path: &Path,
+    parameters: Option<u128>,
+    info: Option<&PartInfo>,
+    mut each: impl FnMut(u64, &[u32]) -> Result<bool>,
+) -> Result<()> {
+    let part = PartFile::open(path, Kind::Index, parameters, info)?;
+    let end = part.payload_end();
+    let table = part.footer.index_offset;
+    if table < HEADER_BYTES as u64 || table > end || !(end - table).is_multiple_of(8) {
+        return Err(part.corrupt(end, "place of the table", "within the payload", table));
+    }
+    let buckets = (end - table) / 8;
+    let layout = Layout {
+        ranges: u32::try_from(part.footer.extra).unwrap_or(0),
+        buckets: u32::try_from(buckets).unwrap_or(0),
+    };
+    if !layout.is_valid() || part.header.number >= layout.ranges.into() {
+        let expected = "the number of a range";
+        return Err(part.corrupt(end, "ranges of the index", expected, layout.ranges));
+    }
+    let first = part.header.number * buckets;
+    let mut entries = 0u64;
+    let mut buffers = Buffers::default();
+    let mut documents = Vec::new();
+    for bucket in 0..buckets {
+        let mut word = [0; 8];
+        part.read_at(&mut word, table + bucket * 8)?;
+        // From the last block of the bucket to the first.
+        let mut place = u64::from_le_bytes(word);
+        let mut places = Vec::new();
+        while place > 0 {
+            places.push(place);
+            place = read_block(&part, place, first + bucket, &mut buffers)?.before;
+        }
+        if places.is_empty() {
+            let at = table + bucket * 8;
+            return Err(part.corrupt(at, "place of a bucket", "a block", 0));
+        }
+        for &place in places.iter().rev() {
+            let block = read_block(&part, place, first + bucket, &mut buffers)?;
+            let body = buffers.bytes.clone();
+            let columns = columns(&body[BLOCK_HEAD..], block.lists);
+            let (keys, lengths, firsts, gaps, mut long) = columns
+                .ok_or_else(|| part.corrupt(place, "lists of a block", block.lists, "fewer"))?;
+            let mut key = layout.least(first + bucket);
+            let (mut firsts, mut gaps) = (firsts.iter(), &gaps[..]);
+            for (gap, length) in keys.iter().zip(lengths) {
+                key = key.wrapping_add(*gap);
+                documents.clear();
+                if length as usize >= SHORT {
+                    let (entry, after) = long.split_at_checked(16).ok_or_else(|| {
+                        part.corrupt(place, "long lists of a block", "one more", "none")
+                    })?;
+                    long = after;
+                    let (mut offset, mut left) = (number_at(entry, 0), number_at(entry, 8));
+                    while left > 0 {
+                        let (count, next) = read_chunk(&part, offset, &mut buffers)?;
+                        left = left.checked_sub(count as u64).ok_or_else(|| {
+                            part.corrupt(offset, "documents of a long list", left, count)
+                        })?;
+                        offset = next;
+                        entries += count as u64;
+                        if !each(key, &buffers.numbers)? {
+                            return Ok(());
+                        }
+                    }
+                    continue;
+                }
+                let (own, after) = gaps.split_at(length as usize);
+                gaps = after;
+                documents.extend(firsts.next());
+                documents.extend_from_slice(own);
+                summed(&part, place, &mut documents, 0)?;
+                entries += documents.len() as u64;
+                if !each(key, &documents)? {
+                    return Ok(());
+                }
+            }
+        }
+        if bucket + 1 == buckets && entries != part.footer.records {
+            let expected = part.footer.records;
+            return Err(part.corrupt(end, "documents in lists", expected, entries));
+        }
+    }
+    Ok(())
+}
+
+use number as number_at;
+
+type Columns<'a> = (Vec<u64>, Vec<u32>, Vec<u32>, Vec<u32>, &'a [u8]);
+
+/// All columns of a block; `None` if it is too short.
+fn columns(body: &[u8], lists: usize) -> Option<Columns<'_>> {
+    let (mut keys, mut lengths) = (Vec::new(), Vec::new());
+    let (mut firsts, mut gaps) = (Vec::new(), Vec::new());
+    let rest = unpack_u64(body, lists, &mut keys)?;
+    let rest = unpack_u32(rest, lists, &mut lengths)?;
+    let mut all = Places::default();
+    lengths.iter().for_each(|&length| all.add(length));
+    let rest = unpack_u32(rest, all.short, &mut firsts)?;
+    let rest = unpack_u32(rest, all.gaps, &mut gaps)?;
+    (rest.len() == all.long * 16).then_some((keys, lengths, firsts, gaps, rest))
+}

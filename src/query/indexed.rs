@@ -1,0 +1,313 @@
+//! Answers queries from the index of a collection.
+
+use crate::Result;
+use crate::collection::{self, SegmentEntry, SetFile};
+use crate::error::Error;
+use crate::ids::Key;
+use crate::index::{Buffers, Facts, Index, IndexedDocuments, Place, Posting, key_of};
+use crate::limits;
+use crate::measure::{Criterion, Measure};
+use crate::workspace::Workspace;
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+
+use super::QueryConfig;
+use super::batch::Asked;
+
+/// Candidates in a list; more are bits, one for each document.
+const LISTED: usize = 64 << 10;
+/// Descriptors that are left to others when the files of sets stay open.
+const OTHER_FILES: u64 = 64;
+
+/// The index of a collection, and its sets.
+pub(super) struct Indexed<'a> {
+    workspace: &'a Workspace,
+    index: Index,
+    documents: IndexedDocuments,
+    count: u64,
+    segments: &'a [SegmentEntry],
+    /// The files of sets that were needed so far, if all of them may be open.
+    files: Vec<OnceLock<SetFile>>,
+}
+
+impl<'a> Indexed<'a> {
+    /// Opens the index of a collection; `None` if it has none.
+    pub(super) fn open<K: Key>(workspace: &'a Workspace) -> Result<Option<Indexed<'a>>> {
+        let (Some(index), Some(documents)) = (
+            Index::open::<K>(workspace)?,
+            IndexedDocuments::open(workspace)?,
+        ) else {
+            return Ok(None);
+        };
+        let segments = collection::segments(&workspace.manifest);
+        let room = (segments.len() as u64) < limits::files_left(OTHER_FILES);
+        let mut files = Vec::new();
+        files.resize_with(if room { segments.len() } else { 0 }, OnceLock::new);
+        Ok(Some(Indexed {
+            workspace,
+            index,
+            count: documents.len(),
+            documents,
+            segments,
+            files,
+        }))
+    }
+
+    /// The docno of a document.
+    pub(super) fn docno(&self, document: u32, facts: &Facts) -> Result<String> {
+        self.documents.docno(document, facts)
+    }
+
+    /// Reads a document's set.
+    fn set<K: Key>(&self, document: u32, facts: &Facts, state: &mut State) -> Result<()> {
+        let missing = || Error::Corrupt {
+            path: self.workspace.directory().into(),
+            offset_bytes: None,
+            what: format!("the set of document {document}"),
+            expected: "a segment with it".into(),
+            found: "none".into(),
+        };
+        let after = self
+            .segments
+            .partition_point(|segment| segment.first_document <= document);
+        let at = after.checked_sub(1).ok_or_else(missing)?;
+        let open = || SetFile::open::<K>(self.workspace, &self.segments[at]);
+        let end = facts.set + u64::from(facts.keys) * K::BYTES as u64;
+        let range = facts.set..end;
+        state.set.clear();
+        match self.files.get(at) {
+            Some(file) => {
+                let file = match file.get() {
+                    Some(file) => file,
+                    None => {
+                        let opened = open()?;
+                        file.get_or_init(|| opened)
+                    }
+                };
+                file.read(range, &mut state.block, &mut state.set)
+            }
+            None => open()?.read(range, &mut state.block, &mut state.set),
+        }
+    }
+}
+
+/// The number of a query's keys that must be looked up: every document that is to be listed has one
+/// of any so many of them.
+pub(super) fn prefix(config: &QueryConfig, keys: u64, words: u64) -> u64 {
+    let Criterion { measure, .. } = config.criterion;
+    let most = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    let size = if measure.of_words() { words } else { keys };
+    let alike = config.criterion.prefix(most(keys), most(size));
+    let inside = config.containing.map_or(0, |threshold| {
+        let whole = Criterion {
+            measure: Measure::Containment,
+            threshold,
+        };
+        keys + 1 - whole.least_shared(keys, keys).min(keys)
+    });
+    // A document that is identical has all keys.
+    u64::from(alike).max(inside).max(1).min(keys)
+}
+
+/// The least number of shared keys with which a document of `size` keys may be listed; `None` if it
+/// cannot be.
+fn least(config: &QueryConfig, keys: u64, size: u64) -> Option<u64> {
+    let criterion = config.criterion;
+    let common = keys.min(size);
+    if criterion.measure.of_words() || matches!(criterion.measure, Measure::Smallest(_)) {
+        return Some(1);
+    }
+    let alike = criterion
+        .reached(common, keys, size)
+        .then(|| criterion.least_shared(keys, size));
+    let inside = config.containing.map(|threshold| {
+        let whole = Criterion {
+            measure: Measure::Containment,
+            threshold,
+        };
+        whole.least_shared(keys, keys)
+    });
+    // Identical documents have the same keys.
+    let exact = (keys == size).then_some(keys);
+    let least = [alike, inside.filter(|&least| least <= common), exact];
+    least.into_iter().flatten().min().map(|least| least.max(1))
+}
+
+/// A document that has keys of a query.
+pub(super) struct Candidate<'a> {
+    pub document: u32,
+    pub facts: Facts,
+    pub set: &'a [u8],
+    pub shared: u64,
+}
+
+/// Candidates of one query.
+#[derive(Default)]
+struct Candidates {
+    list: Vec<u32>,
+    bits: Vec<u64>,
+    /// Whether candidates are bits.
+    many: bool,
+    documents: u64,
+}
+
+impl Candidates {
+    fn begin(&mut self, documents: u64) {
+        self.list.clear();
+        if self.many {
+            self.bits.fill(0);
+            self.many = false;
+        }
+        self.documents = documents;
+    }
+
+    /// Turns the list into bits if it is long. Documents that the collection does not have, which
+    /// only a damaged index names, are left out.
+    fn settle(&mut self) {
+        if self.list.len() <= LISTED && !self.many {
+            return;
+        }
+        self.bits.resize(self.documents.div_ceil(64) as usize, 0);
+        self.many = true;
+        for document in self.list.drain(..) {
+            if u64::from(document) < self.documents {
+                self.bits[document as usize / 64] |= 1 << (document % 64);
+            }
+        }
+        self.list.shrink_to(LISTED);
+    }
+
+    fn extend(&mut self, documents: &[u32]) {
+        self.list.extend_from_slice(documents);
+        self.settle();
+    }
+
+    /// Calls `each` with every candidate, in order.
+    fn each(&mut self, mut each: impl FnMut(u32) -> Result<ControlFlow<()>>) -> Result<()> {
+        self.settle();
+        if !self.many {
+            self.list.sort_unstable();
+            self.list.dedup();
+            for &document in &self.list {
+                if each(document)?.is_break() {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        for (at, &word) in self.bits.iter().enumerate() {
+            let mut left = word;
+            while left > 0 {
+                let document = at as u32 * 64 + left.trailing_zeros();
+                if each(document)?.is_break() {
+                    return Ok(());
+                }
+                left &= left - 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Buffers of a set.
+#[derive(Default)]
+struct State {
+    block: Vec<u8>,
+    set: Vec<u8>,
+}
+
+/// A thread that answers queries from the index.
+pub(super) struct Looker<'a> {
+    indexed: &'a Indexed<'a>,
+    buffers: Buffers,
+    candidates: Candidates,
+    deferred: Vec<Place>,
+    state: State,
+}
+
+impl<'a> Looker<'a> {
+    /// Bytes of memory of a thread: blocks of the index and of sets, and a bit for each document.
+    pub(super) fn bytes(documents: u64) -> u64 {
+        documents / 8 + (2 << 20)
+    }
+
+    pub(super) fn new(indexed: &'a Indexed<'a>) -> Looker<'a> {
+        Looker {
+            indexed,
+            buffers: Buffers::default(),
+            candidates: Candidates::default(),
+            deferred: Vec::new(),
+            state: State::default(),
+        }
+    }
+
+    /// Calls `each` with the documents that may be listed, in order. `set` has the query's keys.
+    pub(super) fn query<K: Key>(
+        &mut self,
+        config: &QueryConfig,
+        asked: &Asked,
+        set: &[u8],
+        mut each: impl FnMut(Candidate<'_>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let indexed = self.indexed;
+        self.candidates.begin(indexed.count);
+        self.find::<K>(config, asked, set)?;
+        let state = &mut self.state;
+        self.candidates.each(|document| {
+            let facts = indexed.documents.get(document)?;
+            let size = facts.keys.into();
+            let shared = match (asked.keys, least(config, asked.keys, size)) {
+                (0, _) if size == 0 => 0,
+                (0, _) | (_, None) => return Ok(ControlFlow::Continue(())),
+                (_, Some(least)) => {
+                    indexed.set::<K>(document, &facts, state)?;
+                    match K::shared_le(set, &state.set, least) {
+                        Some(shared) => shared,
+                        None => return Ok(ControlFlow::Continue(())),
+                    }
+                }
+            };
+            each(Candidate {
+                document,
+                facts,
+                set: &state.set,
+                shared,
+            })
+        })
+    }
+
+    /// Collects the documents that have one of the keys that must be looked up. The keys of long
+    /// lists come last, because any keys will do.
+    fn find<K: Key>(&mut self, config: &QueryConfig, asked: &Asked, set: &[u8]) -> Result<()> {
+        let index = &self.indexed.index;
+        let (buffers, candidates) = (&mut self.buffers, &mut self.candidates);
+        if asked.keys == 0 {
+            if asked.words > 0 {
+                let key = key_of::<K>(asked.md5);
+                if let Posting::Long(place) = index.look_up(key, buffers, &mut candidates.list)? {
+                    index.long(place, buffers, |documents| candidates.extend(documents))?;
+                }
+            }
+            return Ok(());
+        }
+        let mut left = prefix(config, asked.keys, asked.words);
+        self.deferred.clear();
+        for key in set.chunks_exact(K::BYTES) {
+            if left == 0 {
+                break;
+            }
+            match index.look_up(K::get_le(key), buffers, &mut candidates.list)? {
+                Posting::Long(place) => self.deferred.push(place),
+                Posting::None | Posting::Short(_) => {
+                    candidates.settle();
+                    left -= 1;
+                }
+            }
+        }
+        self.deferred.sort_unstable_by_key(|place| place.length);
+        for &place in self.deferred.iter().take(left as usize) {
+            index.long(place, buffers, |documents| candidates.extend(documents))?;
+        }
+        Ok(())
+    }
+}

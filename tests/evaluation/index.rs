@@ -1,0 +1,348 @@
+//! The index says what the sets say, has the same bytes however it is made, and its damage is found.
+
+use crate::common;
+use lookalike::collection::{self, Catalogue, DocumentReader, SetReader};
+use lookalike::ids::{Key, Threshold};
+use lookalike::index::{Buffers, Index, IndexEntry, Posting, SHORT, key_of};
+use lookalike::inspect::verify;
+use lookalike::progress::{Silent, Stop};
+use lookalike::query::{self, Answer, QueryConfig, Search};
+use lookalike::workspace::Workspace;
+use lookalike::{Error, pipeline};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::corpus::Random;
+use common::stopped::StopAt;
+use common::{Run, tree};
+
+/// Documents that share a beginning, some in all of them and some in few, with copies, a document
+/// without words, and documents shorter than a shingle.
+fn write(path: &Path, documents: usize, seed: u64) {
+    let mut random = Random(seed);
+    let mut lines = String::new();
+    let mut before = String::new();
+    for n in 0..documents {
+        let text = match n % 50 {
+            7 => String::new(),
+            8 => "two words".to_string(),
+            9 => before.clone(),
+            _ => {
+                let mut text = "every document begins with these words ".to_string();
+                if n % 7 == 0 {
+                    text.push_str("and some of them go on like this ");
+                }
+                for _ in 0..random.below(12) {
+                    write!(text, "w{} ", random.below(4000)).unwrap();
+                }
+                text
+            }
+        };
+        writeln!(
+            lines,
+            "{}",
+            serde_json::json!({"id": format!("d{n}"), "text": text})
+        )
+        .unwrap();
+        before = text;
+    }
+    fs::write(path, lines).unwrap();
+}
+
+fn run() -> Run {
+    Run::default()
+        .segment_size(16 << 10)
+        .shingle_size(3)
+        .max_document(64 << 10)
+}
+
+/// The documents of each key, from the sets.
+fn lists<K: Key>(workspace: &Workspace) -> BTreeMap<K, BTreeSet<u32>> {
+    let representatives = Catalogue::representatives(workspace).unwrap();
+    let stored = Catalogue::stored(workspace).unwrap();
+    let mut lists: BTreeMap<K, BTreeSet<u32>> = BTreeMap::new();
+    let mut document = 0;
+    for segment in collection::segments(&workspace.manifest) {
+        let mut sets = SetReader::<K>::of(workspace, segment).unwrap();
+        for _ in 0..segment.stats.documents {
+            sets.next(stored.at(document), |keys| {
+                for &key in keys.iter().filter(|_| representatives.has(document)) {
+                    lists.entry(key).or_default().insert(document);
+                }
+                Ok(())
+            })
+            .unwrap();
+            document += 1;
+        }
+    }
+    let mut document = 0;
+    for segment in collection::segments(&workspace.manifest) {
+        let path = workspace.path("collection").join(&segment.documents.name);
+        let mut records = DocumentReader::open(&path, None, None).unwrap();
+        while let Some(record) = records.next().unwrap() {
+            if representatives.has(document) && stored.at(document) == 0 && record.words > 0 {
+                lists
+                    .entry(key_of(record.md5))
+                    .or_default()
+                    .insert(document);
+            }
+            document += 1;
+        }
+    }
+    lists
+}
+
+fn indexed(run: &Run, input: &Path, out: &Path) -> Workspace {
+    let (stop, silent) = (Stop::default(), Silent);
+    let mut workspace = run.ingest(&[input], out).unwrap();
+    pipeline::index(&mut workspace, &run.context(&stop, &silent)).unwrap();
+    workspace
+}
+
+fn is_whole<K: Key>(run: &Run, documents: usize) {
+    let directory = common::temporary();
+    let (input, out) = (
+        directory.path().join("in.jsonl"),
+        directory.path().join("out"),
+    );
+    write(&input, documents, 3);
+    let workspace = indexed(run, &input, &out);
+    let index = Index::open::<K>(&workspace).unwrap().unwrap();
+    let expected = lists::<K>(&workspace);
+    let kept: BTreeSet<u128> = expected
+        .keys()
+        .map(|key| key.to_u128() >> (K::BITS - 48))
+        .collect();
+    let mut buffers = Buffers::default();
+    let mut found = Vec::new();
+    let mut long = 0;
+    for (&key, documents) in &expected {
+        found.clear();
+        match index.look_up(key, &mut buffers, &mut found).unwrap() {
+            Posting::Long(place) => {
+                assert!(documents.len() > SHORT && place.length == documents.len() as u64);
+                index
+                    .long(place, &mut buffers, |some| found.extend_from_slice(some))
+                    .unwrap();
+                long += 1;
+            }
+            Posting::Short(count) => assert_eq!(count, found.len()),
+            Posting::None => panic!("{key:x} is not in the index"),
+        }
+        assert!(found.iter().eq(documents), "{key:x}");
+        // A key beside it is not there.
+        let shift = K::BITS - 48;
+        let other = K::from_u128(key.to_u128() ^ (1 << shift));
+        let leading = |key: K| key.to_u128() >> shift;
+        if !kept.contains(&leading(other)) {
+            let found = index.look_up(other, &mut buffers, &mut Vec::new()).unwrap();
+            assert_eq!(found, Posting::None);
+        }
+    }
+    assert!(long > 1, "{long} long lists");
+    let stats = workspace.manifest.get::<IndexEntry>().unwrap().stats;
+    let entries: usize = expected.values().map(BTreeSet::len).sum();
+    assert_eq!(
+        (stats.lists, stats.entries),
+        (expected.len() as u64, entries as u64)
+    );
+    drop(workspace);
+    let verified = verify(&out).unwrap();
+    assert!(verified.errors.is_empty(), "{:?}", verified.errors);
+}
+
+#[test]
+fn every_key_has_its_documents() {
+    is_whole::<u64>(&run(), 600);
+    is_whole::<u128>(&run().fingerprint("md5"), 600);
+}
+
+/// Lists of several chunks, of which one is longer than a buffer.
+#[test]
+fn keys_of_many_documents() {
+    let directory = common::temporary();
+    let input = directory.path().join("in.jsonl");
+    write(&input, 10_000, 5);
+    let out = |name: &str| directory.path().join(name);
+    let expected = {
+        let workspace = indexed(&run().threads(1), &input, &out("whole"));
+        let longest = lists::<u64>(&workspace).values().map(BTreeSet::len).max();
+        assert!(longest > Some(8500), "{longest:?}");
+        tree(&out("whole").join("index"))
+    };
+    // Least memory, more threads.
+    let (least, ()) = common::least_memory(|memory| {
+        let run = run().threads(1).memory(memory);
+        let stop = Stop::default();
+        let mut workspace = pipeline::open(&out("whole"))?;
+        workspace.manifest.remove::<IndexEntry>();
+        pipeline::index(&mut workspace, &run.context(&stop, &Silent)).map(|_| ())
+    });
+    assert_eq!(tree(&out("whole").join("index")), expected, "{least} bytes");
+    for threads in [2, 8] {
+        let out = out(&format!("{threads} threads"));
+        indexed(&run().threads(threads), &input, &out);
+        assert_eq!(tree(&out.join("index")), expected, "{threads} threads");
+    }
+}
+
+/// It is made from where it was stopped.
+#[test]
+fn an_index_is_made_from_where_it_stopped() {
+    let directory = common::temporary();
+    let (input, out) = (
+        directory.path().join("in.jsonl"),
+        directory.path().join("out"),
+    );
+    write(&input, 2000, 8);
+    let run = run().threads(1);
+    indexed(&run, &input, &out);
+    let expected = tree(&out.join("index"));
+    let mut stopped = 0;
+    for after in 0..40 {
+        let mut workspace = pipeline::open(&out).unwrap();
+        workspace.manifest.remove::<IndexEntry>();
+        workspace.commit(&[]).unwrap();
+        let stop = StopAt::call(after);
+        let result = pipeline::index(&mut workspace, &run.context(&stop.stop, &stop));
+        stopped += u32::from(matches!(result, Err(Error::Interrupted { .. })));
+        drop(workspace);
+        indexed(&run, &input, &out);
+        assert_eq!(
+            tree(&out.join("index")),
+            expected,
+            "stopped after {after} calls"
+        );
+    }
+    assert!(stopped > 0);
+}
+
+fn ask(out: &Path, queries: &PathBuf, config: &QueryConfig) -> Result<Vec<Answer>, Error> {
+    let run = run().threads(1);
+    let stop = Stop::default();
+    let base = pipeline::open(out)?;
+    let inputs = pipeline::inputs(std::slice::from_ref(queries), out)?;
+    let mut answers = Vec::new();
+    let read = &run.collection.read;
+    query::run(
+        &base,
+        None,
+        &inputs,
+        read,
+        config,
+        &run.context(&stop, &Silent),
+        |answer| {
+            answers.push(answer);
+            Ok(())
+        },
+    )?;
+    Ok(answers)
+}
+
+/// Every damaged byte of the index is found by `verify`; a look-up finds it or does not need it.
+#[test]
+fn damage_is_found_or_makes_no_difference() {
+    let directory = common::temporary();
+    let (input, out) = (
+        directory.path().join("in.jsonl"),
+        directory.path().join("out"),
+    );
+    write(&input, 90, 13);
+    drop(indexed(&run(), &input, &out));
+    let config = QueryConfig {
+        containing: Some("0.5".parse::<Threshold>().unwrap()),
+        search: Search::Index,
+        ..QueryConfig::default()
+    };
+    let expected = ask(&out, &input, &config).unwrap();
+    assert!(expected.iter().any(|answer| answer.found > 10));
+    let (mut refused, mut same) = (0, 0);
+    for (name, bytes) in tree(&out.join("index")) {
+        let path = out.join("index").join(&name);
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << (at % 8);
+            fs::write(&path, &damaged).unwrap();
+            match ask(&out, &input, &config) {
+                Ok(answers) => {
+                    assert_eq!(answers, expected, "byte {at} of {name}");
+                    same += 1;
+                }
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(text.contains(&name), "byte {at} of {name}: {text}");
+                    refused += 1;
+                }
+            }
+            if at % 64 == 0 {
+                assert_eq!(verify(&out).unwrap().errors.len(), 1, "byte {at} of {name}");
+            }
+        }
+        fs::write(&path, &bytes).unwrap();
+    }
+    // What is not read is checked by `verify` alone.
+    assert!(refused > 9 * same, "{refused} refused, {same} the same");
+    assert_eq!(ask(&out, &input, &config).unwrap(), expected);
+    // Without the index, the sets answer; it can be made again.
+    fs::remove_dir_all(out.join("index")).unwrap();
+    let cheapest = QueryConfig {
+        search: Search::Cheapest,
+        ..config
+    };
+    assert_eq!(ask(&out, &input, &cheapest).unwrap(), expected);
+    drop(indexed(&run(), &input, &out));
+    assert_eq!(ask(&out, &input, &config).unwrap(), expected);
+}
+
+/// Several processes look documents up at the same time, also on a read-only medium, and nothing in
+/// the directory changes. While one of them does, no other changes the directory.
+#[test]
+fn several_processes_look_documents_up() {
+    let directory = common::temporary();
+    let (input, out) = (
+        directory.path().join("in.jsonl"),
+        directory.path().join("out"),
+    );
+    write(&input, 200, 21);
+    drop(indexed(&run(), &input, &out));
+    let before = tree(&out);
+    let held = pipeline::open_to_read(&out).unwrap().unwrap();
+    let again = pipeline::open_to_read(&out).unwrap().unwrap();
+    let error = pipeline::open(&out).unwrap_err();
+    assert!(matches!(&error, Error::Locked { .. }), "{error}");
+    assert!(
+        error.to_string().contains("a process that reads it"),
+        "{error}"
+    );
+    let answers = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .args([
+            "query".as_ref(),
+            out.as_os_str(),
+            input.as_os_str(),
+            "--json".as_ref(),
+        ])
+        .output()
+        .unwrap();
+    assert!(
+        answers.status.success(),
+        "{}",
+        String::from_utf8_lossy(&answers.stderr)
+    );
+    assert_eq!(
+        String::from_utf8_lossy(&answers.stdout).lines().count(),
+        200
+    );
+    drop((held, again));
+    assert_eq!(tree(&out), before);
+    // Without its lock file, as after copying the parts by hand.
+    fs::remove_file(out.join("lock")).unwrap();
+    assert!(pipeline::open_to_read(&out).unwrap().is_some());
+    assert!(!out.join("lock").exists());
+    let mine = pipeline::open(&out).unwrap();
+    let error = pipeline::open_to_read(&out).unwrap_err();
+    assert!(matches!(error, Error::Locked { .. }), "{error}");
+    drop(mine);
+}
