@@ -230,8 +230,8 @@ impl InOrder<'_> {
         let at = document.wrapping_sub(self.first) as usize * FACTS_BYTES;
         if document < self.first || at >= self.bytes.len() {
             let left = self.part.payload_end().saturating_sub(place(document)) as usize;
-            self.bytes
-                .resize(left.min(AT_ONCE * FACTS_BYTES).max(FACTS_BYTES), 0);
+            let bytes = left.clamp(FACTS_BYTES, AT_ONCE * FACTS_BYTES);
+            self.bytes.resize(bytes, 0);
             self.part.read_at(&mut self.bytes, place(document))?;
             self.first = document;
             return Facts::decode(self.part, &self.bytes[..FACTS_BYTES], document);

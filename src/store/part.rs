@@ -48,7 +48,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 11] = [
+    /// Every kind.
+    pub const ALL: [Kind; 11] = [
         Kind::Documents,
         Kind::Fingerprints,
         Kind::Rejects,

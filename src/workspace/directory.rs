@@ -10,7 +10,7 @@ use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{MANIFEST_FORMAT, Manifest};
 use super::record::StageRecordKind;
 use crate::progress::Context;
-use crate::store::{self, disk};
+use crate::store::{self, Kind, disk};
 use crate::{Error, Result};
 
 /// Name of the manifest in an output directory.
@@ -453,10 +453,8 @@ fn is_ours(name: &str) -> bool {
     let Some((stem, ending)) = name.rsplit_once('.') else {
         return false;
     };
-    let kinds = [
-        "docs", "fps", "rejects", "col", "names", "run", "post", "pairs", "text",
-    ];
-    kinds.contains(&ending) && !stem.is_empty() && !stem.contains('/')
+    let known = Kind::ALL.iter().any(|kind| kind.extension() == ending);
+    known && !stem.is_empty() && !stem.contains('/')
 }
 
 /// Checks that the list of inputs is the one that the manifest was made with.
