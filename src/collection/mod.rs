@@ -47,7 +47,7 @@ mod records;
 mod sets;
 mod texts;
 
-pub(crate) use catalogue::each_document;
+pub(crate) use catalogue::{each_document, each_document_of};
 pub use catalogue::{
     Catalogue, CatalogueStats, Extent, GroupStats, RepresentativeReader, Representatives,
     run as catalogue,

@@ -386,11 +386,8 @@ pub fn index(workspace: &mut Workspace, context: &Context<'_>) -> Result<IndexSt
         FingerprintKind::Md5 => index::run::<u128>(workspace, context),
     })?;
     workspace.commit(&[])?;
-    let stats = workspace
-        .manifest
-        .get::<IndexEntry>()
-        .map(|index| index.stats);
-    Ok(stats.unwrap_or_default())
+    let entry = workspace.manifest.get::<IndexEntry>();
+    Ok(entry.map(IndexEntry::stats).unwrap_or_default())
 }
 
 /// Makes the shared postings of all keys of a collection, unless they exist. It makes no pairs.
