@@ -60,9 +60,9 @@ pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub use loaded::{LoadedSets, Wanted};
 pub use names::Names;
 pub(crate) use places::{InputRecord, InputRecords, each_place};
-pub(crate) use records::insert_segment;
+pub(crate) use records::{begin_addition, insert_segment};
 pub use records::{
-    CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments, begin, beside, config, ingested,
+    Addition, Additions, CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments, begin, beside, config, ingested,
     segments, segments_mut, standing_on,
 };
 pub(crate) use sets::position;

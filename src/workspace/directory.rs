@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::InputEntry;
+use super::{InputEntry, Skipped};
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{MANIFEST_FORMAT, Manifest};
@@ -202,6 +202,7 @@ impl Workspace {
             Some(mut manifest) => {
                 super::inputs::restore(directory, &manifest.inputs, inputs.clone())?;
                 check_list(directory, &manifest)?;
+                super::inputs::trim(directory, &manifest.inputs)?;
                 check(&manifest)?;
                 super::inputs::same(directory, inputs.clone())?;
                 manifest.inputs.skipped = begin.inputs.skipped;
@@ -229,6 +230,7 @@ impl Workspace {
         // Read the manifest again: from here on no other process can change it.
         let manifest = Workspace::look(directory, kinds)?;
         check_list(directory, &manifest)?;
+        super::inputs::trim(directory, &manifest.inputs)?;
         let mut workspace = Workspace::locked(directory, manifest, lock);
         workspace.recover(false)?;
         Ok(workspace)
@@ -301,6 +303,15 @@ impl Workspace {
             super::others::put(&self.places.directory, INPUTS_FILE, &list)?;
         }
         check_list(&self.places.directory, &self.manifest)
+    }
+
+    /// Adds inputs to the end of the list. The caller commits: until then the lines do not count.
+    pub fn append_inputs(&mut self, new: &[InputEntry], skipped: Skipped) -> Result<()> {
+        let mut entry = super::inputs::append(self.directory(), &self.manifest.inputs, new)?;
+        entry.skipped.hidden += skipped.hidden;
+        entry.skipped.excluded += skipped.excluded;
+        self.manifest.inputs = entry;
+        disk::sync_directory(self.directory())
     }
 
     /// Drops missing committed files from the manifest, creates the subdirectories, and removes
@@ -494,8 +505,7 @@ fn is_ours(name: &str) -> bool {
 
 /// Checks that the list of inputs is the one that the manifest was made with.
 fn check_list(directory: &Path, manifest: &Manifest) -> Result<()> {
-    let list = &manifest.inputs.list;
-    disk::check(&directory.join(&list.name), list.bytes, &list.checksum)
+    super::inputs::check(directory, &manifest.inputs)
 }
 
 #[cfg(test)]
