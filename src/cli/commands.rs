@@ -6,8 +6,8 @@ use std::fmt::Write;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::{
-    add, compare, dedup, evaluate, graph, index, inspect, method, perturb, plan, qrels, query, report,
-    run, shell, status, study, verify,
+    add, compare, dedup, evaluate, graph, index, inspect, method, perturb, plan, qrels, query,
+    report, run, shell, status, study, verify,
 };
 
 /// Find near-duplicate documents exactly, in bounded memory

@@ -211,7 +211,10 @@ impl IndexedDocuments {
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> u64 {
-        self.levels.iter().map(|level| level.facts.footer.records).sum()
+        self.levels
+            .iter()
+            .map(|level| level.facts.footer.records)
+            .sum()
     }
 
     /// The level of a document: the last one that does not begin after it.

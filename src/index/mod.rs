@@ -174,7 +174,10 @@ impl Level {
 
     fn parts(&self) -> impl Iterator<Item = (Kind, &PartInfo)> {
         let lists = self.parts.values().map(|part| (Kind::Index, part));
-        let facts = self.facts.iter().flat_map(|(facts, docnos)| [facts, docnos]);
+        let facts = self
+            .facts
+            .iter()
+            .flat_map(|(facts, docnos)| [facts, docnos]);
         lists.chain(facts.map(|part| (Kind::Facts, part)))
     }
 }

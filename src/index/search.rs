@@ -11,8 +11,8 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::look_up::{Buffers, Index, Place};
 use super::SHORT;
+use super::look_up::{Buffers, Index, Place};
 use crate::Result;
 use crate::ids::Key;
 

@@ -15,7 +15,7 @@ use crate::store::{
     HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
 };
 use crate::utf8::Utf8Check;
-use crate::workspace::{Manifest, check_file};
+use crate::workspace::{Manifest, check_file, check_inputs};
 use crate::{Error, Result, pipeline};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -115,9 +115,13 @@ fn look_through(
         found.errors.extend(checked.err());
     }
     // The inputs of a trial are those of the directory on which it builds.
-    let list = Some(&manifest.inputs.list).filter(|_| manifest.origin.is_none());
-    let results = manifest.result_files();
-    for file in results.chain(&manifest.others).chain(list) {
+    if manifest.origin.is_none() {
+        found.files += 1;
+        found.bytes += manifest.inputs.list.bytes;
+        let checked = check_inputs(directory, &manifest.inputs);
+        found.errors.extend(checked.err());
+    }
+    for file in manifest.result_files().chain(&manifest.others) {
         found.files += 1;
         found.bytes += file.bytes;
         found.errors.extend(check_file(directory, file).err());

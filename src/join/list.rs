@@ -9,7 +9,7 @@ use crate::merge::{
 };
 use crate::progress::{Context, joined_all};
 use crate::sample::plan::Plan;
-use crate::sample::{PlanGiven, SampleEntry, Sampled, Sampling};
+use crate::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling};
 use crate::sort::{
     BLOCK_RECORDS, FormStats, PackedRecords, Packer, Record, RunEntry, RunFile, RunWriter,
     RunsEntry,
@@ -366,8 +366,16 @@ impl Before {
     /// What a finished join says before documents are added.
     pub(crate) fn of(manifest: &Manifest, documents: u32, tables: bool) -> Option<Before> {
         let pairs = manifest.get::<PairsEntry>()?;
-        let sampling = manifest.get::<SampleEntry>()?.sampling.clone();
         let config = pairs.config;
+        let sampling = match manifest.get::<SampleEntry>() {
+            Some(sample) => sample.sampling.clone(),
+            // The column of sizes may be lost, which is made again.
+            None => {
+                let full = sample::digest(manifest, &Sampling::Full);
+                let is_full = super::digest(&full, &config) == pairs.digest;
+                is_full.then_some(Sampling::Full)?
+            }
+        };
         // Sizes of samples, frequencies, and what frequencies weigh, depend on all documents.
         let stays = sampling == Sampling::Full
             && config.max_postings.is_none()

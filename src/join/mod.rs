@@ -214,7 +214,10 @@ pub fn adds(workspace: &Workspace, digest: &str) -> bool {
     if before.part.is_none() || before.digest != digest {
         return false;
     }
-    if let Some(begun) = manifest.get::<JoinProgress>().filter(|j| j.digest == digest) {
+    if let Some(begun) = manifest
+        .get::<JoinProgress>()
+        .filter(|j| j.digest == digest)
+    {
         return begun.stats.added.is_some();
     }
     let (mut all, mut new) = (0u64, 0u64);

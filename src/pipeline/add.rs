@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::parameters::{AppliedPlan, JoinParameters, Spill};
 use super::Summary;
+use super::parameters::{AppliedPlan, JoinParameters, Spill};
 use crate::cluster::TablesEntry;
 use crate::collection::{self, Ingested};
 use crate::index::IndexEntry;
@@ -17,7 +17,9 @@ use crate::numbers::counted;
 use crate::progress::Context;
 use crate::read::{InputFile, Inputs};
 use crate::store::disk;
-use crate::workspace::{self, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Skipped, Workspace};
+use crate::workspace::{
+    self, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Skipped, Workspace,
+};
 use crate::{Error, Result, cluster};
 
 /// The inputs of a run in the order of the list in `out`, which new ones follow, and the number of
@@ -143,6 +145,8 @@ pub fn add(
     let (parameters, tables) = match parameters(&workspace) {
         Some(parameters) => parameters,
         None => {
+            let line = "the directory had no pairs; `lookalike join` finds them";
+            context.progress.note(line);
             super::catalogue(&mut workspace, context)?;
             indexed(&mut workspace, context)?;
             return Ok(Summary::of(&workspace.manifest));

@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cluster::{ResultsEntry, TablesEntry};
-use crate::collection::{
-    self, Additions, CatalogueEntry, CollectionConfig, Ingested, Segments,
-};
+use crate::collection::{self, Additions, CatalogueEntry, CollectionConfig, Ingested, Segments};
 use crate::ids::FingerprintKind;
 use crate::index::{self, IndexEntry, IndexStats};
 use crate::join::{self, Before, JoinProgress, PairsEntry};
@@ -466,7 +464,7 @@ fn sampled<K: crate::ids::Key>(
     sampling: &Sampling,
     context: &Context<'_>,
 ) -> Result<()> {
-    let digest = sample::digest(workspace, sampling);
+    let digest = sample::digest(&workspace.manifest, sampling);
     let there = workspace.manifest.get::<SampleEntry>();
     if there.is_none_or(|sample| sample.digest != digest) {
         for name in ["sample", "sort", "merge", "join", "cluster", "tables"] {
@@ -486,7 +484,7 @@ fn join_keys<K: crate::ids::Key>(
     context: &Context<'_>,
 ) -> Result<()> {
     let (config, fan_in) = (&parameters.join, parameters.fan_in);
-    let digest = join::digest(&sample::digest(workspace, sampling), config);
+    let digest = join::digest(&sample::digest(&workspace.manifest, sampling), config);
     if join::adds(workspace, &digest) {
         sampled::<K>(workspace, sampling, context)?;
         stage(workspace, "index", context, |w| index::run::<K>(w, context))?;

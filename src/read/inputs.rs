@@ -540,7 +540,10 @@ impl Walk {
 pub fn tell_apart(inputs: &mut [InputFile], mut taken: HashSet<String>) {
     for input in inputs {
         if taken.contains(&input.docno) {
-            let absolute = input.real.clone().or_else(|| std::path::absolute(&input.path).ok());
+            let absolute = input
+                .real
+                .clone()
+                .or_else(|| std::path::absolute(&input.path).ok());
             let path = absolute.unwrap_or_else(|| input.path.clone());
             let parts: Vec<Component<'_>> = path.components().collect();
             for from in (0..parts.len()).rev() {

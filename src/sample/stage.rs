@@ -8,7 +8,7 @@ use crate::numbers::counted;
 use crate::progress::{Context, Unit};
 use crate::sample::plan::Plan;
 use crate::store::{self, Header, Kind, PartInfo, PartWriter, VERSION};
-use crate::workspace::{StageRecord, Workspace};
+use crate::workspace::{Manifest, StageRecord, Workspace};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -235,7 +235,7 @@ pub fn run<K: Key>(
     context: &Context<'_>,
 ) -> Result<()> {
     sampling.check(collection::config(&workspace.manifest).size_groups.count())?;
-    let digest = self::digest(workspace, sampling);
+    let digest = self::digest(&workspace.manifest, sampling);
     let there = workspace.manifest.get::<SampleEntry>();
     if there.is_some_and(|sample| sample.digest == digest) {
         return Ok(());
@@ -383,7 +383,7 @@ impl StageRecord for PlanGiven {
 
 /// Digest of this stage for a collection and a sampling.
 #[must_use]
-pub fn digest(workspace: &Workspace, sampling: &Sampling) -> String {
-    let collection = &workspace.manifest.collection_digest;
+pub fn digest(manifest: &Manifest, sampling: &Sampling) -> String {
+    let collection = &manifest.collection_digest;
     store::digest(format!("{collection}\n{sampling}").as_bytes())
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::{InputEntry, Skipped};
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{MANIFEST_FORMAT, Manifest};
 use super::record::StageRecordKind;
+use super::{InputEntry, Skipped};
 use crate::progress::Context;
 use crate::store::{self, Kind, disk};
 use crate::{Error, Result};

@@ -345,7 +345,7 @@ fn check_same(old: &InputEntry, new: &InputEntry) -> Result<()> {
 
 /// Checks that the list begins as the manifest says. A command that was stopped while it added
 /// inputs may have left more lines, which do not count.
-pub(super) fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
+pub(crate) fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
     let list = &entry.list;
     let path = directory.join(&list.name);
     if disk::size(&path)? <= list.bytes {

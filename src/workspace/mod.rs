@@ -31,10 +31,10 @@ mod others;
 mod record;
 
 pub use directory::{MANIFEST_FILE, Places, Workspace};
-pub(crate) use inputs::modified_ns;
 pub use inputs::{
     Arranged, FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry, Skipped, arrange,
 };
+pub(crate) use inputs::{check as check_inputs, modified_ns};
 pub use lock::LOCK_FILE;
 pub(crate) use lock::Lock;
 pub(crate) use manifest::Meter;

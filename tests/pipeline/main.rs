@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod add;
 mod definitions;
 mod dependencies;
 mod determinism;

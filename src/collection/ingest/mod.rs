@@ -30,9 +30,7 @@ mod writer;
 
 use crate::Result;
 use crate::budget::{Budget, ByteSize};
-use crate::collection::{
-    self, Addition, Additions, CollectionConfig, Cursor, Ingested, Segments,
-};
+use crate::collection::{self, Addition, Additions, CollectionConfig, Cursor, Ingested, Segments};
 use crate::ids::Key;
 use crate::numbers::counted;
 use crate::progress::{Context, Unit as Progressing};

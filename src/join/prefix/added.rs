@@ -121,7 +121,10 @@ pub(super) fn run<K: Key>(
         },
         |task: Task, pass| {
             disk::point("added: worker");
-            let taken = searches.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let taken = searches
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .pop();
             let mut search: Search = taken.unwrap_or_default();
             look_up::<K>(&index, join, &task, &mut search, pass)?;
             let mut searches = searches.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,7 +135,9 @@ pub(super) fn run<K: Key>(
     )?;
     out.spill()?;
     let (runs, number) = (out.runs, out.number);
-    let searches = searches.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let searches = searches
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     let added = progress.stats.added.get_or_insert_default();
     added.documents = looked_up;
     added.look_ups = searches.iter().map(|search| search.look_ups).sum();

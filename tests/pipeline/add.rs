@@ -1,0 +1,398 @@
+//! A collection that grew is the collection that one run over all inputs would have made.
+
+use crate::common;
+use lookalike::index::IndexEntry;
+use lookalike::join::Before;
+use lookalike::pipeline::{self, Summary};
+use lookalike::progress::{Progress, Silent, Stop};
+use lookalike::{Error, collection};
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::corpus::{Random, Shape, random_corpus, write_jsonl};
+use common::stopped::StopAt;
+use common::{Run, assert_same_files, results};
+
+/// A corpus in files, in the order in which a run reads them.
+fn files(directory: &Path, seed: u64, families: usize, files: usize) -> Vec<PathBuf> {
+    let shape = Shape {
+        families,
+        members: 6,
+        words: 200,
+        vocabulary: 1500,
+        boilerplate: 40,
+    };
+    let docs = random_corpus(seed, shape);
+    let mut paths = Vec::new();
+    for n in 0..files {
+        let from = docs.len() * n / files;
+        let place = directory.join(format!("{n:02}"));
+        let one = &docs[from..docs.len() * (n + 1) / files];
+        let path = write_jsonl(&place, one, 1).join("000.jsonl");
+        let named = directory.join(format!("{n:02}.jsonl"));
+        fs::rename(path, &named).unwrap();
+        paths.push(named);
+    }
+    paths
+}
+
+fn run() -> Run {
+    Run::default()
+        .shingle_size(3)
+        .threshold("0.2")
+        .segment_size(8 << 10)
+        .max_document(64 << 10)
+}
+
+fn paths(files: &[PathBuf]) -> Vec<&Path> {
+    files.iter().map(PathBuf::as_path).collect()
+}
+
+fn add_watched(
+    run: &Run,
+    out: &Path,
+    files: &[PathBuf],
+    stop: &Stop,
+    progress: &dyn Progress,
+) -> Result<Summary, Error> {
+    let inputs = pipeline::inputs(files, out)?;
+    pipeline::add(out, &inputs, run.strict, &run.context(stop, progress))
+}
+
+fn add(run: &Run, out: &Path, files: &[PathBuf]) -> Result<Summary, Error> {
+    add_watched(run, out, files, &Stop::default(), &Silent)
+}
+
+/// The results of one run over these files.
+fn expected(run: &Run, files: &[PathBuf]) -> BTreeMap<String, Vec<u8>> {
+    let out = common::temporary();
+    run.run(&paths(files), out.path()).unwrap();
+    results(out.path())
+}
+
+/// The results after each addition, and how often pairs were added to those that were there.
+fn grows(run: &Run, files: &[PathBuf], cuts: &[usize], what: &str) -> usize {
+    let out = common::temporary();
+    run.run(&paths(&files[..cuts[0]]), out.path()).unwrap();
+    let mut added = 0;
+    for pair in cuts.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        let summary = add(run, out.path(), &files[from..to]).unwrap();
+        added += usize::from(summary.join.is_some_and(|join| join.added.is_some()));
+        let expected = expected(run, &files[..to]);
+        assert_same_files(
+            &results(out.path()),
+            &expected,
+            &format!("{what}, {to} files"),
+        );
+    }
+    let verified = lookalike::inspect::verify(out.path()).unwrap();
+    assert!(verified.errors.is_empty(), "{what}: {:?}", verified.errors);
+    added
+}
+
+#[test]
+fn results_are_those_of_one_run() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 5, 60, 20);
+    let containment = {
+        let mut run = run().threshold("0.5");
+        run.question.join.measure = "containment".parse().unwrap();
+        run
+    };
+    let words = {
+        let mut run = run().threshold("0.3");
+        run.question.join.measure = "s3".parse().unwrap();
+        run
+    };
+    let smallest = {
+        let mut run = run();
+        run.question.join.measure = "s4".parse().unwrap();
+        run.question.join.join = "count".parse().unwrap();
+        run.threshold("0.05")
+    };
+    let cuts = [17, 18, 20];
+    for (what, run, adds) in [
+        ("plain", run(), true),
+        ("one thread", run().threads(1), true),
+        ("many threads", run().threads(8), true),
+        ("MD5", run().fingerprint("md5"), true),
+        ("only clusters", run().pairs("none"), true),
+        ("containment", containment, true),
+        ("S3", words, true),
+        ("high threshold", run().threshold("0.9"), true),
+        // These depend on all documents.
+        ("S4", smallest, false),
+        ("a sample", run().sampling("1/2").threshold("0.1"), false),
+    ] {
+        let added = grows(&run, &files, &cuts, what);
+        assert_eq!(added, if adds { 2 } else { 0 }, "{what}");
+    }
+    // Most of it is new.
+    assert_eq!(grows(&run(), &files, &[2, 20], "a large addition"), 0);
+}
+
+/// Many small additions: the index has few levels.
+#[test]
+fn levels_stay_few() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 6, 40, 24);
+    let out = common::temporary();
+    run().run(&paths(&files[..12]), out.path()).unwrap();
+    let mut most = 0;
+    for n in 12..24 {
+        add(&run(), out.path(), &files[n..=n]).unwrap();
+        let manifest = pipeline::look(out.path()).unwrap();
+        let index = manifest.get::<IndexEntry>().unwrap();
+        let documents: u64 = index.levels.iter().map(|level| level.documents).sum();
+        let all = collection::segments(&manifest).iter();
+        assert_eq!(documents, all.map(|s| s.stats.documents).sum::<u64>());
+        assert!(index.making.is_none());
+        let keys = index.levels.iter().map(|level| level.stats.entries);
+        assert!(keys.is_sorted_by(|a, b| a > b), "{:?}", index.levels);
+        most = most.max(index.levels.len());
+    }
+    assert!((2..=5).contains(&most), "{most} levels");
+    assert_same_files(
+        &results(out.path()),
+        &expected(&run(), &files),
+        "12 additions",
+    );
+}
+
+/// Stopped at any moment, the same command continues.
+#[test]
+fn stopped_additions_continue() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 7, 30, 12);
+    let run = run().threads(1);
+    let expected = expected(&run, &files);
+    let base = common::temporary();
+    run.run(&paths(&files[..11]), base.path()).unwrap();
+    let mut stages = std::collections::BTreeSet::new();
+    for after in 0.. {
+        let out = common::temporary();
+        common::copy_directory(base.path(), out.path());
+        let stop = StopAt::call(after);
+        match add_watched(&run, out.path(), &files[11..], &stop.stop, &stop) {
+            Err(Error::Interrupted { stage }) => stages.insert(stage),
+            Err(error) => panic!("stopped after {after} calls: {error}"),
+            Ok(_) if stop.calls.load(std::sync::atomic::Ordering::SeqCst) < after => break,
+            Ok(_) => false,
+        };
+        add(&run, out.path(), &files[11..]).unwrap();
+        let what = format!("stopped after {after} calls");
+        assert_same_files(&results(out.path()), &expected, &what);
+    }
+    for stage in ["ingest", "index", "join", "cluster"] {
+        assert!(stages.contains(stage), "no stop in {stage}: {stages:?}");
+    }
+}
+
+/// Additions, stops, other thresholds and look-ups in a random order.
+#[test]
+fn random_histories() {
+    for seed in 0..6 {
+        let random = &mut Random(seed + 77);
+        let directory = common::temporary();
+        let files = files(directory.path(), 100 + seed, 24, 16);
+        let out = common::temporary();
+        let mut run = run().threads(1 + random.below(3));
+        let mut done = 4 + random.below(6);
+        run.run(&paths(&files[..done]), out.path()).unwrap();
+        while done < files.len() {
+            let next = done + 1 + random.below(2.min(files.len() - done));
+            if random.once_in(3) {
+                let stop = StopAt::call(1 + random.below(12));
+                let _ = add_watched(&run, out.path(), &files[done..next], &stop.stop, &stop);
+            }
+            if random.once_in(4) {
+                // Whatever an addition left, another threshold joins all documents again.
+                run = run.threshold(["0.2", "0.4"][random.below(2)]);
+                let stop = Stop::default();
+                if let Ok(mut workspace) = pipeline::open(out.path())
+                    && collection::ingested(&workspace.manifest)
+                {
+                    let context = run.context(&stop, &Silent);
+                    pipeline::join(&mut workspace, &run.question, &context).unwrap();
+                }
+            }
+            add(&run, out.path(), &files[done..next]).unwrap();
+            done = next;
+            let threshold = pipeline::look(out.path()).unwrap();
+            let pairs = threshold.get::<lookalike::join::PairsEntry>().unwrap();
+            run.question.join.threshold = pairs.config.threshold;
+            let what = format!("seed {seed}, {done} files");
+            assert_same_files(&results(out.path()), &expected(&run, &files[..done]), &what);
+        }
+    }
+}
+
+/// `run` with more inputs adds them, in whatever place they are listed.
+#[test]
+fn a_run_with_more_inputs_adds_them() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 8, 40, 12);
+    let out = common::temporary();
+    run().run(&paths(&files[..10]), out.path()).unwrap();
+    let summary = run().run(&paths(&files), out.path()).unwrap();
+    assert!(summary.join.unwrap().added.is_some());
+    assert_same_files(&results(out.path()), &expected(&run(), &files), "run");
+    // The same command again, and a name before the others.
+    run().run(&paths(&files), out.path()).unwrap();
+    let early = files[0].with_file_name("0.jsonl");
+    fs::write(&early, "{\"id\":\"new\",\"text\":\"one two three four\"}\n").unwrap();
+    let more = [&[early.clone()], &files[..]].concat();
+    run().run(&paths(&more), out.path()).unwrap();
+    let documents = fs::read_to_string(out.path().join("documents.tsv")).unwrap();
+    assert!(documents.lines().last().unwrap().starts_with("new\t"));
+    run().run(&paths(&more), out.path()).unwrap();
+    // A missing or changed old one is an error, and changes nothing.
+    let before = common::tree(out.path());
+    let refused = |given: &[PathBuf]| {
+        let error = run().run(&paths(given), out.path()).unwrap_err();
+        assert!(matches!(error, Error::InputChanged { .. }), "{error}");
+        assert_same_files(&common::tree(out.path()), &before, "a refused run");
+    };
+    refused(&more[1..]);
+    fs::write(&early, "{\"id\":\"other\",\"text\":\"one two three\"}\n").unwrap();
+    refused(&more);
+    let error = add(&run(), out.path(), &[early]).unwrap_err();
+    assert!(matches!(error, Error::InputChanged { .. }), "{error}");
+}
+
+/// Old inputs may be gone, and inputs that are there are left out.
+#[test]
+fn old_inputs_are_not_needed() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 9, 40, 12);
+    let all = expected(&run(), &files);
+    let out = common::temporary();
+    run().run(&paths(&files[..11]), out.path()).unwrap();
+    for file in &files[..10] {
+        fs::remove_file(file).unwrap();
+    }
+    add(&run(), out.path(), &files[10..]).unwrap();
+    assert_same_files(&results(out.path()), &all, "after the addition");
+    add(&run(), out.path(), &files[10..]).unwrap();
+    assert_same_files(&results(out.path()), &all, "added twice");
+}
+
+/// Files of the same name in other directories, and files that are documents themselves.
+#[test]
+fn names_are_told_apart() {
+    let directory = common::temporary();
+    let file = |place: &str, text: &str| {
+        let path = directory.path().join(place);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let first = file("a/page.txt", "one two three four five");
+    let second = file("b/page.txt", "one two three four six");
+    let out = directory.path().join("out");
+    run().run(&[&first], &out).unwrap();
+    add(&run(), &out, &[second]).unwrap();
+    let rows = common::rows_of(&out, "documents.tsv");
+    let docnos: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| row.split('\t').next())
+        .collect();
+    assert_eq!(docnos, ["page.txt", "b/page.txt"]);
+}
+
+/// What is lost is made again, and what depends on it.
+#[test]
+fn lost_parts_are_made_again() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 10, 40, 12);
+    let expected = expected(&run(), &files);
+    let base = common::temporary();
+    run().run(&paths(&files[..10]), base.path()).unwrap();
+    add(&run(), base.path(), &files[10..11]).unwrap();
+    let names: Vec<PathBuf> = common::paths(base.path())
+        .into_iter()
+        .filter(|path| path.parent() != Some(base.path()))
+        .map(|path| path.strip_prefix(base.path()).unwrap().to_path_buf())
+        .collect();
+    let mut lost = 0;
+    for name in names.iter().step_by(3) {
+        let out = common::temporary();
+        common::copy_directory(base.path(), out.path());
+        fs::remove_file(out.path().join(name)).unwrap();
+        let added = add(&run(), out.path(), &files[11..]);
+        // The parts of the collection come from inputs, and `run` has all of them. Without the
+        // pairs, nobody knows how they were found.
+        match name.starts_with("collection") {
+            true => assert!(added.is_err(), "{} was lost", name.display()),
+            false => drop(added.unwrap()),
+        }
+        if name.starts_with("collection") || name.starts_with("pairs") {
+            run().run(&paths(&files), out.path()).unwrap();
+        }
+        let what = format!("{} was lost", name.display());
+        assert_same_files(&results(out.path()), &expected, &what);
+        lost += 1;
+    }
+    assert!(lost > 10, "{lost}");
+}
+
+/// A stop while inputs are appended leaves lines that do not count.
+#[test]
+fn lines_of_a_stopped_addition_do_not_count() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 11, 10, 4);
+    let out = common::temporary();
+    run().run(&paths(&files[..3]), out.path()).unwrap();
+    let list = out.path().join("inputs.jsonl");
+    let old = fs::read(&list).unwrap();
+    let last = old.split_inclusive(|&byte| byte == b'\n').next_back();
+    let longer = [&old[..], last.unwrap()].concat();
+    fs::write(&list, &longer).unwrap();
+    assert!(
+        lookalike::inspect::verify(out.path())
+            .unwrap()
+            .errors
+            .is_empty()
+    );
+    assert!(pipeline::open_to_read(out.path()).unwrap().is_some());
+    assert_eq!(fs::read(&list).unwrap(), longer);
+    add(&run(), out.path(), &files[3..]).unwrap();
+    assert_same_files(
+        &results(out.path()),
+        &expected(&run(), &files),
+        "more lines",
+    );
+    // Other bytes are damage.
+    let whole = fs::read(&list).unwrap();
+    fs::write(&list, [&whole[..], b"{}\n"].concat()).unwrap();
+    let error = pipeline::open(out.path()).unwrap_err();
+    assert!(matches!(error, Error::TooLong { .. }), "{error}");
+}
+
+/// A directory without pairs only grows; one with tables keeps them.
+#[test]
+fn what_was_there_is_made_again() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 12, 30, 12);
+    let out = common::temporary();
+    drop(run().ingest(&paths(&files[..10]), out.path()).unwrap());
+    add(&run(), out.path(), &files[10..11]).unwrap();
+    assert!(!out.path().join("pairs.tsv").exists());
+    run().run(&paths(&files[..11]), out.path()).unwrap();
+    {
+        let mut workspace = pipeline::open(out.path()).unwrap();
+        let stop = Stop::default();
+        pipeline::tables(&mut workspace, &run().context(&stop, &Silent)).unwrap();
+    }
+    add(&run(), out.path(), &files[11..]).unwrap();
+    assert!(out.path().join("pairs.parquet").exists());
+    assert_same_files(
+        &results(out.path()),
+        &expected(&run(), &files),
+        "with tables",
+    );
+    assert!(!pipeline::look(out.path()).unwrap().has::<Before>());
+}
