@@ -37,6 +37,22 @@ pub struct RunOptions {
         help_heading = "Pairs"
     )]
     method: Option<Spec>,
+    /// Compare the inputs with the collection in OLD, which is only read
+    ///
+    /// Lists pairs of a new document and one of OLD, and with --pairs all also pairs of new ones.
+    /// documents.tsv and rejects.jsonl are about the new documents, and clusters.jsonl has the
+    /// clusters with new ones. OLD is the output directory of a `run` or `ingest` with the same
+    /// parameters. The cost is that of the new documents, if OLD has an index (`lookalike index`);
+    /// otherwise DIR gets one.
+    ///
+    /// Example: --against old
+    #[arg(
+        long,
+        value_name = "OLD",
+        conflicts_with = "method",
+        help_heading = "Pairs"
+    )]
+    against: Option<PathBuf>,
     #[command(flatten)]
     results: Results,
     #[command(flatten)]
@@ -101,6 +117,11 @@ pub fn run(options: &RunOptions, host: &dyn Host) -> Result<ExitCode> {
             let inputs = flags.list()?;
             let (out, strict) = (&flags.output, flags.strict);
             let summary = match &planning {
+                None if options.against.is_some() => {
+                    let old = options.against.as_deref().unwrap_or(Path::new(""));
+                    let from = (&inputs, old);
+                    pipeline::run_against(from, out, &config, &parameters, strict, context)?
+                }
                 None => pipeline::run(&inputs, out, &config, &parameters, strict, context)?,
                 Some(planning) => plan::run_with_plan(
                     (&inputs, out),

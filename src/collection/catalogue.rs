@@ -395,6 +395,12 @@ impl RepresentativeReader {
         Ok(Some(first))
     }
 
+    /// Skips the documents before this one.
+    pub fn skip_to(&mut self, document: u32) -> Result<()> {
+        while self.document < document && self.next()?.is_some() {}
+        Ok(())
+    }
+
     /// Checks the whole part, once everything is read.
     pub fn finish(self) -> Result<()> {
         self.reader.finish()

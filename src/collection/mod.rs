@@ -61,8 +61,8 @@ pub use loaded::{LoadedSets, Wanted};
 pub use names::Names;
 pub(crate) use places::{InputRecord, InputRecords, each_place};
 pub use records::{
-    Addition, Additions, CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments, begin, beside,
-    config, ingested, segments, segments_mut, standing_on,
+    Addition, Additions, Against, CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments,
+    against, begin, beside, config, ingested, own_segments, segments, segments_mut, standing_on,
 };
 pub(crate) use records::{begin_addition, insert_segment};
 pub(crate) use sets::position;

@@ -26,10 +26,11 @@ pub(crate) struct InputRecords<'w> {
 }
 
 impl<'w> InputRecords<'w> {
-    /// All records.
+    /// All records of the collection's own documents.
     pub fn all(workspace: &'w Workspace) -> InputRecords<'w> {
         // The segments of a method's directory do not say where reading continues.
-        InputRecords::from_segment(workspace, 0)
+        let first = records::against(&workspace.manifest).segments;
+        InputRecords::from_segment(workspace, first as usize)
     }
 
     /// The records from the beginning of the first segment that has records of a file.
@@ -44,7 +45,7 @@ impl<'w> InputRecords<'w> {
         let segments = records::segments(&workspace.manifest);
         InputRecords {
             workspace,
-            segments: segments[first..].iter(),
+            segments: segments.get(first..).unwrap_or_default().iter(),
             documents: None,
             rejects: None,
             next_document: None,
@@ -162,7 +163,7 @@ impl<'w> InputRecords<'w> {
     }
 }
 
-/// Calls `each` with every document of the collection, in order: its number, the number of its
+/// Calls `each` with every own document of the collection, in order: its number, the number of its
 /// record in its file, and the document. The records of a file are numbered from 1. Documents and
 /// rejected records count, and records that are skipped (a request in a web archive) do not.
 pub(crate) fn each_place(

@@ -60,9 +60,8 @@ pub struct SegmentEntry {
 
 impl SegmentEntry {
     /// The number of the unit of the input that it belongs to.
-    fn unit(&self) -> u32 {
-        let unit = self.documents.name.split_once('-');
-        unit.and_then(|(unit, _)| unit.parse().ok()).unwrap_or(0)
+    pub(crate) fn unit(&self) -> u32 {
+        store::part_unit(&self.documents.name)
     }
 
     /// The bytes of its parts.
@@ -111,6 +110,35 @@ pub struct Additions(pub Vec<Addition>);
 impl StageRecord for Additions {
     const NAME: &'static str = "additions";
     const OMITTED: bool = true;
+}
+
+/// What a collection has from another one, with which its own documents are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Against {
+    /// Number of the other collection's documents. The own ones follow.
+    pub documents: u32,
+    /// Number of its input files.
+    pub files: u32,
+    /// Number of its segments.
+    pub segments: u32,
+}
+
+impl StageRecord for Against {
+    const NAME: &'static str = "against";
+    const OMITTED: bool = true;
+}
+
+/// What a collection has from another one; nothing by default.
+#[must_use]
+pub fn against(manifest: &Manifest) -> Against {
+    manifest.get::<Against>().copied().unwrap_or_default()
+}
+
+/// The segments of the collection's own documents.
+#[must_use]
+pub fn own_segments(manifest: &Manifest) -> &[SegmentEntry] {
+    let first = against(manifest).segments as usize;
+    segments(manifest).get(first..).unwrap_or_default()
 }
 
 /// Whether all segments are committed.

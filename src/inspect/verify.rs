@@ -15,7 +15,7 @@ use crate::store::{
     HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
 };
 use crate::utf8::Utf8Check;
-use crate::workspace::{Manifest, check_file, check_inputs};
+use crate::workspace::{Manifest, Places, check_file, check_inputs};
 use crate::{Error, Result, pipeline};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -102,8 +102,12 @@ fn look_through(
     found: &mut Verified,
 ) {
     let parameters = Some(manifest.parameters());
+    let places = Places::of(directory, manifest);
     for (place, kind, info) in manifest.parts() {
-        let path = directory.join(place).join(&info.name);
+        let path = places.part(place, &info.name);
+        if places.is_lent(place, &info.name) {
+            continue;
+        }
         let borrowed = theirs.contains(&named(place, info));
         if borrowed && matches!(disk::is_gone(&path), Ok(true)) {
             continue;

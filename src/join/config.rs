@@ -68,6 +68,9 @@ pub enum Pairs {
     /// All pairs at or above the threshold.
     #[default]
     All,
+    /// Pairs of a document of the other collection and an own one, if the collection is compared
+    /// with another.
+    Across,
     /// No pairs, only clusters. The join skips pairs that cannot change a cluster.
     None,
 }
@@ -76,6 +79,7 @@ impl fmt::Display for Pairs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Pairs::All => "all",
+            Pairs::Across => "across",
             Pairs::None => "none",
         })
     }
@@ -86,9 +90,10 @@ impl FromStr for Pairs {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "all" => Ok(Pairs::All),
+            "across" => Ok(Pairs::Across),
             "none" => Ok(Pairs::None),
             _ => Err(format!(
-                "`{text}` is not a choice of pairs; use all or none"
+                "`{text}` is not a choice of pairs; use all, across or none"
             )),
         }
     }

@@ -20,7 +20,9 @@ use crate::workers::in_order;
 use crate::workspace::{Manifest, StageRecord, Workspace};
 use serde::{Deserialize, Serialize};
 
-use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, JoinStats, Pair, STAGE, weigh};
+use super::{
+    COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, JoinStats, Pair, Pairs, STAGE, weigh,
+};
 
 /// Merges runs by generations until one merge can take the rest, and returns the remaining runs.
 /// After each merge `set` puts the current runs into the progress, which is then committed.
@@ -119,8 +121,12 @@ pub(super) fn finish<K: Key>(
         None => None,
     };
     let criterion = config.of_samples();
+    let against = collection::against(&workspace.manifest).documents;
     let reached = |record: &Record<u64>| {
         let (a, b) = Pair::of_key(record.key);
+        if !is_listed(config.pairs, against, (a, b)) {
+            return false;
+        }
         let (a, b) = sampled.measured(a, b);
         criterion.reached(record.value.into(), a.into(), b.into())
     };
@@ -190,6 +196,12 @@ pub(super) fn before(workspace: &Workspace) -> Option<&Before> {
     let progress = workspace.manifest.get::<JoinProgress>();
     let adds = progress.is_some_and(|progress| progress.stats.added.is_some());
     workspace.manifest.get::<Before>().filter(|_| adds)
+}
+
+/// Whether a pair a < b may be listed, if the first `against` documents are those of another
+/// collection.
+pub(super) fn is_listed(pairs: Pairs, against: u32, (a, b): (u32, u32)) -> bool {
+    b >= against && (pairs != Pairs::Across || a < against)
 }
 
 /// The runs as one, with the counts of equal pairs added.

@@ -183,10 +183,10 @@ pub fn run<K: Key>(
             next_number: 1,
             ..JoinProgress::default()
         };
-        match workspace.manifest.get_mut::<Before>() {
-            Some(_) if adds => begun.stats.added = Some(AddedStats::default()),
-            Some(before) => before.part = None,
-            None => {}
+        if adds {
+            begun.stats.added = Some(AddedStats::default());
+        } else if let Some(before) = workspace.manifest.get_mut::<Before>() {
+            before.part = None;
         }
         workspace.manifest.set(begun);
         workspace.commit(&[])?;
@@ -208,12 +208,14 @@ const FINGERPRINTS_OF_ADDED: u64 = 6;
 #[must_use]
 pub fn adds(workspace: &Workspace, digest: &str) -> bool {
     let manifest = &workspace.manifest;
-    let Some(before) = manifest.get::<Before>() else {
-        return false;
+    let first = match (
+        collection::against(manifest).documents,
+        manifest.get::<Before>(),
+    ) {
+        (0, Some(before)) if before.part.is_some() && before.digest == digest => before.documents,
+        (0, _) => return false,
+        (against, _) => against,
     };
-    if before.part.is_none() || before.digest != digest {
-        return false;
-    }
     if let Some(begun) = manifest
         .get::<JoinProgress>()
         .filter(|j| j.digest == digest)
@@ -224,13 +226,23 @@ pub fn adds(workspace: &Workspace, digest: &str) -> bool {
     for segment in collection::segments(manifest) {
         let keys = segment.fingerprints.records;
         all += keys;
-        new += if segment.first_document >= before.documents {
+        new += if segment.first_document >= first {
             keys
         } else {
             0
         };
     }
     new.saturating_mul(FINGERPRINTS_OF_ADDED) <= all
+}
+
+/// The number of documents whose pairs with each other are known, or not wanted, if the join that
+/// has begun adds to them.
+fn known(workspace: &Workspace) -> Option<u32> {
+    let before = list::before(workspace).map(|before| before.documents);
+    let begun = workspace.manifest.get::<JoinProgress>();
+    let adds = begun.is_some_and(|begun| begun.stats.added.is_some());
+    let against = collection::against(&workspace.manifest).documents;
+    before.or((adds && against > 0).then_some(against))
 }
 
 /// Estimated cost of one probe of the prefix join, with the work that follows from it, in pair

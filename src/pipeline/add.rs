@@ -116,6 +116,15 @@ pub fn add(
                 .into(),
         });
     }
+    if workspace.manifest.base.is_some() {
+        return Err(Error::BadParameter {
+            name: "DIR",
+            given: directory.display().to_string(),
+            limit: "it was compared with another collection; add the inputs to that one, or run \
+                    them against it in a new directory"
+                .into(),
+        });
+    }
     super::note_lost(&mut workspace, context);
     let entries: Vec<InputEntry> = inputs.iter().map(InputFile::entry).collect();
     let arranged = workspace::arrange(directory, &entries, false)?;

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::cluster::{ResultsEntry, TablesEntry};
-use crate::collection::{self, Additions, CatalogueEntry, CollectionConfig, Ingested, Segments};
+use crate::collection::{
+    self, Additions, Against, CatalogueEntry, CollectionConfig, Ingested, Segments,
+};
 use crate::ids::FingerprintKind;
 use crate::index::{self, IndexEntry, IndexStats};
 use crate::join::{self, Before, JoinProgress, PairsEntry};
@@ -18,18 +20,21 @@ use crate::workspace::{Cost, MANIFEST_FILE, Manifest, Meter, StageRecordKind, Wo
 use crate::{Error, Result, cluster};
 
 mod add;
+mod against;
 mod lines;
 mod parameters;
 pub mod preflight;
 mod summary;
 
 pub use add::add;
+pub use against::run_against;
 pub use parameters::{AppliedPlan, JoinParameters, Spill};
 pub use summary::{SUMMARY_FILE, Summary, first_reject, write_summary};
 
 /// Every kind of record that a manifest can have, in the order of the stages.
 pub const RECORDS: &[StageRecordKind] = &[
     StageRecordKind::of::<CollectionConfig>(),
+    StageRecordKind::of::<Against>(),
     StageRecordKind::of::<Segments>(),
     StageRecordKind::of::<Additions>(),
     StageRecordKind::of::<Ingested>(),
@@ -368,6 +373,7 @@ pub fn join(
 ) -> Result<()> {
     context.budget.check()?;
     parameters.check(&collection::config(&workspace.manifest).size_groups, false)?;
+    against::check(workspace.manifest.base.is_some(), parameters)?;
     catalogue(workspace, context)?;
     let applied = parameters.plan.as_ref();
     workspace.manifest.remove::<PlanGiven>();
@@ -561,6 +567,7 @@ pub fn run(
     strict: bool,
     context: &Context<'_>,
 ) -> Result<Summary> {
+    against::check(false, parameters)?;
     let mut workspace = ingest_for(inputs, out, config, Some(parameters), strict, context)?;
     join(&mut workspace, parameters, context)?;
     cluster(&mut workspace, context)

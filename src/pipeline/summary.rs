@@ -69,11 +69,15 @@ impl Summary {
     #[must_use]
     pub fn of(manifest: &Manifest) -> Summary {
         let mut ingest = SegmentStats::default();
-        for segment in collection::segments(manifest) {
+        for segment in collection::own_segments(manifest) {
             ingest.add(&segment.stats);
         }
         let mut disk_bytes = BTreeMap::new();
-        for (_, kind, part) in manifest.parts() {
+        let base = manifest.base.as_ref();
+        for (place, kind, part) in manifest.parts() {
+            if base.is_some_and(|base| base.has(place, &part.name)) {
+                continue;
+            }
             *disk_bytes
                 .entry(format!("{kind:?}").to_lowercase())
                 .or_default() += part.bytes;
@@ -85,7 +89,7 @@ impl Summary {
             program: manifest.program.clone(),
             method: manifest.method.clone(),
             collection: collection::config(manifest).clone(),
-            inputs: manifest.inputs.files,
+            inputs: manifest.inputs.files - u64::from(collection::against(manifest).files),
             input_bytes: manifest.inputs.bytes,
             skipped: manifest.inputs.skipped,
             segments: collection::segments(manifest).len() as u64,
@@ -158,14 +162,9 @@ fn hint(found: &[(String, u64)]) -> &'static str {
 pub fn first_reject(workspace: &Workspace) -> Result<Option<Error>> {
     let manifest = &workspace.manifest;
     let rejected = |stats: &SegmentStats| stats.rejected.values().sum::<u64>();
-    let count = collection::segments(manifest)
-        .iter()
-        .map(|s| rejected(&s.stats))
-        .sum::<u64>();
-    for segment in collection::segments(manifest)
-        .iter()
-        .filter(|s| rejected(&s.stats) > 0)
-    {
+    let own = collection::own_segments(manifest);
+    let count = own.iter().map(|s| rejected(&s.stats)).sum::<u64>();
+    for segment in own.iter().filter(|s| rejected(&s.stats) > 0) {
         let path = workspace.part("collection", &segment.rejects.name);
         let mut rejects = RejectReader::open(&path, None, Some(&segment.rejects))?;
         while let Some((reject, kept)) = rejects.next()? {

@@ -28,11 +28,11 @@ pub(crate) mod table;
 
 pub use map::Mapped;
 pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
-pub(crate) use part::part_stem;
 pub use part::{
     FOOTER_BYTES, Footer, HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartReader, PartWriter,
     VERSION, read_header, verify_part,
 };
+pub(crate) use part::{part_stem, part_unit};
 pub use small::{Tagged, sort_tagged};
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects

@@ -247,6 +247,12 @@ pub(crate) fn part_stem(number: u64) -> String {
     }
 }
 
+/// The upper half of the number of the part with this name.
+pub(crate) fn part_unit(name: &str) -> u32 {
+    let unit = name.split_once('-');
+    unit.and_then(|(unit, _)| unit.parse().ok()).unwrap_or(0)
+}
+
 impl PartWriter {
     /// Starts the part `directory/NUMBER.EXTENSION` (as `.tmp`) with its header.
     pub fn create(directory: &Path, header: &Header) -> Result<Self> {

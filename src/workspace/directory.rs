@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
-use super::manifest::{MANIFEST_FORMAT, Manifest};
+use super::manifest::{Base, MANIFEST_FORMAT, Manifest};
 use super::record::StageRecordKind;
 use super::{InputEntry, Skipped};
 use crate::progress::Context;
@@ -23,6 +23,8 @@ pub struct Workspace {
     /// The committed state. After a change, call [`Workspace::commit`].
     pub manifest: Manifest,
     _lock: Lock,
+    /// Keeps others from changing the directory some parts of which this one uses.
+    _lender: Option<Lock>,
     /// Bytes of the manifest at the last commit of this process.
     manifest_bytes: u64,
     /// Bytes of parts that were made since then and are not committed.
@@ -40,9 +42,35 @@ pub struct Places {
     /// Another output directory, and the subdirectories that are read from it. They are never
     /// written.
     base: Option<(PathBuf, Vec<&'static str>)>,
+    /// Another output directory, and which of its parts are read.
+    lent: Option<(PathBuf, Base)>,
 }
 
 impl Places {
+    /// The places of the parts that a manifest in `directory` names.
+    #[must_use]
+    pub fn of(directory: &Path, manifest: &Manifest) -> Places {
+        let lent = manifest.base.as_ref().map(|base| {
+            let real = base.real.as_deref().map(Path::new);
+            let real = real.filter(|real| matches!(disk::is_directory(real), Ok(true)));
+            let lender = real.unwrap_or(Path::new(&base.path)).to_path_buf();
+            disk::claim(&lender);
+            (lender, base.clone())
+        });
+        Places {
+            directory: directory.to_path_buf(),
+            base: None,
+            lent,
+        }
+    }
+
+    /// Whether a part is one of another directory that this one uses.
+    #[must_use]
+    pub fn is_lent(&self, directory: &str, name: &str) -> bool {
+        let lent = self.lent.as_ref();
+        lent.is_some_and(|(_, base)| base.has(directory, name))
+    }
+
     /// The path of a subdirectory for parts.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
@@ -55,7 +83,10 @@ impl Places {
     /// The path of a part in a subdirectory.
     #[must_use]
     pub fn part(&self, directory: &str, name: &str) -> PathBuf {
-        self.path(directory).join(name)
+        match &self.lent {
+            Some((lender, _)) if self.is_lent(directory, name) => lender.join(directory).join(name),
+            _ => self.path(directory).join(name),
+        }
     }
 }
 
@@ -217,6 +248,7 @@ impl Workspace {
             }
         };
         let mut workspace = Workspace::locked(directory, manifest, lock);
+        workspace.lock_lender()?;
         // Standard input cannot be read a second time.
         workspace.recover(inputs.into_iter().all(|input| input.path != "-"))?;
         workspace.commit(&[])?;
@@ -232,6 +264,7 @@ impl Workspace {
         check_list(directory, &manifest)?;
         super::inputs::trim(directory, &manifest.inputs)?;
         let mut workspace = Workspace::locked(directory, manifest, lock);
+        workspace.lock_lender()?;
         workspace.recover(false)?;
         Ok(workspace)
     }
@@ -243,7 +276,9 @@ impl Workspace {
         let lock = Lock::share(directory)?;
         let manifest = Workspace::look(directory, kinds)?;
         check_list(directory, &manifest)?;
-        Ok(Workspace::locked(directory, manifest, lock))
+        let mut workspace = Workspace::locked(directory, manifest, lock);
+        workspace.lock_lender()?;
+        Ok(workspace)
     }
 
     /// Opens or creates a directory that depends on the collection of `base`, with the manifest
@@ -274,14 +309,20 @@ impl Workspace {
         Ok(Workspace::locked(directory, manifest, lock))
     }
 
+    /// Locks the directory some parts of which this one uses, for reading.
+    fn lock_lender(&mut self) -> Result<()> {
+        if let Some((lender, _)) = &self.places.lent {
+            self._lender = Some(Lock::share(lender)?);
+        }
+        Ok(())
+    }
+
     fn locked(directory: &Path, manifest: Manifest, lock: Lock) -> Workspace {
         Workspace {
-            places: Places {
-                directory: directory.to_path_buf(),
-                base: None,
-            },
+            places: Places::of(directory, &manifest),
             manifest,
             _lock: lock,
+            _lender: None,
             manifest_bytes: 0,
             uncommitted: 0,
             unsynced: BTreeSet::new(),

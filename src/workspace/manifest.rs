@@ -41,6 +41,9 @@ pub struct Head {
     /// Digest of what this directory depends on, if it depends on another directory's collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// Another output directory, some parts of which this one uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
     /// Specification of the method whose features replace shingles, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
@@ -49,6 +52,28 @@ pub struct Head {
     pub others: Vec<ResultFile>,
     /// Cost of each stage, summed over interrupted runs.
     pub costs: BTreeMap<String, Cost>,
+}
+
+/// Another output directory, some parts of which a directory uses. They are never written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// Its path as it was given.
+    pub path: String,
+    /// Its absolute path without symbolic links, if that is UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real: Option<String>,
+    /// By subdirectory: parts are those of the other directory if the upper half of their number,
+    /// the unit of the input or the level of the index, is below this.
+    pub below: BTreeMap<String, u32>,
+}
+
+impl Base {
+    /// Whether a part of this name in a subdirectory is one of the other directory.
+    #[must_use]
+    pub fn has(&self, directory: &str, name: &str) -> bool {
+        let below = self.below.get(directory);
+        below.is_some_and(|&below| store::part_unit(name) < below)
+    }
 }
 
 impl std::ops::Deref for Manifest {
@@ -89,6 +114,7 @@ impl Manifest {
                 collection_digest: store::digest_text(parameters),
                 inputs: Default::default(),
                 origin: None,
+                base: None,
                 method: None,
                 others: Vec::new(),
                 costs: Default::default(),
@@ -265,6 +291,7 @@ impl Serialize for Manifest {
             collection_digest,
             inputs,
             origin,
+            base,
             method,
             others,
             costs,
@@ -276,6 +303,9 @@ impl Serialize for Manifest {
         map.serialize_entry("inputs", inputs)?;
         if origin.is_some() {
             map.serialize_entry("origin", origin)?;
+        }
+        if base.is_some() {
+            map.serialize_entry("base", base)?;
         }
         if method.is_some() {
             map.serialize_entry("method", method)?;

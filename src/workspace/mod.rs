@@ -38,6 +38,6 @@ pub(crate) use inputs::{check as check_inputs, modified_ns};
 pub use lock::LOCK_FILE;
 pub(crate) use lock::Lock;
 pub(crate) use manifest::Meter;
-pub use manifest::{Cost, Manifest, ResultFile};
+pub use manifest::{Base, Cost, Manifest, ResultFile};
 pub(crate) use others::{check as check_file, put as put_file};
 pub use record::{StageRecord, StageRecordKind};

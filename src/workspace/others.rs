@@ -114,7 +114,7 @@ impl Workspace {
     /// Whether a committed part in one of these subdirectories is missing.
     pub(crate) fn misses_part_in(&self, places: &[&str]) -> Result<bool> {
         for (place, _, part) in self.manifest.parts() {
-            if places.contains(&place) && disk::is_gone(&self.path(place).join(&part.name))? {
+            if places.contains(&place) && disk::is_gone(&self.part(place, &part.name))? {
                 return Ok(true);
             }
         }
@@ -128,8 +128,10 @@ impl Workspace {
     pub(super) fn forget_gone(&mut self, inputs: bool) -> Result<Vec<PathBuf>> {
         let mut lost: Vec<(&'static str, PathBuf)> = Vec::new();
         for (place, _, part) in self.manifest.parts() {
-            let path = self.path(place).join(&part.name);
-            let ours = inputs || !self.manifest.comes_from_inputs(place);
+            let path = self.part(place, &part.name);
+            let from_inputs = self.manifest.comes_from_inputs(place);
+            let lent = self.places().is_lent(place, &part.name);
+            let ours = !from_inputs || inputs && !lent;
             if ours && !self.borrows(place) && disk::is_gone(&path)? {
                 lost.push((place, path));
             }

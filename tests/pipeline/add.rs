@@ -16,7 +16,7 @@ use common::stopped::StopAt;
 use common::{Run, assert_same_files, results};
 
 /// A corpus in files, in the order in which a run reads them.
-fn files(directory: &Path, seed: u64, families: usize, files: usize) -> Vec<PathBuf> {
+pub fn files(directory: &Path, seed: u64, families: usize, files: usize) -> Vec<PathBuf> {
     let shape = Shape {
         families,
         members: 6,
@@ -38,7 +38,7 @@ fn files(directory: &Path, seed: u64, families: usize, files: usize) -> Vec<Path
     paths
 }
 
-fn run() -> Run {
+pub fn run() -> Run {
     Run::default()
         .shingle_size(3)
         .threshold("0.2")
@@ -46,7 +46,7 @@ fn run() -> Run {
         .max_document(64 << 10)
 }
 
-fn paths(files: &[PathBuf]) -> Vec<&Path> {
+pub fn paths(files: &[PathBuf]) -> Vec<&Path> {
     files.iter().map(PathBuf::as_path).collect()
 }
 
@@ -61,7 +61,7 @@ fn add_watched(
     pipeline::add(out, &inputs, run.strict, &run.context(stop, progress))
 }
 
-fn add(run: &Run, out: &Path, files: &[PathBuf]) -> Result<Summary, Error> {
+pub fn add(run: &Run, out: &Path, files: &[PathBuf]) -> Result<Summary, Error> {
     add_watched(run, out, files, &Stop::default(), &Silent)
 }
 

@@ -5,6 +5,7 @@
 mod common;
 
 mod add;
+mod against;
 mod definitions;
 mod dependencies;
 mod determinism;

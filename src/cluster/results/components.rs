@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::bits::{Bits, Ranks};
-use crate::collection::Catalogue;
+use crate::collection::{self, Catalogue};
 use crate::join::{JoinConfig, Pairs, each_pair};
 use crate::progress::Context;
 use crate::sample::Sampled;
@@ -42,11 +42,14 @@ impl Components {
             Ok(())
         })?;
         let roots = sets.roots();
-        let numbers = numbers(&roots);
+        let first = collection::against(&workspace.manifest).documents;
+        let numbers = numbers(&roots, first);
         stats.clusters = numbers.count().into();
         let in_cluster = |root: &&u32| numbers.get(**root).is_some();
         stats.documents = roots.iter().filter(in_cluster).count() as u64;
-        stats.redundant = stats.documents - stats.clusters;
+        let own = (0..).zip(&roots).skip(first as usize);
+        let redundant = own.filter(|(document, root)| document != *root);
+        stats.redundant = redundant.count() as u64;
         Ok(Components { roots, numbers })
     }
 
@@ -95,10 +98,11 @@ impl WithRoot {
     }
 }
 
-/// The roots of clusters. The rank of a root is the number of its cluster.
-fn numbers(roots: &[u32]) -> Ranks {
+/// The roots of the clusters that have documents from `first` on. The rank of a root is the number
+/// of its cluster.
+fn numbers(roots: &[u32], first: u32) -> Ranks {
     let mut of_clusters = Bits::new(roots.len());
-    for (document, &root) in roots.iter().enumerate() {
+    for (document, &root) in roots.iter().enumerate().skip(first as usize) {
         if root as usize != document {
             of_clusters.insert(root);
         }
@@ -128,7 +132,7 @@ mod tests {
                     }
                 })
                 .collect();
-            let numbers = numbers(&roots);
+            let numbers = numbers(&roots, 0);
             let mut next = 0;
             for root in 0..documents {
                 let members = roots.iter().filter(|&&other| other == root).count();

@@ -1,7 +1,7 @@
 //! `exact-duplicates.tsv` and `documents.tsv`.
 
 use crate::Result;
-use crate::collection::{Catalogue, Names, each_place};
+use crate::collection::{self, Catalogue, Names, each_place};
 use crate::progress::Context;
 use crate::store::disk::AtomicFile;
 use crate::workspace::{InputList, ResultFile, Workspace};
@@ -34,6 +34,7 @@ pub(super) fn write_documents(
     // The directory of a method has no rejected records, so it cannot number the records.
     let numbered = workspace.manifest.method.is_none();
     let mut firsts = Catalogue::representatives_in_order(workspace)?;
+    firsts.skip_to(collection::against(&workspace.manifest).documents)?;
     each_place(workspace, |number, record, document| {
         if number.is_multiple_of(4096) {
             context.stop.check(STAGE)?;

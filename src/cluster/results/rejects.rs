@@ -15,7 +15,8 @@ pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> 
     let manifest = &workspace.manifest;
     let mut out = AtomicFile::create(&workspace.directory().join("rejects.jsonl"))?;
     let mut inputs = InputList::open(workspace.directory())?;
-    let segments = collection::segments(manifest)
+    let first = collection::against(manifest).files;
+    let segments = collection::own_segments(manifest)
         .iter()
         .map(|s| ("collection", &s.rejects));
     let catalogue = manifest
@@ -27,6 +28,9 @@ pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> 
         let parameters = Some(workspace.collection_parameters());
         let mut rejects = RejectReader::open(&path, parameters, Some(info))?;
         while let Some((reject, kept)) = rejects.next()? {
+            if reject.source.file < first {
+                continue;
+            }
             let file = inputs.path_of(reject.source.file)?;
             out.put(reject_line(file, &reject, kept).as_bytes())?;
             stats.rejects += 1;

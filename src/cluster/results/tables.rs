@@ -5,7 +5,7 @@
 //! them in a record of its own, so that text files and tables can be made again one without the
 //! other.
 
-use crate::collection::{Catalogue, Names, each_place};
+use crate::collection::{self, Catalogue, Names, each_place};
 use crate::join::{JoinConfig, Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::progress::{Context, Unit};
 use crate::sample::Sampled;
@@ -226,6 +226,7 @@ fn documents_table(
     // The directory of a method has no rejected records, so it cannot number the records.
     let numbered = workspace.manifest.method.is_none();
     let mut firsts = Catalogue::representatives_in_order(workspace)?;
+    firsts.skip_to(collection::against(&workspace.manifest).documents)?;
     each_place(workspace, |number, record, document| {
         if number.is_multiple_of(4096) {
             context.stop.check(STAGE)?;

@@ -13,7 +13,7 @@ use crate::collection::{self, Catalogue, SetReader};
 use crate::error::Error;
 use crate::ids::Key;
 use crate::index::{Index, Search};
-use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE};
+use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE, list};
 use crate::numbers::counted;
 use crate::progress::Unit;
 use crate::sort::{Record, RunEntry, RunWriter};
@@ -83,6 +83,7 @@ pub(super) fn run<K: Key>(
         format!("looking up {}", counted(new, "added document"))
     })?;
     let memory = memory - used;
+    let against = collection::against(&workspace.manifest).documents;
     let searches = Mutex::new(Vec::new());
     let directory = workspace.path(DIRECTORY);
     let parameters = workspace.collection_parameters();
@@ -126,7 +127,7 @@ pub(super) fn run<K: Key>(
                 .unwrap_or_else(PoisonError::into_inner)
                 .pop();
             let mut search: Search = taken.unwrap_or_default();
-            look_up::<K>(&index, join, &task, &mut search, pass)?;
+            look_up::<K>(&index, (join, against), &task, &mut search, pass)?;
             let mut searches = searches.lock().unwrap_or_else(PoisonError::into_inner);
             searches.push(search);
             Ok(())
@@ -229,7 +230,7 @@ fn each_task<K: Key>(
 /// Passes the candidates of some documents on.
 fn look_up<K: Key>(
     index: &Index,
-    join: &Joining<'_>,
+    (join, against): (&Joining<'_>, u32),
     task: &Task,
     search: &mut Search,
     pass: &mut dyn FnMut(Vec<u64>) -> Result<()>,
@@ -248,6 +249,9 @@ fn look_up<K: Key>(
         search.each(|other| {
             let common = size.min(sampled.own(other));
             let (a, b) = sampled.measured(other, document);
+            if !list::is_listed(join.config.pairs, against, (other, document)) {
+                return Ok(ControlFlow::Continue(()));
+            }
             if common > 0 && u64::from(common) >= criterion.least_shared(a.into(), b.into()) {
                 candidates.push(Pair::key(other, document));
             }

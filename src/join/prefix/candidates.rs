@@ -165,7 +165,7 @@ pub(super) fn run<K: Key>(
     let most = workspace.manifest.get::<SampleEntry>();
     let most = most.and_then(|sample| sample.sampling.most_per_document());
     let early = match join.config.pairs {
-        Pairs::All => None,
+        Pairs::All | Pairs::Across => None,
         Pairs::None => {
             memory /= 2;
             let sets = MappedSets::open::<K>(workspace, memory)?;

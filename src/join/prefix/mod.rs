@@ -157,7 +157,7 @@ pub(super) fn run<K: Key>(
         + threads * (WORKER_BYTES + candidates::longest_bytes(longest, levels));
     let cutoffs = cutoff::Cutoffs::bytes(levels, extent);
     let clusters = match config.pairs {
-        super::Pairs::All => 0,
+        super::Pairs::All | super::Pairs::Across => 0,
         super::Pairs::None => documents * 4 + verify::LINKS_BYTES,
     };
     let mapped = MappedSets::bytes(extent, set_bytes)
@@ -188,7 +188,7 @@ pub(super) fn run<K: Key>(
     };
     let found = workspace.manifest.get::<JoinProgress>();
     if found.is_none_or(|joining| joining.prefix.is_none()) {
-        match list::before(workspace).map(|before| before.documents) {
+        match super::known(workspace) {
             Some(before) => added::run::<K>(workspace, &join, before, memory - clusters)?,
             None => {
                 let cutoffs = cutoff::settle::<K>(workspace, &join, memory)?;

@@ -7,7 +7,7 @@ use super::distinct::Distinct;
 use super::{Joining, Place};
 use crate::Result;
 use crate::budget::ByteSize;
-use crate::collection::{LoadedSets, MappedSets, Wanted, position};
+use crate::collection::{self, LoadedSets, MappedSets, Wanted, position};
 use crate::error::Error;
 use crate::ids::Key;
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
@@ -125,7 +125,7 @@ pub(super) fn run<K: Key>(
 ) -> Result<()> {
     let documents = join.sampled.documents() as u32;
     let clusters = match join.config.pairs {
-        Pairs::All => None,
+        Pairs::All | Pairs::Across => None,
         Pairs::None => Some(SharedUnionFind::new(documents)),
     };
     let candidates = workspace.manifest.get::<JoinProgress>().into_iter();
@@ -268,6 +268,7 @@ impl Verifying<'_, '_> {
         let parameters = self.workspace.collection_parameters();
         let context = self.join.context;
         let (verifier, clusters) = (self.verifier, self.clusters);
+        let against = collection::against(&self.workspace.manifest).documents;
         let before = distinct.read;
         let most = (self.loaded / 8 / size_of::<u64>() as u64).max(1) as usize;
         let mut candidates = Vec::new();
@@ -275,7 +276,8 @@ impl Verifying<'_, '_> {
         while let Some(key) = distinct.next()? {
             let (a, b) = Pair::of_key(key);
             self.known(a.max(b), directory)?;
-            if clusters.is_none_or(|clusters| clusters.find(a) != clusters.find(b)) {
+            let listed = list::is_listed(self.join.config.pairs, against, (a, b));
+            if listed && clusters.is_none_or(|clusters| clusters.find(a) != clusters.find(b)) {
                 if candidates.len() >= most || !wanted.add(&verifier.sets, a, b) {
                     break;
                 }
