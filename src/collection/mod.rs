@@ -60,11 +60,11 @@ pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub use loaded::{LoadedSets, Wanted};
 pub use names::Names;
 pub(crate) use places::{InputRecord, InputRecords, each_place};
-pub(crate) use records::insert_segment;
 pub use records::{
     CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments, begin, beside, config, ingested,
     segments, segments_mut, standing_on,
 };
+pub(crate) use records::{insert_segment, origin};
 pub(crate) use sets::position;
 pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetFile, SetReader, SetWriter, SetsInOrder};
 pub(crate) use texts::TEXT_ZSTD_LEVEL;

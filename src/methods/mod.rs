@@ -61,7 +61,7 @@ pub use document::Document;
 pub(crate) use extract::COST;
 pub use lexicon::LEXICON_FILE;
 pub use minhash::MinHashes;
-pub use run::{SETS_FILE, directory, keys, open, run};
+pub use run::{SETS_FILE, directory, keys, keys_to_read, open, run};
 pub use spec::{Parameter, Spec, Values};
 pub use spex::FILE as SPEX_FILE;
 
