@@ -13,25 +13,34 @@
 //!
 //! # Algorithm
 //! 1. Documents are read and turned into keys in the same way as those of the collection, until the
-//!    memory for a batch is full.
-//! 2. The keys of a batch are sorted, and an index over their first bits is built.
-//! 3. The sets of the collection are read once for each batch; the threads share the segments. Each
-//!    key of a document is looked up in the batch, and the keys that the document shares with each
-//!    query are counted.
+//!    memory for a batch is full or standard input pauses.
+//! 2. If the collection has an index ([`crate::index`]) and that costs less, the threads share the
+//!    queries of the batch. A query looks up the rarest of its keys that every match must share one
+//!    of, and its keys are compared with the sets of the documents that it finds (`indexed`).
+//! 3. Otherwise the keys of the batch are sorted, and an index over their first bits is built. The
+//!    sets of the collection are read once for each batch; the threads share the segments. Each key
+//!    of a document is looked up in the batch, and the keys that the document shares with each query
+//!    are counted.
 //!
 //! # Invariants
 //! - The answers are exact: they are the pairs with representatives that the collection would have
 //!   given had it contained the query. They do not depend on threads, memory or batches.
 //! - Nothing is written, except the features of a method if they do not exist yet.
+//! - Every record gives one reply, in the order of the records, unless it is skipped. If standard
+//!   input has one JSON document on each line, a line is a record, and the replies to all lines so
+//!   far are given when it pauses: whoever writes a line can wait for the reply.
 //!
 //! # Cost
-//! Every batch reads all sets; with enough memory there is one batch. Memory: 28 bytes for each key
-//! of a batch and about 200 bytes for each match. If the matches of a batch do not fit, the batch
-//! is looked up again in halves.
+//! With the index, some blocks of it for each query and a block of sets for each candidate. Without
+//! it, every batch reads all sets; with enough memory and no pauses there is one batch. A pause then
+//! has to be as long as the last pass, so that passes take at most half of the time that is lost.
+//! Memory: 28 bytes for each key of a batch and about 200 bytes for each match. If the matches of a
+//! batch do not fit, the batch is looked up again in halves. A large document takes memory while it
+//! is turned into keys, and only then.
 //!
 //! # Where we depart from the source
-//! There is no index of all keys: the shared postings omit keys that occur in only one document,
-//! and a query may contain such a key. Batches make up for the missing index.
+//! The shared postings omit keys that occur in only one document, and a query may contain such a key,
+//! so the index is one of its own. Batches make up for it where it is missing.
 //!
 //! # Errors
 //! Those of the readers, and `BudgetTooSmall`, `StageMissing`, `Corrupt`, `Io`.
@@ -39,19 +48,24 @@
 mod batch;
 mod indexed;
 
-use crate::budget::{ByteSize, PROCESS_BYTES};
+use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{self, Catalogue, CatalogueEntry};
 use crate::ids::{FingerprintKind, Key, Threshold};
 use crate::measure::{Criterion, Measure};
 use crate::methods::{self, Keyer, Spec};
+use crate::numbers::counted;
 use crate::parse::{Parser, TokenKind};
 use crate::progress::{Context, Unit};
-use crate::read::{InputFile, Interpreted, RawDocument, ReadConfig, each_interpreted};
+use crate::read::{
+    Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, each_as_it_comes,
+};
 use crate::shingle::Shingler;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::fmt;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -63,6 +77,12 @@ const STAGE: &str = "query";
 const FIXED_BYTES: u64 = 12 << 20;
 /// A text buffer is reused for the next document up to this number of bytes.
 const TEXT_KEPT: usize = 1 << 20;
+/// The least memory for queries and their matches.
+const LEAST_ROOM: u64 = 4 << 20;
+/// Buffers of a thread that reads sets.
+const THREAD_BYTES: u64 = 4 << 20;
+/// Bytes for each document of the collection, if its sets are read.
+const COLUMN_BYTES: u64 = 4;
 /// The largest batch: its index still makes good use of the CPU cache.
 const BATCH_BYTES: u64 = 256 << 20;
 
@@ -160,6 +180,27 @@ pub struct Answer {
     pub matches: Vec<Match>,
 }
 
+/// A record that should be a document but is not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Rejected {
+    /// Its docno, if it can be known.
+    pub query: Option<String>,
+    /// The reason, as in `rejects.jsonl`.
+    pub rejected: &'static str,
+    /// The reason in detail.
+    pub detail: String,
+}
+
+/// What a record of the inputs gives.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// The record is a query.
+    Answer(Answer),
+    /// The record is rejected.
+    Rejected(Rejected),
+}
+
 /// Totals of a lookup. `records` = `queries` + `rejected` + `skipped`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueryStats {
@@ -177,7 +218,8 @@ pub struct QueryStats {
     pub batches: u64,
 }
 
-/// Looks up documents in a collection and calls `answer` for each, in input order.
+/// Looks up documents in a collection and calls `reply` with the answer to each, and with the records
+/// that are rejected, in input order.
 pub fn run(
     base: &Workspace,
     spec: Option<&Spec>,
@@ -185,7 +227,7 @@ pub fn run(
     read: &ReadConfig,
     config: &QueryConfig,
     context: &Context<'_>,
-    mut answer: impl FnMut(Answer) -> Result<()>,
+    mut reply: impl FnMut(Reply) -> Result<()>,
 ) -> Result<QueryStats> {
     if !collection::ingested(&base.manifest) || !base.manifest.has::<CatalogueEntry>() {
         return Err(Error::StageMissing {
@@ -197,13 +239,12 @@ pub fn run(
         inputs,
         read,
         context,
-        answer: &mut answer,
+        reply: &mut reply,
     };
     let shingle = &collection::config(&base.manifest).shingle;
-    let largest = read.max_document.0;
     match spec {
         Some(spec) => {
-            let workspace = methods::keys(base, spec, context)?;
+            let workspace = methods::keys_to_read(base, spec, context)?;
             let mut keyer = Keyer::new(spec.method().prepare(base, context)?);
             let mut parser = Parser::new(&shingle.parse);
             let mut text = Vec::new();
@@ -222,11 +263,8 @@ pub fn run(
                 parser.text(document, &mut text);
                 parser.shrink();
                 let needed = text.len() as u64 * methods::COST;
-                // Memory for the largest document is reserved; this document leaves the rest of it
-                // unused.
-                let left = largest.saturating_sub(text.len() as u64) * 5 / 2;
-                if needed > room + left {
-                    return Err(needed - left);
+                if needed > room {
+                    return Err(needed);
                 }
                 keyer.keys(&String::from_utf8_lossy(&text), set);
                 text.clear();
@@ -245,7 +283,7 @@ struct Asking<'a> {
     inputs: &'a [InputFile],
     read: &'a ReadConfig,
     context: &'a Context<'a>,
-    answer: &'a mut dyn FnMut(Answer) -> Result<()>,
+    reply: &'a mut dyn FnMut(Reply) -> Result<()>,
 }
 
 impl Asking<'_> {
@@ -299,83 +337,203 @@ impl Asking<'_> {
             });
         }
         let documents = Catalogue::stats(workspace)?.documents;
-        let largest = self.read.max_document.0;
-        // A document, its text, and the same text in canonical form.
-        let fixed = PROCESS_BYTES
-            + FIXED_BYTES
-            + held
-            + documents * 4
-            + largest * 5 / 2
-            + context.budget.threads as u64 * ((4 << 20) + Looker::bytes(documents));
-        let least = ByteSize(fixed + (4 << 20));
-        let what = || format!("looking up documents of up to {}", self.read.max_document);
-        context.budget.require(least, what)?;
-        let room = context.budget.memory.0 - fixed;
-        let most = (room / 2).min(BATCH_BYTES);
+        let mut batch = QueryBatch::<K>::new(workspace, config)?;
+        let of_thread = THREAD_BYTES + Looker::bytes(documents);
+        let fixed = PROCESS_BYTES + FIXED_BYTES + held + of_thread;
+        let columns = documents * COLUMN_BYTES;
+        let needs_columns = !batch.has_index();
+        let least = fixed + LEAST_ROOM + if needs_columns { columns } else { 0 };
+        let what = || format!("looking up in {}", counted(documents, "document"));
+        context.budget.require(ByteSize(least), what)?;
+        let memory = context.budget.memory.0;
+        // More threads, and reading all sets instead of the index, as far as there is memory.
+        let mut fixed = fixed;
+        if needs_columns || fixed + columns + 4 * LEAST_ROOM <= memory {
+            fixed += columns;
+            batch.may_read_sets();
+        }
+        let spare = memory.saturating_sub(fixed + LEAST_ROOM) / 2;
+        let more = (spare / of_thread).min(context.budget.threads as u64 - 1);
+        fixed += more * of_thread;
+        let context = &Context {
+            budget: Budget {
+                threads: 1 + more as usize,
+                ..context.budget
+            },
+            ..*context
+        };
+        let room = memory - fixed;
         let sizes = self
             .inputs
             .iter()
             .map(|i| i.identity.as_ref().map(|f| f.size));
         context.progress.start(STAGE, Unit::Bytes, sizes.sum());
-        let mut stats = QueryStats::default();
-        let mut batch = QueryBatch::<K>::new(workspace, config)?;
-        let mut set = Vec::new();
-        let answer = &mut *self.answer;
-        let mut ask = |batch: &mut QueryBatch<K>, stats: &mut QueryStats| -> Result<()> {
-            stats.batches += batch.ask((fixed, room), context, |found| {
-                stats.matched += u64::from(found.found > 0);
-                answer(found)
-            })?;
-            Ok(())
+        let mut asking = Batches {
+            batch,
+            context,
+            fixed,
+            room,
+            document: 0,
+            rejects: Rejects::default(),
+            reply: &mut *self.reply,
+            stats: QueryStats::default(),
         };
-        each_interpreted(self.inputs, self.read, (STAGE, 0), context, |found| {
-            stats.records += 1;
-            match found {
-                Interpreted::Document(document) => {
-                    stats.queries += 1;
-                    let made = keys(&document, &mut set, room).and_then(|facts| {
-                        let needed = QueryBatch::<K>::bytes_of_one(set.len());
-                        if needed > room {
-                            Err(needed)
-                        } else {
-                            Ok(facts)
-                        }
-                    });
-                    let (words, md5) = match made {
-                        Ok(facts) => facts,
-                        Err(needed) => {
-                            // The document needs more than what is left.
-                            let least = ByteSize(fixed.saturating_add(needed));
-                            let what = || format!("looking {} up", document.docno);
-                            return context.budget.require(least, what);
-                        }
-                    };
-                    if batch.bytes() + QueryBatch::<K>::bytes_of(set.len()) > most {
-                        ask(&mut batch, &mut stats)?;
-                    }
-                    let docno = Cow::into_owned(document.docno);
-                    let keys = set.len() as u64;
-                    let asked = Asked {
-                        docno,
-                        words,
-                        md5,
-                        keys,
-                    };
-                    batch.push(asked, &set);
+        let mut set = Vec::new();
+        each_as_it_comes(self.inputs, self.read, STAGE, context, |coming| {
+            match coming {
+                Coming::Framed(bytes) => asking.begin(bytes)?,
+                Coming::Pause(bytes) => {
+                    asking.document = bytes.min(room / 2);
+                    asking.ask()?;
                 }
-                Interpreted::Skipped(_) => stats.skipped += 1,
-                Interpreted::Rejected(reject) => {
-                    stats.rejected += 1;
-                    let (reason, detail) = (reject.reason.text(), &reject.detail);
-                    let docno = reject.docno.as_deref().unwrap_or("a record");
-                    context
-                        .progress
-                        .note(&format!("rejected: {docno}: {reason} {detail}"));
+                Coming::Record(Interpreted::Document(document)) => {
+                    asking.push(document, &mut set, &mut keys)?;
                 }
+                Coming::Record(Interpreted::Skipped(_)) => {
+                    asking.stats.records += 1;
+                    asking.stats.skipped += 1;
+                }
+                Coming::Record(Interpreted::Rejected(reject)) => asking.reject(reject)?,
             }
-            Ok(())
+            Ok(asking.patience())
         })?;
-        ask(&mut batch, &mut stats)?;
-        Ok(stats)
+        asking.document = 0;
+        asking.ask()?;
+        Ok(asking.stats)
+    }
+}
+
+/// Rejected records that wait for the answers to the queries before them.
+#[derive(Default)]
+struct Rejects {
+    /// Each with the number of queries before it in the batch.
+    waiting: VecDeque<(usize, Rejected)>,
+    bytes: u64,
+}
+
+/// The most bytes of rejected records that wait.
+const REJECTED_BYTES: u64 = 1 << 20;
+
+/// Queries in batches, and the replies to them.
+struct Batches<'a, K> {
+    batch: QueryBatch<'a, K>,
+    context: &'a Context<'a>,
+    fixed: u64,
+    room: u64,
+    /// Memory of the current record.
+    document: u64,
+    rejects: Rejects,
+    reply: &'a mut dyn FnMut(Reply) -> Result<()>,
+    stats: QueryStats,
+}
+
+impl<K: Key> Batches<'_, K> {
+    /// Makes room for a record of this number of bytes.
+    fn begin(&mut self, bytes: u64) -> Result<()> {
+        // The record, its text, and the same text in canonical form.
+        let document = bytes * 5 / 2;
+        let left = self.room.saturating_sub(document);
+        if self.batch.bytes() > left / 2 {
+            self.document = bytes.min(self.room / 2);
+            self.ask()?;
+        }
+        let least = ByteSize(self.fixed.saturating_add(document + LEAST_ROOM));
+        let what = || format!("a document of {}", ByteSize(bytes));
+        self.context.budget.require(least, what)?;
+        self.document = document;
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        document: RawDocument<'_>,
+        set: &mut Vec<K>,
+        keys: impl FnOnce(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<(u64, [u8; 16]), u64>,
+    ) -> Result<()> {
+        self.stats.records += 1;
+        self.stats.queries += 1;
+        let room = self.room - self.document;
+        let made = keys(&document, set, room).and_then(|facts| {
+            let needed = QueryBatch::<K>::bytes_of_one(set.len());
+            if needed > room {
+                Err(needed)
+            } else {
+                Ok(facts)
+            }
+        });
+        let (words, md5) = match made {
+            Ok(facts) => facts,
+            Err(needed) => {
+                // The document needs more than what is left.
+                let least = self.fixed + self.document;
+                let least = ByteSize(least.saturating_add(needed));
+                let what = || format!("looking {} up", document.docno);
+                return self.context.budget.require(least, what);
+            }
+        };
+        let most = (room / 2).min(BATCH_BYTES);
+        if self.batch.bytes() + QueryBatch::<K>::bytes_of(set.len()) > most {
+            self.ask()?;
+        }
+        let docno = Cow::into_owned(document.docno);
+        let keys = set.len() as u64;
+        let asked = Asked {
+            docno,
+            words,
+            md5,
+            keys,
+        };
+        self.batch.push(asked, set);
+        Ok(())
+    }
+
+    fn reject(&mut self, reject: Reject) -> Result<()> {
+        self.stats.records += 1;
+        self.stats.rejected += 1;
+        let rejected = Rejected {
+            query: reject.docno,
+            rejected: reject.reason.text(),
+            detail: reject.detail,
+        };
+        if self.batch.is_empty() {
+            return (self.reply)(Reply::Rejected(rejected));
+        }
+        let docno = rejected.query.as_ref().map_or(0, String::len);
+        let bytes = size_of::<(usize, Rejected)>() + docno + rejected.detail.len();
+        self.rejects.bytes += bytes as u64;
+        self.rejects.waiting.push_back((self.batch.len(), rejected));
+        if self.rejects.bytes > REJECTED_BYTES {
+            self.ask()?;
+        }
+        Ok(())
+    }
+
+    /// How long standard input may pause until the batch is looked up; `None` if it is empty.
+    fn patience(&self) -> Option<Duration> {
+        (!self.batch.is_empty()).then(|| self.batch.patience())
+    }
+
+    /// Looks the batch up.
+    fn ask(&mut self) -> Result<()> {
+        let (fixed, room) = (self.fixed + self.document, self.room - self.document);
+        let (stats, reply, waiting) = (&mut self.stats, &mut self.reply, &mut self.rejects.waiting);
+        let mut answered = 0;
+        stats.batches += self.batch.ask((fixed, room), self.context, |answer| {
+            while waiting
+                .front()
+                .is_some_and(|(before, _)| *before <= answered)
+                && let Some((_, rejected)) = waiting.pop_front()
+            {
+                reply(Reply::Rejected(rejected))?;
+            }
+            answered += 1;
+            stats.matched += u64::from(answer.found > 0);
+            reply(Reply::Answer(answer))
+        })?;
+        for (_, rejected) in waiting.drain(..) {
+            reply(Reply::Rejected(rejected))?;
+        }
+        self.rejects.bytes = 0;
+        Ok(())
     }
 }
