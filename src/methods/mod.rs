@@ -179,12 +179,12 @@ impl<P: Plain> Keys for OfItself<'_, P> {
 
 /// Computes the features of a document, sorted and distinct.
 pub(crate) struct Keyer<'a> {
-    keys: Box<dyn Keys + 'a>,
+    keys: &'a dyn Keys,
     scratch: document::Scratch,
 }
 
 impl<'a> Keyer<'a> {
-    pub(crate) fn new(keys: Box<dyn Keys + 'a>) -> Self {
+    pub(crate) fn new(keys: &'a dyn Keys) -> Self {
         Keyer {
             keys,
             scratch: document::Scratch::default(),
@@ -204,11 +204,6 @@ impl<'a> Keyer<'a> {
             self.scratch = document::Scratch::default();
             set.shrink_to_fit();
         }
-    }
-
-    /// Memory that the statistics of the collection use.
-    pub(crate) fn held_bytes(&self) -> u64 {
-        self.keys.held_bytes()
     }
 }
 

@@ -232,14 +232,6 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         self.sets_allowed = true;
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.queries.is_empty()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.queries.len()
-    }
-
     /// How long the input may pause until the batch is looked up: the time that the look-up takes, so
     /// that waiting at most doubles it. More queries may come, and share a pass over the sets.
     pub(super) fn patience(&self) -> Duration {
@@ -530,7 +522,10 @@ fn cost_of_sets(workspace: &Workspace) -> u64 {
 }
 
 /// Runs the same work on some threads.
-fn on_threads<T: Send>(threads: usize, work: impl Fn() -> Result<T> + Sync) -> Result<Vec<T>> {
+pub(super) fn on_threads<T: Send>(
+    threads: usize,
+    work: impl Fn() -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     let work = &work;
     if threads <= 1 {
         return Ok(vec![caught(STAGE, work)?]);

@@ -65,11 +65,12 @@ use crate::{Error, Result};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
 
-use batch::{Asked, QueryBatch};
+use batch::{Asked, QueryBatch, on_threads};
 use indexed::Looker;
 
 const STAGE: &str = "query";
@@ -245,31 +246,35 @@ pub fn run(
     match spec {
         Some(spec) => {
             let workspace = methods::keys_to_read(base, spec, context)?;
-            let mut keyer = Keyer::new(spec.method().prepare(base, context)?);
-            let mut parser = Parser::new(&shingle.parse);
-            let mut text = Vec::new();
-            let mut shingler =
-                Shingler::<u64>::new(&collection::config(&workspace.manifest).shingle);
+            let prepared = spec.method().prepare(base, context)?;
             let join = spec.method().join();
             let config = QueryConfig {
                 criterion: join.criterion(),
                 ..config.clone()
             };
-            let held = keyer.held_bytes();
-            asking.run(&workspace, &config, held, |document, set, room| {
-                // Only words and MD5 are needed, computed as for the collection. Nothing is hashed.
-                let facts = shingler.shingle(document, (u64::MAX, 0), &mut Vec::new());
-                shingler.shrink();
-                parser.text(document, &mut text);
-                parser.shrink();
-                let needed = text.len() as u64 * methods::COST;
-                if needed > room {
-                    return Err(needed);
-                }
-                keyer.keys(&String::from_utf8_lossy(&text), set);
-                text.clear();
-                text.shrink_to(TEXT_KEPT);
-                Ok((facts.words, facts.md5))
+            let held = prepared.held_bytes();
+            let features = &collection::config(&workspace.manifest).shingle;
+            asking.run(&workspace, &config, held, &|| {
+                let mut keyer = Keyer::new(&*prepared);
+                let mut parser = Parser::new(&shingle.parse);
+                let mut text = Vec::new();
+                let mut shingler = Shingler::<u64>::new(features);
+                Box::new(move |document, set, room| {
+                    // Only words and MD5 are needed, computed as for the collection. Nothing is
+                    // hashed.
+                    let facts = shingler.shingle(document, (u64::MAX, 0), &mut Vec::new());
+                    shingler.shrink();
+                    parser.text(document, &mut text);
+                    parser.shrink();
+                    let needed = text.len() as u64 * methods::COST;
+                    if needed > room {
+                        return Err(needed);
+                    }
+                    keyer.keys(&String::from_utf8_lossy(&text), set);
+                    text.clear();
+                    text.shrink_to(TEXT_KEPT);
+                    Ok((facts.words, facts.md5))
+                })
             })
         }
         None => match shingle.fingerprint {
@@ -286,45 +291,49 @@ struct Asking<'a> {
     reply: &'a mut dyn FnMut(Reply) -> Result<()>,
 }
 
+/// Writes the keys of a document and returns its words and MD5. If the keys would need more memory
+/// than the last argument, returns what they need.
+type Keying<'a, K> =
+    Box<dyn FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<(u64, [u8; 16]), u64> + 'a>;
+
 impl Asking<'_> {
     fn shingles<K: Key>(&mut self, base: &Workspace, config: &QueryConfig) -> Result<QueryStats> {
-        let mut shingler = Shingler::<K>::new(&collection::config(&base.manifest).shingle);
-        self.run(base, config, 0, |document, set, room| {
-            let mut most = shingler.most_fingerprints(document.body.len());
-            if QueryBatch::<K>::bytes_of_one(most) > room {
-                if !matches!(
-                    &collection::config(&base.manifest).shingle.parse.tokens,
-                    TokenKind::Bytes(_)
-                ) {
-                    // There are at most as many shingles as words, and counting words needs no
-                    // hashing.
-                    let words = shingler
-                        .shingle(document, (K::MAX, K::default()), set)
-                        .words;
-                    most = words as usize;
-                    shingler.shrink();
+        let shingle = &collection::config(&base.manifest).shingle;
+        self.run(base, config, 0, &|| {
+            let mut shingler = Shingler::<K>::new(shingle);
+            Box::new(move |document, set, room| {
+                let mut most = shingler.most_fingerprints(document.body.len());
+                if QueryBatch::<K>::bytes_of_one(most) > room {
+                    if !matches!(&shingle.parse.tokens, TokenKind::Bytes(_)) {
+                        // There are at most as many shingles as words, and counting words needs no
+                        // hashing.
+                        let words = shingler
+                            .shingle(document, (K::MAX, K::default()), set)
+                            .words;
+                        most = words as usize;
+                        shingler.shrink();
+                    }
+                    let needed = QueryBatch::<K>::bytes_of_one(most);
+                    if needed > room {
+                        return Err(needed);
+                    }
                 }
-                let needed = QueryBatch::<K>::bytes_of_one(most);
-                if needed > room {
-                    return Err(needed);
-                }
-            }
-            let facts = shingler.shingle(document, (K::default(), K::MAX), set);
-            // Frees the buffer of a token as long as the document before the next document is read.
-            shingler.shrink();
-            Ok((facts.words, facts.md5))
+                let facts = shingler.shingle(document, (K::default(), K::MAX), set);
+                // Frees the buffer of a token as long as the document before the next document is
+                // read.
+                shingler.shrink();
+                Ok((facts.words, facts.md5))
+            })
         })
     }
 
-    /// `held` bytes are in use by the caller. `keys` writes the keys of a document and returns its
-    /// words and MD5. If the keys would need more memory than its last argument, it returns what
-    /// they need.
-    fn run<K: Key>(
+    /// `held` bytes are in use by the caller. Every thread makes its own keying.
+    fn run<'a, K: Key>(
         &mut self,
         workspace: &Workspace,
         config: &QueryConfig,
         held: u64,
-        mut keys: impl FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<(u64, [u8; 16]), u64>,
+        keying: &(dyn Fn() -> Keying<'a, K> + Sync),
     ) -> Result<QueryStats> {
         let context = self.context;
         if config.criterion.measure == Measure::S4 {
@@ -374,11 +383,16 @@ impl Asking<'_> {
             fixed,
             room,
             document: 0,
+            keying,
+            own: keying(),
+            set: Vec::new(),
+            unkeyed: Vec::new(),
+            unkeyed_bytes: 0,
+            answered: 0,
             rejects: Rejects::default(),
             reply: &mut *self.reply,
             stats: QueryStats::default(),
         };
-        let mut set = Vec::new();
         each_as_it_comes(self.inputs, self.read, STAGE, context, |coming| {
             match coming {
                 Coming::Framed(bytes) => asking.begin(bytes)?,
@@ -387,7 +401,7 @@ impl Asking<'_> {
                     asking.ask()?;
                 }
                 Coming::Record(Interpreted::Document(document)) => {
-                    asking.push(document, &mut set, &mut keys)?;
+                    asking.push(document)?;
                 }
                 Coming::Record(Interpreted::Skipped(_)) => {
                     asking.stats.records += 1;
@@ -406,28 +420,43 @@ impl Asking<'_> {
 /// Rejected records that wait for the answers to the queries before them.
 #[derive(Default)]
 struct Rejects {
-    /// Each with the number of queries before it in the batch.
-    waiting: VecDeque<(usize, Rejected)>,
+    /// Each with the number of queries before it.
+    waiting: VecDeque<(u64, Rejected)>,
     bytes: u64,
 }
 
 /// The most bytes of rejected records that wait.
 const REJECTED_BYTES: u64 = 1 << 20;
 
+/// The most bytes of documents that the threads turn into keys together, for each thread: enough that
+/// starting the threads costs little.
+const UNKEYED_BYTES: u64 = 512 << 10;
+/// The share of the memory that these documents may take. Their keys take up to 25 times as much.
+const UNKEYED_SHARE: u64 = 256;
+
 /// Queries in batches, and the replies to them.
-struct Batches<'a, K> {
+struct Batches<'a, 'k, K: Key> {
     batch: QueryBatch<'a, K>,
     context: &'a Context<'a>,
     fixed: u64,
     room: u64,
     /// Memory of the current record.
     document: u64,
+    keying: &'a (dyn Fn() -> Keying<'k, K> + Sync),
+    /// The keying of this thread.
+    own: Keying<'k, K>,
+    set: Vec<K>,
+    /// Documents that are still to be turned into keys.
+    unkeyed: Vec<RawDocument<'static>>,
+    unkeyed_bytes: u64,
+    /// Number of queries that are answered.
+    answered: u64,
     rejects: Rejects,
     reply: &'a mut dyn FnMut(Reply) -> Result<()>,
     stats: QueryStats,
 }
 
-impl<K: Key> Batches<'_, K> {
+impl<K: Key> Batches<'_, '_, K> {
     /// Makes room for a record of this number of bytes.
     fn begin(&mut self, bytes: u64) -> Result<()> {
         // The record, its text, and the same text in canonical form.
@@ -444,44 +473,112 @@ impl<K: Key> Batches<'_, K> {
         Ok(())
     }
 
-    fn push(
-        &mut self,
-        document: RawDocument<'_>,
-        set: &mut Vec<K>,
-        keys: impl FnOnce(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<(u64, [u8; 16]), u64>,
-    ) -> Result<()> {
+    /// The most bytes of documents without keys.
+    fn unkeyed_most(&self) -> u64 {
+        match self.context.budget.threads {
+            1 => 0,
+            threads => (UNKEYED_BYTES * threads as u64).min(self.room / UNKEYED_SHARE),
+        }
+    }
+
+    /// Takes a query, which is turned into keys at once or later by all threads.
+    fn push(&mut self, document: RawDocument<'_>) -> Result<()> {
         self.stats.records += 1;
         self.stats.queries += 1;
-        let room = self.room - self.document;
-        let made = keys(&document, set, room).and_then(|facts| {
-            let needed = QueryBatch::<K>::bytes_of_one(set.len());
-            if needed > room {
-                Err(needed)
-            } else {
-                Ok(facts)
-            }
+        let (bytes, most) = (document.body.len() as u64, self.unkeyed_most());
+        if bytes > most / 4 {
+            self.key()?;
+            return self.key_alone(&document);
+        }
+        self.unkeyed_bytes += bytes;
+        self.unkeyed.push(RawDocument {
+            docno: Cow::Owned(document.docno.into_owned()),
+            unnamed: document.unnamed,
+            content: document.content,
+            url: None,
+            title: None,
+            charset: document.charset.map(|charset| charset.into_owned().into()),
+            body: Cow::Owned(document.body.into_owned()),
+            notices: Vec::new(),
         });
-        let (words, md5) = match made {
-            Ok(facts) => facts,
-            Err(needed) => {
-                // The document needs more than what is left.
-                let least = self.fixed + self.document;
-                let least = ByteSize(least.saturating_add(needed));
-                let what = || format!("looking {} up", document.docno);
-                return self.context.budget.require(least, what);
+        match self.unkeyed_bytes > most {
+            true => self.key(),
+            false => Ok(()),
+        }
+    }
+
+    /// Turns the documents that are still without keys into keys.
+    fn key(&mut self) -> Result<()> {
+        let unkeyed = std::mem::take(&mut self.unkeyed);
+        self.unkeyed_bytes = 0;
+        let threads = self.context.budget.threads.min(unkeyed.len());
+        if threads <= 1 {
+            return unkeyed.iter().try_for_each(|found| self.key_alone(found));
+        }
+        let (keying, room, stop) = (self.keying, self.room, self.context.stop);
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut keys = keying();
+            let mut keyed = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(document) = unkeyed.get(at) else {
+                    return Ok(keyed);
+                };
+                stop.check(STAGE)?;
+                let mut set = Vec::new();
+                let made = keys(document, &mut set, room);
+                keyed.push((at, made.map(|facts| (facts, set))));
             }
         };
+        let mut keyed: Vec<_> = on_threads(threads, work)?.into_iter().flatten().collect();
+        keyed.sort_unstable_by_key(|(at, _)| *at);
+        for (document, (_, made)) in unkeyed.iter().zip(keyed) {
+            let docno = &document.docno;
+            match made {
+                Ok((facts, set)) => self.put(docno, facts, &set)?,
+                Err(needed) => self.refuse(docno, needed)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns a document into keys on this thread.
+    fn key_alone(&mut self, document: &RawDocument<'_>) -> Result<()> {
+        let room = self.room - self.document;
+        let mut set = std::mem::take(&mut self.set);
+        match (self.own)(document, &mut set, room) {
+            Ok(facts) => self.put(&document.docno, facts, &set)?,
+            Err(needed) => self.refuse(&document.docno, needed)?,
+        }
+        self.set = set;
+        Ok(())
+    }
+
+    /// Refuses a document that needs more memory than is left.
+    fn refuse(&self, docno: &str, needed: u64) -> Result<()> {
+        let least = self.fixed + self.document;
+        let least = ByteSize(least.saturating_add(needed));
+        let what = || format!("looking {docno} up");
+        self.context.budget.require(least, what)
+    }
+
+    /// Adds a query to the batch, which is looked up first if it is full.
+    fn put(&mut self, docno: &str, (words, md5): (u64, [u8; 16]), set: &[K]) -> Result<()> {
+        let room = self.room - self.document;
+        let needed = QueryBatch::<K>::bytes_of_one(set.len());
+        if needed > room {
+            return self.refuse(docno, needed);
+        }
         let most = (room / 2).min(BATCH_BYTES);
         if self.batch.bytes() + QueryBatch::<K>::bytes_of(set.len()) > most {
-            self.ask()?;
+            self.look_up()?;
         }
-        let docno = Cow::into_owned(document.docno);
-        let keys = set.len() as u64;
         let asked = Asked {
-            docno,
+            docno: docno.into(),
             words,
             md5,
-            keys,
+            keys: set.len() as u64,
         };
         self.batch.push(asked, set);
         Ok(())
@@ -495,30 +592,37 @@ impl<K: Key> Batches<'_, K> {
             rejected: reject.reason.text(),
             detail: reject.detail,
         };
-        if self.batch.is_empty() {
+        if self.answered == self.stats.queries {
             return (self.reply)(Reply::Rejected(rejected));
         }
         let docno = rejected.query.as_ref().map_or(0, String::len);
-        let bytes = size_of::<(usize, Rejected)>() + docno + rejected.detail.len();
+        let bytes = size_of::<(u64, Rejected)>() + docno + rejected.detail.len();
         self.rejects.bytes += bytes as u64;
-        self.rejects.waiting.push_back((self.batch.len(), rejected));
+        let place = (self.stats.queries, rejected);
+        self.rejects.waiting.push_back(place);
         if self.rejects.bytes > REJECTED_BYTES {
             self.ask()?;
         }
         Ok(())
     }
 
-    /// How long standard input may pause until the batch is looked up; `None` if it is empty.
+    /// How long standard input may pause until the queries are looked up; `None` if there are none.
     fn patience(&self) -> Option<Duration> {
-        (!self.batch.is_empty()).then(|| self.batch.patience())
+        (self.answered < self.stats.queries).then(|| self.batch.patience())
+    }
+
+    /// Answers all queries so far.
+    fn ask(&mut self) -> Result<()> {
+        self.key()?;
+        self.look_up()
     }
 
     /// Looks the batch up.
-    fn ask(&mut self) -> Result<()> {
+    fn look_up(&mut self) -> Result<()> {
         let (fixed, room) = (self.fixed + self.document, self.room - self.document);
         let (stats, reply, waiting) = (&mut self.stats, &mut self.reply, &mut self.rejects.waiting);
-        let mut answered = 0;
-        stats.batches += self.batch.ask((fixed, room), self.context, |answer| {
+        let answered = &mut self.answered;
+        let mut rejected = |answered: u64, reply: &mut dyn FnMut(Reply) -> Result<()>| {
             while waiting
                 .front()
                 .is_some_and(|(before, _)| *before <= answered)
@@ -526,14 +630,18 @@ impl<K: Key> Batches<'_, K> {
             {
                 reply(Reply::Rejected(rejected))?;
             }
-            answered += 1;
+            Ok(())
+        };
+        stats.batches += self.batch.ask((fixed, room), self.context, |answer| {
+            rejected(*answered, reply)?;
+            *answered += 1;
             stats.matched += u64::from(answer.found > 0);
             reply(Reply::Answer(answer))
         })?;
-        for (_, rejected) in waiting.drain(..) {
-            reply(Reply::Rejected(rejected))?;
+        rejected(*answered, reply)?;
+        if waiting.is_empty() {
+            self.rejects.bytes = 0;
         }
-        self.rejects.bytes = 0;
         Ok(())
     }
 }
