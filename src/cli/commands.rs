@@ -6,8 +6,8 @@ use std::fmt::Write;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::{
-    compare, dedup, evaluate, graph, index, inspect, method, perturb, plan, qrels, query, report,
-    run, shell, status, study, verify,
+    add, compare, dedup, evaluate, graph, index, inspect, method, perturb, plan, qrels, query,
+    report, run, shell, status, study, verify,
 };
 
 /// Find near-duplicate documents exactly, in bounded memory
@@ -65,7 +65,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Find",
         &[
-            "run", "dedup", "ingest", "join", "cluster", "method", "query", "index",
+            "run", "dedup", "add", "ingest", "join", "cluster", "method", "query", "index",
         ],
     ),
     ("Look", &["report", "graph", "status", "inspect"]),
@@ -103,6 +103,18 @@ Examples:
   lookalike run sample-corpora/warc -o pages
   lookalike dedup --from pages -o latest --keep newest")]
     Dedup(Box<dedup::Options>),
+    /// Add inputs to a collection, and bring its results up to date
+    ///
+    /// The new documents follow those in DIR. All results are then those of a run over the old and
+    /// the new inputs, but the cost is that of the new ones: only their pairs are searched. The
+    /// first addition makes an index of the collection, which later ones extend. Inputs that DIR
+    /// has are left out; the old ones need not be there any more. The same command continues an
+    /// addition that was stopped.
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web/a.gz -o out
+  lookalike add out sample-corpora/trec-web/b.gz")]
+    Add(add::Options),
     /// Read documents into a collection, without finding pairs
     ///
     /// The collection in DIR is the input of the other commands.

@@ -7,6 +7,7 @@
 //! Results go to standard output, everything else to standard error. Exit status: 0 done, 1 failed,
 //! 2 wrong usage, 130 interrupted (the same command continues).
 
+mod add;
 mod commands;
 mod compare;
 mod context;
@@ -138,6 +139,7 @@ fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {
         Command::Report(options) => report::run(&options, host),
         Command::Graph(options) => graph::run(&options, host),
         Command::Index(options) => index::run(&options, host),
+        Command::Add(options) => add::run(&options, host),
         Command::Status(options) => status::run(&options, host),
         Command::Inspect(options) => inspect::run(&options),
         Command::Verify(options) => verify::run(&options, host),

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::column::{Column, ColumnBuilder, ColumnReader};
 use super::documents::{DocumentReader, DocumentRecord, RejectWriter};
 use super::names::Names;
+use super::records::SegmentEntry;
 
 const STAGE: &str = "catalogue";
 const DIRECTORY: &str = "catalogue";
@@ -65,15 +66,23 @@ pub struct GroupStats {
 /// Calls `each` with every document of the collection, in order.
 pub(crate) fn each_document(
     workspace: &Workspace,
+    each: impl FnMut(u32, DocumentRecord) -> Result<()>,
+) -> Result<()> {
+    each_document_of(workspace, super::segments(&workspace.manifest), each)
+}
+
+/// Calls `each` with every document of some segments, in order.
+pub(crate) fn each_document_of(
+    workspace: &Workspace,
+    segments: &[SegmentEntry],
     mut each: impl FnMut(u32, DocumentRecord) -> Result<()>,
 ) -> Result<()> {
-    let directory = workspace.path("collection");
     let parameters = workspace.collection_parameters();
-    let mut number = 0;
-    for segment in super::segments(&workspace.manifest) {
+    for segment in segments {
         let info = &segment.documents;
-        let mut documents =
-            DocumentReader::open(&directory.join(&info.name), Some(parameters), Some(info))?;
+        let path = workspace.part("collection", &info.name);
+        let mut documents = DocumentReader::open(&path, Some(parameters), Some(info))?;
+        let mut number = segment.first_document;
         while let Some(document) = documents.next()? {
             each(number, document)?;
             number += 1;

@@ -47,11 +47,11 @@ mod records;
 mod sets;
 mod texts;
 
-pub(crate) use catalogue::each_document;
 pub use catalogue::{
     Catalogue, CatalogueStats, Extent, GroupStats, RepresentativeReader, Representatives,
     run as catalogue,
 };
+pub(crate) use catalogue::{each_document, each_document_of};
 pub use column::{Column, ColumnBuilder, ColumnReader};
 pub use config::{CollectionConfig, SizeGroups};
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
@@ -61,10 +61,10 @@ pub use loaded::{LoadedSets, Wanted};
 pub use names::Names;
 pub(crate) use places::{InputRecord, InputRecords, each_place};
 pub use records::{
-    CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments, begin, beside, config, ingested,
-    segments, segments_mut, standing_on,
+    Addition, Additions, CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments, begin, beside,
+    config, ingested, segments, segments_mut, standing_on,
 };
-pub(crate) use records::{insert_segment, origin};
+pub(crate) use records::{begin_addition, insert_segment, origin};
 pub(crate) use sets::position;
 pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetFile, SetReader, SetWriter, SetsInOrder};
 pub(crate) use texts::TEXT_ZSTD_LEVEL;

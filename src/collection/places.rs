@@ -143,9 +143,8 @@ impl<'w> InputRecords<'w> {
         let Some(segment) = self.segments.next() else {
             return Ok(false);
         };
-        let directory = self.workspace.path("collection");
         let parameters = Some(self.workspace.collection_parameters());
-        let open = |name: &str| directory.join(name);
+        let open = |name: &str| self.workspace.part("collection", name);
         let (documents, rejects) = (&segment.documents, &segment.rejects);
         self.documents = Some(DocumentReader::open(
             &open(&documents.name),

@@ -59,6 +59,12 @@ pub struct SegmentEntry {
 }
 
 impl SegmentEntry {
+    /// The number of the unit of the input that it belongs to.
+    fn unit(&self) -> u32 {
+        let unit = self.documents.name.split_once('-');
+        unit.and_then(|(unit, _)| unit.parse().ok()).unwrap_or(0)
+    }
+
     /// The bytes of its parts.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -84,6 +90,27 @@ impl DerefMut for Segments {
     fn deref_mut(&mut self) -> &mut Vec<SegmentEntry> {
         &mut self.0
     }
+}
+
+/// Inputs that were added to a collection whose inputs before them were all read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Addition {
+    /// The first of these files.
+    pub file: u32,
+    /// The number of the first unit of them.
+    pub unit: u32,
+    /// The number of segments before them.
+    pub segments: u32,
+}
+
+/// All additions, in order.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Additions(pub Vec<Addition>);
+
+impl StageRecord for Additions {
+    const NAME: &'static str = "additions";
+    const OMITTED: bool = true;
 }
 
 /// Whether all segments are committed.
@@ -120,6 +147,7 @@ impl StageRecord for Segments {
         "ingested",
         "catalogue",
         "index",
+        "before",
         "sample",
         "runs",
         "postings",
@@ -169,6 +197,22 @@ impl StageRecord for CatalogueEntry {
             (Kind::Rejects, &self.rejects),
         ]
     }
+}
+
+/// Opens a collection, all inputs of which were read, for more inputs. Records that later stages
+/// made of all documents must be removed.
+pub(crate) fn begin_addition(manifest: &mut Manifest) {
+    let file = manifest.inputs.files as u32;
+    let before = segments(manifest).len() as u32;
+    let units = segments(manifest).iter().map(SegmentEntry::unit);
+    let unit = units.max().map_or(0, |unit| unit + 1);
+    let additions = manifest.get_or_insert_with(Additions::default);
+    additions.0.push(Addition {
+        file,
+        unit,
+        segments: before,
+    });
+    manifest.set(Ingested(false));
 }
 
 /// Creates the manifest of a collection with these parameters.

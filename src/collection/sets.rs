@@ -7,7 +7,7 @@ use crate::store::{
     HEADER_BYTES, Header, Kind, Mapped, PartFile, PartInfo, PartReader, PartWriter, VERSION,
     checksum,
 };
-use crate::workspace::{MANIFEST_FILE, Workspace};
+use crate::workspace::{MANIFEST_FILE, Places, Workspace};
 use crate::{Error, Result, limits, process};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -107,10 +107,10 @@ pub struct SetReader<K> {
 }
 
 impl<K: Key> SetReader<K> {
-    /// Opens a segment's sets in the directory of the collection's parts.
-    pub fn open(directory: &Path, parameters: u128, segment: &SegmentEntry) -> Result<Self> {
+    /// Opens a segment's sets.
+    pub fn open(places: &Places, parameters: u128, segment: &SegmentEntry) -> Result<Self> {
         let info = &segment.fingerprints;
-        let path = directory.join(&info.name);
+        let path = places.part("collection", &info.name);
         let part = PartReader::open(&path, Kind::Fingerprints, Some(parameters), Some(info))?;
         if part.header.key_bytes as usize != K::BYTES {
             return Err(part.corrupt("key size", K::BYTES, part.header.key_bytes));
@@ -124,7 +124,7 @@ impl<K: Key> SetReader<K> {
     /// Opens a segment's sets in a workspace.
     pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
         SetReader::open(
-            &workspace.path("collection"),
+            workspace.places(),
             workspace.collection_parameters(),
             segment,
         )
@@ -269,13 +269,12 @@ impl MappedSets {
             )
         })?;
         let stored = Catalogue::stored(workspace)?;
-        let directory = workspace.path("collection");
         let parameters = workspace.collection_parameters();
         let mut segments = Vec::with_capacity(super::segments(&workspace.manifest).len());
         let mut offsets = Vec::with_capacity(stored.len() / STRIDE + 1);
         for segment in super::segments(&workspace.manifest) {
             let (info, first) = (&segment.fingerprints, segment.first_document);
-            let path = directory.join(&info.name);
+            let path = workspace.part("collection", &info.name);
             let map = Mapped::open_unchecked(&path, Kind::Fingerprints, parameters, info)?;
             let most = map.bytes().len() / K::BYTES;
             if info.records > most as u64 {
@@ -499,7 +498,7 @@ impl SetFile {
     /// Opens the sets of a segment in a workspace.
     pub fn open<K: Key>(workspace: &Workspace, segment: &SegmentEntry) -> Result<SetFile> {
         let info = &segment.fingerprints;
-        let path = workspace.path("collection").join(&info.name);
+        let path = workspace.part("collection", &info.name);
         let parameters = Some(workspace.collection_parameters());
         let part = PartFile::open(&path, Kind::Fingerprints, parameters, Some(info))?;
         let sets = info.records.saturating_mul(K::BYTES as u64);

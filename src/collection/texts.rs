@@ -176,7 +176,7 @@ impl TextReader {
         let Some(info) = &segment.text else {
             return Ok(None);
         };
-        let path = workspace.path("collection").join(&info.name);
+        let path = workspace.part("collection", &info.name);
         TextReader::open(&path, Some(workspace.collection_parameters()), Some(info)).map(Some)
     }
 

@@ -433,14 +433,8 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
             true => None,
             false => Some((crate::read::Reason::Unreadable, String::new())),
         };
-        inputs.push(InputFile {
-            path: path.unwrap_or(Path::new(&entry.path)).into(),
-            real: entry.real.clone().map(PathBuf::from),
-            docno: entry.name.clone(),
-            odd_path: false,
-            identity: entry.identity.clone(),
-            problem,
-        });
+        let path = path.unwrap_or(Path::new(&entry.path));
+        inputs.push(InputFile::of_entry(entry, path, problem));
     }
     Ok(inputs)
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::documents::{self, IndexedDocuments};
 use super::lists::{ListsWriter, MadeRange};
-use super::{DIRECTORY, IndexEntry, IndexStats, Layout, STAGE, key_of};
+use super::{DIRECTORY, IndexEntry, IndexStats, Layout, Level, STAGE, key_of};
 use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{self, Catalogue, Representatives, SegmentEntry, SetReader};
 use crate::ids::Key;
@@ -14,7 +14,7 @@ use crate::progress::{Context, Stop, Unit};
 use crate::sort::Buffer;
 use crate::store::disk;
 use crate::workers::{Tasks, work_and_commit};
-use crate::workspace::Workspace;
+use crate::workspace::{Places, Workspace};
 use crate::{Error, Result};
 
 /// Memory of a thread's reader and writer.
@@ -27,77 +27,114 @@ const FAST_RANGES: u64 = 3;
 /// Passes over the sets for each thread from which on buffers become larger instead.
 const MOST_PASSES: u64 = 8;
 
-/// Makes the index of a collection, unless it exists. It resumes after the committed ranges.
+/// Makes the index of a collection, or the levels that it lacks. It resumes after the committed
+/// ranges.
 pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
-    if workspace
-        .manifest
-        .get::<IndexEntry>()
-        .is_some_and(|index| index.complete)
-    {
-        return Ok(());
-    }
-    let extent = Catalogue::extent(workspace)?;
-    let layout = Layout::of(extent.fingerprints);
-    workspace.manifest.get_or_insert_with(|| IndexEntry {
-        layout,
-        parts: BTreeMap::new(),
-        documents: None,
-        stats: IndexStats::default(),
-        complete: false,
-    });
-    if workspace
-        .manifest
-        .get::<IndexEntry>()
-        .is_some_and(|index| index.documents.is_none())
-    {
-        let made = documents::write::<K>(workspace, context)?;
-        let bytes = made.0.bytes + made.1.bytes;
-        if let Some(index) = workspace.manifest.get_mut::<IndexEntry>() {
-            index.documents = Some(made);
-            index.stats.bytes += bytes;
+    let documents = Catalogue::stats(workspace)?.documents;
+    loop {
+        let entry = workspace.manifest.get_or_insert_with(IndexEntry::default);
+        if entry.documents() > documents {
+            *entry = IndexEntry::default();
         }
+        let fits = |level: &Level| {
+            let gap = u64::from(level.first) > entry.documents();
+            !gap && level.end() > entry.documents() && level.end() <= documents
+        };
+        if entry.making.as_ref().is_none_or(|level| !fits(level)) {
+            entry.making = None;
+            if entry.documents() == documents {
+                return workspace.commit(&[]);
+            }
+            let level = next(workspace, documents);
+            if let Some(entry) = workspace.manifest.get_mut::<IndexEntry>() {
+                entry.making = Some(level);
+            }
+        }
+        make::<K>(workspace, context)?;
+    }
+}
+
+/// The level of the documents that have none, and of the levels before it that are not larger.
+fn next(workspace: &Workspace, documents: u64) -> Level {
+    let entry = workspace.manifest.get::<IndexEntry>();
+    let entry = entry.cloned().unwrap_or_default();
+    let mut first = entry.documents();
+    let segments = collection::segments(&workspace.manifest).iter();
+    let new = segments.filter(|segment| u64::from(segment.first_document) >= first);
+    let mut keys: u64 = new.map(|segment| segment.fingerprints.records).sum();
+    for before in entry.levels.iter().rev() {
+        if before.stats.entries > keys {
+            break;
+        }
+        keys += before.stats.entries;
+        first = before.first.into();
+    }
+    let numbers = entry.levels.iter().map(|level| level.number);
+    Level {
+        number: numbers.max().map_or(0, |number| number + 1),
+        first: first as u32,
+        documents: documents - first,
+        layout: Layout::of(keys),
+        parts: BTreeMap::new(),
+        facts: None,
+        stats: IndexStats::default(),
+    }
+}
+
+/// The level that is being made.
+fn making(workspace: &mut Workspace) -> Result<&mut Level> {
+    let path = workspace.directory().to_path_buf();
+    let entry = workspace.manifest.get_mut::<IndexEntry>();
+    let making = entry.and_then(|entry| entry.making.as_mut());
+    making.ok_or(Error::StageMissing { path, stage: STAGE })
+}
+
+/// Completes the level that is being made, and drops those that it replaces.
+fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+    let level = making(workspace)?.clone();
+    let within = |segment: &SegmentEntry| {
+        (u64::from(level.first)..level.end()).contains(&segment.first_document.into())
+    };
+    let segments = collection::segments(&workspace.manifest).iter();
+    let segments: Vec<SegmentEntry> = segments.filter(|&s| within(s)).cloned().collect();
+    if level.facts.is_none() {
+        let made = documents::write::<K>(workspace, (&level, &segments), context)?;
+        let bytes = made.0.bytes + made.1.bytes;
+        let level = making(workspace)?;
+        level.facts = Some(made);
+        level.stats.bytes += bytes;
         workspace.commit(&[DIRECTORY])?;
     }
-    context.progress.start(
-        STAGE,
-        Unit::Count("fingerprints"),
-        Some(extent.fingerprints),
-    );
+    let keys = segments.iter().map(|segment| segment.fingerprints.records);
+    let keys: u64 = keys.sum();
+    context
+        .progress
+        .start(STAGE, Unit::Count("fingerprints"), Some(keys));
     let budget = &context.budget;
     let threads = budget.threads as u64;
-    let exact = Catalogue::stats(workspace)?.exact_duplicates;
+    let stats = Catalogue::stats(workspace)?;
     let fixed = PROCESS_BYTES
-        + Representatives::most_bytes(extent.documents, exact)
+        + Representatives::most_bytes(stats.documents, stats.exact_duplicates)
         + threads * WORKER_BYTES;
     let least = ByteSize(fixed + threads * LEAST_BUFFER);
     budget.require(least, || "making an index".into())?;
-    let (capacity, together) = buffers::<K>(budget, fixed, layout, extent.fingerprints);
-    let (layout, todo) = match workspace.manifest.get::<IndexEntry>() {
-        Some(index) => (
-            index.layout,
-            (0..index.layout.ranges).filter(|range| !index.parts.contains_key(range)),
-        ),
-        None => return Ok(()),
-    };
+    let level = making(workspace)?.clone();
+    let (capacity, together) = buffers::<K>(budget, fixed, level.layout, keys);
+    let todo = (0..level.layout.ranges).filter(|range| !level.parts.contains_key(range));
     let todo: Vec<u32> = todo.collect();
     let groups = todo
         .chunk_by(|a, b| a + 1 == *b)
         .flat_map(|adjacent| adjacent.chunks(together))
         .filter_map(|group| Some((*group.first()?, *group.last()?)));
-    let missing = || Error::StageMissing {
-        path: workspace.directory().into(),
-        stage: STAGE,
-    };
-    let segments = collection::segments(&workspace.manifest).to_vec();
     let done = AtomicU64::new(0);
     let shared = Shared {
-        collection: &workspace.path("collection"),
-        out: &workspace.path(DIRECTORY),
+        places: &workspace.places().clone(),
         parameters: workspace.collection_parameters(),
+        out: &workspace.path(DIRECTORY),
+        level: &level,
         segments: &segments,
         representatives: &Catalogue::representatives(workspace)?,
-        documents: &IndexedDocuments::open(workspace)?.ok_or_else(missing)?,
-        layout,
+        documents: &IndexedDocuments::of(workspace, &level)?,
         stop: context.stop,
         done: &done,
     };
@@ -116,18 +153,20 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     work_and_commit(STAGE, budget.threads, groups, work, |made| {
         disk::point("index: commit");
         let bytes = made.part.bytes;
-        if let Some(index) = workspace.manifest.get_mut::<IndexEntry>() {
-            index.stats.lists += made.lists;
-            index.stats.entries += made.entries;
-            index.stats.bytes += bytes;
-            index.parts.insert(made.range, made.part);
-        }
+        let level = making(workspace)?;
+        level.stats.lists += made.lists;
+        level.stats.entries += made.entries;
+        level.stats.bytes += bytes;
+        level.parts.insert(made.range, made.part);
         workspace.commit_part(&[DIRECTORY], bytes)?;
         context.progress.at(done.load(Ordering::Relaxed));
         Ok(())
     })?;
-    if let Some(index) = workspace.manifest.get_mut::<IndexEntry>() {
-        index.complete = true;
+    if let Some(entry) = workspace.manifest.get_mut::<IndexEntry>()
+        && let Some(made) = entry.making.take()
+    {
+        entry.levels.retain(|level| level.first < made.first);
+        entry.levels.push(made);
     }
     workspace.commit(&[DIRECTORY])?;
     workspace.remove_scrap()
@@ -148,13 +187,13 @@ fn buffers<K: Key>(budget: &Budget, fixed: u64, layout: Layout, keys: u64) -> (u
 type Groups<'a> = Tasks<'a, (u32, u32), MadeRange>;
 
 struct Shared<'a> {
-    collection: &'a Path,
-    out: &'a Path,
+    places: &'a Places,
     parameters: u128,
+    out: &'a Path,
+    level: &'a Level,
     segments: &'a [SegmentEntry],
     representatives: &'a Representatives,
     documents: &'a IndexedDocuments,
-    layout: Layout,
     stop: &'a Stop,
     /// Keys written so far.
     done: &'a AtomicU64,
@@ -182,7 +221,7 @@ impl<'a, K: Key> Out<'a, K> {
             tasks,
             range,
             writer: shared.writer::<K>(range)?,
-            high: shared.layout.bounds::<K>(range).1,
+            high: shared.level.layout.bounds::<K>(range).1,
         })
     }
 
@@ -199,7 +238,7 @@ impl<'a, K: Key> Out<'a, K> {
         let made = std::mem::replace(&mut self.writer, next).finish(self.range)?;
         self.hand_over(made)?;
         self.range += 1;
-        self.high = self.shared.layout.bounds::<K>(self.range).1;
+        self.high = self.shared.level.layout.bounds::<K>(self.range).1;
         Ok(())
     }
 
@@ -225,7 +264,7 @@ impl<'a, K: Key> Out<'a, K> {
 
 impl Shared<'_> {
     fn writer<K: Key>(&self, range: u32) -> Result<ListsWriter> {
-        ListsWriter::create::<K>(self.out, self.parameters, self.layout, range)
+        ListsWriter::create::<K>(self.out, self.parameters, self.level, range)
     }
 
     /// Calls `take` with the keys from `low` to `high` of every representative, in the order of the
@@ -235,11 +274,13 @@ impl Shared<'_> {
         (low, high): (K, K),
         mut take: impl FnMut(&[K], u32) -> Result<bool>,
     ) -> Result<bool> {
-        let mut facts = self.documents.in_order();
+        let Some(mut facts) = self.documents.in_order() else {
+            return Ok(true);
+        };
         for segment in self.segments {
             self.stop.check(STAGE)?;
             let first = segment.first_document;
-            let mut sets = SetReader::<K>::open(self.collection, self.parameters, segment)?;
+            let mut sets = SetReader::<K>::open(self.places, self.parameters, segment)?;
             for document in first..first + segment.stats.documents as u32 {
                 let own = facts.get(document)?;
                 let takes_part = self.representatives.has(document);
@@ -268,7 +309,7 @@ impl Shared<'_> {
 
 impl<K: Key> Worker<'_, K> {
     fn group(&mut self, (first, last): (u32, u32)) -> Result<()> {
-        let layout = self.shared.layout;
+        let layout = self.shared.level.layout;
         let low = layout.bounds::<K>(first).0;
         let high = layout.bounds::<K>(last).1;
         let mut out = Out::create(self.shared, self.tasks, first)?;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::lists::sum;
-use super::{DIRECTORY, IndexEntry, STAGE};
-use crate::collection::{self, Catalogue, each_document};
+use super::{DIRECTORY, Level, STAGE};
+use crate::collection::{Catalogue, SegmentEntry, each_document_of};
 use crate::ids::Key;
 use crate::progress::Context;
 use crate::store::{HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter, VERSION};
@@ -54,7 +54,8 @@ impl Facts {
         out
     }
 
-    fn decode(part: &PartFile, bytes: &[u8], document: u32) -> Result<Facts> {
+    /// `nth` of its part is the document.
+    fn decode(part: &PartFile, bytes: &[u8], (nth, document): (u32, u32)) -> Result<Facts> {
         let word = |at: usize| {
             let mut word = [0; 8];
             word.copy_from_slice(&bytes[at..at + 8]);
@@ -64,7 +65,7 @@ impl Facts {
         if stated != found {
             let what = format!("checksum of the facts about document {document}");
             let (stated, found) = (format!("{stated:016x}"), format!("{found:016x}"));
-            return Err(part.corrupt(place(document), &what, stated, found));
+            return Err(part.corrupt(place(nth), &what, stated, found));
         }
         let mut md5 = [0; 16];
         md5.copy_from_slice(&bytes[8..24]);
@@ -79,13 +80,15 @@ impl Facts {
     }
 }
 
-fn place(document: u32) -> u64 {
-    HEADER_BYTES as u64 + u64::from(document) * FACTS_BYTES as u64
+/// Where the facts of the `nth` document of a part are.
+fn place(nth: u32) -> u64 {
+    HEADER_BYTES as u64 + u64::from(nth) * FACTS_BYTES as u64
 }
 
-/// Writes the facts and the docnos of all documents.
+/// Writes the facts and the docnos of the documents of a level, which are in these segments.
 pub(super) fn write<K: Key>(
     workspace: &Workspace,
+    (level, segments): (&Level, &[SegmentEntry]),
     context: &Context<'_>,
 ) -> Result<(PartInfo, PartInfo)> {
     let directory = workspace.path(DIRECTORY);
@@ -93,19 +96,21 @@ pub(super) fn write<K: Key>(
         kind: Kind::Facts,
         version: VERSION,
         parameters: workspace.collection_parameters(),
-        number,
+        number: level.part(number),
         key_bytes: 0,
     };
     let mut facts = PartWriter::create(&directory, &header(FACTS))?;
     let mut docnos = PartWriter::create(&directory, &header(DOCNOS))?;
     let mut stored = Catalogue::stored_in_order(workspace)?;
-    let segments = collection::segments(&workspace.manifest);
+    for _ in 0..level.first {
+        stored.next()?;
+    }
     let mut firsts = segments
         .iter()
         .map(|segment| segment.first_document)
         .peekable();
     let (mut set, mut documents) = (0, 0);
-    each_document(workspace, |document, record| {
+    each_document_of(workspace, segments, |document, record| {
         if document.is_multiple_of(4096) {
             context.stop.check(STAGE)?;
         }
@@ -134,71 +139,117 @@ pub(super) fn write<K: Key>(
         documents += 1;
         Ok(())
     })?;
-    stored.finish()?;
     Ok((
-        facts.finish(documents, 0, 0)?,
-        docnos.finish(documents, 0, 0)?,
+        facts.finish(documents, 0, level.first.into())?,
+        docnos.finish(documents, 0, level.first.into())?,
     ))
 }
 
 /// The facts about the documents of an index, opened for look-ups.
 #[derive(Debug)]
 pub struct IndexedDocuments {
+    levels: Vec<OfLevel>,
+}
+
+#[derive(Debug)]
+struct OfLevel {
+    first: u32,
     facts: PartFile,
     docnos: PartFile,
 }
 
-impl IndexedDocuments {
-    /// Opens the facts; `None` if the collection has none.
-    pub fn open(workspace: &Workspace) -> Result<Option<IndexedDocuments>> {
-        let entry = workspace.manifest.get::<IndexEntry>();
-        let Some((facts, docnos)) = entry.and_then(|entry| entry.documents.as_ref()) else {
-            return Ok(None);
-        };
+impl OfLevel {
+    fn open(workspace: &Workspace, level: &Level) -> Result<OfLevel> {
+        let (facts, docnos) = level.facts.as_ref().ok_or_else(|| Error::StageMissing {
+            path: workspace.directory().into(),
+            stage: STAGE,
+        })?;
         let open = |info: &PartInfo, number: u64| -> Result<PartFile> {
-            let path = workspace.path(DIRECTORY).join(&info.name);
+            let path = workspace.part(DIRECTORY, &info.name);
             let parameters = Some(workspace.collection_parameters());
             let part = PartFile::open(&path, Kind::Facts, parameters, Some(info))?;
-            if part.header.number != number {
-                let found = part.header.number;
-                return Err(part.corrupt(32, "number of the part", number, found));
+            let (expected, found) = (level.part(number), part.header.number);
+            if found != expected {
+                return Err(part.corrupt(32, "number of the part", expected, found));
             }
             Ok(part)
         };
-        Ok(Some(IndexedDocuments {
+        Ok(OfLevel {
+            first: level.first,
             facts: open(facts, FACTS)?,
             docnos: open(docnos, DOCNOS)?,
-        }))
+        })
+    }
+
+    fn get(&self, document: u32) -> Result<Facts> {
+        let mut bytes = [0; FACTS_BYTES];
+        let nth = document.wrapping_sub(self.first);
+        self.facts.read_at(&mut bytes, place(nth))?;
+        Facts::decode(&self.facts, &bytes, (nth, document))
+    }
+}
+
+impl IndexedDocuments {
+    /// Opens the facts; `None` if the collection has no complete index.
+    pub fn open(workspace: &Workspace) -> Result<Option<IndexedDocuments>> {
+        let Some(entry) = super::complete(workspace) else {
+            return Ok(None);
+        };
+        let levels = entry.levels.iter();
+        let levels = levels.map(|level| OfLevel::open(workspace, level));
+        let levels = levels.collect::<Result<_>>()?;
+        Ok(Some(IndexedDocuments { levels }))
+    }
+
+    /// The facts about the documents of a level that is being made.
+    pub(super) fn of(workspace: &Workspace, level: &Level) -> Result<IndexedDocuments> {
+        let levels = vec![OfLevel::open(workspace, level)?];
+        Ok(IndexedDocuments { levels })
     }
 
     /// The number of documents.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> u64 {
-        self.facts.footer.records
+        self.levels
+            .iter()
+            .map(|level| level.facts.footer.records)
+            .sum()
+    }
+
+    /// The level of a document: the last one that does not begin after it.
+    fn level(&self, document: u32) -> Result<&OfLevel> {
+        let after = self.levels.partition_point(|level| level.first <= document);
+        let level = after.checked_sub(1).and_then(|at| self.levels.get(at));
+        level.ok_or_else(|| Error::Corrupt {
+            path: DIRECTORY.into(),
+            offset_bytes: None,
+            what: format!("facts about document {document}"),
+            expected: "a level with it".into(),
+            found: "none".into(),
+        })
     }
 
     /// The facts about a document.
     pub fn get(&self, document: u32) -> Result<Facts> {
-        let mut bytes = [0; FACTS_BYTES];
-        self.facts.read_at(&mut bytes, place(document))?;
-        Facts::decode(&self.facts, &bytes, document)
+        self.level(document)?.get(document)
     }
 
     /// The docno of a document.
     pub fn docno(&self, document: u32, facts: &Facts) -> Result<String> {
+        let docnos = &self.level(document)?.docnos;
         let (at, length) = facts.docno;
-        let end = self.docnos.payload_end();
+        let end = docnos.payload_end();
         let corrupt = |what: &str, expected: String, found: String| {
             let what = format!("{what} of document {document}");
-            self.docnos.corrupt(at, &what, expected, found)
+            docnos.corrupt(at, &what, expected, found)
         };
         if at > end || u64::from(length) > end - at {
             let found = format!("{length} bytes");
             return Err(corrupt("docno", format!("an end up to {end}"), found));
         }
         let mut bytes = vec![0; length as usize];
-        self.docnos.read_at(&mut bytes, at)?;
+        docnos.read_at(&mut bytes, at)?;
         let found = sum(OF_DOCNO + u64::from(document), &bytes);
         if found != facts.docno_sum {
             let (stated, found) = (format!("{:016x}", facts.docno_sum), format!("{found:016x}"));
@@ -208,35 +259,41 @@ impl IndexedDocuments {
             .map_err(|error| corrupt("docno", "UTF-8".into(), error.to_string()))
     }
 
-    /// Reads the facts of rising documents.
-    pub(super) fn in_order(&self) -> InOrder<'_> {
-        InOrder {
-            part: &self.facts,
-            first: 0,
+    /// Reads the facts of rising documents of one level.
+    pub(super) fn in_order(&self) -> Option<InOrder<'_>> {
+        let level = self.levels.first()?;
+        Some(InOrder {
+            part: &level.facts,
+            first: level.first,
+            from: 0,
             bytes: Vec::new(),
-        }
+        })
     }
 }
 
 /// Reads facts of rising documents, many at once.
 pub(super) struct InOrder<'a> {
     part: &'a PartFile,
+    /// The first document of the part.
     first: u32,
+    /// Which of its documents is the first that `bytes` has.
+    from: u32,
     bytes: Vec<u8>,
 }
 
 impl InOrder<'_> {
     pub(super) fn get(&mut self, document: u32) -> Result<Facts> {
-        let at = document.wrapping_sub(self.first) as usize * FACTS_BYTES;
-        if document < self.first || at >= self.bytes.len() {
-            let left = self.part.payload_end().saturating_sub(place(document)) as usize;
+        let nth = document.wrapping_sub(self.first);
+        let mut at = nth.wrapping_sub(self.from) as usize * FACTS_BYTES;
+        if nth < self.from || at >= self.bytes.len() {
+            let left = self.part.payload_end().saturating_sub(place(nth)) as usize;
             let bytes = left.clamp(FACTS_BYTES, AT_ONCE * FACTS_BYTES);
             self.bytes.resize(bytes, 0);
-            self.part.read_at(&mut self.bytes, place(document))?;
-            self.first = document;
-            return Facts::decode(self.part, &self.bytes[..FACTS_BYTES], document);
+            self.part.read_at(&mut self.bytes, place(nth))?;
+            (self.from, at) = (nth, 0);
         }
-        Facts::decode(self.part, &self.bytes[at..at + FACTS_BYTES], document)
+        let bytes = &self.bytes[at..at + FACTS_BYTES];
+        Facts::decode(self.part, bytes, (nth, document))
     }
 }
 
@@ -248,7 +305,7 @@ pub(crate) fn check_documents(
     mut each: impl FnMut(u32, &Facts) -> Result<bool>,
 ) -> Result<()> {
     let facts = PartFile::open(path, Kind::Facts, parameters, info)?;
-    if facts.header.number != FACTS {
+    if u64::from(facts.header.number as u32) != FACTS {
         // The checksums of docnos are with the facts; that of the part covers all of them.
         return Ok(());
     }
@@ -258,12 +315,15 @@ pub(crate) fn check_documents(
         return Err(facts.corrupt(facts.payload_end(), "bytes of facts", expected, found));
     }
     let documents = u32::try_from(facts.footer.records).unwrap_or(u32::MAX);
+    let first = u32::try_from(facts.footer.extra).unwrap_or(u32::MAX);
     let mut reader = InOrder {
         part: &facts,
-        first: 0,
+        first,
+        from: 0,
         bytes: Vec::new(),
     };
-    for document in 0..documents {
+    for nth in 0..documents {
+        let document = first.saturating_add(nth);
         if !each(document, &reader.get(document)?)? {
             break;
         }

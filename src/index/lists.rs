@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::{Layout, SHORT, leading};
+use super::{Layout, Level, SHORT, leading};
 use crate::Result;
 use crate::ids::Key;
 use crate::store::{Header, Kind, PartInfo, PartWriter, VERSION, checksum, pack_u32, pack_u64};
@@ -72,14 +72,15 @@ impl ListsWriter {
     pub(super) fn create<K: Key>(
         directory: &Path,
         parameters: u128,
-        layout: Layout,
+        level: &Level,
         range: u32,
     ) -> Result<ListsWriter> {
+        let layout = level.layout;
         let header = Header {
             kind: Kind::Index,
             version: VERSION,
             parameters,
-            number: range.into(),
+            number: level.part(range.into()),
             key_bytes: K::BYTES as u32,
         };
         let bucket = u64::from(range) * u64::from(layout.buckets);

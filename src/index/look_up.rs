@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::lists::{BLOCK_HEAD, BLOCK_LISTS, CHUNK, CHUNK_HEAD, sum};
-use super::{DIRECTORY, IndexEntry, Layout, MOST_RANGES, SHORT, leading};
+use super::{DIRECTORY, Layout, Level, MOST_RANGES, SHORT, leading};
 use crate::ids::Key;
 use crate::store::{HEADER_BYTES, Kind, PartFile, PartInfo, skip_packed, unpack_u32, unpack_u64};
 use crate::workspace::Workspace;
@@ -17,19 +17,13 @@ const MOST_BYTES: usize = 1 << 20;
 /// An index, opened for look-ups. Several threads can look keys up.
 #[derive(Debug)]
 pub struct Index {
-    layout: Layout,
-    parts: Vec<PartFile>,
+    levels: Vec<OfLevel>,
 }
 
-/// The documents of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Posting {
-    /// None.
-    None,
-    /// A few. They were appended to the given list.
-    Short(usize),
-    /// This number of documents. [`Index::long`] reads them.
-    Long(Place),
+#[derive(Debug)]
+struct OfLevel {
+    layout: Layout,
+    parts: Vec<PartFile>,
 }
 
 /// Where a long list is.
@@ -38,6 +32,7 @@ pub struct Place {
     /// Number of documents. If two keys agree in the bits that the index keeps, it may count a
     /// document of both twice.
     pub length: u64,
+    level: usize,
     range: usize,
     offset: u64,
 }
@@ -52,15 +47,8 @@ pub struct Buffers {
     gaps: Vec<u32>,
 }
 
-impl Index {
-    /// Opens the index of a collection; `None` if it has none.
-    pub fn open<K: Key>(workspace: &Workspace) -> Result<Option<Index>> {
-        let Some(entry) = workspace.manifest.get::<IndexEntry>() else {
-            return Ok(None);
-        };
-        if !entry.complete {
-            return Ok(None);
-        }
+impl OfLevel {
+    fn open<K: Key>(workspace: &Workspace, level: &Level) -> Result<OfLevel> {
         let directory = workspace.path(DIRECTORY);
         let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
             path: directory.clone(),
@@ -69,7 +57,7 @@ impl Index {
             expected,
             found,
         };
-        let layout = entry.layout;
+        let layout = level.layout;
         if !layout.is_valid() {
             let expected = format!("1 to {MOST_RANGES} ranges with 1 bucket or more");
             return Err(corrupt(
@@ -81,7 +69,7 @@ impl Index {
         let parameters = workspace.collection_parameters();
         let mut parts = Vec::with_capacity(layout.ranges as usize);
         for range in 0..layout.ranges {
-            let Some(info) = entry.parts.get(&range) else {
+            let Some(info) = level.parts.get(&range) else {
                 let expected = format!("{} ranges", layout.ranges);
                 return Err(corrupt(
                     "parts of the index",
@@ -89,26 +77,25 @@ impl Index {
                     format!("none of range {range}"),
                 ));
             };
-            let path = directory.join(&info.name);
+            let path = workspace.part(DIRECTORY, &info.name);
             let part = PartFile::open(&path, Kind::Index, Some(parameters), Some(info))?;
             if part.header.key_bytes as usize != K::BYTES {
                 let found = part.header.key_bytes;
                 return Err(part.corrupt(40, "key size", K::BYTES, found));
             }
-            check_table(&part, layout, range)?;
+            check_table(&part, layout, level.part(range.into()))?;
             parts.push(part);
         }
-        Ok(Some(Index { layout, parts }))
+        Ok(OfLevel { layout, parts })
     }
 
-    /// Looks a key up. The documents of a short list are appended to `out`.
-    pub fn look_up<K: Key>(
+    /// The list of a key, from its leading bits; `None` if there is none.
+    fn look_up(
         &self,
-        key: K,
+        key: u64,
         buffers: &mut Buffers,
         out: &mut Vec<u32>,
-    ) -> Result<Posting> {
-        let key = leading(key);
+    ) -> Result<Option<(usize, Found)>> {
         let bucket = self.layout.bucket(key);
         let range = (bucket / u64::from(self.layout.buckets)) as usize;
         let part = &self.parts[range];
@@ -118,21 +105,56 @@ impl Index {
         let mut place = u64::from_le_bytes(word);
         loop {
             let block = read_block(part, place, bucket, buffers)?;
-            let found = block.find(part, key, self.layout.least(bucket), buffers, out)?;
-            match found {
-                Some(Found::Short(documents)) => return Ok(Posting::Short(documents)),
-                Some(Found::Long { offset, length }) => {
-                    return Ok(Posting::Long(Place {
-                        length,
-                        range,
-                        offset,
-                    }));
-                }
-                None if block.before == 0 => return Ok(Posting::None),
+            match block.find(part, key, self.layout.least(bucket), buffers, out)? {
+                Some(found) => return Ok(Some((range, found))),
+                None if block.before == 0 => return Ok(None),
                 // Blocks of a bucket lie one after the other, so this ends.
                 None => place = block.before,
             }
         }
+    }
+}
+
+impl Index {
+    /// Opens the index of a collection; `None` if it has no complete one.
+    pub fn open<K: Key>(workspace: &Workspace) -> Result<Option<Index>> {
+        let Some(entry) = super::complete(workspace) else {
+            return Ok(None);
+        };
+        let levels = entry.levels.iter();
+        let levels = levels.map(|level| OfLevel::open::<K>(workspace, level));
+        let levels = levels.collect::<Result<_>>()?;
+        Ok(Some(Index { levels }))
+    }
+
+    /// Looks a key up in every level, and returns the number of its documents. The documents of
+    /// short lists are appended to `short`, in order, and the places of long ones to `long`;
+    /// [`Index::long`] reads these.
+    pub fn look_up<K: Key>(
+        &self,
+        key: K,
+        buffers: &mut Buffers,
+        short: &mut Vec<u32>,
+        long: &mut Vec<Place>,
+    ) -> Result<u64> {
+        let key = leading(key);
+        let mut documents = 0;
+        for (number, level) in self.levels.iter().enumerate() {
+            match level.look_up(key, buffers, short)? {
+                None => {}
+                Some((_, Found::Short(count))) => documents += count as u64,
+                Some((range, Found::Long { offset, length })) => {
+                    documents += length;
+                    long.push(Place {
+                        length,
+                        level: number,
+                        range,
+                        offset,
+                    });
+                }
+            }
+        }
+        Ok(documents)
     }
 
     /// Calls `take` with the documents of a long list, some at a time.
@@ -142,7 +164,7 @@ impl Index {
         buffers: &mut Buffers,
         mut take: impl FnMut(&[u32]),
     ) -> Result<()> {
-        let part = &self.parts[place.range];
+        let part = &self.levels[place.level].parts[place.range];
         let (mut left, mut offset) = (place.length, place.offset);
         while left > 0 {
             let (count, next) = read_chunk(part, offset, buffers)?;
@@ -159,10 +181,10 @@ impl Index {
 }
 
 /// The table must lie at the end of the payload.
-fn check_table(part: &PartFile, layout: Layout, range: u32) -> Result<()> {
-    if part.header.number != u64::from(range) {
+fn check_table(part: &PartFile, layout: Layout, number: u64) -> Result<()> {
+    if part.header.number != number {
         let found = part.header.number;
-        return Err(part.corrupt(32, "number of the part", range, found));
+        return Err(part.corrupt(32, "number of the part", number, found));
     }
     let expected = part
         .payload_end()
@@ -372,11 +394,12 @@ pub(crate) fn check_part(
         ranges: u32::try_from(part.footer.extra).unwrap_or(0),
         buckets: u32::try_from(buckets).unwrap_or(0),
     };
-    if !layout.is_valid() || part.header.number >= layout.ranges.into() {
+    let range = part.header.number as u32;
+    if !layout.is_valid() || range >= layout.ranges {
         let expected = "the number of a range";
         return Err(part.corrupt(end, "ranges of the index", expected, layout.ranges));
     }
-    let first = part.header.number * buckets;
+    let first = u64::from(range) * buckets;
     let mut entries = 0u64;
     let mut buffers = Buffers::default();
     let mut documents = Vec::new();

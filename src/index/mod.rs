@@ -24,8 +24,16 @@
 //!
 //! Documents without keys are under the first bits of their MD5, so that identical ones are found.
 //!
+//! A collection grows, so the index is a list of *levels*, each of a range of documents, as in a
+//! log-structured merge tree (O'Neil, Cheng, Gawlick & O'Neil 1996). New documents get a level of
+//! their own. If the levels before it are not larger, they become one level with it: so there are
+//! at most about log2(fingerprints) levels, and a fingerprint is written again only when the number
+//! of fingerprints around it has doubled.
+//!
 //! # Invariants
 //! - Same bytes for every budget and number of threads.
+//! - The levels cover the documents from the first one on, without gaps. The levels that a larger
+//!   one replaces stay until that one is complete.
 //! - Every byte that a look-up relies on is covered by a checksum that it checks. The checksums
 //!   include the number of the bucket or document, so that a wrong place is found, too.
 //! - Documents in lists = stored fingerprints of representatives + representatives without keys
@@ -42,18 +50,21 @@ mod build;
 mod documents;
 mod lists;
 mod look_up;
+mod search;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::collection;
 use crate::ids::Key;
 use crate::store::{Kind, PartInfo};
-use crate::workspace::StageRecord;
+use crate::workspace::{StageRecord, Workspace};
 
 pub use build::run;
 pub use documents::{Facts, IndexedDocuments};
-pub use look_up::{Buffers, Index, Place, Posting};
+pub use look_up::{Buffers, Index, Place};
+pub use search::Search;
 
 pub(crate) use documents::check_documents;
 pub(crate) use look_up::check_part;
@@ -73,6 +84,21 @@ const MOST_RANGES: u64 = 256;
 /// Approximate number of keys in a bucket.
 const BUCKET_KEYS: u64 = 128;
 
+/// The index of a collection, if it covers all documents.
+fn complete(workspace: &Workspace) -> Option<&IndexEntry> {
+    let segments = collection::segments(&workspace.manifest).iter();
+    let documents: u64 = segments.map(|segment| segment.stats.documents).sum();
+    let entry = workspace.manifest.get::<IndexEntry>()?;
+    let mut end = 0;
+    for level in &entry.levels {
+        if u64::from(level.first) != end {
+            return None;
+        }
+        end = level.end();
+    }
+    (end == documents).then_some(entry)
+}
+
 /// Counts of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexStats {
@@ -85,18 +111,75 @@ pub struct IndexStats {
 }
 
 /// The index of a collection.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct IndexEntry {
+    /// The complete levels, in the order of their documents.
+    pub levels: Vec<Level>,
+    /// The level that is being made. It replaces those within its range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub making: Option<Level>,
+}
+
+impl IndexEntry {
+    /// The number of documents that the complete levels cover.
+    #[must_use]
+    pub fn documents(&self) -> u64 {
+        self.levels.last().map_or(0, Level::end)
+    }
+
+    /// Counts of the complete levels.
+    #[must_use]
+    pub fn stats(&self) -> IndexStats {
+        let mut all = IndexStats::default();
+        for level in &self.levels {
+            all.lists += level.stats.lists;
+            all.entries += level.stats.entries;
+            all.bytes += level.stats.bytes;
+        }
+        all
+    }
+}
+
+/// The index of a range of documents.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Level {
+    /// Its number, which no other level of the directory has: the upper half of the numbers of its
+    /// parts.
+    pub number: u32,
+    /// Its first document.
+    pub first: u32,
+    /// Number of its documents.
+    pub documents: u64,
     /// How the keys are divided.
     pub layout: Layout,
     /// The part of each range that is done.
     pub parts: BTreeMap<u32, PartInfo>,
     /// The facts about documents, and their docnos.
-    pub documents: Option<(PartInfo, PartInfo)>,
+    pub facts: Option<(PartInfo, PartInfo)>,
     /// Counts of the committed parts.
     pub stats: IndexStats,
-    /// Whether all parts are done.
-    pub complete: bool,
+}
+
+impl Level {
+    /// The document after its last one.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        u64::from(self.first) + self.documents
+    }
+
+    /// The number of a part: a range, or one of those with facts.
+    fn part(&self, number: u64) -> u64 {
+        u64::from(self.number) << 32 | number
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (Kind, &PartInfo)> {
+        let lists = self.parts.values().map(|part| (Kind::Index, part));
+        let facts = self
+            .facts
+            .iter()
+            .flat_map(|(facts, docnos)| [facts, docnos]);
+        lists.chain(facts.map(|part| (Kind::Facts, part)))
+    }
 }
 
 impl StageRecord for IndexEntry {
@@ -105,12 +188,19 @@ impl StageRecord for IndexEntry {
     const DIRECTORY: Option<&'static str> = Some(DIRECTORY);
 
     fn parts(&self) -> Vec<(Kind, &PartInfo)> {
-        let lists = self.parts.values().map(|part| (Kind::Index, part));
-        let documents = self.documents.iter();
-        let documents = documents.flat_map(|(facts, docnos)| [facts, docnos]);
-        lists
-            .chain(documents.map(|part| (Kind::Facts, part)))
-            .collect()
+        let levels = self.levels.iter().chain(&self.making);
+        levels.flat_map(Level::parts).collect()
+    }
+
+    /// Keeps the levels before the one with the lost part, and what is made elsewhere.
+    fn without(&self, part: &str) -> Option<Self> {
+        let has = |level: &Level| level.parts().any(|(_, own)| own.name == part);
+        let kept = self.levels.iter().position(has);
+        let levels = self.levels[..kept.unwrap_or(self.levels.len())].to_vec();
+        let end = levels.last().map_or(0, Level::end);
+        let making = self.making.clone();
+        let making = making.filter(|level| !has(level) && u64::from(level.first) <= end);
+        (!levels.is_empty() || making.is_some()).then_some(IndexEntry { levels, making })
     }
 }
 

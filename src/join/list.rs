@@ -8,7 +8,8 @@ use crate::merge::{
     Combine, Generations, LoserTree, MergeStats, PostingsEntry, fan_in, merge_generations,
 };
 use crate::progress::{Context, joined_all};
-use crate::sample::Sampled;
+use crate::sample::plan::Plan;
+use crate::sample::{PlanGiven, SampleEntry, Sampled, Sampling};
 use crate::sort::{
     BLOCK_RECORDS, FormStats, PackedRecords, Packer, Record, RunEntry, RunFile, RunWriter,
     RunsEntry,
@@ -16,7 +17,7 @@ use crate::sort::{
 use crate::store::{Kind, PartInfo, disk};
 use crate::threads;
 use crate::workers::in_order;
-use crate::workspace::{StageRecord, Workspace};
+use crate::workspace::{Manifest, StageRecord, Workspace};
 use serde::{Deserialize, Serialize};
 
 use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, JoinStats, Pair, STAGE, weigh};
@@ -97,7 +98,10 @@ pub(super) fn finish<K: Key>(
         context,
         |progress, runs| progress.runs = runs,
     )?;
-    let files = open(workspace, &runs)?;
+    let mut files = open(workspace, &runs)?;
+    if let Some(before) = before(workspace) {
+        files.extend(before.open(workspace)?);
+    }
     let cursors = files
         .iter()
         .map(|file| file.range(0, u64::MAX))
@@ -108,7 +112,8 @@ pub(super) fn finish<K: Key>(
         read: 0,
     };
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
-    let mut out = RunWriter::create_kind(Kind::Pairs, &directory, 0, parameters, COMPRESSION)?;
+    let number = part_number(workspace);
+    let mut out = RunWriter::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)?;
     let mut full = match config.candidates {
         Some(_) => Some(Full::open::<K>(workspace, config.threshold, memory / 2)?),
         None => None,
@@ -178,6 +183,13 @@ pub(super) fn finish<K: Key>(
         joining.stats.looked_up = looked_up;
     }
     committed(workspace, config, part, scores, pairs)
+}
+
+/// The pairs that were there before documents were added, if the join that has begun adds to them.
+pub(super) fn before(workspace: &Workspace) -> Option<&Before> {
+    let progress = workspace.manifest.get::<JoinProgress>();
+    let adds = progress.is_some_and(|progress| progress.stats.added.is_some());
+    workspace.manifest.get::<Before>().filter(|_| adds)
 }
 
 /// The runs as one, with the counts of equal pairs added.
@@ -291,6 +303,14 @@ impl Full {
     }
 }
 
+/// The number of the part with the pairs: not that of the list that was there before documents were
+/// added, which is read until the new one is complete.
+pub(super) fn part_number(workspace: &Workspace) -> u64 {
+    let before = workspace.manifest.get::<Before>();
+    let part = before.and_then(|before| before.part.as_ref());
+    u64::from(part.is_some_and(|part| part.name.starts_with("000000.")))
+}
+
 /// Records the complete pair list in the manifest, and drops the files that it was made from.
 pub(super) fn committed(
     workspace: &mut Workspace,
@@ -316,8 +336,81 @@ pub(super) fn committed(
         before,
     });
     workspace.manifest.remove_after::<PairsEntry>();
+    workspace.manifest.remove::<Before>();
     workspace.commit(&[DIRECTORY])?;
     workspace.remove_scrap()
+}
+
+/// What a collection had before documents were added to it: how its pairs were found, and the pairs
+/// themselves if those of the added documents can join them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Before {
+    /// Number of the documents that it had.
+    pub documents: u32,
+    /// Digest of sample and join parameters.
+    pub digest: String,
+    /// The join's parameters.
+    pub config: JoinConfig,
+    /// The sampling.
+    pub sampling: Sampling,
+    /// The plan that determined it, and whether it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<(Plan, bool)>,
+    /// Whether the results were tables, too.
+    pub tables: bool,
+    /// The pairs among these documents, unless they depend on the documents that are added.
+    pub part: Option<PartInfo>,
+}
+
+impl Before {
+    /// What a finished join says before documents are added.
+    pub(crate) fn of(manifest: &Manifest, documents: u32, tables: bool) -> Option<Before> {
+        let pairs = manifest.get::<PairsEntry>()?;
+        let sampling = manifest.get::<SampleEntry>()?.sampling.clone();
+        let config = pairs.config;
+        // Sizes of samples, frequencies, and what frequencies weigh, depend on all documents.
+        let stays = sampling == Sampling::Full
+            && config.max_postings.is_none()
+            && config.candidates.is_none()
+            && config.measure != Measure::S4;
+        let given = manifest.get::<PlanGiven>().is_some_and(|given| given.0);
+        Some(Before {
+            documents,
+            digest: pairs.digest.clone(),
+            config,
+            sampling,
+            plan: manifest.get::<Plan>().map(|plan| (plan.clone(), given)),
+            tables,
+            part: stays.then(|| pairs.part.clone()),
+        })
+    }
+
+    /// Opens the list of pairs.
+    pub(super) fn open(&self, workspace: &Workspace) -> Result<Option<RunFile<u64>>> {
+        let open = |part: &PartInfo| {
+            let path = workspace.part(DIRECTORY, &part.name);
+            let parameters = Some(workspace.collection_parameters());
+            RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(part))
+        };
+        self.part.as_ref().map(open).transpose()
+    }
+}
+
+impl StageRecord for Before {
+    const NAME: &'static str = "before";
+    const OMITTED: bool = true;
+    const DIRECTORY: Option<&'static str> = Some(DIRECTORY);
+
+    fn parts(&self) -> Vec<(Kind, &PartInfo)> {
+        self.part.iter().map(|part| (Kind::Pairs, part)).collect()
+    }
+
+    fn without(&self, _: &str) -> Option<Self> {
+        Some(Before {
+            part: None,
+            ..self.clone()
+        })
+    }
 }
 
 /// The pair list.

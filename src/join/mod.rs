@@ -47,10 +47,10 @@ use serde::{Deserialize, Serialize};
 
 pub use config::{Join, JoinConfig, Pairs};
 pub use count::CountStats;
-pub use list::PairsEntry;
+pub use list::{Before, PairsEntry};
 pub(crate) use pairs::open_pairs;
 pub use pairs::{Pair, each_pair, sizes_of_pairs};
-pub use prefix::PrefixStats;
+pub use prefix::{AddedStats, PrefixStats};
 
 const STAGE: &str = "join";
 const DIRECTORY: &str = "pairs";
@@ -79,6 +79,9 @@ pub struct JoinStats {
     /// Counters of the `prefix` join.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<PrefixStats>,
+    /// Counters of a join that added pairs to those that were there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<AddedStats>,
 }
 
 /// How far a join has come, as of its last commit.
@@ -156,11 +159,12 @@ pub fn run<K: Key>(
             });
         }
     }
+    let adds = adds(workspace, &digest);
     let complete = workspace
         .manifest
         .get::<PostingsEntry>()
         .is_some_and(|p| p.complete);
-    if !complete {
+    if !complete && !adds {
         return Err(missing("merge"));
     }
     let there = workspace.manifest.get::<PairsEntry>();
@@ -174,19 +178,59 @@ pub fn run<K: Key>(
         .get::<JoinProgress>()
         .is_none_or(|j| j.digest != digest)
     {
-        workspace.manifest.set(JoinProgress {
+        let mut begun = JoinProgress {
             digest,
             next_number: 1,
             ..JoinProgress::default()
-        });
+        };
+        match workspace.manifest.get_mut::<Before>() {
+            Some(_) if adds => begun.stats.added = Some(AddedStats::default()),
+            Some(before) => before.part = None,
+            None => {}
+        }
+        workspace.manifest.set(begun);
         workspace.commit(&[])?;
         workspace.remove_scrap()?;
     }
-    if counts(workspace, config, context)? {
+    if !adds && counts(workspace, config, context)? {
         count::run::<K>(workspace, config, limit, context)
     } else {
         prefix::run::<K>(workspace, config, limit, context)
     }
+}
+
+/// A fingerprint of an added document costs as much as this number of fingerprints in a join of all
+/// documents (measured: docs/measurements.md).
+const FINGERPRINTS_OF_ADDED: u64 = 6;
+
+/// Whether a join with this digest adds pairs to those that were there before documents were added,
+/// in place of finding all pairs again. It needs the index.
+#[must_use]
+pub fn adds(workspace: &Workspace, digest: &str) -> bool {
+    let manifest = &workspace.manifest;
+    let Some(before) = manifest.get::<Before>() else {
+        return false;
+    };
+    if before.part.is_none() || before.digest != digest {
+        return false;
+    }
+    if let Some(begun) = manifest
+        .get::<JoinProgress>()
+        .filter(|j| j.digest == digest)
+    {
+        return begun.stats.added.is_some();
+    }
+    let (mut all, mut new) = (0u64, 0u64);
+    for segment in collection::segments(manifest) {
+        let keys = segment.fingerprints.records;
+        all += keys;
+        new += if segment.first_document >= before.documents {
+            keys
+        } else {
+            0
+        };
+    }
+    new.saturating_mul(FINGERPRINTS_OF_ADDED) <= all
 }
 
 /// Estimated cost of one probe of the prefix join, with the work that follows from it, in pair

@@ -11,7 +11,7 @@ use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Buffer, FormStats, RunsEntry};
 use crate::store::disk;
 use crate::workers::{Tasks, work_and_commit};
-use crate::workspace::Workspace;
+use crate::workspace::{Places, Workspace};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -147,7 +147,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
     let collected = Collected::<K>::new(&sampled, collect);
     let segments = collection::segments(&workspace.manifest).to_vec();
     let shared = Shared {
-        collection: &workspace.path("collection"),
+        places: &workspace.places().clone(),
         out: &workspace.path("postings"),
         parameters: workspace.collection_parameters(),
         long: LongLists::default(),
@@ -209,7 +209,7 @@ type Groups<'a> = Tasks<'a, (u32, u32), MergedRange>;
 
 /// The data that all workers share.
 struct Shared<'a> {
-    collection: &'a Path,
+    places: &'a Places,
     out: &'a Path,
     parameters: u128,
     long: LongLists,
@@ -300,7 +300,7 @@ impl<'a, K: Key> Worker<'a, '_, K> {
     fn collect(&mut self, segment: &SegmentEntry, low: K, high: K) -> Result<bool> {
         let shared = self.shared;
         let first = segment.first_document;
-        let mut sets = SetReader::<K>::open(shared.collection, shared.parameters, segment)?;
+        let mut sets = SetReader::<K>::open(shared.places, shared.parameters, segment)?;
         for document in first..first + segment.stats.documents as u32 {
             let own = shared.sampled.own(document);
             let (least, most) = shared.sampled.rate(document).bounds::<K>();

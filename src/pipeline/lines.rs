@@ -31,11 +31,8 @@ pub(super) fn stage_line(workspace: &Workspace, stage: &str) -> String {
             counted(stats.exact_duplicates, "exact duplicate")
         }
         "index" => {
-            let index = workspace
-                .manifest
-                .get::<IndexEntry>()
-                .map(|index| index.stats);
-            let stats = index.unwrap_or_default();
+            let index = workspace.manifest.get::<IndexEntry>();
+            let stats = index.map(IndexEntry::stats).unwrap_or_default();
             let keys = counted(stats.entries, "fingerprint");
             format!("{keys} in {}", bytes(stats.bytes))
         }

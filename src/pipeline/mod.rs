@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::cluster::{ResultsEntry, TablesEntry};
-use crate::collection::{self, CatalogueEntry, CollectionConfig, Ingested, Segments};
+use crate::collection::{self, Additions, CatalogueEntry, CollectionConfig, Ingested, Segments};
 use crate::ids::FingerprintKind;
 use crate::index::{self, IndexEntry, IndexStats};
-use crate::join::{self, JoinProgress, PairsEntry};
+use crate::join::{self, Before, JoinProgress, PairsEntry};
 use crate::merge::{self, PostingsEntry};
 use crate::progress::Context;
 use crate::read::{InputFile, Inputs, Selection, lasting, list_selected};
@@ -17,11 +17,13 @@ use crate::store::disk;
 use crate::workspace::{Cost, MANIFEST_FILE, Manifest, Meter, StageRecordKind, Workspace};
 use crate::{Error, Result, cluster};
 
+mod add;
 mod lines;
 mod parameters;
 pub mod preflight;
 mod summary;
 
+pub use add::add;
 pub use parameters::{AppliedPlan, JoinParameters, Spill};
 pub use summary::{SUMMARY_FILE, Summary, first_reject, write_summary};
 
@@ -29,9 +31,11 @@ pub use summary::{SUMMARY_FILE, Summary, first_reject, write_summary};
 pub const RECORDS: &[StageRecordKind] = &[
     StageRecordKind::of::<CollectionConfig>(),
     StageRecordKind::of::<Segments>(),
+    StageRecordKind::of::<Additions>(),
     StageRecordKind::of::<Ingested>(),
     StageRecordKind::of::<CatalogueEntry>(),
     StageRecordKind::of::<IndexEntry>(),
+    StageRecordKind::of::<Before>(),
     StageRecordKind::of::<Plan>(),
     StageRecordKind::of::<PlanGiven>(),
     StageRecordKind::of::<SampleEntry>(),
@@ -166,12 +170,12 @@ pub(crate) fn stage<T>(
     result
 }
 
-/// Opens or makes the directory of a run over these inputs. Adds texts to a collection that keeps
-/// none, if `config` wants them: its inputs are then read again.
+/// Opens or makes the directory of a run over the first `known` of these inputs. Adds texts to a
+/// collection that keeps none, if `config` wants them: its inputs are then read again.
 fn open_or_create(
     out: &Path,
     config: &CollectionConfig,
-    inputs: &Inputs,
+    (inputs, known): (&Inputs, usize),
     context: &Context<'_>,
 ) -> Result<Workspace> {
     let digest = config.digest(&out.join(MANIFEST_FILE))?;
@@ -183,7 +187,7 @@ fn open_or_create(
     let mut workspace = Workspace::open_or_create(
         out,
         begin,
-        inputs.iter().map(InputFile::entry),
+        inputs[..known].iter().map(InputFile::entry),
         |manifest| {
             let theirs = manifest.get::<CollectionConfig>();
             theirs.map_or(Ok(()), |theirs| {
@@ -247,6 +251,11 @@ pub(crate) fn ingest_for(
     if let Some(parameters) = parameters {
         parameters.check(&config.size_groups, false)?;
     }
+    let arranged = add::arrange(out, inputs)?;
+    let (inputs, known) = match &arranged {
+        Some((inputs, known)) => (inputs, *known),
+        None => (inputs, inputs.len()),
+    };
     preflight::before_ingest(inputs, out, config, parameters, context)?;
     let new = disk::is_gone(&out.join(MANIFEST_FILE))?;
     if new {
@@ -254,7 +263,7 @@ pub(crate) fn ingest_for(
         collection::require_memory(config, inputs.len(), &context.budget)?;
     }
     let made = disk::is_gone(out)?;
-    let mut workspace = open_or_create(out, config, inputs, context)?;
+    let mut workspace = open_or_create(out, config, (inputs, known), context)?;
     if is_piped(inputs) && collection::ingested(&workspace.manifest) {
         return Err(Error::BadParameter {
             name: "INPUT",
@@ -267,15 +276,12 @@ pub(crate) fn ingest_for(
         });
     }
     note_lost(&mut workspace, context);
-    let workspace_ = &mut workspace;
-    if !collection::ingested(&workspace_.manifest) {
-        stage(workspace_, "ingest", context, |w| {
-            match config.shingle.fingerprint {
-                FingerprintKind::Xxh3 => collection::ingest::<u64>(w, inputs, context),
-                FingerprintKind::Md5 => collection::ingest::<u128>(w, inputs, context),
-            }
-        })?;
+    read(&mut workspace, &inputs[..known], context)?;
+    if known < inputs.len() {
+        add::begin(&mut workspace, &inputs[known..], inputs.skipped, context)?;
+        read(&mut workspace, inputs, context)?;
     }
+    let workspace_ = &mut workspace;
     if !workspace_.manifest.has::<CatalogueEntry>() {
         stage(workspace_, "catalogue", context, |w| {
             collection::catalogue(w, context)
@@ -299,6 +305,18 @@ pub(crate) fn ingest_for(
         return Err(error);
     }
     Ok(workspace)
+}
+
+/// Reads the inputs, unless all of them have been read.
+fn read(workspace: &mut Workspace, inputs: &[InputFile], context: &Context<'_>) -> Result<()> {
+    if collection::ingested(&workspace.manifest) {
+        return Ok(());
+    }
+    let kind = collection::config(&workspace.manifest).shingle.fingerprint;
+    stage(workspace, "ingest", context, |w| match kind {
+        FingerprintKind::Xxh3 => collection::ingest::<u64>(w, inputs, context),
+        FingerprintKind::Md5 => collection::ingest::<u128>(w, inputs, context),
+    })
 }
 
 /// Reports which files were missing and will be made again.
@@ -386,11 +404,8 @@ pub fn index(workspace: &mut Workspace, context: &Context<'_>) -> Result<IndexSt
         FingerprintKind::Md5 => index::run::<u128>(workspace, context),
     })?;
     workspace.commit(&[])?;
-    let stats = workspace
-        .manifest
-        .get::<IndexEntry>()
-        .map(|index| index.stats);
-    Ok(stats.unwrap_or_default())
+    let entry = workspace.manifest.get::<IndexEntry>();
+    Ok(entry.map(IndexEntry::stats).unwrap_or_default())
 }
 
 /// Makes the shared postings of all keys of a collection, unless they exist. It makes no pairs.
@@ -410,19 +425,7 @@ fn merge_keys<K: crate::ids::Key>(
     fan_in: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    let digest = sample::digest(workspace, sampling);
-    if workspace
-        .manifest
-        .get::<SampleEntry>()
-        .is_none_or(|s| s.digest != digest)
-    {
-        for name in ["sample", "sort", "merge", "join", "cluster", "tables"] {
-            workspace.manifest.costs.remove(name);
-        }
-        stage(workspace, "sample", context, |w| {
-            sample::run::<K>(w, sampling, context)
-        })?;
-    }
+    sampled::<K>(workspace, sampling, context)?;
     if workspace
         .manifest
         .get::<PostingsEntry>()
@@ -455,6 +458,25 @@ fn merge_keys<K: crate::ids::Key>(
     Ok(())
 }
 
+/// Makes the sizes of the samples, unless they exist.
+fn sampled<K: crate::ids::Key>(
+    workspace: &mut Workspace,
+    sampling: &Sampling,
+    context: &Context<'_>,
+) -> Result<()> {
+    let digest = sample::digest(workspace, sampling);
+    let there = workspace.manifest.get::<SampleEntry>();
+    if there.is_none_or(|sample| sample.digest != digest) {
+        for name in ["sample", "sort", "merge", "join", "cluster", "tables"] {
+            workspace.manifest.costs.remove(name);
+        }
+        stage(workspace, "sample", context, |w| {
+            sample::run::<K>(w, sampling, context)
+        })?;
+    }
+    Ok(())
+}
+
 fn join_keys<K: crate::ids::Key>(
     workspace: &mut Workspace,
     parameters: &JoinParameters,
@@ -462,8 +484,13 @@ fn join_keys<K: crate::ids::Key>(
     context: &Context<'_>,
 ) -> Result<()> {
     let (config, fan_in) = (&parameters.join, parameters.fan_in);
-    merge_keys::<K>(workspace, sampling, parameters.spill, fan_in, context)?;
     let digest = join::digest(&sample::digest(workspace, sampling), config);
+    if join::adds(workspace, &digest) {
+        sampled::<K>(workspace, sampling, context)?;
+        stage(workspace, "index", context, |w| index::run::<K>(w, context))?;
+    } else {
+        merge_keys::<K>(workspace, sampling, parameters.spill, fan_in, context)?;
+    }
     if workspace
         .manifest
         .get::<PairsEntry>()

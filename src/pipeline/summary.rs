@@ -166,7 +166,7 @@ pub fn first_reject(workspace: &Workspace) -> Result<Option<Error>> {
         .iter()
         .filter(|s| rejected(&s.stats) > 0)
     {
-        let path = workspace.path("collection").join(&segment.rejects.name);
+        let path = workspace.part("collection", &segment.rejects.name);
         let mut rejects = RejectReader::open(&path, None, Some(&segment.rejects))?;
         while let Some((reject, kept)) = rejects.next()? {
             if !kept {

@@ -613,7 +613,7 @@ impl<K: Key> Look<'_, '_, K> {
             return Ok(());
         };
         let workspace = batch.workspace;
-        let path = workspace.path("collection").join(&segment.documents.name);
+        let path = workspace.part("collection", &segment.documents.name);
         let parameters = Some(workspace.collection_parameters());
         let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
         let mut sets = SetReader::<K>::of(workspace, segment)?;

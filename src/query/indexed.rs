@@ -4,7 +4,7 @@ use crate::Result;
 use crate::collection::{self, SegmentEntry, SetFile};
 use crate::error::Error;
 use crate::ids::Key;
-use crate::index::{Buffers, Facts, Index, IndexedDocuments, Place, Posting, key_of};
+use crate::index::{Facts, Index, IndexedDocuments, Search, key_of};
 use crate::limits;
 use crate::measure::{Criterion, Measure};
 use crate::workspace::Workspace;
@@ -14,8 +14,6 @@ use std::sync::OnceLock;
 use super::QueryConfig;
 use super::batch::Asked;
 
-/// Candidates in a list; more are bits, one for each document.
-const LISTED: usize = 64 << 10;
 /// Descriptors that are left to others when the files of sets stay open.
 const OTHER_FILES: u64 = 64;
 
@@ -141,74 +139,6 @@ pub(super) struct Candidate<'a> {
     pub shared: u64,
 }
 
-/// Candidates of one query.
-#[derive(Default)]
-struct Candidates {
-    list: Vec<u32>,
-    bits: Vec<u64>,
-    /// Whether candidates are bits.
-    many: bool,
-    documents: u64,
-}
-
-impl Candidates {
-    fn begin(&mut self, documents: u64) {
-        self.list.clear();
-        if self.many {
-            self.bits.fill(0);
-            self.many = false;
-        }
-        self.documents = documents;
-    }
-
-    /// Turns the list into bits if it is long. Documents that the collection does not have, which
-    /// only a damaged index names, are left out.
-    fn settle(&mut self) {
-        if self.list.len() <= LISTED && !self.many {
-            return;
-        }
-        self.bits.resize(self.documents.div_ceil(64) as usize, 0);
-        self.many = true;
-        for document in self.list.drain(..) {
-            if u64::from(document) < self.documents {
-                self.bits[document as usize / 64] |= 1 << (document % 64);
-            }
-        }
-        self.list.shrink_to(LISTED);
-    }
-
-    fn extend(&mut self, documents: &[u32]) {
-        self.list.extend_from_slice(documents);
-        self.settle();
-    }
-
-    /// Calls `each` with every candidate, in order.
-    fn each(&mut self, mut each: impl FnMut(u32) -> Result<ControlFlow<()>>) -> Result<()> {
-        self.settle();
-        if !self.many {
-            self.list.sort_unstable();
-            self.list.dedup();
-            for &document in &self.list {
-                if each(document)?.is_break() {
-                    break;
-                }
-            }
-            return Ok(());
-        }
-        for (at, &word) in self.bits.iter().enumerate() {
-            let mut left = word;
-            while left > 0 {
-                let document = at as u32 * 64 + left.trailing_zeros();
-                if each(document)?.is_break() {
-                    return Ok(());
-                }
-                left &= left - 1;
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Buffers of a set.
 #[derive(Default)]
 struct State {
@@ -219,24 +149,20 @@ struct State {
 /// A thread that answers queries from the index.
 pub(super) struct Looker<'a> {
     indexed: &'a Indexed<'a>,
-    buffers: Buffers,
-    candidates: Candidates,
-    deferred: Vec<Place>,
+    search: Search,
     state: State,
 }
 
 impl<'a> Looker<'a> {
     /// Bytes of memory of a thread: blocks of the index and of sets, and a bit for each document.
     pub(super) fn bytes(documents: u64) -> u64 {
-        documents / 8 + (2 << 20)
+        Search::bytes(documents) + (1 << 20)
     }
 
     pub(super) fn new(indexed: &'a Indexed<'a>) -> Looker<'a> {
         Looker {
             indexed,
-            buffers: Buffers::default(),
-            candidates: Candidates::default(),
-            deferred: Vec::new(),
+            search: Search::default(),
             state: State::default(),
         }
     }
@@ -250,10 +176,20 @@ impl<'a> Looker<'a> {
         mut each: impl FnMut(Candidate<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let indexed = self.indexed;
-        self.candidates.begin(indexed.count);
-        self.find::<K>(config, asked, set)?;
+        let search = &mut self.search;
+        match (asked.keys, asked.words) {
+            (0, 0) => return Ok(()),
+            (0, _) => {
+                let key = key_of::<K>(asked.md5);
+                search.all_of(&indexed.index, indexed.count, key)?;
+            }
+            (keys, words) => {
+                let prefix = prefix(config, keys, words);
+                search.find::<K>(&indexed.index, indexed.count, set, prefix)?;
+            }
+        }
         let state = &mut self.state;
-        self.candidates.each(|document| {
+        search.each(|document| {
             let facts = indexed.documents.get(document)?;
             let size = facts.keys.into();
             let shared = match (asked.keys, least(config, asked.keys, size)) {
@@ -274,40 +210,5 @@ impl<'a> Looker<'a> {
                 shared,
             })
         })
-    }
-
-    /// Collects the documents that have one of the keys that must be looked up. The keys of long
-    /// lists come last, because any keys will do.
-    fn find<K: Key>(&mut self, config: &QueryConfig, asked: &Asked, set: &[u8]) -> Result<()> {
-        let index = &self.indexed.index;
-        let (buffers, candidates) = (&mut self.buffers, &mut self.candidates);
-        if asked.keys == 0 {
-            if asked.words > 0 {
-                let key = key_of::<K>(asked.md5);
-                if let Posting::Long(place) = index.look_up(key, buffers, &mut candidates.list)? {
-                    index.long(place, buffers, |documents| candidates.extend(documents))?;
-                }
-            }
-            return Ok(());
-        }
-        let mut left = prefix(config, asked.keys, asked.words);
-        self.deferred.clear();
-        for key in set.chunks_exact(K::BYTES) {
-            if left == 0 {
-                break;
-            }
-            match index.look_up(K::get_le(key), buffers, &mut candidates.list)? {
-                Posting::Long(place) => self.deferred.push(place),
-                Posting::None | Posting::Short(_) => {
-                    candidates.settle();
-                    left -= 1;
-                }
-            }
-        }
-        self.deferred.sort_unstable_by_key(|place| place.length);
-        for &place in self.deferred.iter().take(left as usize) {
-            index.long(place, buffers, |documents| candidates.extend(documents))?;
-        }
-        Ok(())
     }
 }

@@ -72,6 +72,19 @@ impl InputFile {
 }
 
 impl InputFile {
+    /// A listed input, which is at this path.
+    #[must_use]
+    pub fn of_entry(entry: &InputEntry, path: &Path, problem: Option<(Reason, String)>) -> Self {
+        InputFile {
+            path: path.into(),
+            real: entry.real.clone().map(PathBuf::from),
+            docno: entry.name.clone(),
+            odd_path: false,
+            identity: entry.identity.clone(),
+            problem,
+        }
+    }
+
     /// Checks that the path still leads to the file that was listed. Call this before opening the
     /// path: opening a path that has become a FIFO could wait for ever.
     ///
@@ -519,6 +532,30 @@ impl Walk {
     fn names_differ(&self) -> bool {
         let mut names = HashSet::with_capacity(self.files.len());
         self.files.iter().all(|file| names.insert(&file.docno))
+    }
+}
+
+/// Gives inputs names that are not taken: each begins with as many more components of its path as
+/// it needs.
+pub fn tell_apart(inputs: &mut [InputFile], mut taken: HashSet<String>) {
+    for input in inputs {
+        if taken.contains(&input.docno) {
+            let absolute = input
+                .real
+                .clone()
+                .or_else(|| std::path::absolute(&input.path).ok());
+            let path = absolute.unwrap_or_else(|| input.path.clone());
+            let parts: Vec<Component<'_>> = path.components().collect();
+            for from in (0..parts.len()).rev() {
+                let (name, odd) = docno_of(&parts[from..].iter().collect::<PathBuf>());
+                if name.len() > input.docno.len() && !taken.contains(&name) {
+                    input.docno = name;
+                    input.odd_path |= odd;
+                    break;
+                }
+            }
+        }
+        taken.insert(input.docno.clone());
     }
 }
 

@@ -103,6 +103,7 @@ pub use crate::workspace::Skipped;
 pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
 pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig};
 pub(crate) use each::{Coming, each_as_it_comes, each_interpreted};
+pub(crate) use inputs::tell_apart;
 pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};
 pub use interpret::{Interpreted, interpret};
 pub(crate) use interpret::{field_of, warc_links};

@@ -8,7 +8,7 @@ use crate::progress::{Context, Stop, Unit};
 use crate::sample::{Rate, SampleEntry, Sampled};
 use crate::store::{Kind, PartInfo, disk};
 use crate::workers::{Tasks, work_and_commit};
-use crate::workspace::{StageRecord, Workspace};
+use crate::workspace::{Places, StageRecord, Workspace};
 use crate::{Error, Result};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,7 +58,7 @@ pub struct FormStats {
 
 /// The data that all workers read.
 struct RunPlan<'a> {
-    collection: &'a Path,
+    places: &'a Places,
     runs: &'a Path,
     parameters: u128,
     segments: &'a [SegmentEntry],
@@ -125,9 +125,9 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<(
     let mut covered: Vec<(u32, u32)> = entry.runs.iter().flat_map(|r| r.covers.clone()).collect();
     covered.sort_unstable();
     let segments = collection::segments(&workspace.manifest).to_vec();
-    let (directory, runs) = (workspace.path("collection"), workspace.path(DIRECTORY));
+    let runs = workspace.path(DIRECTORY);
     let plan = RunPlan {
-        collection: &directory,
+        places: &workspace.places().clone(),
         runs: &runs,
         parameters: workspace.collection_parameters(),
         segments: &segments,
@@ -220,7 +220,7 @@ impl<'a, K: Key> Worker<'a, K> {
         if !(first..last).any(wanted) {
             return Ok(());
         }
-        let mut sets = SetReader::<K>::open(plan.collection, plan.parameters, segment)?;
+        let mut sets = SetReader::<K>::open(plan.places, plan.parameters, segment)?;
         for document in first..last {
             if document.is_multiple_of(1024) {
                 self.stop.check(STAGE)?;

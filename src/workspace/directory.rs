@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::InputEntry;
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{MANIFEST_FORMAT, Manifest};
 use super::record::StageRecordKind;
+use super::{InputEntry, Skipped};
 use crate::progress::Context;
 use crate::store::{self, Kind, disk};
 use crate::{Error, Result};
@@ -19,7 +19,7 @@ pub const MANIFEST_FILE: &str = "manifest.json";
 /// An output directory, locked for this process.
 #[derive(Debug)]
 pub struct Workspace {
-    directory: PathBuf,
+    places: Places,
     /// The committed state. After a change, call [`Workspace::commit`].
     pub manifest: Manifest,
     _lock: Lock,
@@ -31,9 +31,32 @@ pub struct Workspace {
     unsynced: BTreeSet<String>,
     /// Committed files that were missing when the directory was opened.
     lost: Vec<PathBuf>,
+}
+
+/// Where the parts of a workspace are.
+#[derive(Clone, Debug)]
+pub struct Places {
+    directory: PathBuf,
     /// Another output directory, and the subdirectories that are read from it. They are never
     /// written.
     base: Option<(PathBuf, Vec<&'static str>)>,
+}
+
+impl Places {
+    /// The path of a subdirectory for parts.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        match &self.base {
+            Some((base, names)) if names.contains(&name) => base.join(name),
+            _ => self.directory.join(name),
+        }
+    }
+
+    /// The path of a part in a subdirectory.
+    #[must_use]
+    pub fn part(&self, directory: &str, name: &str) -> PathBuf {
+        self.path(directory).join(name)
+    }
 }
 
 fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Option<Manifest>> {
@@ -179,6 +202,7 @@ impl Workspace {
             Some(mut manifest) => {
                 super::inputs::restore(directory, &manifest.inputs, inputs.clone())?;
                 check_list(directory, &manifest)?;
+                super::inputs::trim(directory, &manifest.inputs)?;
                 check(&manifest)?;
                 super::inputs::same(directory, inputs.clone())?;
                 manifest.inputs.skipped = begin.inputs.skipped;
@@ -206,6 +230,7 @@ impl Workspace {
         // Read the manifest again: from here on no other process can change it.
         let manifest = Workspace::look(directory, kinds)?;
         check_list(directory, &manifest)?;
+        super::inputs::trim(directory, &manifest.inputs)?;
         let mut workspace = Workspace::locked(directory, manifest, lock);
         workspace.recover(false)?;
         Ok(workspace)
@@ -251,31 +276,42 @@ impl Workspace {
 
     fn locked(directory: &Path, manifest: Manifest, lock: Lock) -> Workspace {
         Workspace {
-            directory: directory.to_path_buf(),
+            places: Places {
+                directory: directory.to_path_buf(),
+                base: None,
+            },
             manifest,
             _lock: lock,
             manifest_bytes: 0,
             uncommitted: 0,
             unsynced: BTreeSet::new(),
             lost: Vec::new(),
-            base: None,
         }
     }
 
     /// Uses subdirectories of `base` instead of this directory's own subdirectories of the same
     /// names. They are only read.
     pub fn borrow(&mut self, base: &Workspace, names: Vec<&'static str>) {
-        self.base = Some((base.directory.clone(), names));
+        self.places.base = Some((base.places.directory.clone(), names));
     }
 
     /// Copies the list of inputs of `base`, because rejects and report pages refer to input files
     /// by number.
     pub fn copy_inputs(&self, base: &Workspace) -> Result<()> {
-        let list = disk::read_all(&base.directory.join(INPUTS_FILE))?;
-        if disk::is_gone(&self.directory.join(INPUTS_FILE))? {
-            super::others::put(&self.directory, INPUTS_FILE, &list)?;
+        let list = disk::read_all(&base.places.directory.join(INPUTS_FILE))?;
+        if disk::is_gone(&self.places.directory.join(INPUTS_FILE))? {
+            super::others::put(&self.places.directory, INPUTS_FILE, &list)?;
         }
-        check_list(&self.directory, &self.manifest)
+        check_list(&self.places.directory, &self.manifest)
+    }
+
+    /// Adds inputs to the end of the list. The caller commits: until then the lines do not count.
+    pub fn append_inputs(&mut self, new: &[InputEntry], skipped: Skipped) -> Result<()> {
+        let mut entry = super::inputs::append(self.directory(), &self.manifest.inputs, new)?;
+        entry.skipped.hidden += skipped.hidden;
+        entry.skipped.excluded += skipped.excluded;
+        self.manifest.inputs = entry;
+        disk::sync_directory(self.directory())
     }
 
     /// Drops missing committed files from the manifest, creates the subdirectories, and removes
@@ -292,14 +328,14 @@ impl Workspace {
 
     /// Removes the directory and every file in it that this program wrote.
     pub fn discard(self) -> Result<()> {
-        let own = self.directory.clone();
+        let own = self.places.directory.clone();
         self.clear()?;
         disk::remove_directory(&own)
     }
 
     /// Removes every file of a collection from the directory, and keeps the directory.
     pub fn clear(self) -> Result<()> {
-        let own = self.directory.clone();
+        let own = self.places.directory.clone();
         // Remove the manifest first: no run could continue from a manifest whose parts are missing.
         disk::remove(&own.join(MANIFEST_FILE))?;
         disk::sync_directory(&own)?;
@@ -332,21 +368,31 @@ impl Workspace {
     /// The directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
-        &self.directory
+        &self.places.directory
     }
 
     /// The path of a subdirectory for parts.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
-        match &self.base {
-            Some((base, names)) if names.contains(&name) => base.join(name),
-            _ => self.directory.join(name),
-        }
+        self.places.path(name)
+    }
+
+    /// The path of a part in a subdirectory.
+    #[must_use]
+    pub fn part(&self, directory: &str, name: &str) -> PathBuf {
+        self.places.part(directory, name)
+    }
+
+    /// Where its parts are, for threads that work while the manifest changes.
+    #[must_use]
+    pub fn places(&self) -> &Places {
+        &self.places
     }
 
     /// Whether a subdirectory is borrowed from another directory.
     pub(super) fn borrows(&self, name: &str) -> bool {
-        self.base
+        self.places
+            .base
             .as_ref()
             .is_some_and(|(_, names)| names.contains(&name))
     }
@@ -355,7 +401,7 @@ impl Workspace {
     pub fn scratch(&self, context: &Context<'_>) -> Result<disk::Scratch> {
         match context.scratch {
             Some(place) => disk::Scratch::within(place),
-            None => Ok(disk::Scratch::at(self.directory.join(SCRATCH))),
+            None => Ok(disk::Scratch::at(self.places.directory.join(SCRATCH))),
         }
     }
 
@@ -373,7 +419,7 @@ impl Workspace {
             }
         }
         disk::remove(&disk::temporary(&self.path(MANIFEST_FILE)))?;
-        disk::empty_directory(&self.directory.join(SCRATCH))?;
+        disk::empty_directory(&self.places.directory.join(SCRATCH))?;
         self.remove_scrap()
     }
 
@@ -384,7 +430,7 @@ impl Workspace {
             // A borrowed subdirectory may still hold parts from a run with earlier query
             // parameters.
             let borrowed = self.borrows(name);
-            let directory = self.directory.join(name);
+            let directory = self.places.directory.join(name);
             for file in disk::list(&directory)? {
                 let known = !borrowed
                     && named
@@ -429,7 +475,7 @@ impl Workspace {
         file.put(body.as_bytes())?;
         file.put(format!("{sum:016x}\n").as_bytes())?;
         file.finish()?;
-        disk::sync_directory(&self.directory)
+        disk::sync_directory(&self.places.directory)
     }
 }
 
@@ -459,8 +505,7 @@ fn is_ours(name: &str) -> bool {
 
 /// Checks that the list of inputs is the one that the manifest was made with.
 fn check_list(directory: &Path, manifest: &Manifest) -> Result<()> {
-    let list = &manifest.inputs.list;
-    disk::check(&directory.join(&list.name), list.bytes, &list.checksum)
+    super::inputs::check(directory, &manifest.inputs)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! The list is separate from the manifest because it can have millions of lines, and every commit
 //! rewrites the manifest.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -265,17 +266,162 @@ impl InputList {
     }
 }
 
-/// Refuses inputs that differ from the list.
-pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -> Result<()> {
-    let describe = |entry: &InputEntry| match &entry.identity {
+/// Which of some given inputs a list has, and which are new.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Arranged {
+    /// The places of the listed ones among those given, in the order of the list.
+    pub listed: Vec<usize>,
+    /// The names of the listed ones that are given.
+    pub names: Vec<String>,
+    /// The places of the others, in the given order.
+    pub new: Vec<usize>,
+}
+
+/// Compares given inputs with the list in a directory. With `all`, every listed input must be
+/// given.
+///
+/// # Errors
+/// `InputChanged` if an input differs from its line, or is missing.
+pub fn arrange(directory: &Path, given: &[InputEntry], all: bool) -> Result<Arranged> {
+    let mut places = HashMap::with_capacity(given.len());
+    for (place, entry) in given.iter().enumerate() {
+        places.entry(entry.path.as_str()).or_insert(place);
+        if let Some(real) = &entry.real {
+            places.insert(real, place);
+        }
+    }
+    let mut arranged = Arranged::default();
+    let mut listed = vec![false; given.len()];
+    let mut list = InputList::open(directory)?;
+    while let Some(old) = list.next()? {
+        let found = old.real.iter().chain([&old.path]);
+        let found = found.filter_map(|path| places.get(path.as_str())).next();
+        match found {
+            Some(&place) => {
+                check_same(old, &given[place])?;
+                listed[place] = true;
+                arranged.listed.push(place);
+                arranged.names.push(old.name.clone());
+            }
+            None if all => return Err(gone(old)),
+            None => {}
+        }
+    }
+    arranged.new = (0..given.len()).filter(|&place| !listed[place]).collect();
+    Ok(arranged)
+}
+
+fn describe(entry: &InputEntry) -> String {
+    match &entry.identity {
         Some(identity) => format!("{} bytes, digest {}", identity.size, identity.digest),
         None => "no content that could be read".into(),
-    };
-    let gone = |old: &InputEntry| Error::InputChanged {
+    }
+}
+
+fn gone(old: &InputEntry) -> Error {
+    Error::InputChanged {
         path: (&old.path).into(),
         expected: describe(old),
         found: "gone from the list of inputs".into(),
-    };
+    }
+}
+
+/// Refuses an input that is not what is listed at its place.
+fn check_same(old: &InputEntry, new: &InputEntry) -> Result<()> {
+    if old.identity == new.identity {
+        return Ok(());
+    }
+    let (mut expected, mut found) = (describe(old), describe(new));
+    if expected == found {
+        expected.push_str(" and another time of modification");
+        found.push_str(", modified since");
+    }
+    Err(Error::InputChanged {
+        path: (&old.path).into(),
+        expected,
+        found,
+    })
+}
+
+/// Checks that the list begins as the manifest says. A command that was stopped while it added
+/// inputs may have left more lines, which do not count.
+pub(super) fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
+    let list = &entry.list;
+    let path = directory.join(&list.name);
+    if disk::size(&path)? <= list.bytes {
+        return disk::check(&path, list.bytes, &list.checksum);
+    }
+    let (_, checksum) = copy_beginning(directory, entry, |_| Ok(()))?;
+    let mut all = InputList::open(directory)?;
+    let mut lines = 0;
+    while all.next().is_ok_and(|line| line.is_some()) {
+        lines += 1;
+    }
+    let whole = all.entry.is_none() && lines > entry.files;
+    if format!("{checksum:016x}") == list.checksum && whole {
+        return Ok(());
+    }
+    disk::check(&path, list.bytes, &list.checksum)
+}
+
+/// Cuts lines off that a command left that was stopped while it added inputs.
+pub(super) fn trim(directory: &Path, entry: &InputsEntry) -> Result<()> {
+    let path = directory.join(&entry.list.name);
+    if disk::size(&path)? == entry.list.bytes {
+        return Ok(());
+    }
+    let mut out = AtomicFile::create(&path)?;
+    copy_beginning(directory, entry, |bytes| out.put(bytes))?;
+    out.finish()?;
+    disk::sync_directory(directory)
+}
+
+/// Appends inputs to a list, and returns what the manifest is to say of it.
+pub(super) fn append(
+    directory: &Path,
+    entry: &InputsEntry,
+    new: &[InputEntry],
+) -> Result<InputsEntry> {
+    let path = directory.join(&entry.list.name);
+    let mut out = AtomicFile::create(&path)?;
+    copy_beginning(directory, entry, |bytes| out.put(bytes))?;
+    let mut entry = entry.clone();
+    for input in new {
+        entry.files += 1;
+        entry.bytes += input.identity.as_ref().map_or(0, |identity| identity.size);
+        out.put(json::line(input, &path)?.as_bytes())?;
+    }
+    let (bytes, checksum) = out.finish()?;
+    entry.list.bytes = bytes;
+    entry.list.checksum = format!("{checksum:016x}");
+    Ok(entry)
+}
+
+/// Reads the part of the list that the manifest names; returns its size and checksum.
+fn copy_beginning(
+    directory: &Path,
+    entry: &InputsEntry,
+    mut put: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<(u64, u64)> {
+    let path = directory.join(&entry.list.name);
+    let mut file = disk::open(&path)?;
+    let mut buffer = vec![0; disk::READ_BUFFER];
+    let (mut left, mut hash) = (entry.list.bytes, Xxh3::new());
+    while left > 0 {
+        let n = disk::read_some(&mut file, &mut buffer, &path)? as u64;
+        if n == 0 {
+            break;
+        }
+        let bytes = &buffer[..n.min(left) as usize];
+        hash.update(bytes);
+        put(bytes)?;
+        left -= bytes.len() as u64;
+    }
+    Ok((entry.list.bytes - left, hash.digest()))
+}
+
+/// Refuses inputs that differ from the list.
+pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -> Result<()> {
     let come = |new: &InputEntry| Error::InputChanged {
         path: (&new.path).into(),
         expected: "not been there".into(),
@@ -293,18 +439,7 @@ pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -
                 come(&new)
             });
         }
-        if old.identity != new.identity {
-            let (mut expected, mut found) = (describe(old), describe(&new));
-            if expected == found {
-                expected.push_str(" and another time of modification");
-                found.push_str(", modified since");
-            }
-            return Err(Error::InputChanged {
-                path: (&old.path).into(),
-                expected,
-                found,
-            });
-        }
+        check_same(old, &new)?;
     }
     match list.next()? {
         Some(old) => Err(gone(old)),

@@ -30,9 +30,11 @@ mod manifest;
 mod others;
 mod record;
 
-pub use directory::{MANIFEST_FILE, Workspace};
+pub use directory::{MANIFEST_FILE, Places, Workspace};
 pub(crate) use inputs::modified_ns;
-pub use inputs::{FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry, Skipped};
+pub use inputs::{
+    Arranged, FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry, Skipped, arrange,
+};
 pub use lock::LOCK_FILE;
 pub(crate) use lock::Lock;
 pub(crate) use manifest::Meter;

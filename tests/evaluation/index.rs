@@ -3,7 +3,7 @@
 use crate::common;
 use lookalike::collection::{self, Catalogue, DocumentReader, SetReader};
 use lookalike::ids::{Key, Threshold};
-use lookalike::index::{Buffers, Index, IndexEntry, Posting, SHORT, key_of};
+use lookalike::index::{Buffers, Index, IndexEntry, SHORT, key_of};
 use lookalike::inspect::verify;
 use lookalike::progress::{Silent, Stop};
 use lookalike::query::{self, Answer, QueryConfig, Reply, Search};
@@ -121,16 +121,15 @@ fn is_whole<K: Key>(run: &Run, documents: usize) {
     let mut long = 0;
     for (&key, documents) in &expected {
         found.clear();
-        match index.look_up(key, &mut buffers, &mut found).unwrap() {
-            Posting::Long(place) => {
-                assert!(documents.len() > SHORT && place.length == documents.len() as u64);
-                index
-                    .long(place, &mut buffers, |some| found.extend_from_slice(some))
-                    .unwrap();
-                long += 1;
-            }
-            Posting::Short(count) => assert_eq!(count, found.len()),
-            Posting::None => panic!("{key:x} is not in the index"),
+        let mut places = Vec::new();
+        let count = index.look_up(key, &mut buffers, &mut found, &mut places);
+        assert_eq!(count.unwrap(), documents.len() as u64, "{key:x}");
+        for place in places {
+            assert!(place.length > SHORT as u64);
+            index
+                .long(place, &mut buffers, |some| found.extend_from_slice(some))
+                .unwrap();
+            long += 1;
         }
         assert!(found.iter().eq(documents), "{key:x}");
         // A key beside it is not there.
@@ -138,12 +137,12 @@ fn is_whole<K: Key>(run: &Run, documents: usize) {
         let other = K::from_u128(key.to_u128() ^ (1 << shift));
         let leading = |key: K| key.to_u128() >> shift;
         if !kept.contains(&leading(other)) {
-            let found = index.look_up(other, &mut buffers, &mut Vec::new()).unwrap();
-            assert_eq!(found, Posting::None);
+            let found = index.look_up(other, &mut buffers, &mut Vec::new(), &mut Vec::new());
+            assert_eq!(found.unwrap(), 0);
         }
     }
     assert!(long > 1, "{long} long lists");
-    let stats = workspace.manifest.get::<IndexEntry>().unwrap().stats;
+    let stats = workspace.manifest.get::<IndexEntry>().unwrap().stats();
     let entries: usize = expected.values().map(BTreeSet::len).sum();
     assert_eq!(
         (stats.lists, stats.entries),

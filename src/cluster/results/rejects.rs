@@ -23,7 +23,7 @@ pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> 
         .into_iter()
         .map(|c| ("catalogue", &c.rejects));
     for (place, info) in segments.chain(catalogue) {
-        let path = workspace.path(place).join(&info.name);
+        let path = workspace.part(place, &info.name);
         let parameters = Some(workspace.collection_parameters());
         let mut rejects = RejectReader::open(&path, parameters, Some(info))?;
         while let Some((reject, kept)) = rejects.next()? {

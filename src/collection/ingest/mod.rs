@@ -30,7 +30,7 @@ mod writer;
 
 use crate::Result;
 use crate::budget::{Budget, ByteSize};
-use crate::collection::{self, CollectionConfig, Ingested, Segments};
+use crate::collection::{self, Addition, Additions, CollectionConfig, Cursor, Ingested, Segments};
 use crate::ids::Key;
 use crate::numbers::counted;
 use crate::progress::{Context, Unit as Progressing};
@@ -60,6 +60,23 @@ pub(crate) fn require_memory(
     })
 }
 
+/// The last addition of inputs, which is being read. If a part of what was read before it is lost,
+/// all inputs are read again, in one piece.
+fn last_addition(workspace: &mut Workspace) -> Result<Addition> {
+    let additions = workspace.manifest.get::<Additions>();
+    let Some(&addition) = additions.and_then(|additions| additions.0.last()) else {
+        return Ok(Addition::default());
+    };
+    let begin = Cursor::of_file(addition.file);
+    let segments = collection::segments(&workspace.manifest);
+    let before = segments.partition_point(|segment| segment.next <= begin);
+    if before < addition.segments as usize {
+        workspace.manifest.remove::<Additions>();
+        return Ok(Addition::default());
+    }
+    Ok(addition)
+}
+
 /// Reads the inputs into committed segments, starting after the last committed one.
 pub fn run<K: Key>(
     workspace: &mut Workspace,
@@ -71,10 +88,17 @@ pub fn run<K: Key>(
     }
     let config = collection::config(&workspace.manifest).clone();
     require_memory(&config, inputs.len(), &context.budget)?;
-    let units = units::units(inputs, &config);
-    if !units::fit(collection::segments(&workspace.manifest), &units) {
+    let addition = last_addition(workspace)?;
+    let units = units::units(inputs, addition, &config);
+    let begin = Cursor::of_file(addition.file);
+    let segments = collection::segments(&workspace.manifest);
+    let before = segments.partition_point(|segment| segment.next <= begin);
+    if !units::fit(&segments[before..], &units) {
         // Another version began, and cut the inputs differently.
-        workspace.manifest.set(Segments::default());
+        let kept = segments[..before].to_vec();
+        workspace.manifest.set(Segments(kept));
+        workspace.commit(&[])?;
+        workspace.remove_scrap()?;
     }
     let list = inputs.len() as u64 * INPUT_BYTES;
     let memory = ByteSize(context.budget.memory.0 - list);

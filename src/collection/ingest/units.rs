@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::collection::{CollectionConfig, Cursor, SegmentEntry};
+use crate::collection::{Addition, CollectionConfig, Cursor, SegmentEntry};
 use crate::read::{InputFile, Piece};
 
 /// A unit has at least this part of a segment's bytes on disk, so that it has enough to do even if
@@ -33,8 +33,14 @@ pub(super) struct Unit {
     pub(super) bytes: u64,
 }
 
-/// Cuts the inputs into units.
-pub(super) fn units(inputs: &[InputFile], config: &CollectionConfig) -> Vec<Unit> {
+/// Cuts the inputs from an addition on into units.
+pub(super) fn units(
+    inputs: &[InputFile],
+    addition: Addition,
+    config: &CollectionConfig,
+) -> Vec<Unit> {
+    let all = inputs.len();
+    let inputs = inputs.get(addition.file as usize..).unwrap_or_default();
     let size = |input: &InputFile| input.identity.as_ref().map_or(0, |file| file.size);
     let total: u64 = inputs.iter().map(size).sum();
     let least = (config.segment_size.0 / LEAST_OF_SEGMENT).max(total / UNITS);
@@ -42,14 +48,14 @@ pub(super) fn units(inputs: &[InputFile], config: &CollectionConfig) -> Vec<Unit
     let mut units = Vec::new();
     let mut add = |files, piece, bytes| {
         units.push(Unit {
-            number: units.len() as u32,
+            number: addition.unit + units.len() as u32,
             files,
             piece,
             bytes,
         });
     };
-    let (mut begin, mut bytes) = (0, 0);
-    for (file, input) in (0..).zip(inputs) {
+    let (mut begin, mut bytes) = (addition.file, 0);
+    for (file, input) in (addition.file..).zip(inputs) {
         let pieces = Piece::all(input, file, &config.read, of_piece);
         if !pieces.is_empty() {
             if begin < file {
@@ -65,7 +71,7 @@ pub(super) fn units(inputs: &[InputFile], config: &CollectionConfig) -> Vec<Unit
         bytes += size(input);
         // Nobody knows how long standard input is.
         let endless = input.identity.is_none() && input.path == Path::new("-");
-        if bytes >= least || endless || file as usize + 1 == inputs.len() {
+        if bytes >= least || endless || file as usize + 1 == all {
             add(begin..file + 1, None, bytes);
             (begin, bytes) = (file + 1, 0);
         }
@@ -148,7 +154,7 @@ mod tests {
             segment_size: ByteSize(segment),
             ..CollectionConfig::default()
         };
-        let units = units(&inputs(sizes), &config);
+        let units = units(&inputs(sizes), Addition::default(), &config);
         let numbers: Vec<u32> = units.iter().map(|unit| unit.number).collect();
         assert_eq!(numbers, (0..units.len() as u32).collect::<Vec<_>>());
         units.into_iter().map(|unit| unit.files).collect()
@@ -194,7 +200,7 @@ mod tests {
             segment_size: ByteSize(1600),
             ..CollectionConfig::default()
         };
-        let units = units(&inputs(&sizes), &config);
+        let units = units(&inputs(&sizes), Addition::default(), &config);
         let fits = |segments: &[SegmentEntry]| fit(segments, &units);
         assert!(fits(&[]));
         let first = [segment("000000.docs", 0, 7), segment("000001.docs", 1, 0)];

@@ -95,7 +95,7 @@ fn copy<K: Key>(
     let (mut number, mut copied) = (0u32, 0u32);
     let (mut set, mut scratch): (Vec<K>, Vec<u8>) = (Vec::new(), Vec::new());
     for segment in collection::segments(&base.manifest) {
-        let path = base.path("collection").join(&segment.documents.name);
+        let path = base.part("collection", &segment.documents.name);
         let mut records = DocumentReader::open(&path, Some(parameters), Some(&segment.documents))?;
         let mut sets = SetReader::<K>::of(base, segment)?;
         while let Some(mut document) = records.next()? {
@@ -221,7 +221,7 @@ mod tests {
         let mut number = 0;
         for segment in collection::segments(&workspace.manifest) {
             assert_eq!(segment.first_document, number);
-            let path = workspace.path("collection").join(&segment.documents.name);
+            let path = workspace.part("collection", &segment.documents.name);
             let mut documents =
                 DocumentReader::open(&path, None, Some(&segment.documents)).unwrap();
             let mut sets = SetReader::<K>::of(workspace, segment).unwrap();

@@ -34,6 +34,8 @@
 //!    documents that have it in their prefix, if their sizes and the fingerprints that they can
 //!    share with any document allow the threshold. The run machinery sorts the candidates;
 //!    `distinct` merges them, a range of pairs in each thread, and removes repetitions.
+//!    Documents that were added to a collection have their candidates from the index ([`added`]),
+//!    in place of steps 1 to 3.
 //! 4. *Verify* ([`verify`]): read the sets of as many candidates as fit in memory, in the order of
 //!    the files, and intersect the two sets of each candidate. An intersection ends as soon as the
 //!    threshold is out of reach.
@@ -61,6 +63,7 @@
 //! many fingerprints can follow a shared one. Here verification ends early instead, and the
 //! fingerprints that occur in one document only are subtracted beforehand.
 
+mod added;
 pub mod candidates;
 pub mod cutoff;
 mod distinct;
@@ -81,6 +84,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{JoinConfig, STAGE, list};
 
+pub use added::AddedStats;
 pub use cutoff::Round;
 
 /// Memory of a thread's decoder, run writer and tables.
@@ -184,8 +188,13 @@ pub(super) fn run<K: Key>(
     };
     let found = workspace.manifest.get::<JoinProgress>();
     if found.is_none_or(|joining| joining.prefix.is_none()) {
-        let cutoffs = cutoff::settle::<K>(workspace, &join, memory)?;
-        candidates::run::<K>(workspace, &join, cutoffs, memory - clusters)?;
+        match list::before(workspace).map(|before| before.documents) {
+            Some(before) => added::run::<K>(workspace, &join, before, memory - clusters)?,
+            None => {
+                let cutoffs = cutoff::settle::<K>(workspace, &join, memory)?;
+                candidates::run::<K>(workspace, &join, cutoffs, memory - clusters)?;
+            }
+        }
     }
     verify::run::<K>(workspace, &join, memory - clusters - mapped)
 }

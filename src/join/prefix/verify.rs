@@ -197,7 +197,11 @@ impl Verifying<'_, '_> {
         let Some(clusters) = self.clusters else {
             return Ok(());
         };
-        for file in list::open(self.workspace, &joining.runs)? {
+        let mut files = list::open(self.workspace, &joining.runs)?;
+        if let Some(before) = list::before(self.workspace) {
+            files.extend(before.open(self.workspace)?);
+        }
+        for file in files {
             let mut cursor = file.range(0, u64::MAX)?;
             while let Some(record) = cursor.head() {
                 let (a, b) = Pair::of_key(record.key);
@@ -378,7 +382,8 @@ fn links<K: Key>(
     let documents = join.sampled.documents() as u32;
     let scratch = workspace.scratch(join.context)?;
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
-    let mut out = RunWriter::create_kind(Kind::Pairs, &directory, 0, parameters, COMPRESSION)?;
+    let number = list::part_number(workspace);
+    let mut out = RunWriter::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)?;
     let members = |push: &mut dyn FnMut(Tagged) -> Result<()>| {
         for document in 0..documents {
             let root = clusters.find(document);

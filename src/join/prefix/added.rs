@@ -1,0 +1,262 @@
+//! From documents that were added to a collection to sorted candidates.
+//!
+//! A document is looked up in the index ([`crate::index`]), with enough of its fingerprints for any
+//! earlier document that reaches the threshold to have one of them. So the cost is that of the
+//! added documents, and no frequency of all documents is needed: any fingerprints will do.
+
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+
+use crate::Result;
+use crate::budget::ByteSize;
+use crate::collection::{self, Catalogue, SetReader};
+use crate::error::Error;
+use crate::ids::Key;
+use crate::index::{Index, Search};
+use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE};
+use crate::numbers::counted;
+use crate::progress::Unit;
+use crate::sort::{Record, RunEntry, RunWriter};
+use crate::store::disk;
+use crate::workers::in_order;
+use crate::workspace::Workspace;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Joining, Place};
+
+/// Bytes of sets that a thread takes at a time.
+const TASK_BYTES: usize = 256 << 10;
+/// Candidates that are passed on at once.
+const PIECE: usize = 32 << 10;
+/// The least and the most candidates that are sorted in memory.
+const LEAST_CANDIDATES: u64 = 1 << 10;
+const MOST_CANDIDATES: u64 = 8 << 20;
+
+/// Counters of a join that adds pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddedStats {
+    /// Added documents that were looked up: representatives with fingerprints.
+    pub documents: u64,
+    /// Fingerprints that were looked up in the index.
+    pub look_ups: u64,
+}
+
+/// Sets of consecutive documents that are looked up.
+#[derive(Default)]
+struct Task {
+    /// The documents, with the number of their fingerprints.
+    documents: Vec<(u32, u32)>,
+    sets: Vec<u8>,
+}
+
+/// Looks the documents from `before` on up, and commits runs of candidates.
+pub(super) fn run<K: Key>(
+    workspace: &mut Workspace,
+    join: &Joining<'_>,
+    before: u32,
+    memory: u64,
+) -> Result<()> {
+    let missing = || Error::StageMissing {
+        path: workspace.directory().into(),
+        stage: "index",
+    };
+    let index = Index::open::<K>(workspace)?.ok_or_else(missing)?;
+    let context = join.context;
+    let threads = context.budget.threads;
+    let mut progress = workspace
+        .manifest
+        .get::<JoinProgress>()
+        .cloned()
+        .unwrap_or_default();
+    let all = join.sampled.documents() as u64;
+    let new = all.saturating_sub(before.into());
+    let unit = Unit::Count("added documents");
+    context.progress.start(STAGE, unit, Some(new));
+    let largest = (before..all as u32).map(|document| join.sampled.own(document));
+    let largest = largest.max().map_or(0, u64::from) * K::BYTES as u64;
+    let each = Search::bytes(all) + 4 * TASK_BYTES as u64 + 3 * PIECE as u64 * 8;
+    let used = 2 * largest + threads as u64 * each;
+    let outside = context.budget.memory.0.saturating_sub(memory);
+    let least = ByteSize(outside + used + LEAST_CANDIDATES * 64);
+    context.budget.require(least, || {
+        format!("looking up {}", counted(new, "added document"))
+    })?;
+    let memory = memory - used;
+    let searches = Mutex::new(Vec::new());
+    let directory = workspace.path(DIRECTORY);
+    let parameters = workspace.collection_parameters();
+    let capacity = (memory / 8 / 8).clamp(LEAST_CANDIDATES, MOST_CANDIDATES) as usize;
+    let mut out = Runs {
+        write: |number, keys: &[u64]| {
+            let mut run = RunWriter::create(&directory, number, parameters, COMPRESSION)?;
+            for (n, &key) in keys.iter().enumerate() {
+                if n.is_multiple_of(1 << 16) {
+                    context.stop.check(STAGE)?;
+                }
+                run.push(Record { key, value: 1 })?;
+            }
+            Ok(RunEntry {
+                part: run.finish()?,
+                generation: 0,
+                covers: Vec::new(),
+            })
+        },
+        number: progress.next_number,
+        buffer: Vec::new(),
+        capacity,
+        runs: Vec::new(),
+    };
+    let mut looked_up = 0;
+    in_order(
+        STAGE,
+        threads,
+        |hand_out| {
+            each_task::<K>(workspace, join, before, |task, reached| {
+                context.stop.check(STAGE)?;
+                context.progress.at((reached - before).into());
+                looked_up += task.documents.len() as u64;
+                hand_out(task)
+            })
+        },
+        |task: Task, pass| {
+            disk::point("added: worker");
+            let taken = searches
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .pop();
+            let mut search: Search = taken.unwrap_or_default();
+            look_up::<K>(&index, join, &task, &mut search, pass)?;
+            let mut searches = searches.lock().unwrap_or_else(PoisonError::into_inner);
+            searches.push(search);
+            Ok(())
+        },
+        |keys: Vec<u64>| out.extend(&keys),
+    )?;
+    out.spill()?;
+    let (runs, number) = (out.runs, out.number);
+    let searches = searches
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    let added = progress.stats.added.get_or_insert_default();
+    added.documents = looked_up;
+    added.look_ups = searches.iter().map(|search| search.look_ups).sum();
+    for run in &runs {
+        progress.stats.runs += 1;
+        progress.stats.spilled_bytes += run.part.bytes;
+    }
+    progress.next_number = number;
+    progress.prefix = Some(Place {
+        candidates: runs,
+        done: None,
+    });
+    crate::join::commit(workspace, &progress)
+}
+
+/// Runs of sorted candidates.
+struct Runs<W> {
+    write: W,
+    number: u64,
+    buffer: Vec<u64>,
+    capacity: usize,
+    runs: Vec<RunEntry>,
+}
+
+impl<W: FnMut(u64, &[u64]) -> Result<RunEntry>> Runs<W> {
+    fn extend(&mut self, keys: &[u64]) -> Result<()> {
+        self.buffer.extend_from_slice(keys);
+        if self.buffer.len() >= self.capacity {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        self.buffer.sort_unstable();
+        let run = (self.write)(self.number, &self.buffer)?;
+        self.number += 1;
+        self.buffer.clear();
+        self.runs.push(run);
+        Ok(())
+    }
+}
+
+/// Calls `take` with the sets of the documents from `before` on, some at a time, and the document
+/// after them.
+fn each_task<K: Key>(
+    workspace: &Workspace,
+    join: &Joining<'_>,
+    before: u32,
+    mut take: impl FnMut(Task, u32) -> Result<()>,
+) -> Result<()> {
+    let mut stored = Catalogue::stored_in_order(workspace)?;
+    let mut number = 0;
+    let mut task = Task::default();
+    for segment in collection::segments(&workspace.manifest) {
+        if segment.first_document < before {
+            continue;
+        }
+        while number < segment.first_document {
+            stored.next()?;
+            number += 1;
+        }
+        let mut sets = SetReader::<K>::of(workspace, segment)?;
+        for _ in 0..segment.stats.documents {
+            let size = stored.next()?.unwrap_or(0);
+            let own = join.sampled.own(number);
+            sets.next(size, |keys| {
+                if own > 0 {
+                    keys.iter().for_each(|key| key.put_le(&mut task.sets));
+                }
+                Ok(())
+            })?;
+            if own > 0 {
+                task.documents.push((number, size));
+            }
+            number += 1;
+            if task.sets.len() >= TASK_BYTES {
+                take(std::mem::take(&mut task), number)?;
+            }
+        }
+        sets.finish()?;
+    }
+    take(task, number.max(before))
+}
+
+/// Passes the candidates of some documents on.
+fn look_up<K: Key>(
+    index: &Index,
+    join: &Joining<'_>,
+    task: &Task,
+    search: &mut Search,
+    pass: &mut dyn FnMut(Vec<u64>) -> Result<()>,
+) -> Result<()> {
+    let (sampled, criterion) = (join.sampled, join.config.criterion());
+    let mut candidates = Vec::new();
+    let mut rest = &task.sets[..];
+    for &(document, size) in &task.documents {
+        let (set, after) = rest.split_at(size as usize * K::BYTES);
+        rest = after;
+        let prefix = criterion.prefix(size, sampled.measured_at(0, document));
+        if prefix == 0 {
+            continue;
+        }
+        search.find::<K>(index, document.into(), set, prefix.into())?;
+        search.each(|other| {
+            let common = size.min(sampled.own(other));
+            let (a, b) = sampled.measured(other, document);
+            if common > 0 && u64::from(common) >= criterion.least_shared(a.into(), b.into()) {
+                candidates.push(Pair::key(other, document));
+            }
+            if candidates.len() >= PIECE {
+                join.context.stop.check(STAGE)?;
+                pass(std::mem::take(&mut candidates))?;
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    pass(candidates)
+}
