@@ -435,6 +435,50 @@ fn a_directory_on_a_read_only_medium_can_be_read() {
     assert!(!place.join("out/lock").exists());
 }
 
+/// Memory is taken for the documents that come, not for the largest that may come.
+#[test]
+fn a_page_needs_little_memory_and_a_large_document_says_what_it_needs() {
+    let place = made();
+    let place = place.path();
+    let page = "sample-corpora/files/a/PG-000025.html";
+    let little = ["--threads", "4", "--memory", "64MiB"];
+    let expected = done(place, &["query", "out", page]);
+    assert_eq!(
+        done(place, &[&["query", "out", page][..], &little].concat()),
+        expected
+    );
+    let large = "many words ".repeat(3 << 20);
+    let lines = [("small", "b c"), ("large", &large)];
+    let lines = lines.map(|(id, text)| serde_json::json!({"id": id, "text": text}).to_string());
+    fs::write(place.join("large.jsonl"), lines.join("\n")).unwrap();
+    let refused = lookalike(
+        place,
+        &[&["query", "out", "large.jsonl"][..], &little].concat(),
+    );
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success());
+    let (_, least) = error.split_once("help: give --memory ").expect(&error);
+    let least = least.split(' ').next().unwrap();
+    let needs = |least: &str| least.strip_suffix("MiB").unwrap().parse::<u64>().unwrap();
+    assert!((80..160).contains(&needs(least)), "{error}");
+    // What is refused first is the record; its words may need more.
+    let mut least = least.to_string();
+    for _ in 0..3 {
+        let flags = ["query", "out", "large.jsonl", "--json", "--memory", &least];
+        let output = lookalike(place, &flags);
+        if output.status.success() {
+            assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 2);
+            return;
+        }
+        let error = String::from_utf8(output.stderr).unwrap();
+        let (_, more) = error.split_once("help: give --memory ").expect(&error);
+        let more = more.split(' ').next().unwrap().to_string();
+        assert!(needs(&more) > needs(&least), "{error}");
+        least = more;
+    }
+    panic!("{least} is not enough, either");
+}
+
 /// The client that the guide shows, as it stands there.
 #[test]
 fn the_client_of_the_guide_looks_documents_up() {
