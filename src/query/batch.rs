@@ -30,7 +30,7 @@ const LEAST_MATCHES: u64 = 1 << 20;
 /// What a look-up in the index costs, and what documents and segments cost in addition to their
 /// sets when the sets are read: in keys that are read in order in the same time (measured:
 /// docs/measurements.md).
-const LOOK_UP_READS: u64 = 200;
+const LOOK_UP_READS: u64 = 80;
 const DOCUMENT_READS: u64 = 100;
 const SEGMENT_READS: u64 = 10_000;
 
