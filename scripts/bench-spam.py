@@ -42,7 +42,7 @@ def of(collection, spec, chosen=None):
     for query, matches in ask(collection, spec):
         if chosen is None:
             # A query that is a representative finds itself.
-            mine = any(m["exact"] and m["docno"] == query for m in matches)
+            mine = any(m["match"] == "exact" and m["docno"] == query for m in matches)
             if not mine or zlib.crc32(query.encode()) % 10:
                 continue
         elif query not in chosen:

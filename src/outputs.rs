@@ -23,9 +23,10 @@ use crate::workspace::{INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, Workspa
 use crate::{Error, Result};
 
 /// Subdirectories that commands create in an output directory, including the directories of parts.
-pub const DIRECTORIES: [&str; 11] = [
+pub const DIRECTORIES: [&str; 12] = [
     "collection",
     "catalogue",
+    "index",
     "sample",
     "runs",
     "postings",

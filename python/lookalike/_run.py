@@ -361,7 +361,7 @@ class Run:
         -------
         list of dict
             For each text what ``lookalike query --json`` prints: `query` (its row, from 0), `words`,
-            `keys`, `found` and `matches`, the most similar document first.
+            `keys_query`, `found` and `matches`, the most similar document first.
 
         Examples
         --------
@@ -374,7 +374,8 @@ class Run:
         spool = spooled(_native.Spool(optional_path(scratch), text), texts)
         flags = ["--json", *spool.flags("query"), *_flags("query", given, without=INPUT_FLAGS)]
         arguments = ["query", *flags, "--", os.fspath(self.directory), str(spool.path)]
-        answers = [json.loads(line) for line in command(arguments, progress).splitlines()]
+        replies = [json.loads(line) for line in command(arguments, progress).splitlines()]
+        answers = [reply for reply in replies if "rejected" not in reply]
         if len(answers) != spool.rows:
             without = spool.rows - len(answers)
             raise ValueError(

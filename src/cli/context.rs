@@ -1,12 +1,13 @@
 //! Sets up signals, progress and budget for calls of the library.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::budget::{Budget, ByteSize, Disk};
 use crate::progress::{Context, Progress, Stop};
 use crate::store::disk;
-use crate::{Error, Result, limits};
+use crate::workspace::Workspace;
+use crate::{Error, Result, limits, pipeline};
 
 use super::commands::ProgressForm;
 use super::json_lines::JsonLines;
@@ -53,6 +54,27 @@ impl Host for Process {
             ProgressForm::Json => Box::new(JsonLines::new(super::tell)),
         }
     }
+}
+
+/// Opens a directory to read it, which several commands can do at the same time. Nothing in it is
+/// changed, so it may be on a read-only medium.
+pub fn open_to_read(directory: &Path, context: &Context<'_>) -> Result<Workspace> {
+    // Refuses a manifest without the parameters of a collection.
+    pipeline::look(directory)?;
+    let mut workspace = Workspace::open_to_read(directory, pipeline::RECORDS)?;
+    workspace.read_without_gone(context)?;
+    Ok(workspace)
+}
+
+/// As [`open_to_read`], for a command that writes `output`. If that is a file of the directory, the
+/// manifest is going to name it, and no other command can use the directory.
+pub fn open_for(directory: &Path, output: &Path, context: &Context<'_>) -> Result<Workspace> {
+    let workspace = open_to_read(directory, context)?;
+    if workspace.other_name(output).is_none() {
+        return Ok(workspace);
+    }
+    drop(workspace);
+    pipeline::open(directory)
 }
 
 /// Calls the library with the host's progress and stop, and with a budget.

@@ -4,11 +4,11 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::Result;
 use crate::report::{GraphFormat, graph, write_graph};
-use crate::{Result, pipeline};
 use clap::Args;
 
-use super::context::{Host, with_context};
+use super::context::{Host, open_for, open_to_read, with_context};
 use super::flags::Memory;
 
 /// Options of `graph`.
@@ -24,6 +24,9 @@ pub struct Options {
     format: GraphFormat,
     /// File to write [default: standard output]
     ///
+    /// If the file is in DIR, the command needs DIR for itself, because the manifest there names the
+    /// file. Otherwise it only reads DIR.
+    ///
     /// Example: --output pairs.dot
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -33,11 +36,12 @@ pub struct Options {
 
 pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     with_context(host, &options.memory.alone(true), |context| {
-        let mut workspace = pipeline::open(&options.directory)?;
         if let Some(output) = &options.output {
+            let mut workspace = open_for(&options.directory, output, context)?;
             write_graph(&mut workspace, options.format, output, context)?;
             return Ok(ExitCode::SUCCESS);
         }
+        let workspace = open_to_read(&options.directory, context)?;
         let mut out = BufWriter::new(std::io::stdout().lock());
         graph(&workspace, options.format, context, |bytes| {
             super::said(out.write_all(bytes))

@@ -5,16 +5,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
+use crate::collection::CatalogueEntry;
 use crate::ids::Threshold;
 use crate::methods::Spec;
 use crate::numbers::counted;
-use crate::query::{self, Answer, QueryConfig, Search};
+use crate::query::{self, Answer, QueryConfig, Rejected, Reply, Search};
 use crate::read::ReadConfig;
 use crate::store::json;
 use crate::{Result, collection, pipeline};
 use clap::Args;
 
-use super::context::{Host, with_context};
+use super::context::{Host, open_to_read, with_context};
 use super::flags::{CriterionFlags, Limits, Output, Reading, WalkFlags};
 
 /// Options of `query`.
@@ -25,7 +26,9 @@ pub struct Options {
     directory: PathBuf,
     /// Documents to look up: files, directories, or `-` for standard input
     ///
-    /// Any format that `lookalike run` reads. Hidden files of a directory are skipped.
+    /// Any format that `lookalike run` reads. Hidden files of a directory are skipped. If standard
+    /// input has one JSON document on each line, the command answers the lines so far whenever the
+    /// input pauses.
     #[arg(required = true, value_name = "DOCUMENT")]
     documents: Vec<PathBuf>,
     #[command(flatten)]
@@ -102,19 +105,13 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         host,
         &options.limits.resources(options.output.quiet()),
         |context| {
-            // The features of a method may have to be made.
-            let to_read = match options.method {
-                None => pipeline::open_to_read(&options.directory)?,
-                Some(_) => None,
-            };
-            let base = match to_read {
-                Some(base) => base,
-                None => {
-                    let mut base = pipeline::open(&options.directory)?;
-                    pipeline::catalogued(&mut base, context)?;
-                    base
-                }
-            };
+            let mut base = open_to_read(&options.directory, context)?;
+            if collection::ingested(&base.manifest) && !base.manifest.has::<CatalogueEntry>() {
+                // It was lost, or the ingest was interrupted before it.
+                drop(base);
+                pipeline::catalogued(&mut pipeline::open(&options.directory)?, context)?;
+                base = open_to_read(&options.directory, context)?;
+            }
             let theirs = &collection::config(&base.manifest).read;
             let read = ReadConfig {
                 format: options.reading.format,
@@ -137,12 +134,21 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                 &read,
                 &config,
                 context,
-                |answer| {
-                    host.say(&if options.output.json() {
-                        super::plain_json(&json::line(&answer, "standard output")?)
-                    } else {
-                        rows(&answer)
-                    })
+                |reply| match reply {
+                    reply if options.output.json() => {
+                        host.say(&super::plain_json(&json::line(&reply, "standard output")?))
+                    }
+                    Reply::Answer(answer) => host.say(&rows(&answer)),
+                    Reply::Rejected(Rejected {
+                        query,
+                        rejected,
+                        detail,
+                    }) => {
+                        let docno = query.as_deref().unwrap_or("a record");
+                        let line = format!("rejected: {docno}: {rejected} {detail}");
+                        context.progress.note(&line);
+                        Ok(())
+                    }
                 },
             )?;
             context.progress.end(&format!(

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::report::page::{PAGE_FILE, PageConfig};
-use crate::{Result, pipeline, report};
+use crate::{Result, report};
 use clap::Args;
 
-use super::context::{Host, with_context};
+use super::context::{Host, open_for, with_context};
 use super::flags::{Memory, Quiet, Threads};
 
 /// Options of `report`.
@@ -17,6 +17,10 @@ pub struct Options {
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// File to write the page to [default: DIR/report.html]
+    ///
+    /// If the file is in DIR, the command needs DIR for itself, because the manifest there names the
+    /// page. Otherwise it only reads DIR: several commands can do so at the same time, also on a
+    /// read-only medium.
     ///
     /// Example: --output page.html
     #[arg(short, long, value_name = "FILE")]
@@ -57,7 +61,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let output = output.unwrap_or_else(|| options.directory.join(PAGE_FILE));
     let resources = options.memory.with(options.threads, quiet);
     with_context(host, &resources, |context| {
-        let mut workspace = pipeline::open(&options.directory)?;
+        let mut workspace = open_for(&options.directory, &output, context)?;
         report::write_page(&mut workspace, &config, &output, context)?;
         if !quiet {
             host.say(&format!("page in {}\n", output.display()))?;

@@ -64,7 +64,7 @@ pub use records::{
     Addition, Additions, Against, CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments,
     against, begin, beside, config, ingested, own_segments, segments, segments_mut, standing_on,
 };
-pub(crate) use records::{begin_addition, insert_segment};
+pub(crate) use records::{begin_addition, insert_segment, origin};
 pub(crate) use sets::position;
 pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetFile, SetReader, SetWriter, SetsInOrder};
 pub(crate) use texts::TEXT_ZSTD_LEVEL;

@@ -311,11 +311,22 @@ pub fn standing_on<P: Serialize>(
     postings: Option<&P>,
 ) -> Result<Workspace> {
     let manifest = &base.manifest;
-    let (parameters, segments) = (&manifest.collection_digest, segments(manifest));
-    let stands_on = (&manifest.inputs, parameters, segments, which, postings);
-    let origin = store::digest_of(&stands_on, &directory.join(MANIFEST_FILE))?;
+    let origin = origin(base, directory, which, postings)?;
     let begin = begin(manifest.kinds(), config(manifest), manifest.parameters());
     Workspace::standing_on(base, directory, &origin, begin)
+}
+
+/// A digest of what a directory stands on, with the parameters of [`standing_on`].
+pub(crate) fn origin<P: Serialize>(
+    base: &Workspace,
+    directory: &Path,
+    which: &str,
+    postings: Option<&P>,
+) -> Result<String> {
+    let manifest = &base.manifest;
+    let (parameters, segments) = (&manifest.collection_digest, segments(manifest));
+    let stands_on = (&manifest.inputs, parameters, segments, which, postings);
+    store::digest_of(&stands_on, &directory.join(MANIFEST_FILE))
 }
 
 /// Opens or creates a directory for a collection of some documents of `base`, with the same

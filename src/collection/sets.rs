@@ -492,6 +492,8 @@ pub struct SetFile {
     part: PartFile,
     /// Bytes of sets in the payload. The checksums follow them.
     sets: usize,
+    /// A bit for each block that was checked.
+    checked: Vec<AtomicU64>,
 }
 
 impl SetFile {
@@ -508,10 +510,17 @@ impl SetFile {
             return Err(part.corrupt(part.payload_end(), "bytes of payload", all, found));
         }
         let sets = sets as usize;
-        Ok(SetFile { part, sets })
+        let mut checked = Vec::new();
+        checked.resize_with(sets.div_ceil(64 * SET_BLOCK_BYTES), AtomicU64::default);
+        Ok(SetFile {
+            part,
+            sets,
+            checked,
+        })
     }
 
-    /// Appends the bytes of the payload in `range` to `out`. Checks the blocks that it touches.
+    /// Appends the bytes of the payload in `range` to `out`. Checks each block that it touches when
+    /// it is touched for the first time; later, only the bytes in `range` are read.
     pub fn read(&self, range: Range<u64>, block: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<()> {
         let range = range.start as usize..range.end as usize;
         if range.end > self.sets || range.start > range.end {
@@ -521,10 +530,20 @@ impl SetFile {
         }
         for number in blocks_of(&range) {
             let first = number * SET_BLOCK_BYTES;
+            let from = range.start.max(first);
+            let (word, bit) = (&self.checked[number / 64], 1 << (number % 64));
+            if word.load(Ordering::Relaxed) & bit > 0 {
+                let to = range.end.min(first + SET_BLOCK_BYTES);
+                let before = out.len();
+                out.resize(before + to - from, 0);
+                let place = (HEADER_BYTES + from) as u64;
+                self.part.read_at(&mut out[before..], place)?;
+                continue;
+            }
             read_block(&self.part, self.sets, number, block)?;
-            let from = range.start.max(first) - first;
+            word.fetch_or(bit, Ordering::Relaxed);
             let to = (range.end - first).min(block.len());
-            out.extend_from_slice(&block[from..to]);
+            out.extend_from_slice(&block[from - first..to]);
         }
         Ok(())
     }

@@ -211,9 +211,13 @@ fn make(base: &Workspace, preprocessing: Preprocessing, context: &Context<'_>) -
         .directory()
         .join("methods")
         .join(super::spec::file_name(&name));
-    let mut workspace = super::run::workspace(base, &directory, &name, &name)?;
     let path = directory.join(LEXICON_FILE);
-    if workspace.is_whole(LEXICON_FILE) {
+    let whole = |workspace: &Workspace| workspace.is_whole(LEXICON_FILE);
+    if super::run::to_read(base, &directory, &name, context)?.is_some_and(|there| whole(&there)) {
+        return Ok(path);
+    }
+    let mut workspace = super::run::workspace(base, &directory, &name, &name)?;
+    if whole(&workspace) {
         return Ok(path);
     }
     let keys = TermKeys {

@@ -61,7 +61,7 @@ pub use document::Document;
 pub(crate) use extract::COST;
 pub use lexicon::LEXICON_FILE;
 pub use minhash::MinHashes;
-pub use run::{SETS_FILE, directory, keys, open, run};
+pub use run::{SETS_FILE, directory, keys, keys_to_read, open, run};
 pub use spec::{Parameter, Spec, Values};
 pub use spex::FILE as SPEX_FILE;
 
@@ -179,12 +179,12 @@ impl<P: Plain> Keys for OfItself<'_, P> {
 
 /// Computes the features of a document, sorted and distinct.
 pub(crate) struct Keyer<'a> {
-    keys: Box<dyn Keys + 'a>,
+    keys: &'a dyn Keys,
     scratch: document::Scratch,
 }
 
 impl<'a> Keyer<'a> {
-    pub(crate) fn new(keys: Box<dyn Keys + 'a>) -> Self {
+    pub(crate) fn new(keys: &'a dyn Keys) -> Self {
         Keyer {
             keys,
             scratch: document::Scratch::default(),
@@ -204,11 +204,6 @@ impl<'a> Keyer<'a> {
             self.scratch = document::Scratch::default();
             set.shrink_to_fit();
         }
-    }
-
-    /// Memory that the statistics of the collection use.
-    pub(crate) fn held_bytes(&self) -> u64 {
-        self.keys.held_bytes()
     }
 }
 

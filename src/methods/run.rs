@@ -6,7 +6,8 @@ use crate::merge::{PostingsEntry, PostingsReader};
 use crate::pipeline::{self, JoinParameters, Spill, Summary};
 use crate::progress::Context;
 use crate::sample::Sampling;
-use crate::workspace::Workspace;
+use crate::store::disk;
+use crate::workspace::{MANIFEST_FILE, Workspace};
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,47 @@ pub(super) fn workspace(
     workspace.recover(true)?;
     workspace.commit(&[])?;
     Ok(workspace)
+}
+
+/// Opens the directory of a method to read the features there; extracts them first if they do not
+/// exist. Several processes can read them at the same time.
+pub fn keys_to_read(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Workspace> {
+    let mut which = spec.whole();
+    which.push_str(&spec.method().identity()?);
+    let place = directory(base, spec);
+    if let Some(there) = to_read(base, &place, &which, context)? {
+        return Ok(there);
+    }
+    drop(keys(base, spec, context)?);
+    let there = to_read(base, &place, &which, context)?;
+    there.ok_or(Error::StageMissing {
+        path: place,
+        stage: "keys",
+    })
+}
+
+/// Opens a directory that [`workspace`] made, to read it; `None` if it does not have the features of
+/// these documents.
+pub(super) fn to_read(
+    base: &Workspace,
+    directory: &Path,
+    which: &str,
+    context: &Context<'_>,
+) -> Result<Option<Workspace>> {
+    if disk::is_gone(&directory.join(MANIFEST_FILE))? {
+        return Ok(None);
+    }
+    let mut workspace = Workspace::open_to_read(directory, base.manifest.kinds())?;
+    let origin = collection::origin::<()>(base, directory, which, None)?;
+    if workspace.manifest.origin.as_ref() != Some(&origin)
+        || workspace.misses_part_in(&["collection", "catalogue"])?
+    {
+        return Ok(None);
+    }
+    workspace.read_without_gone(context)?;
+    let manifest = &workspace.manifest;
+    let ready = collection::ingested(manifest) && manifest.has::<CatalogueEntry>();
+    Ok(ready.then_some(workspace))
 }
 
 /// Extracts the features of a method, unless they exist.

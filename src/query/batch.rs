@@ -16,6 +16,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use super::indexed::{Indexed, Looker, prefix};
 use super::{Answer, Match, QueryConfig, STAGE, Search, Why};
@@ -29,9 +30,12 @@ const LEAST_MATCHES: u64 = 1 << 20;
 /// What a look-up in the index costs, and what documents and segments cost in addition to their
 /// sets when the sets are read: in keys that are read in order in the same time (measured:
 /// docs/measurements.md).
-const LOOK_UP_READS: u64 = 200;
+const LOOK_UP_READS: u64 = 80;
 const DOCUMENT_READS: u64 = 100;
 const SEGMENT_READS: u64 = 10_000;
+
+/// How long the first pass over the sets is expected to take.
+const FIRST_PASS: Duration = Duration::from_millis(100);
 
 /// A query without its keys.
 pub(super) struct Asked {
@@ -56,6 +60,13 @@ pub(super) struct QueryBatch<'a, K> {
     keys: Vec<(K, u32)>,
     /// Queries by MD5.
     md5s: HashMap<[u8; 16], Vec<u32>>,
+    /// Look-ups in the index that the queries need.
+    look_ups: u64,
+    /// What reading all sets costs, in keys.
+    all: u64,
+    sets_allowed: bool,
+    /// How long the last pass over the sets took.
+    pass: Duration,
 }
 
 /// A match before it is handed on. The best match is the greatest.
@@ -194,6 +205,10 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             ends: Vec::new(),
             keys: Vec::new(),
             md5s: HashMap::new(),
+            look_ups: 0,
+            all: cost_of_sets(workspace),
+            sets_allowed: false,
+            pass: FIRST_PASS,
         })
     }
 
@@ -208,6 +223,24 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         Self::bytes_of(keys) + (keys * K::BYTES) as u64
     }
 
+    pub(super) fn has_index(&self) -> bool {
+        self.indexed.is_some()
+    }
+
+    /// Allows batches that cost less in the sets than in the index to be looked up there.
+    pub(super) fn may_read_sets(&mut self) {
+        self.sets_allowed = true;
+    }
+
+    /// How long the input may pause until the batch is looked up: the time that the look-up takes, so
+    /// that waiting at most doubles it. More queries may come, and share a pass over the sets.
+    pub(super) fn patience(&self) -> Duration {
+        match self.indexed.is_some() && self.costs_less_by_index(self.look_ups) {
+            true => Duration::ZERO,
+            false => self.pass,
+        }
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         Self::bytes_of(self.sets.len() / K::BYTES) + self.queries.len() as u64 * 1024
     }
@@ -218,6 +251,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             key.put_le(&mut self.sets);
         }
         self.ends.push(self.sets.len());
+        self.look_ups += self.look_ups(&asked);
         // A document without words equals no other.
         if asked.words > 0 {
             self.md5s.entry(asked.md5).or_default().push(query);
@@ -253,7 +287,11 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                 most,
                 ..Account::default()
             };
+            let begun = Instant::now();
             let best = self.look_up(queries.clone(), by_index, Some(&account), context)?;
+            if !by_index {
+                self.pass = begun.elapsed();
+            }
             if account.allows(&best) {
                 for (asked, best) in self.queries[queries].iter_mut().zip(best) {
                     each(answer(asked, best))?;
@@ -290,6 +328,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         self.ends.clear();
         self.keys.clear();
         self.md5s.clear();
+        self.look_ups = 0;
         Ok(readings)
     }
 
@@ -302,15 +341,16 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             return true;
         }
         let asked = &self.queries[queries.clone()];
-        let look_ups = asked
-            .iter()
-            .map(|asked| prefix(self.config, asked.keys, asked.words) + 1);
-        let segments = collection::segments(&self.workspace.manifest).iter();
-        let all = segments.map(|segment| {
-            let documents = segment.stats.documents * DOCUMENT_READS;
-            segment.fingerprints.records + documents + SEGMENT_READS
-        });
-        look_ups.sum::<u64>() * LOOK_UP_READS <= all.sum()
+        self.costs_less_by_index(asked.iter().map(|asked| self.look_ups(asked)).sum())
+    }
+
+    /// Look-ups in the index that a query needs: one for each key, and one for its candidates.
+    fn look_ups(&self, asked: &Asked) -> u64 {
+        prefix(self.config, asked.keys, asked.words) + 1
+    }
+
+    fn costs_less_by_index(&self, look_ups: u64) -> bool {
+        !self.sets_allowed || look_ups.saturating_mul(LOOK_UP_READS) <= self.all
     }
 
     /// Sorts the keys of some of the queries.
@@ -471,8 +511,21 @@ impl<'a, K: Key> QueryBatch<'a, K> {
     }
 }
 
+/// What reading all sets costs, in keys that are read in order.
+fn cost_of_sets(workspace: &Workspace) -> u64 {
+    let segments = collection::segments(&workspace.manifest).iter();
+    let all = segments.map(|segment| {
+        let documents = segment.stats.documents * DOCUMENT_READS;
+        segment.fingerprints.records + documents + SEGMENT_READS
+    });
+    all.sum()
+}
+
 /// Runs the same work on some threads.
-fn on_threads<T: Send>(threads: usize, work: impl Fn() -> Result<T> + Sync) -> Result<Vec<T>> {
+pub(super) fn on_threads<T: Send>(
+    threads: usize,
+    work: impl Fn() -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     let work = &work;
     if threads <= 1 {
         return Ok(vec![caught(STAGE, work)?]);

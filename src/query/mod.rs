@@ -13,25 +13,34 @@
 //!
 //! # Algorithm
 //! 1. Documents are read and turned into keys in the same way as those of the collection, until the
-//!    memory for a batch is full.
-//! 2. The keys of a batch are sorted, and an index over their first bits is built.
-//! 3. The sets of the collection are read once for each batch; the threads share the segments. Each
-//!    key of a document is looked up in the batch, and the keys that the document shares with each
-//!    query are counted.
+//!    memory for a batch is full or standard input pauses.
+//! 2. If the collection has an index ([`crate::index`]) and that costs less, the threads share the
+//!    queries of the batch. A query looks up the rarest of its keys that every match must share one
+//!    of, and its keys are compared with the sets of the documents that it finds (`indexed`).
+//! 3. Otherwise the keys of the batch are sorted, and an index over their first bits is built. The
+//!    sets of the collection are read once for each batch; the threads share the segments. Each key
+//!    of a document is looked up in the batch, and the keys that the document shares with each query
+//!    are counted.
 //!
 //! # Invariants
 //! - The answers are exact: they are the pairs with representatives that the collection would have
 //!   given had it contained the query. They do not depend on threads, memory or batches.
 //! - Nothing is written, except the features of a method if they do not exist yet.
+//! - Every record gives one reply, in the order of the records, unless it is skipped. If standard
+//!   input has one JSON document on each line, a line is a record, and the replies to all lines so
+//!   far are given when it pauses: whoever writes a line can wait for the reply.
 //!
 //! # Cost
-//! Every batch reads all sets; with enough memory there is one batch. Memory: 28 bytes for each key
-//! of a batch and about 200 bytes for each match. If the matches of a batch do not fit, the batch
-//! is looked up again in halves.
+//! With the index, some blocks of it for each query and a block of sets for each candidate. Without
+//! it, every batch reads all sets; with enough memory and no pauses there is one batch. A pause then
+//! has to be as long as the last pass, so that passes take at most half of the time that is lost.
+//! Memory: 28 bytes for each key of a batch and about 200 bytes for each match. If the matches of a
+//! batch do not fit, the batch is looked up again in halves. A large document takes memory while it
+//! is turned into keys, and only then.
 //!
 //! # Where we depart from the source
-//! There is no index of all keys: the shared postings omit keys that occur in only one document,
-//! and a query may contain such a key. Batches make up for the missing index.
+//! The shared postings omit keys that occur in only one document, and a query may contain such a key,
+//! so the index is one of its own. Batches make up for it where it is missing.
 //!
 //! # Errors
 //! Those of the readers, and `BudgetTooSmall`, `StageMissing`, `Corrupt`, `Io`.
@@ -39,23 +48,29 @@
 mod batch;
 mod indexed;
 
-use crate::budget::{ByteSize, PROCESS_BYTES};
+use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{self, Catalogue, CatalogueEntry};
 use crate::ids::{FingerprintKind, Key, Threshold};
 use crate::measure::{Criterion, Measure};
 use crate::methods::{self, Keyer, Spec};
+use crate::numbers::counted;
 use crate::parse::{Parser, TokenKind};
 use crate::progress::{Context, Unit};
-use crate::read::{InputFile, Interpreted, RawDocument, ReadConfig, each_interpreted};
+use crate::read::{
+    Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, each_as_it_comes,
+};
 use crate::shingle::Shingler;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde::Serialize;
 
-use batch::{Asked, QueryBatch};
+use batch::{Asked, QueryBatch, on_threads};
 use indexed::Looker;
 
 const STAGE: &str = "query";
@@ -63,6 +78,12 @@ const STAGE: &str = "query";
 const FIXED_BYTES: u64 = 12 << 20;
 /// A text buffer is reused for the next document up to this number of bytes.
 const TEXT_KEPT: usize = 1 << 20;
+/// The least memory for queries and their matches.
+const LEAST_ROOM: u64 = 4 << 20;
+/// Buffers of a thread that reads sets.
+const THREAD_BYTES: u64 = 4 << 20;
+/// Bytes for each document of the collection, if its sets are read.
+const COLUMN_BYTES: u64 = 4;
 /// The largest batch: its index still makes good use of the CPU cache.
 const BATCH_BYTES: u64 = 256 << 20;
 
@@ -160,6 +181,27 @@ pub struct Answer {
     pub matches: Vec<Match>,
 }
 
+/// A record that should be a document but is not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Rejected {
+    /// Its docno, if it can be known.
+    pub query: Option<String>,
+    /// The reason, as in `rejects.jsonl`.
+    pub rejected: &'static str,
+    /// The reason in detail.
+    pub detail: String,
+}
+
+/// What a record of the inputs gives.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// The record is a query.
+    Answer(Answer),
+    /// The record is rejected.
+    Rejected(Rejected),
+}
+
 /// Totals of a lookup. `records` = `queries` + `rejected` + `skipped`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueryStats {
@@ -177,7 +219,8 @@ pub struct QueryStats {
     pub batches: u64,
 }
 
-/// Looks up documents in a collection and calls `answer` for each, in input order.
+/// Looks up documents in a collection and calls `reply` with the answer to each, and with the records
+/// that are rejected, in input order.
 pub fn run(
     base: &Workspace,
     spec: Option<&Spec>,
@@ -185,7 +228,7 @@ pub fn run(
     read: &ReadConfig,
     config: &QueryConfig,
     context: &Context<'_>,
-    mut answer: impl FnMut(Answer) -> Result<()>,
+    mut reply: impl FnMut(Reply) -> Result<()>,
 ) -> Result<QueryStats> {
     if !collection::ingested(&base.manifest) || !base.manifest.has::<CatalogueEntry>() {
         return Err(Error::StageMissing {
@@ -197,41 +240,41 @@ pub fn run(
         inputs,
         read,
         context,
-        answer: &mut answer,
+        reply: &mut reply,
     };
     let shingle = &collection::config(&base.manifest).shingle;
-    let largest = read.max_document.0;
     match spec {
         Some(spec) => {
-            let workspace = methods::keys(base, spec, context)?;
-            let mut keyer = Keyer::new(spec.method().prepare(base, context)?);
-            let mut parser = Parser::new(&shingle.parse);
-            let mut text = Vec::new();
-            let mut shingler =
-                Shingler::<u64>::new(&collection::config(&workspace.manifest).shingle);
+            let workspace = methods::keys_to_read(base, spec, context)?;
+            let prepared = spec.method().prepare(base, context)?;
             let join = spec.method().join();
             let config = QueryConfig {
                 criterion: join.criterion(),
                 ..config.clone()
             };
-            let held = keyer.held_bytes();
-            asking.run(&workspace, &config, held, |document, set, room| {
-                // Only words and MD5 are needed, computed as for the collection. Nothing is hashed.
-                let facts = shingler.shingle(document, (u64::MAX, 0), &mut Vec::new());
-                shingler.shrink();
-                parser.text(document, &mut text);
-                parser.shrink();
-                let needed = text.len() as u64 * methods::COST;
-                // Memory for the largest document is reserved; this document leaves the rest of it
-                // unused.
-                let left = largest.saturating_sub(text.len() as u64) * 5 / 2;
-                if needed > room + left {
-                    return Err(needed - left);
-                }
-                keyer.keys(&String::from_utf8_lossy(&text), set);
-                text.clear();
-                text.shrink_to(TEXT_KEPT);
-                Ok((facts.words, facts.md5))
+            let held = prepared.held_bytes();
+            let features = &collection::config(&workspace.manifest).shingle;
+            asking.run(&workspace, &config, held, &|| {
+                let mut keyer = Keyer::new(&*prepared);
+                let mut parser = Parser::new(&shingle.parse);
+                let mut text = Vec::new();
+                let mut shingler = Shingler::<u64>::new(features);
+                Box::new(move |document, set, room| {
+                    // Only words and MD5 are needed, computed as for the collection. Nothing is
+                    // hashed.
+                    let facts = shingler.shingle(document, (u64::MAX, 0), &mut Vec::new());
+                    shingler.shrink();
+                    parser.text(document, &mut text);
+                    parser.shrink();
+                    let needed = text.len() as u64 * methods::COST;
+                    if needed > room {
+                        return Err(needed);
+                    }
+                    keyer.keys(&String::from_utf8_lossy(&text), set);
+                    text.clear();
+                    text.shrink_to(TEXT_KEPT);
+                    Ok((facts.words, facts.md5))
+                })
             })
         }
         None => match shingle.fingerprint {
@@ -245,48 +288,52 @@ struct Asking<'a> {
     inputs: &'a [InputFile],
     read: &'a ReadConfig,
     context: &'a Context<'a>,
-    answer: &'a mut dyn FnMut(Answer) -> Result<()>,
+    reply: &'a mut dyn FnMut(Reply) -> Result<()>,
 }
+
+/// Writes the keys of a document and returns its words and MD5. If the keys would need more memory
+/// than the last argument, returns what they need.
+type Keying<'a, K> =
+    Box<dyn FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<(u64, [u8; 16]), u64> + 'a>;
 
 impl Asking<'_> {
     fn shingles<K: Key>(&mut self, base: &Workspace, config: &QueryConfig) -> Result<QueryStats> {
-        let mut shingler = Shingler::<K>::new(&collection::config(&base.manifest).shingle);
-        self.run(base, config, 0, |document, set, room| {
-            let mut most = shingler.most_fingerprints(document.body.len());
-            if QueryBatch::<K>::bytes_of_one(most) > room {
-                if !matches!(
-                    &collection::config(&base.manifest).shingle.parse.tokens,
-                    TokenKind::Bytes(_)
-                ) {
-                    // There are at most as many shingles as words, and counting words needs no
-                    // hashing.
-                    let words = shingler
-                        .shingle(document, (K::MAX, K::default()), set)
-                        .words;
-                    most = words as usize;
-                    shingler.shrink();
+        let shingle = &collection::config(&base.manifest).shingle;
+        self.run(base, config, 0, &|| {
+            let mut shingler = Shingler::<K>::new(shingle);
+            Box::new(move |document, set, room| {
+                let mut most = shingler.most_fingerprints(document.body.len());
+                if QueryBatch::<K>::bytes_of_one(most) > room {
+                    if !matches!(&shingle.parse.tokens, TokenKind::Bytes(_)) {
+                        // There are at most as many shingles as words, and counting words needs no
+                        // hashing.
+                        let words = shingler
+                            .shingle(document, (K::MAX, K::default()), set)
+                            .words;
+                        most = words as usize;
+                        shingler.shrink();
+                    }
+                    let needed = QueryBatch::<K>::bytes_of_one(most);
+                    if needed > room {
+                        return Err(needed);
+                    }
                 }
-                let needed = QueryBatch::<K>::bytes_of_one(most);
-                if needed > room {
-                    return Err(needed);
-                }
-            }
-            let facts = shingler.shingle(document, (K::default(), K::MAX), set);
-            // Frees the buffer of a token as long as the document before the next document is read.
-            shingler.shrink();
-            Ok((facts.words, facts.md5))
+                let facts = shingler.shingle(document, (K::default(), K::MAX), set);
+                // Frees the buffer of a token as long as the document before the next document is
+                // read.
+                shingler.shrink();
+                Ok((facts.words, facts.md5))
+            })
         })
     }
 
-    /// `held` bytes are in use by the caller. `keys` writes the keys of a document and returns its
-    /// words and MD5. If the keys would need more memory than its last argument, it returns what
-    /// they need.
-    fn run<K: Key>(
+    /// `held` bytes are in use by the caller. Every thread makes its own keying.
+    fn run<'a, K: Key>(
         &mut self,
         workspace: &Workspace,
         config: &QueryConfig,
         held: u64,
-        mut keys: impl FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<(u64, [u8; 16]), u64>,
+        keying: &(dyn Fn() -> Keying<'a, K> + Sync),
     ) -> Result<QueryStats> {
         let context = self.context;
         if config.criterion.measure == Measure::S4 {
@@ -299,83 +346,302 @@ impl Asking<'_> {
             });
         }
         let documents = Catalogue::stats(workspace)?.documents;
-        let largest = self.read.max_document.0;
-        // A document, its text, and the same text in canonical form.
-        let fixed = PROCESS_BYTES
-            + FIXED_BYTES
-            + held
-            + documents * 4
-            + largest * 5 / 2
-            + context.budget.threads as u64 * ((4 << 20) + Looker::bytes(documents));
-        let least = ByteSize(fixed + (4 << 20));
-        let what = || format!("looking up documents of up to {}", self.read.max_document);
-        context.budget.require(least, what)?;
-        let room = context.budget.memory.0 - fixed;
-        let most = (room / 2).min(BATCH_BYTES);
+        let mut batch = QueryBatch::<K>::new(workspace, config)?;
+        let of_thread = THREAD_BYTES + Looker::bytes(documents);
+        let fixed = PROCESS_BYTES + FIXED_BYTES + held + of_thread;
+        let columns = documents * COLUMN_BYTES;
+        let needs_columns = !batch.has_index();
+        let least = fixed + LEAST_ROOM + if needs_columns { columns } else { 0 };
+        let what = || format!("looking up in {}", counted(documents, "document"));
+        context.budget.require(ByteSize(least), what)?;
+        let memory = context.budget.memory.0;
+        // More threads, and reading all sets instead of the index, as far as there is memory.
+        let mut fixed = fixed;
+        if needs_columns || fixed + columns + 4 * LEAST_ROOM <= memory {
+            fixed += columns;
+            batch.may_read_sets();
+        }
+        let spare = memory.saturating_sub(fixed + LEAST_ROOM) / 2;
+        let more = (spare / of_thread).min(context.budget.threads as u64 - 1);
+        fixed += more * of_thread;
+        let context = &Context {
+            budget: Budget {
+                threads: 1 + more as usize,
+                ..context.budget
+            },
+            ..*context
+        };
+        let room = memory - fixed;
         let sizes = self
             .inputs
             .iter()
             .map(|i| i.identity.as_ref().map(|f| f.size));
         context.progress.start(STAGE, Unit::Bytes, sizes.sum());
-        let mut stats = QueryStats::default();
-        let mut batch = QueryBatch::<K>::new(workspace, config)?;
-        let mut set = Vec::new();
-        let answer = &mut *self.answer;
-        let mut ask = |batch: &mut QueryBatch<K>, stats: &mut QueryStats| -> Result<()> {
-            stats.batches += batch.ask((fixed, room), context, |found| {
-                stats.matched += u64::from(found.found > 0);
-                answer(found)
-            })?;
-            Ok(())
+        let mut asking = Batches {
+            batch,
+            context,
+            fixed,
+            room,
+            document: 0,
+            keying,
+            own: keying(),
+            set: Vec::new(),
+            unkeyed: Vec::new(),
+            unkeyed_bytes: 0,
+            answered: 0,
+            rejects: Rejects::default(),
+            reply: &mut *self.reply,
+            stats: QueryStats::default(),
         };
-        each_interpreted(self.inputs, self.read, (STAGE, 0), context, |found| {
-            stats.records += 1;
-            match found {
-                Interpreted::Document(document) => {
-                    stats.queries += 1;
-                    let made = keys(&document, &mut set, room).and_then(|facts| {
-                        let needed = QueryBatch::<K>::bytes_of_one(set.len());
-                        if needed > room {
-                            Err(needed)
-                        } else {
-                            Ok(facts)
-                        }
-                    });
-                    let (words, md5) = match made {
-                        Ok(facts) => facts,
-                        Err(needed) => {
-                            // The document needs more than what is left.
-                            let least = ByteSize(fixed.saturating_add(needed));
-                            let what = || format!("looking {} up", document.docno);
-                            return context.budget.require(least, what);
-                        }
-                    };
-                    if batch.bytes() + QueryBatch::<K>::bytes_of(set.len()) > most {
-                        ask(&mut batch, &mut stats)?;
-                    }
-                    let docno = Cow::into_owned(document.docno);
-                    let keys = set.len() as u64;
-                    let asked = Asked {
-                        docno,
-                        words,
-                        md5,
-                        keys,
-                    };
-                    batch.push(asked, &set);
+        each_as_it_comes(self.inputs, self.read, STAGE, context, |coming| {
+            match coming {
+                Coming::Framed(bytes) => asking.begin(bytes)?,
+                Coming::Pause(bytes) => {
+                    asking.document = bytes.min(room / 2);
+                    asking.ask()?;
                 }
-                Interpreted::Skipped(_) => stats.skipped += 1,
-                Interpreted::Rejected(reject) => {
-                    stats.rejected += 1;
-                    let (reason, detail) = (reject.reason.text(), &reject.detail);
-                    let docno = reject.docno.as_deref().unwrap_or("a record");
-                    context
-                        .progress
-                        .note(&format!("rejected: {docno}: {reason} {detail}"));
+                Coming::Record(Interpreted::Document(document)) => {
+                    asking.push(document)?;
                 }
+                Coming::Record(Interpreted::Skipped(_)) => {
+                    asking.stats.records += 1;
+                    asking.stats.skipped += 1;
+                }
+                Coming::Record(Interpreted::Rejected(reject)) => asking.reject(reject)?,
+            }
+            Ok(asking.patience())
+        })?;
+        asking.document = 0;
+        asking.ask()?;
+        Ok(asking.stats)
+    }
+}
+
+/// Rejected records that wait for the answers to the queries before them.
+#[derive(Default)]
+struct Rejects {
+    /// Each with the number of queries before it.
+    waiting: VecDeque<(u64, Rejected)>,
+    bytes: u64,
+}
+
+/// The most bytes of rejected records that wait.
+const REJECTED_BYTES: u64 = 1 << 20;
+
+/// The most bytes of documents that the threads turn into keys together, for each thread: enough that
+/// starting the threads costs little.
+const UNKEYED_BYTES: u64 = 512 << 10;
+/// The share of the memory that these documents may take. Their keys take up to 25 times as much.
+const UNKEYED_SHARE: u64 = 256;
+
+/// Queries in batches, and the replies to them.
+struct Batches<'a, 'k, K: Key> {
+    batch: QueryBatch<'a, K>,
+    context: &'a Context<'a>,
+    fixed: u64,
+    room: u64,
+    /// Memory of the current record.
+    document: u64,
+    keying: &'a (dyn Fn() -> Keying<'k, K> + Sync),
+    /// The keying of this thread.
+    own: Keying<'k, K>,
+    set: Vec<K>,
+    /// Documents that are still to be turned into keys.
+    unkeyed: Vec<RawDocument<'static>>,
+    unkeyed_bytes: u64,
+    /// Number of queries that are answered.
+    answered: u64,
+    rejects: Rejects,
+    reply: &'a mut dyn FnMut(Reply) -> Result<()>,
+    stats: QueryStats,
+}
+
+impl<K: Key> Batches<'_, '_, K> {
+    /// Makes room for a record of this number of bytes.
+    fn begin(&mut self, bytes: u64) -> Result<()> {
+        // The record, its text, and the same text in canonical form.
+        let document = bytes * 5 / 2;
+        let left = self.room.saturating_sub(document);
+        if self.batch.bytes() > left / 2 {
+            self.document = bytes.min(self.room / 2);
+            self.ask()?;
+        }
+        let least = ByteSize(self.fixed.saturating_add(document + LEAST_ROOM));
+        let what = || format!("a document of {}", ByteSize(bytes));
+        self.context.budget.require(least, what)?;
+        self.document = document;
+        Ok(())
+    }
+
+    /// The most bytes of documents without keys.
+    fn unkeyed_most(&self) -> u64 {
+        match self.context.budget.threads {
+            1 => 0,
+            threads => (UNKEYED_BYTES * threads as u64).min(self.room / UNKEYED_SHARE),
+        }
+    }
+
+    /// Takes a query, which is turned into keys at once or later by all threads.
+    fn push(&mut self, document: RawDocument<'_>) -> Result<()> {
+        self.stats.records += 1;
+        self.stats.queries += 1;
+        let (bytes, most) = (document.body.len() as u64, self.unkeyed_most());
+        if bytes > most / 4 {
+            self.key()?;
+            return self.key_alone(&document);
+        }
+        self.unkeyed_bytes += bytes;
+        self.unkeyed.push(RawDocument {
+            docno: Cow::Owned(document.docno.into_owned()),
+            unnamed: document.unnamed,
+            content: document.content,
+            url: None,
+            title: None,
+            charset: document.charset.map(|charset| charset.into_owned().into()),
+            body: Cow::Owned(document.body.into_owned()),
+            notices: Vec::new(),
+        });
+        match self.unkeyed_bytes > most {
+            true => self.key(),
+            false => Ok(()),
+        }
+    }
+
+    /// Turns the documents that are still without keys into keys.
+    fn key(&mut self) -> Result<()> {
+        let unkeyed = std::mem::take(&mut self.unkeyed);
+        self.unkeyed_bytes = 0;
+        let threads = self.context.budget.threads.min(unkeyed.len());
+        if threads <= 1 {
+            return unkeyed.iter().try_for_each(|found| self.key_alone(found));
+        }
+        let (keying, room, stop) = (self.keying, self.room, self.context.stop);
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut keys = keying();
+            let mut keyed = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(document) = unkeyed.get(at) else {
+                    return Ok(keyed);
+                };
+                stop.check(STAGE)?;
+                let mut set = Vec::new();
+                let made = keys(document, &mut set, room);
+                keyed.push((at, made.map(|facts| (facts, set))));
+            }
+        };
+        let mut keyed: Vec<_> = on_threads(threads, work)?.into_iter().flatten().collect();
+        keyed.sort_unstable_by_key(|(at, _)| *at);
+        for (document, (_, made)) in unkeyed.iter().zip(keyed) {
+            let docno = &document.docno;
+            match made {
+                Ok((facts, set)) => self.put(docno, facts, &set)?,
+                Err(needed) => self.refuse(docno, needed)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns a document into keys on this thread.
+    fn key_alone(&mut self, document: &RawDocument<'_>) -> Result<()> {
+        let room = self.room - self.document;
+        let mut set = std::mem::take(&mut self.set);
+        match (self.own)(document, &mut set, room) {
+            Ok(facts) => self.put(&document.docno, facts, &set)?,
+            Err(needed) => self.refuse(&document.docno, needed)?,
+        }
+        self.set = set;
+        Ok(())
+    }
+
+    /// Refuses a document that needs more memory than is left.
+    fn refuse(&self, docno: &str, needed: u64) -> Result<()> {
+        let least = self.fixed + self.document;
+        let least = ByteSize(least.saturating_add(needed));
+        let what = || format!("looking {docno} up");
+        self.context.budget.require(least, what)
+    }
+
+    /// Adds a query to the batch, which is looked up first if it is full.
+    fn put(&mut self, docno: &str, (words, md5): (u64, [u8; 16]), set: &[K]) -> Result<()> {
+        let room = self.room - self.document;
+        let needed = QueryBatch::<K>::bytes_of_one(set.len());
+        if needed > room {
+            return self.refuse(docno, needed);
+        }
+        let most = (room / 2).min(BATCH_BYTES);
+        if self.batch.bytes() + QueryBatch::<K>::bytes_of(set.len()) > most {
+            self.look_up()?;
+        }
+        let asked = Asked {
+            docno: docno.into(),
+            words,
+            md5,
+            keys: set.len() as u64,
+        };
+        self.batch.push(asked, set);
+        Ok(())
+    }
+
+    fn reject(&mut self, reject: Reject) -> Result<()> {
+        self.stats.records += 1;
+        self.stats.rejected += 1;
+        let rejected = Rejected {
+            query: reject.docno,
+            rejected: reject.reason.text(),
+            detail: reject.detail,
+        };
+        if self.answered == self.stats.queries {
+            return (self.reply)(Reply::Rejected(rejected));
+        }
+        let docno = rejected.query.as_ref().map_or(0, String::len);
+        let bytes = size_of::<(u64, Rejected)>() + docno + rejected.detail.len();
+        self.rejects.bytes += bytes as u64;
+        let place = (self.stats.queries, rejected);
+        self.rejects.waiting.push_back(place);
+        if self.rejects.bytes > REJECTED_BYTES {
+            self.ask()?;
+        }
+        Ok(())
+    }
+
+    /// How long standard input may pause until the queries are looked up; `None` if there are none.
+    fn patience(&self) -> Option<Duration> {
+        (self.answered < self.stats.queries).then(|| self.batch.patience())
+    }
+
+    /// Answers all queries so far.
+    fn ask(&mut self) -> Result<()> {
+        self.key()?;
+        self.look_up()
+    }
+
+    /// Looks the batch up.
+    fn look_up(&mut self) -> Result<()> {
+        let (fixed, room) = (self.fixed + self.document, self.room - self.document);
+        let (stats, reply, waiting) = (&mut self.stats, &mut self.reply, &mut self.rejects.waiting);
+        let answered = &mut self.answered;
+        let mut rejected = |answered: u64, reply: &mut dyn FnMut(Reply) -> Result<()>| {
+            while waiting
+                .front()
+                .is_some_and(|(before, _)| *before <= answered)
+                && let Some((_, rejected)) = waiting.pop_front()
+            {
+                reply(Reply::Rejected(rejected))?;
             }
             Ok(())
+        };
+        stats.batches += self.batch.ask((fixed, room), self.context, |answer| {
+            rejected(*answered, reply)?;
+            *answered += 1;
+            stats.matched += u64::from(answer.found > 0);
+            reply(Reply::Answer(answer))
         })?;
-        ask(&mut batch, &mut stats)?;
-        Ok(stats)
+        rejected(*answered, reply)?;
+        if waiting.is_empty() {
+            self.rejects.bytes = 0;
+        }
+        Ok(())
     }
 }

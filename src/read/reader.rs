@@ -2,10 +2,12 @@
 
 use std::io::{self, Read};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::config::{Format, ReadConfig};
 use super::frame_archive::{ArchiveFramer, Shape};
 use super::frame_json::JsonFramer;
+use super::frame_lines::{LineFramer, one_per_line};
 use super::frame_mbox::MboxFramer;
 use super::frame_trec::{self, DOC, REUTERS, Tag};
 use super::inputs::InputFile;
@@ -24,7 +26,7 @@ use crate::store::disk::{self, SharedFile};
 const LOOK: usize = 64 << 10;
 
 /// While standard input is idle, this is the interval between checks for a stop request: 0.1 s.
-const LOOK_FOR_STOP_NANOS: i64 = 100_000_000;
+const LOOK_FOR_STOP: Duration = Duration::from_millis(100);
 
 /// Cuts one input into records.
 ///
@@ -44,6 +46,8 @@ pub struct RecordReader {
     /// Where the piece ends that is being read, unless the file does.
     until: Option<u64>,
     odd_path: bool,
+    /// Whether JSON lines are records of their own ([`RecordReader::open_by_line`]).
+    by_line: bool,
     file: u32,
     state: State,
     /// The file being read, for checking that it is still the file that was listed.
@@ -57,6 +61,7 @@ enum State {
     Trec(&'static Tag),
     Archive(ArchiveFramer),
     Json(JsonFramer),
+    Lines(LineFramer),
     Mbox(MboxFramer),
     Parquet(Box<ParquetFramer>),
     /// The whole stream is one document.
@@ -104,6 +109,17 @@ impl Step {
     }
 }
 
+/// The result of [`RecordReader::next_or_pause`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// The batch has one record more.
+    Record,
+    /// The input has paused. The batch may have the first bytes of the next record and must be kept.
+    Paused,
+    /// The input has ended.
+    End,
+}
+
 /// Standard input, which may stay idle for ever.
 struct StandardInput {
     stop: Stop,
@@ -119,20 +135,42 @@ impl Read for StandardInput {
 impl StandardInput {
     /// Waits for input or its end; returns an error once a stop is requested.
     fn wait(&self) -> io::Result<()> {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let stdin = io::stdin();
-        let look = Timespec {
-            tv_sec: 0,
-            tv_nsec: LOOK_FOR_STOP_NANOS,
-        };
         while !self.stop.requested() {
-            match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&look)) {
-                Ok(0) | Err(rustix::io::Errno::INTR) => {}
-                Ok(_) => return Ok(()),
-                Err(error) => return Err(error.into()),
+            if comes_within(LOOK_FOR_STOP)? {
+                return Ok(());
             }
         }
         Err(io::Error::other("a stop was asked for"))
+    }
+}
+
+/// Whether input or its end comes on standard input within this time. The answer may be no too early
+/// if a signal arrives.
+fn comes_within(time: Duration) -> io::Result<bool> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = io::stdin();
+    let most = Timespec {
+        tv_sec: time.as_secs() as i64,
+        tv_nsec: time.subsec_nanos().into(),
+    };
+    match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&most)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether nothing comes on standard input for this time. An error is left to the next read.
+fn pauses_for(patience: Duration, stop: &Stop) -> bool {
+    let begun = Instant::now();
+    loop {
+        let left = patience.saturating_sub(begun.elapsed());
+        match comes_within(left.min(LOOK_FOR_STOP)) {
+            Ok(false) if stop.requested() => return false,
+            Ok(false) if begun.elapsed() >= patience => return true,
+            Ok(false) => {}
+            Ok(true) | Err(_) => return false,
+        }
     }
 }
 
@@ -158,6 +196,28 @@ impl RecordReader {
                 reader
             }
             Err(error) => Self::failed(input, file, config, Fault::refused(&error)),
+        }
+    }
+
+    /// As [`RecordReader::open`], for a caller that answers records one by one. If standard input has
+    /// one JSON document on each line, as its first line shows, then each line is a record, and
+    /// [`RecordReader::next_or_pause`] reports pauses between lines.
+    #[must_use]
+    pub(crate) fn open_by_line(
+        input: &InputFile,
+        file: u32,
+        config: &ReadConfig,
+        stop: &Stop,
+    ) -> RecordReader {
+        if input.problem.is_some() || input.path.as_os_str() != "-" {
+            return Self::open(input, file, config, stop);
+        }
+        let waiting = StandardInput { stop: stop.clone() };
+        let source = Source::new(Input::by_line(Box::new(waiting)));
+        let stream = Stream::new(source, config.max_ratio);
+        RecordReader {
+            by_line: true,
+            ..Self::of(stream, input, file, config)
         }
     }
 
@@ -304,6 +364,7 @@ impl RecordReader {
             origin: Arc::new(Origin::new(&input.docno, None)),
             until: None,
             odd_path: input.odd_path,
+            by_line: false,
             file,
             state: State::Start,
             opened: None,
@@ -366,7 +427,7 @@ impl RecordReader {
             State::Trec(_) => Container::Trec,
             State::Archive(framer) if framer.is_warc() => Container::Warc,
             State::Archive(_) => Container::Arc,
-            State::Json(_) => Container::Json,
+            State::Json(_) | State::Lines(_) => Container::Json,
             State::Mbox(_) => Container::Mbox,
             State::Plain { mail: true } => Container::Mail,
             State::Plain { mail: false } => Container::Plain,
@@ -378,11 +439,35 @@ impl RecordReader {
     /// Appends the next record, or the reject in its place, to the batch. Returns `false` at the
     /// end of the input, without appending anything.
     pub fn next_into(&mut self, batch: &mut Batch) -> bool {
+        self.next(batch, |_| false) == Next::Record
+    }
+
+    /// As [`RecordReader::next_into`]. If no byte comes on standard input for the time `patience`, the
+    /// next line is not waited for, and the next call continues to read it.
+    pub(crate) fn next_or_pause(
+        &mut self,
+        batch: &mut Batch,
+        patience: Duration,
+        stop: &Stop,
+    ) -> Next {
+        self.next(batch, |stream| {
+            !stream.has_more() && pauses_for(patience, stop)
+        })
+    }
+
+    fn next(&mut self, batch: &mut Batch, pauses: impl Fn(&Stream) -> bool) -> Next {
         loop {
             if let State::Parquet(framer) = &mut self.state {
-                return framer.next_into(batch);
+                return match framer.next_into(batch) {
+                    true => Next::Record,
+                    false => Next::End,
+                };
             }
-            let mut sink = Sink::new(&mut batch.bytes, self.config.max_document.0);
+            let limit = self.config.max_document.0;
+            let mut sink = match &mut self.state {
+                State::Lines(framer) => framer.sink(&mut batch.bytes, limit),
+                _ => Sink::new(&mut batch.bytes, limit),
+            };
             let step = match &mut self.state {
                 State::Start => match self.detect() {
                     Ok(state) => {
@@ -397,6 +482,10 @@ impl RecordReader {
                 State::Trec(tag) => frame_trec::step(&mut self.stream, &mut sink, tag),
                 State::Archive(framer) => framer.step(&mut self.stream, &mut sink),
                 State::Json(framer) => framer.step(&mut self.stream, &mut sink),
+                State::Lines(framer) => match framer.step(&mut self.stream, &mut sink, &pauses) {
+                    Some(step) => step,
+                    None => return Next::Paused,
+                },
                 State::Mbox(framer) => framer.step(&mut self.stream, &mut sink, self.origin.name()),
                 State::Plain { mail } => {
                     let mail = *mail;
@@ -413,7 +502,7 @@ impl RecordReader {
                         None => continue,
                     }
                 }
-                State::Done | State::Parquet(_) => return false,
+                State::Done | State::Parquet(_) => return Next::End,
             };
             let source = SourceSpan {
                 file: self.file,
@@ -424,7 +513,7 @@ impl RecordReader {
                 // The next piece begins with it.
                 sink.discard();
                 self.state = State::Done;
-                return false;
+                return Next::End;
             }
             let range = sink.range();
             let reject = |docno, reason, detail| Reject {
@@ -466,8 +555,8 @@ impl RecordReader {
                     docno,
                     detail,
                 } => {
-                    let nothing_else = self.framed == 0 && self.stream.at_end();
                     if reason == Reason::StrayBytes && sink.length() > 0 {
+                        let nothing_else = self.framed == 0 && self.stream.at_end();
                         if nothing_else && self.config.format.is_some() {
                             reason = Reason::WrongFormat;
                         }
@@ -491,13 +580,16 @@ impl RecordReader {
                 bytes,
                 notice,
             });
-            return true;
+            return Next::Record;
         }
     }
 
     /// Detects the format, or returns why there is none.
     fn detect(&mut self) -> Result<State, Step> {
         let compression = self.stream.compression();
+        if self.by_line && compression.is_none() && self.has_a_document_on_each_line() {
+            return Ok(State::Lines(LineFramer::default()));
+        }
         let head = self.stream.ensure(LOOK);
         let docno = Some(self.origin.name().to_string());
         let rejected = |reason, detail: String| {
@@ -589,6 +681,33 @@ impl RecordReader {
             // Parquet is dealt with above.
             Container::Plain | Container::Parquet => State::Plain { mail: false },
         })
+    }
+
+    /// Whether the first line, or as much of it as is looked at, begins JSON lines. A byte order mark
+    /// before them is consumed.
+    fn has_a_document_on_each_line(&mut self) -> bool {
+        let forced = match self.config.format {
+            None => false,
+            Some(Format::Jsonl) => true,
+            Some(_) => return false,
+        };
+        const MARK: &[u8] = b"\xef\xbb\xbf";
+        loop {
+            let window = self.stream.window();
+            let text = window.strip_prefix(MARK).unwrap_or(window);
+            let text = text.trim_ascii_start();
+            let end = memchr::memchr(b'\n', text);
+            if end.is_none() && window.len() < LOOK && !self.stream.ended() {
+                self.stream.read();
+                continue;
+            }
+            let line = &text[..end.unwrap_or(text.len())];
+            let each = one_per_line(line, forced);
+            if each && window.starts_with(MARK) {
+                self.stream.consume(MARK.len());
+            }
+            return each;
+        }
     }
 
     /// The container of a file whose first bytes are inconclusive because it begins with stray

@@ -79,11 +79,21 @@ pub(super) struct Input {
     /// The operating system's error, kept apart from the errors of decoders.
     failure: Option<Fault>,
     ended: bool,
+    /// Whether the first bytes need not be more than a line.
+    by_line: bool,
 }
 
 impl Input {
     pub fn new(inner: Box<dyn Read + Send>) -> Self {
         Input::with_buffer(inner, INPUT_BUFFER)
+    }
+
+    /// An input of which the first line may be all that comes before an answer to it.
+    pub fn by_line(inner: Box<dyn Read + Send>) -> Self {
+        Input {
+            by_line: true,
+            ..Input::new(inner)
+        }
     }
 
     fn with_buffer(inner: Box<dyn Read + Send>, length: usize) -> Self {
@@ -95,6 +105,7 @@ impl Input {
             consumed: 0,
             failure: None,
             ended: false,
+            by_line: false,
         }
     }
 
@@ -102,8 +113,12 @@ impl Input {
     /// see the same blocks however the operating system splits its reads. That matters because the
     /// number of bytes that they lose at damage depends on the blocks.
     fn fill(&mut self) {
+        self.fill_until(|_| false);
+    }
+
+    fn fill_until(&mut self, enough: impl Fn(&[u8]) -> bool) {
         (self.start, self.end) = (0, 0);
-        while !self.ended && self.end < self.buffer.len() {
+        while !self.ended && self.end < self.buffer.len() && !enough(&self.buffer[..self.end]) {
             match self.inner.read(&mut self.buffer[self.end..]) {
                 Ok(n) => {
                     self.ended = n == 0;
@@ -120,7 +135,13 @@ impl Input {
 
     /// The first bytes. Valid only before any byte is consumed.
     fn head(&mut self) -> &[u8] {
-        self.fill();
+        if self.by_line {
+            // A line end in compressed bytes is none.
+            let is_line = |head: &[u8]| head.contains(&b'\n') && !begins_compressed(head);
+            self.fill_until(is_line);
+        } else {
+            self.fill();
+        }
         &self.buffer[..self.end]
     }
 
@@ -233,6 +254,24 @@ pub(super) fn compression_of(head: &[u8]) -> Option<Codec> {
     } else {
         None
     }
+}
+
+/// Whether these bytes may be the first of a compressed file: they are those of a magic number, as
+/// far as they go.
+fn begins_compressed(head: &[u8]) -> bool {
+    const MAGIC: [&[u8]; 6] = [
+        &[0x1f, 0x8b],
+        &[0x1f, 0x9d],
+        b"BZh",
+        b"\xfd7zXZ\0",
+        &[0x28, 0xb5, 0x2f, 0xfd],
+        &[0x2a, 0x4d, 0x18],
+    ];
+    let common = |magic: &[u8], head: &[u8]| magic.iter().zip(head).all(|(a, b)| a == b);
+    let [first, rest @ ..] = head else {
+        return true;
+    };
+    MAGIC[..5].iter().any(|magic| common(magic, head)) || first >> 4 == 5 && common(MAGIC[5], rest)
 }
 
 /// Bytes that a decoder may take for a file with these first bytes.
@@ -389,6 +428,11 @@ impl Source {
             Decoder::Zstd(decoder) => Some(decoder.get_ref()),
             Decoder::Lzw(lzw) => Some(lzw.input()),
         }
+    }
+
+    /// Whether bytes of the file are in memory that are not decompressed yet.
+    pub fn has_more(&self) -> bool {
+        self.input().is_some_and(|input| input.start < input.end)
     }
 
     /// Reads decompressed bytes; 0 at the end.

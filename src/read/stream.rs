@@ -110,7 +110,14 @@ impl Stream {
         &self.buffer[self.start..self.end]
     }
 
-    fn read(&mut self) {
+    /// Whether bytes are in memory, before or behind the decompressor, so that reading them waits for
+    /// nothing.
+    pub fn has_more(&self) -> bool {
+        self.start < self.end || self.source.as_ref().is_some_and(Source::has_more)
+    }
+
+    /// Reads once more from the source.
+    pub fn read(&mut self) {
         let Some(source) = &mut self.source else {
             self.ended = true;
             return;
@@ -162,6 +169,14 @@ impl Stream {
     }
 }
 
+/// A record of which some bytes are in a batch's buffer.
+#[derive(Clone, Copy)]
+pub(super) struct Begun {
+    first: usize,
+    length: u64,
+    offset: u64,
+}
+
 /// Collects the bytes of the record being framed, at the end of a batch's buffer.
 pub(super) struct Sink<'b> {
     bytes: &'b mut Vec<u8>,
@@ -180,6 +195,26 @@ impl<'b> Sink<'b> {
             length: 0,
             offset: None,
         }
+    }
+
+    /// Continues with a record that has begun.
+    pub fn resumed(bytes: &'b mut Vec<u8>, limit: u64, begun: Begun) -> Self {
+        Sink {
+            bytes,
+            first: begun.first,
+            limit,
+            length: begun.length,
+            offset: Some(begun.offset),
+        }
+    }
+
+    /// The record so far, to be continued.
+    pub fn begun(&self) -> Option<Begun> {
+        self.offset.map(|offset| Begun {
+            first: self.first,
+            length: self.length,
+            offset,
+        })
     }
 
     /// Moves `n` bytes from the window to the record. Bytes over the limit are only counted.

@@ -84,13 +84,16 @@ pub fn write_study(
 mod tests {
     use super::*;
     use crate::experiments::plan;
+    use crate::index::IndexEntry;
     use crate::report::{GraphFormat, page::PAGE_FILE};
+    use crate::workspace::StageRecord;
     use crate::{cluster, methods, outputs};
 
     /// `outputs` and `cluster` lie below the modules that give these names.
     #[test]
     fn every_name_in_an_output_directory_is_known_below() {
-        for name in [study::DIRECTORY, plan::DIRECTORY, COMPARE_DIRECTORY] {
+        let index = IndexEntry::DIRECTORY.unwrap_or_default();
+        for name in [study::DIRECTORY, plan::DIRECTORY, COMPARE_DIRECTORY, index] {
             assert!(outputs::DIRECTORIES.contains(&name), "{name}");
         }
         let files = [

@@ -12,6 +12,7 @@ use super::directory::{MANIFEST_FILE, Workspace};
 use super::lock::LOCK_FILE;
 use super::{INPUTS_FILE, ResultFile};
 use crate::Result;
+use crate::progress::Context;
 use crate::store::disk::{self, AtomicFile};
 
 impl Workspace {
@@ -126,6 +127,25 @@ impl Workspace {
     /// the collection are removed only if the inputs are available (`inputs`). Returns the paths of
     /// the missing files.
     pub(super) fn forget_gone(&mut self, inputs: bool) -> Result<Vec<PathBuf>> {
+        let lost = self.without_gone(inputs)?;
+        if !lost.is_empty() {
+            self.commit(&[])?;
+        }
+        Ok(lost)
+    }
+
+    /// Removes missing files from the manifest in memory, for a directory that is opened to read it,
+    /// and reports them.
+    pub(crate) fn read_without_gone(&mut self, context: &Context<'_>) -> Result<()> {
+        for path in self.without_gone(false)? {
+            let line = format!("{} is missing; it is left out", path.display());
+            context.progress.note(&line);
+        }
+        Ok(())
+    }
+
+    /// As [`Workspace::forget_gone`], but changes the manifest only in memory.
+    fn without_gone(&mut self, inputs: bool) -> Result<Vec<PathBuf>> {
         let mut lost: Vec<(&'static str, PathBuf)> = Vec::new();
         for (place, _, part) in self.manifest.parts() {
             let path = self.part(place, &part.name);
@@ -167,7 +187,6 @@ impl Workspace {
                 _ => {}
             }
         }
-        self.commit(&[])?;
         Ok(lost.into_iter().map(|(_, path)| path).collect())
     }
 }

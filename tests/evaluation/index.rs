@@ -6,7 +6,7 @@ use lookalike::ids::{Key, Threshold};
 use lookalike::index::{Buffers, Index, IndexEntry, SHORT, key_of};
 use lookalike::inspect::verify;
 use lookalike::progress::{Silent, Stop};
-use lookalike::query::{self, Answer, QueryConfig, Search};
+use lookalike::query::{self, Answer, QueryConfig, Reply, Search};
 use lookalike::workspace::Workspace;
 use lookalike::{Error, pipeline};
 
@@ -233,8 +233,11 @@ fn ask(out: &Path, queries: &PathBuf, config: &QueryConfig) -> Result<Vec<Answer
         read,
         config,
         &run.context(&stop, &Silent),
-        |answer| {
-            answers.push(answer);
+        |reply| {
+            match reply {
+                Reply::Answer(answer) => answers.push(answer),
+                Reply::Rejected(rejected) => panic!("{rejected:?}"),
+            }
             Ok(())
         },
     )?;

@@ -4,7 +4,7 @@ use crate::common;
 use lookalike::measure::Criterion;
 use lookalike::methods::{self, Spec};
 use lookalike::progress::{Silent, Stop};
-use lookalike::query::{self, Answer, QueryConfig, QueryStats, Search, Why};
+use lookalike::query::{self, Answer, QueryConfig, QueryStats, Reply, Search, Why};
 use lookalike::{Error, pipeline};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +64,13 @@ fn config(threshold: &str) -> QueryConfig {
     }
 }
 
+fn answered(reply: Reply) -> Answer {
+    match reply {
+        Reply::Answer(answer) => answer,
+        Reply::Rejected(rejected) => panic!("{rejected:?}"),
+    }
+}
+
 fn ask(
     run: &Run,
     out: &Path,
@@ -78,8 +85,8 @@ fn ask(
     let context = run.context(&stop, &silent);
     let mut answers = Vec::new();
     let read = &run.collection.read;
-    let stats = query::run(&base, spec, &inputs, read, config, &context, |answer| {
-        answers.push(answer);
+    let stats = query::run(&base, spec, &inputs, read, config, &context, |reply| {
+        answers.push(answered(reply));
         Ok(())
     })?;
     // The index gives the same answers.
@@ -92,8 +99,8 @@ fn ask(
         ..config.clone()
     };
     let mut again = Vec::new();
-    let by_index = query::run(&base, spec, &inputs, read, &config, &context, |answer| {
-        again.push(answer);
+    let by_index = query::run(&base, spec, &inputs, read, &config, &context, |reply| {
+        again.push(answered(reply));
         Ok(())
     })?;
     assert_eq!(again, answers);
@@ -412,9 +419,9 @@ fn what_is_found_stays_within_the_memory() {
                 &config,
             )
         });
-        // Sixty thousand matches are 12 MB.
+        // Sixty thousand matches are 12 MB: the queries are looked up again in halves.
         let many = top.is_none_or(|top| top > 100);
-        assert_eq!(stats.batches > 3, many, "{top:?}: {}", stats.batches);
+        assert_eq!(stats.batches > 1, many, "{top:?}: {}", stats.batches);
         assert!(found == expected, "{top:?} with {threads} threads");
         assert_eq!((stats.queries, stats.matched), (200, 200));
     }

@@ -1,0 +1,119 @@
+//! Frames JSON lines of standard input: each line that is not empty is a record, whatever is in it.
+//!
+//! [`super::frame_json`] finds objects whose lines do not matter, and so it may have to read the next
+//! line before it knows that an object is broken. Whoever writes a line and waits for the answer to
+//! it never writes the next one. Here the line end decides, and the parser what the line is.
+
+use super::reader::Step;
+use super::record::{Reason, RecordKind};
+use super::stream::{Begun, Sink, Stream};
+
+/// The state between two bytes of the input.
+#[derive(Default)]
+pub(super) struct LineFramer {
+    /// A line whose end has not come yet.
+    begun: Option<Begun>,
+}
+
+/// Whether an input with this first line has one document on each line. `forced` says that the
+/// caller gave the format.
+///
+/// Objects and arrays that are written over several lines begin with a line of their own bracket.
+pub(super) fn one_per_line(line: &[u8], forced: bool) -> bool {
+    match line.trim_ascii() {
+        [b'{', rest @ ..] => match rest.trim_ascii_start() {
+            [b'"' | b'}', ..] => true,
+            rest => forced && !rest.is_empty(),
+        },
+        [b'[', rest @ ..] => forced && !matches!(rest.trim_ascii_start(), [] | [b'{' | b']', ..]),
+        line => forced && !line.is_empty(),
+    }
+}
+
+impl LineFramer {
+    /// The sink for the next record, or for the one that has begun.
+    pub fn sink<'b>(&mut self, bytes: &'b mut Vec<u8>, limit: u64) -> Sink<'b> {
+        match self.begun.take() {
+            Some(begun) => Sink::resumed(bytes, limit, begun),
+            None => Sink::new(bytes, limit),
+        }
+    }
+
+    /// Frames the next line. Returns `None` if `pauses` says so before more is read; the bytes so far
+    /// stay in the batch.
+    pub fn step(
+        &mut self,
+        stream: &mut Stream,
+        sink: &mut Sink<'_>,
+        mut pauses: impl FnMut(&Stream) -> bool,
+    ) -> Option<Step> {
+        loop {
+            if sink.offset().is_none() {
+                let window = stream.window();
+                let space = window.iter().take_while(|byte| byte.is_ascii_whitespace());
+                let space = space.count();
+                stream.consume(space);
+            }
+            let window = stream.window();
+            let end = memchr::memchr(b'\n', window);
+            let n = end.unwrap_or(window.len());
+            if n > 0 {
+                sink.take(stream, n);
+            }
+            if end.is_some() {
+                return Some(record());
+            }
+            if stream.ended() {
+                return Some(match sink.offset() {
+                    None => Step::End,
+                    Some(_) if stream.cut() => Step::rejected(
+                        Reason::Truncated,
+                        format!(
+                            "the stream ends after {} bytes of the record",
+                            sink.length()
+                        ),
+                    ),
+                    Some(_) => record(),
+                });
+            }
+            if pauses(stream) {
+                self.begun = sink.begun();
+                return None;
+            }
+            stream.read();
+        }
+    }
+}
+
+fn record() -> Step {
+    Step::Record {
+        kind: RecordKind::Json,
+        notice: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_says_whether_each_is_a_document() {
+        for line in [
+            "{\"id\": 1, \"text\": \"a\"}",
+            " {}",
+            "{ \"id\": 1,",
+            "{\"broken",
+        ] {
+            assert!(one_per_line(line.as_bytes(), false), "{line}");
+            assert!(one_per_line(line.as_bytes(), true), "{line}");
+        }
+        for line in ["{broken", "broken", "[1, 2]", "5", "\"text\""] {
+            assert!(!one_per_line(line.as_bytes(), false), "{line}");
+            assert!(one_per_line(line.as_bytes(), true), "{line}");
+        }
+        for line in ["", " ", "{", "[", "[{\"id\": 1},", "[]"] {
+            assert!(!one_per_line(line.as_bytes(), false), "{line}");
+            assert!(!one_per_line(line.as_bytes(), true), "{line}");
+        }
+    }
+}
