@@ -15,9 +15,12 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 23] = [
     "run",
     "dedup",
+    "add",
+    "index",
+    "transfer",
     "ingest",
     "join",
     "cluster",
@@ -79,7 +82,12 @@ fn the_overview_fits_a_small_screen_and_has_every_command_in_a_group() {
         .lines()
         .skip(2)
         .take_while(|line| !line.is_empty())
-        .map(|line| line[9..].split(' ').next().unwrap())
+        .flat_map(|line| {
+            let (one, several) = (line[9..].split("  ").next(), line[9..].trim());
+            let is_name = |word: &&str| COMMANDS.contains(word);
+            let names = one.unwrap_or(several).split(' ');
+            names.take_while(is_name).collect::<Vec<_>>()
+        })
         .collect();
     assert_eq!(listed, BTreeSet::from(COMMANDS));
     for status in ["0 done", "1 failed", "2 wrong usage", "130 stopped"] {
@@ -332,8 +340,10 @@ fn a_walk_skips_hidden_files_and_what_globs_exclude() {
     let (found, _) = read("include", &include);
     assert_eq!(found, ["README.md", "a.txt"]);
 
-    // Other globs are other inputs.
-    let (_, output) = run("globs", &["in", "--exclude", "*.dtd"]);
+    // Other globs choose more inputs, which are added, or leave out what was read.
+    let (found, _) = read("globs", &["in", "--exclude", "*.dtd"]);
+    assert_eq!(found, ["a.txt", "sub/b.txt", "README.md"]);
+    let (_, output) = run("globs", &["in", "--exclude", "*.dtd", "--exclude", "a.txt"]);
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(

@@ -60,20 +60,47 @@ const STATUS: &str = "Exit status:
   2    wrong usage
   130  stopped by a signal; the same command continues";
 
-/// The commands, grouped by purpose.
+/// The commands, grouped by purpose. A line has one or more; those that share one have a summary
+/// here.
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Find",
         &[
-            "run", "dedup", "add", "ingest", "join", "cluster", "method", "query", "index",
+            "run",
+            "dedup",
+            "add",
+            "ingest join cluster",
+            "method",
+            "query",
+            "index",
         ],
     ),
     ("Look", &["report", "graph", "status", "inspect"]),
     (
         "Evaluate",
-        &["evaluate", "compare", "plan", "study", "perturb", "qrels"],
+        &[
+            "evaluate",
+            "compare",
+            "plan study",
+            "perturb",
+            "qrels",
+            "transfer",
+        ],
     ),
-    ("Maintain", &["verify", "completions", "man"]),
+    ("Maintain", &["verify", "completions man"]),
+];
+
+/// What several commands on one line of the overview do.
+const TOGETHER: [(&str, &str); 3] = [
+    ("ingest join cluster", "Do the steps of `run` one by one"),
+    (
+        "plan study",
+        "Choose a sampling ratio, or measure what ratios cost",
+    ),
+    (
+        "completions man",
+        "Print shell completions, or write manual pages",
+    ),
 ];
 
 /// The commands.
@@ -346,8 +373,16 @@ fn overview(command: &clap::Command) -> String {
     for (group, names) in GROUPS {
         for (n, &name) in names.iter().enumerate() {
             let group = if n == 0 { group } else { "" };
-            let about = command.find_subcommand(name).and_then(about);
-            let _ = writeln!(text, "{group:<9}{name:<12}{}", about.unwrap_or_default());
+            let together = TOGETHER.iter().find(|(names, _)| *names == name);
+            let about = match together {
+                Some((_, about)) => about.to_string(),
+                None => command
+                    .find_subcommand(name)
+                    .and_then(about)
+                    .unwrap_or_default(),
+            };
+            let gap = if together.is_some() { "  " } else { "" };
+            let _ = writeln!(text, "{group:<9}{name:<12}{gap}{about}");
         }
     }
     text.push_str(

@@ -1,6 +1,8 @@
 //! Looks keys up.
 
 use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::lists::{BLOCK_HEAD, BLOCK_LISTS, CHUNK, CHUNK_HEAD, sum};
 use super::{DIRECTORY, Layout, Level, MOST_RANGES, SHORT, leading};
@@ -11,6 +13,8 @@ use crate::{Error, Result};
 
 /// Bytes read at first for a block: most blocks fit.
 const GUESS: usize = 1 << 10;
+/// Bytes of a table that are kept together.
+const TABLE_PIECE: usize = 4 << 10;
 /// The most bytes of a block or chunk. A damaged length above this must not allocate memory.
 const MOST_BYTES: usize = 1 << 20;
 
@@ -18,12 +22,16 @@ const MOST_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Index {
     levels: Vec<OfLevel>,
+    /// Bytes of tables that may still be kept.
+    room: AtomicI64,
 }
 
 #[derive(Debug)]
 struct OfLevel {
     layout: Layout,
     parts: Vec<PartFile>,
+    /// By part: pieces of its table, each kept once it was needed.
+    tables: Vec<Vec<OnceLock<Box<[u8]>>>>,
 }
 
 /// Where a long list is.
@@ -86,13 +94,46 @@ impl OfLevel {
             check_table(&part, layout, level.part(range.into()))?;
             parts.push(part);
         }
-        Ok(OfLevel { layout, parts })
+        let pieces = (layout.buckets as usize * 8).div_ceil(TABLE_PIECE);
+        let mut tables = Vec::new();
+        tables.resize_with(parts.len(), || {
+            let mut pieces_ = Vec::new();
+            pieces_.resize_with(pieces, OnceLock::new);
+            pieces_
+        });
+        Ok(OfLevel {
+            layout,
+            parts,
+            tables,
+        })
+    }
+
+    /// The place of the last block of a bucket of a range.
+    fn place(&self, range: usize, within: u64, room: &AtomicI64) -> Result<u64> {
+        let part = &self.parts[range];
+        let at = within as usize * 8;
+        let piece = &self.tables[range][at / TABLE_PIECE];
+        if let Some(bytes) = piece.get() {
+            return Ok(number(bytes, at % TABLE_PIECE));
+        }
+        let table = part.footer.index_offset;
+        let bytes =
+            TABLE_PIECE.min(self.layout.buckets as usize * 8 - at / TABLE_PIECE * TABLE_PIECE);
+        if room.load(Ordering::Relaxed) < bytes as i64 {
+            let mut word = [0; 8];
+            part.read_at(&mut word, table + at as u64)?;
+            return Ok(u64::from_le_bytes(word));
+        }
+        room.fetch_sub(bytes as i64, Ordering::Relaxed);
+        let mut read = vec![0; bytes].into_boxed_slice();
+        part.read_at(&mut read, table + (at / TABLE_PIECE * TABLE_PIECE) as u64)?;
+        Ok(number(piece.get_or_init(|| read), at % TABLE_PIECE))
     }
 
     /// The list of a key, from its leading bits; `None` if there is none.
     fn look_up(
         &self,
-        key: u64,
+        (key, room): (u64, &AtomicI64),
         buffers: &mut Buffers,
         out: &mut Vec<u32>,
     ) -> Result<Option<(usize, Found)>> {
@@ -100,9 +141,7 @@ impl OfLevel {
         let range = (bucket / u64::from(self.layout.buckets)) as usize;
         let part = &self.parts[range];
         let within = bucket % u64::from(self.layout.buckets);
-        let mut word = [0; 8];
-        part.read_at(&mut word, part.footer.index_offset + within * 8)?;
-        let mut place = u64::from_le_bytes(word);
+        let mut place = self.place(range, within, room)?;
         loop {
             let block = read_block(part, place, bucket, buffers)?;
             match block.find(part, key, self.layout.least(bucket), buffers, out)? {
@@ -124,7 +163,18 @@ impl Index {
         let levels = entry.levels.iter();
         let levels = levels.map(|level| OfLevel::open::<K>(workspace, level));
         let levels = levels.collect::<Result<_>>()?;
-        Ok(Some(Index { levels }))
+        Ok(Some(Index {
+            levels,
+            room: AtomicI64::new(0),
+        }))
+    }
+
+    /// Keeps up to this number of bytes of the tables of buckets in memory, which saves half of the
+    /// reads.
+    #[must_use]
+    pub fn keeping(self, bytes: u64) -> Index {
+        let room = AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX));
+        Index { room, ..self }
     }
 
     /// Looks a key up in every level, and returns the number of its documents. The documents of
@@ -140,7 +190,7 @@ impl Index {
         let key = leading(key);
         let mut documents = 0;
         for (number, level) in self.levels.iter().enumerate() {
-            match level.look_up(key, buffers, short)? {
+            match level.look_up((key, &self.room), buffers, short)? {
                 None => {}
                 Some((_, Found::Short(count))) => documents += count as u64,
                 Some((range, Found::Long { offset, length })) => {

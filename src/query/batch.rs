@@ -227,6 +227,13 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         self.indexed.is_some()
     }
 
+    /// Keeps up to this number of bytes of the index in memory.
+    pub(super) fn keep_tables(&mut self, bytes: u64) {
+        if let Some(indexed) = self.indexed.take() {
+            self.indexed = Some(indexed.keeping(bytes));
+        }
+    }
+
     /// Allows batches that cost less in the sets than in the index to be looked up there.
     pub(super) fn may_read_sets(&mut self) {
         self.sets_allowed = true;

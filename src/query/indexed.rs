@@ -51,6 +51,14 @@ impl<'a> Indexed<'a> {
         }))
     }
 
+    /// Keeps up to this number of bytes of the index in memory.
+    pub(super) fn keeping(self, bytes: u64) -> Indexed<'a> {
+        Indexed {
+            index: self.index.keeping(bytes),
+            ..self
+        }
+    }
+
     /// The docno of a document.
     pub(super) fn docno(&self, document: u32, facts: &Facts) -> Result<String> {
         self.documents.docno(document, facts)

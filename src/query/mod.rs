@@ -65,6 +65,7 @@ use crate::{Error, Result};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -357,9 +358,19 @@ impl Asking<'_> {
         let memory = context.budget.memory.0;
         // More threads, and reading all sets instead of the index, as far as there is memory.
         let mut fixed = fixed;
-        if needs_columns || fixed + columns + 4 * LEAST_ROOM <= memory {
+        let piped = self.inputs.iter().any(|input| input.path == Path::new("-"));
+        if piped && !needs_columns {
+            // All that may change is open, so a program that asks for long keeps nobody from adding
+            // documents.
+            workspace.release();
+        } else if needs_columns || fixed + columns + 4 * LEAST_ROOM <= memory {
             fixed += columns;
             batch.may_read_sets();
+        }
+        if !needs_columns {
+            let tables = (memory.saturating_sub(fixed + LEAST_ROOM) / 4).min(MOST_TABLES);
+            batch.keep_tables(tables);
+            fixed += tables;
         }
         let spare = memory.saturating_sub(fixed + LEAST_ROOM) / 2;
         let more = (spare / of_thread).min(context.budget.threads as u64 - 1);
@@ -416,6 +427,9 @@ impl Asking<'_> {
         Ok(asking.stats)
     }
 }
+
+/// The most bytes of the tables of the index that are kept in memory.
+const MOST_TABLES: u64 = 64 << 20;
 
 /// Rejected records that wait for the answers to the queries before them.
 #[derive(Default)]

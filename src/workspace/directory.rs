@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
@@ -22,9 +23,8 @@ pub struct Workspace {
     places: Places,
     /// The committed state. After a change, call [`Workspace::commit`].
     pub manifest: Manifest,
-    _lock: Lock,
-    /// Keeps others from changing the directory some parts of which this one uses.
-    _lender: Option<Lock>,
+    /// The locks of the directory, and of the one some parts of which it uses.
+    locks: Mutex<Vec<Lock>>,
     /// Bytes of the manifest at the last commit of this process.
     manifest_bytes: u64,
     /// Bytes of parts that were made since then and are not committed.
@@ -312,17 +312,29 @@ impl Workspace {
     /// Locks the directory some parts of which this one uses, for reading.
     fn lock_lender(&mut self) -> Result<()> {
         if let Some((lender, _)) = &self.places.lent {
-            self._lender = Some(Lock::share(lender)?);
+            let lock = Lock::share(lender)?;
+            self.locks
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(lock);
         }
         Ok(())
+    }
+
+    /// Lets others change the directory from now on, for a reader that has opened everything that it
+    /// needs, or needs only files that are never changed: the parts of a collection.
+    pub fn release(&self) {
+        self.locks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
     }
 
     fn locked(directory: &Path, manifest: Manifest, lock: Lock) -> Workspace {
         Workspace {
             places: Places::of(directory, &manifest),
             manifest,
-            _lock: lock,
-            _lender: None,
+            locks: Mutex::new(vec![lock]),
             manifest_bytes: 0,
             uncommitted: 0,
             unsynced: BTreeSet::new(),

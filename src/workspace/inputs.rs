@@ -3,14 +3,14 @@
 //! The list is separate from the manifest because it can have millions of lines, and every commit
 //! rewrites the manifest.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::ResultFile;
 use crate::numbers::counted;
@@ -353,8 +353,11 @@ pub(crate) fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
     }
     let (_, checksum) = copy_beginning(directory, entry, |_| Ok(()))?;
     let mut all = InputList::open(directory)?;
-    let mut lines = 0;
-    while all.next().is_ok_and(|line| line.is_some()) {
+    let (mut lines, mut places) = (0, HashSet::new());
+    // What is appended is new: the same bytes twice are damage.
+    while let Ok(Some(line)) = all.next()
+        && places.insert(xxh3_64(line.path.as_bytes()))
+    {
         lines += 1;
     }
     let whole = all.entry.is_none() && lines > entry.files;

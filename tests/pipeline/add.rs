@@ -349,7 +349,8 @@ fn lines_of_a_stopped_addition_do_not_count() {
     let list = out.path().join("inputs.jsonl");
     let old = fs::read(&list).unwrap();
     let last = old.split_inclusive(|&byte| byte == b'\n').next_back();
-    let longer = [&old[..], last.unwrap()].concat();
+    let last = String::from_utf8_lossy(last.unwrap()).replace("02.jsonl", "77.jsonl");
+    let longer = [&old[..], last.as_bytes()].concat();
     fs::write(&list, &longer).unwrap();
     assert!(
         lookalike::inspect::verify(out.path())
@@ -367,9 +368,11 @@ fn lines_of_a_stopped_addition_do_not_count() {
     );
     // Other bytes are damage.
     let whole = fs::read(&list).unwrap();
-    fs::write(&list, [&whole[..], b"{}\n"].concat()).unwrap();
-    let error = pipeline::open(out.path()).unwrap_err();
-    assert!(matches!(error, Error::TooLong { .. }), "{error}");
+    for more in [&b"{}\n"[..], &whole] {
+        fs::write(&list, [&whole[..], more].concat()).unwrap();
+        let error = pipeline::open(out.path()).unwrap_err();
+        assert!(matches!(error, Error::TooLong { .. }), "{error}");
+    }
 }
 
 /// A directory without pairs only grows; one with tables keeps them.

@@ -53,6 +53,7 @@ fn subjects() -> Vec<Subject> {
     };
     let kept = format!("ingest {READ} --keep-text");
     let spilled = format!("run {READ} --threshold 0.2 --spill always");
+    let direct = format!("run {READ} --threshold 0.2");
     vec![
         run(1, "--spill always --join prefix"),
         run(3, "--spill always --join prefix --fan-in 2"),
@@ -105,6 +106,18 @@ fn subjects() -> Vec<Subject> {
             only: Some("keys: worker"),
         },
         Subject {
+            line: "index OUT".into(),
+            threads: 3,
+            before: vec![before(&kept, "", Some(0))],
+            only: None,
+        },
+        Subject {
+            line: "add OUT MORE".into(),
+            threads: 3,
+            before: vec![before(&direct, "", Some(0))],
+            only: None,
+        },
+        Subject {
             line: "query OUT INPUT --top 1".into(),
             threads: 3,
             before: vec![before(&kept, "", Some(0))],
@@ -128,6 +141,7 @@ fn command(line: &str, threads: usize, input: &Path, out: &Path, faults: &str) -
     for word in line.split_whitespace() {
         match word {
             "INPUT" => command.arg(input),
+            "MORE" => command.arg(input.with_file_name("more.jsonl")),
             "OUT" => command.arg(out),
             word => command.arg(word),
         };
@@ -236,6 +250,13 @@ fn points() -> BTreeSet<String> {
 fn a_panic_at_every_point_ends_the_run_with_an_error() {
     let directory = common::temporary();
     let (input, _) = corpus(directory.path(), 6);
+    // Some of its documents again, a little longer.
+    let first = fs::read_to_string(paths(&input).first().unwrap()).unwrap();
+    let more = first
+        .lines()
+        .take(4)
+        .map(|line| line.replacen(": \"", ": \"new ", 2) + "\n");
+    fs::write(input.with_file_name("more.jsonl"), more.collect::<String>()).unwrap();
     let (mut met, mut panics) = (BTreeSet::new(), 0);
     for (number, subject) in subjects().iter().enumerate() {
         let aside = directory.path().join(format!("before-{number}"));

@@ -29,6 +29,8 @@ use super::{Joining, Place};
 const TASK_BYTES: usize = 256 << 10;
 /// Candidates that are passed on at once.
 const PIECE: usize = 32 << 10;
+/// The most bytes of the tables of the index that are kept in memory.
+const MOST_TABLES: u64 = 64 << 20;
 /// The least and the most candidates that are sorted in memory.
 const LEAST_CANDIDATES: u64 = 1 << 10;
 const MOST_CANDIDATES: u64 = 8 << 20;
@@ -62,6 +64,8 @@ pub(super) fn run<K: Key>(
         stage: "index",
     };
     let index = Index::open::<K>(workspace)?.ok_or_else(missing)?;
+    let tables = (memory / 8).min(MOST_TABLES);
+    let index = index.keeping(tables);
     let context = join.context;
     let threads = context.budget.threads;
     let mut progress = workspace
@@ -76,7 +80,7 @@ pub(super) fn run<K: Key>(
     let largest = (before..all as u32).map(|document| join.sampled.own(document));
     let largest = largest.max().map_or(0, u64::from) * K::BYTES as u64;
     let each = Search::bytes(all) + 4 * TASK_BYTES as u64 + 3 * PIECE as u64 * 8;
-    let used = 2 * largest + threads as u64 * each;
+    let used = tables + 2 * largest + threads as u64 * each;
     let outside = context.budget.memory.0.saturating_sub(memory);
     let least = ByteSize(outside + used + LEAST_CANDIDATES * 64);
     context.budget.require(least, || {
