@@ -282,8 +282,9 @@ Examples:
     ///
     /// Counts, for each topic, the judged documents that are duplicates of each other, and how many
     /// of these groups were judged inconsistently: some documents relevant (above 0) and some not.
-    /// Groups of exact duplicates and of near duplicates are counted separately. With -o, writes
-    /// the judgements and the ranking without duplicates, and lists the groups with different
+    /// Groups of exact duplicates and of near duplicates are counted separately. The row `all` sums
+    /// up the topics; the row `distinct` counts each cluster and document once. With -o, writes the
+    /// judgements and the ranking without duplicates, and lists the groups with different
     /// judgements in inconsistent.jsonl.
     #[command(after_long_help = "\
 Examples:
