@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "run",
     "dedup",
     "ingest",
@@ -33,6 +33,7 @@ const COMMANDS: [&str; 20] = [
     "study",
     "perturb",
     "qrels",
+    "transfer",
     "verify",
     "completions",
     "man",

@@ -47,6 +47,7 @@
 
 mod batch;
 mod indexed;
+mod stored;
 
 use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{self, Catalogue, CatalogueEntry};
@@ -72,6 +73,8 @@ use serde::Serialize;
 
 use batch::{Asked, QueryBatch, on_threads};
 use indexed::Looker;
+
+pub(crate) use stored::{Stored, stored, stored_bytes};
 
 const STAGE: &str = "query";
 /// Buffers of the readers of inputs and of sets.
@@ -127,6 +130,9 @@ impl Default for QueryConfig {
 /// A document that matches a query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Match {
+    /// Its number in the collection.
+    #[serde(skip)]
+    pub document: u32,
     /// Its docno.
     pub docno: String,
     /// Why it is listed.

@@ -13,7 +13,7 @@ use crate::read::lines::shorten;
 use crate::{Error, Result};
 
 /// A longer line is an error, because a line has to fit in memory. A docno has at most 64 KiB.
-const MOST_LINE_BYTES: usize = 1 << 20;
+pub(crate) const MOST_LINE_BYTES: usize = 1 << 20;
 
 /// Memory of a line besides its text: the judgement (48, twice while the table grows), its place
 /// during the sort (24), its relevance, whether it is kept and what its groups are (13), its key and
@@ -90,7 +90,7 @@ impl Lines {
 }
 
 /// The hash that identifies a docno, as in the catalogue.
-pub(super) fn key_of(docno: &str) -> u128 {
+pub(crate) fn key_of(docno: &str) -> u128 {
     xxh3_128(docno.as_bytes())
 }
 
@@ -136,6 +136,15 @@ pub(crate) struct Judgements {
 }
 
 impl Judgements {
+    /// No judgements yet, of one topic without a name.
+    pub fn list() -> Judgements {
+        Judgements {
+            format: QrelsFormat::Trec,
+            topics: vec![String::new()],
+            ..Judgements::default()
+        }
+    }
+
     pub fn read(path: &Path, format: QrelsFormat, held: &mut Held<'_>) -> Result<Judgements> {
         let mut lines = Lines::open(path, format.fields())?;
         let mut judgements = Judgements {
@@ -177,7 +186,7 @@ impl Judgements {
                 )
             })?;
             let bytes = (topic.len() + repeated.len() + docno.len()) as u64;
-            room = held.take(JUDGEMENT_BYTES + 3 * bytes) && room;
+            room = held.take_line(bytes) && room;
             if !room {
                 continue;
             }
@@ -190,17 +199,7 @@ impl Judgements {
             if new {
                 held.take(TOPIC_BYTES);
             }
-            judgements.all.push(Judgement {
-                topic: number,
-                second,
-                key: key_of(docno),
-                grade,
-                start: judgements.text.len() as u64,
-                repeated: repeated.len() as u32,
-                docno: docno.len() as u32,
-            });
-            judgements.text.push_str(&repeated);
-            judgements.text.push_str(docno);
+            judgements.push((number, second), docno, grade, &repeated);
         }
         held.check(|| format!("{count} judgements"))?;
         if count >= u64::from(u32::MAX) {
@@ -212,6 +211,22 @@ impl Judgements {
         }
         judgements.settle(path)?;
         Ok(judgements)
+    }
+
+    /// Adds the judgement of a document for a topic and second field. `repeated` are the other
+    /// fields.
+    pub fn push(&mut self, number: (u32, u32), docno: &str, grade: i64, repeated: &str) {
+        self.all.push(Judgement {
+            topic: number.0,
+            second: number.1,
+            key: key_of(docno),
+            grade,
+            start: self.text.len() as u64,
+            repeated: repeated.len() as u32,
+            docno: docno.len() as u32,
+        });
+        self.text.push_str(repeated);
+        self.text.push_str(docno);
     }
 
     /// Decides on the form, if it is not known yet. Refuses two judgements of one document for one

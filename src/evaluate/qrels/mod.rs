@@ -117,7 +117,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clusters::Clusters;
-use lines::{Judgement, Judgements, Names};
+use lines::{JUDGEMENT_BYTES, Names};
+
+pub(crate) use lines::{Judgement, Judgements, MOST_LINE_BYTES, key_of};
 
 pub use config::{Keep, QrelsConfig, QrelsFormat};
 pub use stats::{Differing, FileCounts, QrelsReport, TopicCounts};
@@ -180,7 +182,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     if let Some(output) = &config.output {
         check_output(config, &source, output)?;
     }
-    let mut held = Held::new(context);
+    let mut held = Held::new(STAGE, context, (0, 0));
     let judgements = Judgements::read(&config.qrels, config.format, &mut held)?;
     let mut names = Names::of(&judgements);
     let ranked = match &config.run {
@@ -314,34 +316,55 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
 
 /// The memory in use, compared with the budget. Memory beyond the budget is counted but not
 /// allocated, so that the error can name the least budget that suffices.
-struct Held<'a> {
+pub(crate) struct Held<'a> {
     context: &'a Context<'a>,
+    stage: &'static str,
     bytes: u64,
+    /// Bytes of memory of a judgement besides its text.
+    line_bytes: u64,
 }
 
 impl<'a> Held<'a> {
-    fn new(context: &'a Context<'a>) -> Self {
+    /// `bytes` are in use by the caller, and `line_bytes` are what it needs for each judgement
+    /// besides [`JUDGEMENT_BYTES`].
+    pub(crate) fn new(
+        stage: &'static str,
+        context: &'a Context<'a>,
+        (bytes, line_bytes): (u64, u64),
+    ) -> Self {
         Held {
             context,
-            bytes: FIXED_BYTES,
+            stage,
+            bytes: FIXED_BYTES + bytes,
+            line_bytes: JUDGEMENT_BYTES + line_bytes,
         }
     }
 
+    /// The bytes in use.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Counts a judgement with this number of bytes of text, as [`Held::take`] does.
+    pub(crate) fn take_line(&mut self, bytes: u64) -> bool {
+        self.take(self.line_bytes + 3 * bytes)
+    }
+
     /// Counts `bytes` and returns whether they fit in the budget.
-    fn take(&mut self, bytes: u64) -> bool {
+    pub(crate) fn take(&mut self, bytes: u64) -> bool {
         self.bytes += bytes;
         self.bytes <= self.context.budget.memory.0
     }
 
     /// Returns an error if the budget was exceeded.
-    fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
+    pub(crate) fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
         self.context.budget.require(ByteSize(self.bytes), what)
     }
 
     /// Checks from time to time whether a stop was requested.
-    fn stop(&self, n: u64) -> Result<()> {
+    pub(crate) fn stop(&self, n: u64) -> Result<()> {
         if n.is_multiple_of(4096) {
-            self.context.stop.check(STAGE)?;
+            self.context.stop.check(self.stage)?;
         }
         Ok(())
     }
