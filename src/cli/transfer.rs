@@ -29,7 +29,7 @@ pub struct Options {
     /// index (`lookalike index`), few labels take little time.
     #[arg(long, value_name = "NEW")]
     to: PathBuf,
-    /// Directory for labels, transferred.tsv and conflicts.jsonl [default: none]
+    /// Directory for labels, transferred.tsv, conflicts.jsonl [default: none]
     ///
     /// The labels are in qrels, or in labels.tsv, labels.txt, labels.csv or labels.jsonl, by their
     /// form. Without this flag, the command only counts.

@@ -979,3 +979,38 @@ fn the_table_has_no_rows_of_zeros() {
     assert_eq!(json["topics"].as_array().unwrap().len(), 99);
     assert_eq!(json["distinct"]["inconsistent"]["groups"], 1);
 }
+
+/// Each file of TREC is read in its own form, and written again as it was.
+#[test]
+fn judgements_of_tracks_are_recognised() {
+    let Some(corpora) = common::corpora("the judgements of tracks") else {
+        return;
+    };
+    let (directory, out) = collection();
+    let place = directory.path();
+    for (name, format) in [
+        ("prels.web.1-50.head400.txt", QrelsFormat::Prels),
+        ("qrels.web.201-250.ndeval.head400.txt", QrelsFormat::Ndeval),
+        ("qrels.web.151-200.negative-grades.txt", QrelsFormat::Trec),
+        ("qrels.web.401-450.txt.gz", QrelsFormat::Trec),
+    ] {
+        let mut asked = config(place, &out, Keep::Map);
+        asked.qrels = corpora.join("formats/qrels").join(name);
+        asked.run = None;
+        let report = compared(&asked);
+        assert_eq!(report.format, format, "{name}");
+        let bytes = fs::read(&asked.qrels).unwrap();
+        let mut text = String::new();
+        if name.ends_with(".gz") {
+            let mut unpacked = flate2::read::MultiGzDecoder::new(&bytes[..]);
+            std::io::Read::read_to_string(&mut unpacked, &mut text).unwrap();
+        } else {
+            text = String::from_utf8(bytes).unwrap();
+        }
+        let lines = text.lines().map(|line| line.split_whitespace());
+        let lines: Vec<String> = lines.map(|f| f.collect::<Vec<_>>().join(" ")).collect();
+        let written = fs::read_to_string(place.join("thin/qrels")).unwrap();
+        assert!(written.lines().eq(&lines), "{name}");
+        assert_eq!(report.qrels.unknown, Some(lines.len() as u64));
+    }
+}
