@@ -140,6 +140,8 @@ pub enum Error {
         expected: String,
         /// The content found.
         found: String,
+        /// What to do besides correcting the line; may be empty.
+        hint: &'static str,
     },
     /// A comment `# name: value` at the head of a text file cannot be parsed.
     #[error("{}: the comment `# {name}`: {found}", path.display())]
@@ -558,11 +560,8 @@ impl Error {
                  directory with -o"
                     .into()
             }
-            Error::BadLine { .. } => {
-                "correct the line; if the file is a list of pairs for `evaluate`, name its \
-                 columns by header or by number (--truth-columns, --run-columns 2,3,5)"
-                    .into()
-            }
+            Error::BadLine { hint: "", .. } => "correct the line".into(),
+            Error::BadLine { hint, .. } => format!("correct the line; {hint}"),
             Error::BadComment { .. } => "correct or remove the comment".into(),
             Error::InputChanged { .. } => {
                 "restore it and give the same INPUT, --include, --exclude and --hidden as before, or start in \

@@ -42,6 +42,9 @@
 //! from two pair lists, and checks relevance judgements for contradictions within clusters.
 //! [`query`] finds the documents of a collection that resemble or contain new ones.
 //!
+//! **[`transfer`]** gives the labels of documents to their near-duplicates in another collection,
+//! with [`evaluate`] and [`query`].
+//!
 //! **[`distributed`]** cuts the search for pairs into tasks for an engine on many machines. It finds
 //! what [`pipeline`] finds.
 //!
@@ -96,6 +99,7 @@ pub mod shingle;
 pub mod sort;
 pub mod store;
 pub mod threads;
+pub mod transfer;
 pub mod union_find;
 mod utf8;
 mod workers;

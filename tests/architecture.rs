@@ -53,6 +53,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "experiments, evaluation, look-ups, deduplication",
         &["experiments", "evaluate", "query", "dedup"],
     ),
+    ("transfer of labels", &["transfer"]),
     ("tasks for an engine", &["distributed"]),
     ("presentation", &["report", "inspect"]),
     ("command line", &["cli"]),

@@ -7,7 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::{
     add, compare, dedup, evaluate, graph, index, inspect, method, perturb, plan, qrels, query,
-    report, run, shell, status, study, verify,
+    report, run, shell, status, study, transfer, verify,
 };
 
 /// Find near-duplicate documents exactly, in bounded memory
@@ -309,8 +309,9 @@ Examples:
     ///
     /// Counts, for each topic, the judged documents that are duplicates of each other, and how many
     /// of these groups were judged inconsistently: some documents relevant (above 0) and some not.
-    /// Groups of exact duplicates and of near duplicates are counted separately. With -o, writes
-    /// the judgements and the ranking without duplicates, and lists the groups with different
+    /// Groups of exact duplicates and of near duplicates are counted separately. The row `all` sums
+    /// up the topics; the row `distinct` counts each cluster and document once. With -o, writes the
+    /// judgements and the ranking without duplicates, and lists the groups with different
     /// judgements in inconsistent.jsonl.
     #[command(after_long_help = "\
 Examples:
@@ -319,6 +320,23 @@ Examples:
   lookalike qrels judged.txt --clusters out
   lookalike qrels judged.txt --clusters out -o clean --keep best")]
     Qrels(qrels::Options),
+    /// Carry judgements to near-duplicates in another collection
+    ///
+    /// The labels may be judgements or any list of docno and label. Looks up each labelled document
+    /// of collection OLD in collection NEW, without reading its text
+    /// again. Each document of NEW that reaches the threshold gets the label of the most similar
+    /// one, for each topic by itself; of several, that of the first in OLD. Exact duplicates get the
+    /// same label. With -o, writes the labels in the form of the input, transferred.tsv with both
+    /// docnos and their resemblance, and conflicts.jsonl with the documents whose near-duplicates
+    /// have different labels.
+    #[command(after_long_help = "\
+Examples:
+  lookalike ingest sample-corpora/trec-web/a.gz -o old
+  lookalike ingest sample-corpora/trec-web/b.gz -o new
+  printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt
+  lookalike transfer --labels judged.txt --from old --to new
+  lookalike transfer --labels judged.txt --from old --to new -o carried --threshold 0.7")]
+    Transfer(transfer::Options),
     /// Check every committed file of a directory for damage
     ///
     /// Reads the files and compares them with their checksums. Exits with 1 if a file is damaged,

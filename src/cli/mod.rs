@@ -30,6 +30,7 @@ mod shell;
 mod signals;
 mod status;
 mod study;
+mod transfer;
 mod verify;
 
 use std::borrow::Cow;
@@ -146,6 +147,7 @@ fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {
         Command::Evaluate(options) => evaluate::run(&options, host),
         Command::Perturb(options) => perturb::run(&options, host),
         Command::Qrels(options) => qrels::run(&options, host),
+        Command::Transfer(options) => transfer::run(&options, host),
         Command::Completions(options) => shell::completions(&options, host),
         Command::Man(options) => shell::man(&options),
     }

@@ -1,14 +1,14 @@
 //! `qrels`: check relevance judgements and rankings for duplicates.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::Result;
 use crate::evaluate::qrels::{
-    FileCounts, Keep, QrelsConfig, QrelsReport, TopicCounts, run as compare,
+    FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run as compare,
 };
-use crate::numbers::counted;
+use crate::numbers::{count, counted};
 use clap::Args;
 
 use super::context::{Host, with_context};
@@ -18,10 +18,10 @@ use super::flags::{Memory, Output};
 /// Options of `qrels`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Judgements: lines of TOPIC ITERATION DOCNO RELEVANCE
+    /// Judgements, such as lines of TOPIC ITERATION DOCNO RELEVANCE
     ///
-    /// The relevance is an integer and may be negative. A docno may occur once per topic. The file
-    /// may be compressed.
+    /// --qrels-format lists the forms. The relevance is an integer and may be negative. The file may
+    /// be compressed.
     #[arg(value_name = "QRELS")]
     qrels: PathBuf,
     /// Clusters: an output directory, or its clusters.jsonl
@@ -51,6 +51,18 @@ pub struct Options {
     /// not have, so score such a ranking with the original qrels, or use map.
     #[arg(long, value_name = "WHICH", default_value_t = Keep::default())]
     keep: Keep,
+    /// Form of the judgements: auto, trec, ndeval or prels
+    ///
+    /// trec has lines of TOPIC ITERATION DOCNO RELEVANCE, one for each docno of a topic. ndeval
+    /// (diversity) has lines of TOPIC SUBTOPIC DOCNO RELEVANCE, one for each docno and subtopic;
+    /// each subtopic is checked and deduplicated by itself. prels (Million Query track) has lines of
+    /// TOPIC DOCNO RELEVANCE METHOD PROBABILITY. auto takes five fields for prels. It takes four
+    /// fields for ndeval if a docno has lines in a topic that differ in the second field, and
+    /// otherwise for trec.
+    ///
+    /// Example: --qrels-format ndeval
+    #[arg(long, value_name = "FORM", default_value_t = QrelsFormat::default())]
+    qrels_format: QrelsFormat,
     #[command(flatten)]
     memory: Memory,
     #[command(flatten)]
@@ -60,6 +72,7 @@ pub struct Options {
 pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let config = QrelsConfig {
         qrels: options.qrels.clone(),
+        format: options.qrels_format,
         clusters: options.clusters.clone(),
         run: options.run.clone(),
         output: options.output.clone(),
@@ -70,6 +83,24 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         &options.memory.alone(options.print.quiet()),
         |context| {
             let report = compare(&config, context)?;
+            for file in [Some(&report.qrels), report.run.as_ref()]
+                .into_iter()
+                .flatten()
+            {
+                if let Some(warning) = unknown(file, &options.clusters) {
+                    context.progress.note(&warning);
+                }
+            }
+            if report.qrels.unknown.is_none() && report.all.judged > 0 && report.all.clustered == 0
+            {
+                context.progress.note(&format!(
+                    "warning: {}: none of {} names a document in a cluster of {}; check that the \
+                     clusters are those of the judged collection",
+                    report.qrels.path.display(),
+                    counted(report.qrels.lines, "line"),
+                    options.clusters.display()
+                ));
+            }
             if let Some(FileCounts {
                 path,
                 scores_rise: Some(rise @ 1..),
@@ -94,12 +125,34 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     )
 }
 
+/// Warn if one in this number of lines names a document that the collection does not have.
+const UNKNOWN: u64 = 10;
+
+/// A warning about lines whose document the collection does not have, if there are many.
+fn unknown(file: &FileCounts, clusters: &Path) -> Option<String> {
+    let unknown = file.unknown.unwrap_or(0);
+    (unknown > 0 && unknown >= file.lines / UNKNOWN).then(|| {
+        format!(
+            "warning: {}: {} of {} name a document that the collection in {} does not have; check \
+             that it is the judged collection, and that its docnos are those of the judgements",
+            file.path.display(),
+            count(unknown),
+            counted(file.lines, "line"),
+            clusters.display()
+        )
+    })
+}
+
 /// The report as text for people.
 fn table(report: &QrelsReport) -> String {
     let mut out = String::new();
-    file(&mut out, "qrels", &report.qrels, report);
+    let form = match report.format {
+        QrelsFormat::Trec => String::new(),
+        format => format!(" ({format})"),
+    };
+    file(&mut out, ("qrels", &form), &report.qrels, report);
     if let Some(run) = &report.run {
-        file(&mut out, "run", run, report);
+        file(&mut out, ("run", ""), run, report);
     }
     let names = [
         "topic",
@@ -118,19 +171,30 @@ fn table(report: &QrelsReport) -> String {
         "documents",
     ];
     let mut rows = vec![names.map(String::from).to_vec()];
-    for (topic, counts) in &report.topics {
+    let (with, without): (Vec<_>, Vec<_>) =
+        (report.topics.iter()).partition(|(_, counts)| counts.groups > 0);
+    for (topic, counts) in with {
         rows.push(row(topic, counts));
     }
     rows.push(row("all", &report.all));
+    rows.push(row("distinct", &report.distinct));
     columns(&mut out, &rows, 1);
+    match without.len() {
+        0 => {}
+        1 => out.push_str("\n1 topic without groups is not listed\n"),
+        n => {
+            let topics = counted(n as u64, "topic");
+            let _ = writeln!(out, "\n{topics} without groups are not listed");
+        }
+    }
     out
 }
 
 /// Appends the counts of a file's lines.
-fn file(out: &mut String, what: &str, counts: &FileCounts, report: &QrelsReport) {
+fn file(out: &mut String, (what, form): (&str, &str), counts: &FileCounts, report: &QrelsReport) {
     let _ = write!(
         out,
-        "{what:<6}{}: {}, {} kept (--keep {}), {} removed",
+        "{what:<6}{}{form}: {}, {} kept (--keep {}), {} removed",
         counts.path.display(),
         counted(counts.lines, "line"),
         counts.kept,

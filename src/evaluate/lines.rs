@@ -43,6 +43,13 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// Opens a file of comma-separated values.
+    pub fn open_commas(path: &Path) -> Result<Table> {
+        let mut table = Table::open(path)?;
+        table.shape = Shape::Commas;
+        Ok(table)
+    }
+
     /// Opens a file, reads the comments at its start and examines the first line after them.
     pub fn open(path: &Path) -> Result<Table> {
         let mut table = Table {

@@ -80,6 +80,10 @@ impl PairList {
     /// Opens a list. Without `columns`, it uses the columns of our own lists if they are there.
     /// Otherwise it uses the first two columns, and a third as the resemblance if there are three.
     pub fn open(path: &Path, columns: Option<&Columns>) -> Result<PairList> {
+        PairList::opened(path, columns).map_err(hinted)
+    }
+
+    fn opened(path: &Path, columns: Option<&Columns>) -> Result<PairList> {
         let mut table = Table::open(path)?;
         let first = table.first()?;
         let has = |name: &str| first.iter().any(|column| column == name);
@@ -143,6 +147,10 @@ impl PairList {
 
     /// The next line, and how many of the ascending `thresholds` its resemblance reaches.
     pub fn next(&mut self, thresholds: &[Threshold]) -> Result<Option<Listed>> {
+        self.read(thresholds).map_err(hinted)
+    }
+
+    fn read(&mut self, thresholds: &[Threshold]) -> Result<Option<Listed>> {
         if !self.table.next(&mut self.fields)? {
             return Ok(None);
         }
@@ -181,6 +189,15 @@ impl PairList {
         let level = level.max(usize::from(thresholds.is_empty()));
         Ok(Some(Listed { documents, level }))
     }
+}
+
+/// Adds the flags that name the columns of a list to an error in a line.
+fn hinted(mut error: Error) -> Error {
+    if let Error::BadLine { hint, .. } = &mut error {
+        *hint = "if the list has other columns, name them by header or by number (--truth-columns, \
+                 --run-columns 2,3,5)";
+    }
+    error
 }
 
 /// The 128-bit hash of a docno, the same as in the catalogue. Two docnos of a collection are

@@ -327,6 +327,7 @@ fn distinct_judged(
                             line,
                             expected: format!("the judgement {judgement} that line {first} has"),
                             found: document.to_string(),
+                            hint: "",
                         });
                     }
                     Ok(())

@@ -298,6 +298,7 @@ impl Lines {
             line: self.number,
             expected: expected.into(),
             found,
+            hint: "",
         }
     }
 

@@ -558,6 +558,7 @@ fn answer(asked: &mut Asked, best: Best) -> Answer {
         matches: matches
             .into_iter()
             .map(|found| Match {
+                document: found.document.0,
                 docno: found.docno,
                 why: found.why,
                 score: found.printed.parse().unwrap_or(found.score),

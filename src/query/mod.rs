@@ -47,6 +47,7 @@
 
 mod batch;
 mod indexed;
+mod stored;
 
 use crate::budget::{Budget, ByteSize, PROCESS_BYTES};
 use crate::collection::{self, Catalogue, CatalogueEntry};
@@ -73,6 +74,8 @@ use serde::Serialize;
 
 use batch::{Asked, QueryBatch, on_threads};
 use indexed::Looker;
+
+pub(crate) use stored::{Stored, stored, stored_bytes};
 
 const STAGE: &str = "query";
 /// Buffers of the readers of inputs and of sets.
@@ -128,6 +131,9 @@ impl Default for QueryConfig {
 /// A document that matches a query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Match {
+    /// Its number in the collection.
+    #[serde(skip)]
+    pub document: u32,
     /// Its docno.
     pub docno: String,
     /// Why it is listed.

@@ -87,6 +87,7 @@ impl Lines {
             line: self.number,
             expected: expected.into(),
             found: found.into(),
+            hint: "",
         }
     }
 }

@@ -8,3 +8,4 @@ mod evaluate;
 mod identity;
 mod perturb;
 mod qrels;
+mod transfer;

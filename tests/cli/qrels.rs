@@ -4,7 +4,9 @@
 use crate::common;
 use lookalike::Error;
 use lookalike::budget::ByteSize;
-use lookalike::evaluate::qrels::{Differing, Keep, QrelsConfig, QrelsReport, TopicCounts, run};
+use lookalike::evaluate::qrels::{
+    Differing, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run,
+};
 use lookalike::progress::{Silent, Stop};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,6 +78,7 @@ const RANKING: &str = "\
 fn config(directory: &Path, clusters: &Path, keep: Keep) -> QrelsConfig {
     QrelsConfig {
         qrels: directory.join("qrels.txt"),
+        format: QrelsFormat::Auto,
         clusters: clusters.into(),
         run: Some(directory.join("run.txt")),
         output: Some(directory.join("thin")),
@@ -300,7 +303,8 @@ fn what_cannot_be_read_is_named() {
             "301 0 a1\n",
             RANKING,
             None,
-            "qrels.txt, line 1: expected 4 fields (topic, iteration, docno, relevance), found 3: `301 0 a1`",
+            "qrels.txt, line 1: expected 4 fields (topic, iteration, docno, relevance) or 5 fields (topic, \
+             docno, relevance, method, probability), found 3: `301 0 a1`",
         ),
         (
             "\n301 0 a1 yes\n",
@@ -549,6 +553,56 @@ fn random_judgements_are_counted_as_defined() {
                 add(&mut expected.grades_differ, &grade);
             }
             assert_eq!(report.all, expected, "seed {seed}");
+            // Each cluster and each document once.
+            let names = |of: &dyn Fn(&String) -> bool| {
+                let all = judged.iter().map(|(_, docno, _)| docno);
+                all.filter(|docno| of(docno)).collect::<BTreeSet<_>>().len() as u64
+            };
+            let several: Vec<_> = groups.iter().filter(|(_, group)| group.len() > 1).collect();
+            let differ = |group: &[usize], of: &dyn Fn(i64) -> i64| {
+                let all = group.iter().map(|&n| of(judged[n].2));
+                all.collect::<BTreeSet<_>>().len() > 1
+            };
+            let some = |of: &dyn Fn(i64) -> i64| {
+                let (mut clusters, mut exact) = (BTreeSet::new(), BTreeSet::new());
+                let mut documents = BTreeSet::new();
+                for ((_, cluster), group) in &several {
+                    if differ(group, of) {
+                        clusters.insert(cluster);
+                        documents.extend(group.iter().map(|&n| &judged[n].1));
+                        let early = group.iter().filter(|&&n| member[&judged[n].1].2);
+                        let early: Vec<usize> = early.copied().collect();
+                        if differ(&early, of) {
+                            exact.insert(cluster);
+                        }
+                    }
+                }
+                differing(
+                    clusters.len() as u64,
+                    exact.len() as u64,
+                    documents.len() as u64,
+                )
+            };
+            let near: BTreeSet<u64> = several
+                .iter()
+                .filter(|(_, group)| !group.iter().all(|&n| member[&judged[n].1].2))
+                .map(|((_, cluster), _)| *cluster)
+                .collect();
+            let clusters: BTreeSet<u64> = several.iter().map(|((_, c), _)| *c).collect();
+            let grouped: BTreeSet<&String> = several
+                .iter()
+                .flat_map(|(_, group)| group.iter().map(|&n| &judged[n].1))
+                .collect();
+            let distinct = TopicCounts {
+                judged: names(&|_| true),
+                clustered: names(&|docno| member.contains_key(docno)),
+                groups: clusters.len() as u64,
+                exact_groups: clusters.difference(&near).count() as u64,
+                documents: grouped.len() as u64,
+                inconsistent: some(&|grade| i64::from(grade > 0)),
+                grades_differ: some(&|grade| grade),
+            };
+            assert_eq!(report.distinct, distinct, "seed {seed}");
             seen_exact += expected.inconsistent.exact;
             let lines: String = kept
                 .iter()
@@ -618,23 +672,26 @@ fn the_least_memory_that_is_told_is_enough() {
     assert_eq!(report, whole);
 }
 
+/// Exit status, standard output and standard error of `lookalike qrels` in a directory.
+fn command(place: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    command.current_dir(place).arg("qrels").args(arguments);
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
 #[test]
 fn the_command_prints_a_table() {
     let (directory, out) = collection();
     let place = directory.path();
     fs::write(place.join("qrels.txt"), QRELS).unwrap();
     fs::write(place.join("run.txt"), RANKING).unwrap();
-    let command = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
-        command.current_dir(place).arg("qrels").args(arguments);
-        let output = command.output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (
-            output.status.code(),
-            text(output.stdout),
-            text(output.stderr),
-        )
-    };
+    let command = |arguments: &[&str]| command(place, arguments);
     let clusters = out.to_str().unwrap();
     let (status, table, warnings) = command(&[
         "qrels.txt",
@@ -652,12 +709,13 @@ fn the_command_prints_a_table() {
 qrels qrels.txt: 14 lines, 8 kept (--keep map), 6 removed, 5 renamed, 1 not in the collection
 run   run.txt: 8 lines, 6 kept (--keep map), 2 removed, 3 renamed, 1 not in the collection
 
-topic  judged  clustered  groups  exact  documents  inconsistent  exact  near  documents  grades differ  exact  near  documents
-301         7          5       2      0          5             1      1     0          3              2      1     1          5
-302         3          3       1      1          2             1      1     0          2              1      1     0          2
-303         2          2       1      1          2             0      0     0          0              1      1     0          2
-304         2          2       1      0          2             0      0     0          0              0      0     0          0
-all        14         12       5      2         11             2      2     0          5              4      3     1          9
+topic     judged  clustered  groups  exact  documents  inconsistent  exact  near  documents  grades differ  exact  near  documents
+301            7          5       2      0          5             1      1     0          3              2      1     1          5
+302            3          3       1      1          2             1      1     0          2              1      1     0          2
+303            2          2       1      1          2             0      0     0          0              1      1     0          2
+304            2          2       1      0          2             0      0     0          0              0      0     0          0
+all           14         12       5      2         11             2      2     0          5              4      3     1          9
+distinct       8          6       2      0          6             1      1     0          4              2      1     1          6
 ";
     assert_eq!(table, expected);
     assert!(
@@ -674,4 +732,285 @@ all        14         12       5      2         11             2      2     0   
     let (status, _, error) = command(&["qrels.txt", "--clusters", clusters, "--keep", "last"]);
     assert_eq!(status, Some(2));
     assert!(error.contains("first, best, map"), "{error}");
+}
+
+/// A document has a line for each subtopic: judgements of different subtopics do not contradict
+/// each other, and each subtopic keeps its own line.
+#[test]
+fn diversity_judgements_are_compared_by_subtopic() {
+    let (directory, out) = collection();
+    let place = directory.path();
+    let qrels = "1 1 a1 1\n1 2 a1 0\n1 2 a3 1\n1 1 c 1\n1 2 c 1\n2 1 b1 1\n2 1 b2 1\n2 3 b2 -1\n";
+    fs::write(place.join("qrels.txt"), qrels).unwrap();
+    let clusters = out.to_str().unwrap();
+    let arguments = ["qrels.txt", "--clusters", clusters, "-o", "thin"];
+    let (status, table, warnings) = command(place, &arguments);
+    assert_eq!(status, Some(0), "{warnings}");
+    let expected = "\
+qrels qrels.txt (ndeval): 8 lines, 6 kept (--keep first), 2 removed
+
+topic     judged  clustered  groups  exact  documents  inconsistent  exact  near  documents  grades differ  exact  near  documents
+1              5          3       1      0          2             1      0     1          2              1      0     1          2
+2              3          3       1      0          2             0      0     0          0              0      0     0          0
+all            8          6       2      0          4             1      0     1          2              1      0     1          2
+distinct       5          4       2      0          4             1      0     1          2              1      0     1          2
+";
+    assert_eq!(table, expected);
+    let read = |name: &str| fs::read_to_string(place.join("thin").join(name)).unwrap();
+    assert_eq!(
+        read("qrels"),
+        "1 1 a1 1\n1 2 a1 0\n1 1 c 1\n1 2 c 1\n2 1 b1 1\n2 3 b2 -1\n"
+    );
+    assert_eq!(
+        read("inconsistent.jsonl"),
+        "{\"topic\":\"1\",\"subtopic\":\"2\",\"cluster\":0,\"differs\":\"relevance\",\"between\":\"near\",\"members\":[\
+         {\"docno\":\"a1\",\"grade\":0,\"kind\":\"representative\"},{\"docno\":\"a3\",\"grade\":1,\"kind\":\"near\"}]}\n"
+    );
+    // With map, the lines of a document that lost its name remain lines of subtopics.
+    let arguments = [
+        "qrels.txt",
+        "--clusters",
+        clusters,
+        "-o",
+        "thin",
+        "--keep",
+        "map",
+    ];
+    let (status, ..) = command(place, &arguments);
+    assert_eq!(status, Some(0));
+    assert_eq!(
+        read("qrels"),
+        "1 1 a1 1\n1 2 a1 1\n1 1 c 1\n1 2 c 1\n2 1 b1 1\n2 3 b1 -1\n"
+    );
+    // A flag decides where no document has two lines.
+    fs::write(place.join("one.txt"), "1 1 a1 1\n1 2 a3 0\n").unwrap();
+    for (format, groups) in [("auto", 1), ("trec", 1), ("ndeval", 0)] {
+        let arguments = [
+            "one.txt",
+            "--clusters",
+            clusters,
+            "--json",
+            "--qrels-format",
+            format,
+        ];
+        let (status, text, error) = command(place, &arguments);
+        assert_eq!(status, Some(0), "{error}");
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["all"]["groups"], groups, "{format}");
+        let expected = if format == "auto" { "trec" } else { format };
+        assert_eq!(json["format"], expected);
+    }
+    for (format, text, says) in [
+        (
+            "ndeval",
+            "1 1 a 1\n1 2 a 1\n1 1 a 0\n",
+            "line 3: expected one line for each docno and subtopic of a topic",
+        ),
+        (
+            "auto",
+            "1 1 a 1\n1 2 a 1\n1 1 a 0\n",
+            "line 3: expected one line for each docno and subtopic of a topic",
+        ),
+        (
+            "trec",
+            "1 1 a 1\n1 2 a 1\n",
+            "line 2: expected one line for each docno of a topic",
+        ),
+        (
+            "prels",
+            "1 1 a 1\n",
+            "line 1: expected 5 fields (topic, docno, relevance, method, probability)",
+        ),
+        ("auto", "1 1 a 1\n1 a 1 1 .5\n", "line 2: expected 4 fields"),
+        ("auto", "1 a 1 1 .5\n1 1 a 1\n", "line 2: expected 5 fields"),
+        (
+            "auto",
+            "1 a 1 1 x\n",
+            "line 1: expected a probability that is a number, found `x`",
+        ),
+        (
+            "auto",
+            "1 a 1 1 1\n1 a 1 2 1\n",
+            "line 2: expected one line for each docno of a topic",
+        ),
+        (
+            "auto",
+            "1 a 1\n",
+            "line 1: expected 4 fields (topic, iteration, docno, relevance) or 5",
+        ),
+    ] {
+        fs::write(place.join("bad.txt"), text).unwrap();
+        let arguments = ["bad.txt", "--clusters", clusters, "--qrels-format", format];
+        let (status, _, error) = command(place, &arguments);
+        assert_eq!(status, Some(1), "{error}");
+        assert!(error.contains(says), "{error}\n{says}");
+        // Those flags belong to `evaluate`.
+        assert!(!error.contains("-columns"), "{error}");
+    }
+}
+
+/// A line of the Million Query track keeps its method and probability.
+#[test]
+fn judgements_with_probabilities_are_read_and_written() {
+    let (directory, out) = collection();
+    let place = directory.path();
+    let qrels = "10001 a3 2 0 0.25\n10001\ta1  0 1 1.0\n10001 c 1 2 .5\n10002 b2 0 1 1e-3\n";
+    fs::write(place.join("prels"), qrels).unwrap();
+    let clusters = out.to_str().unwrap();
+    for (keep, expected) in [
+        (
+            "first",
+            "10001 a1 0 1 1.0\n10001 c 1 2 .5\n10002 b2 0 1 1e-3\n",
+        ),
+        (
+            "best",
+            "10001 a3 2 0 0.25\n10001 c 1 2 .5\n10002 b2 0 1 1e-3\n",
+        ),
+        (
+            "map",
+            "10001 a1 2 0 0.25\n10001 c 1 2 .5\n10002 b1 0 1 1e-3\n",
+        ),
+    ] {
+        let arguments = [
+            "prels",
+            "--clusters",
+            clusters,
+            "-o",
+            "thin",
+            "--keep",
+            keep,
+        ];
+        let (status, table, error) = command(place, &arguments);
+        assert_eq!(status, Some(0), "{error}");
+        assert!(
+            table.starts_with("qrels prels (prels): 4 lines, 3 kept"),
+            "{table}"
+        );
+        let written = fs::read_to_string(place.join("thin/qrels")).unwrap();
+        assert_eq!(written, expected, "{keep}");
+    }
+}
+
+/// The judgements of another collection gave zeros and nothing else.
+#[test]
+fn unknown_names_are_printed_as_a_warning() {
+    let (directory, out) = collection();
+    let place = directory.path();
+    let many: String = (0..20).map(|n| format!("1 0 x{n} 1\n")).collect();
+    fs::write(place.join("other.txt"), &many).unwrap();
+    fs::write(place.join("one.txt"), "1 0 a1 1\n1 0 x 1\n").unwrap();
+    let known = ["a1", "a2", "a3", "a4", "b1", "b2", "c"];
+    let lines = |extra: &str| -> String {
+        let lines = (0..3).flat_map(|topic| known.map(|docno| format!("{topic} 0 {docno} 1\n")));
+        lines.chain([extra.to_string()]).collect()
+    };
+    fs::write(place.join("few.txt"), lines("1 0 x 1\n")).unwrap();
+    fs::write(place.join("none.txt"), lines("")).unwrap();
+    let ranking: String = (0..20).map(|n| format!("1 Q0 y{n} {n} 1 t\n")).collect();
+    fs::write(place.join("run.txt"), ranking).unwrap();
+    let clusters = out.to_str().unwrap();
+    for (name, warned) in [
+        ("other.txt", Some("20 of 20 lines")),
+        ("one.txt", Some("1 of 2 lines")),
+        ("few.txt", None),
+        ("none.txt", None),
+    ] {
+        let (status, _, warnings) = command(place, &[name, "--clusters", clusters]);
+        assert_eq!(status, Some(0), "{warnings}");
+        match warned {
+            Some(warned) => assert!(
+                warnings.contains(&format!("warning: {name}: {warned} name a document that")),
+                "{warnings}"
+            ),
+            None => assert!(!warnings.contains("warning"), "{warnings}"),
+        }
+    }
+    let arguments = ["none.txt", "--clusters", clusters, "--run", "run.txt"];
+    let (_, _, warnings) = command(place, &arguments);
+    assert!(
+        warnings.contains("run.txt: 20 of 20 lines name"),
+        "{warnings}"
+    );
+    // A file of clusters does not say what the collection has.
+    let file = out.join("clusters.jsonl");
+    let file = file.to_str().unwrap();
+    let (_, _, warnings) = command(place, &["other.txt", "--clusters", file]);
+    assert!(
+        warnings.contains("warning: other.txt: none of 20 lines names a document"),
+        "{warnings}"
+    );
+    let (_, _, warnings) = command(place, &["few.txt", "--clusters", file]);
+    assert!(!warnings.contains("warning"), "{warnings}");
+}
+
+/// Topics without groups are left out, and a cluster of several topics counts once in the last row.
+#[test]
+fn the_table_has_no_rows_of_zeros() {
+    let (directory, out) = collection();
+    let place = directory.path();
+    let mut qrels = String::from("1 0 a1 1\n1 0 a2 0\n2 0 a2 1\n2 0 a3 0\n3 0 b1 1\n3 0 b2 1\n");
+    for topic in 4..100 {
+        writeln!(qrels, "{topic} 0 a1 1").unwrap();
+    }
+    fs::write(place.join("qrels.txt"), qrels).unwrap();
+    let clusters = out.to_str().unwrap();
+    let (status, table, _) = command(place, &["qrels.txt", "--clusters", clusters]);
+    assert_eq!(status, Some(0));
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .skip(3)
+        .map(|row| row.split_whitespace().collect())
+        .collect();
+    let expected = [
+        "1 2 2 1 1 2 1 1 0 2 1 1 0 2",
+        "2 2 2 1 0 2 1 0 1 2 1 0 1 2",
+        "3 2 2 1 0 2 0 0 0 0 0 0 0 0",
+        "all 102 102 3 1 6 2 1 1 4 2 1 1 4",
+        "distinct 5 5 2 0 5 1 1 0 3 1 1 0 3",
+        "",
+        "96 topics without groups are not listed",
+    ];
+    assert_eq!(
+        rows.iter().map(|row| row.join(" ")).collect::<Vec<_>>(),
+        expected
+    );
+    let (_, json, _) = command(place, &["qrels.txt", "--clusters", clusters, "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["topics"].as_array().unwrap().len(), 99);
+    assert_eq!(json["distinct"]["inconsistent"]["groups"], 1);
+}
+
+/// Each file of TREC is read in its own form, and written again as it was.
+#[test]
+fn judgements_of_tracks_are_recognised() {
+    let Some(corpora) = common::corpora("the judgements of tracks") else {
+        return;
+    };
+    let (directory, out) = collection();
+    let place = directory.path();
+    for (name, format) in [
+        ("prels.web.1-50.head400.txt", QrelsFormat::Prels),
+        ("qrels.web.201-250.ndeval.head400.txt", QrelsFormat::Ndeval),
+        ("qrels.web.151-200.negative-grades.txt", QrelsFormat::Trec),
+        ("qrels.web.401-450.txt.gz", QrelsFormat::Trec),
+    ] {
+        let mut asked = config(place, &out, Keep::Map);
+        asked.qrels = corpora.join("formats/qrels").join(name);
+        asked.run = None;
+        let report = compared(&asked);
+        assert_eq!(report.format, format, "{name}");
+        let bytes = fs::read(&asked.qrels).unwrap();
+        let mut text = String::new();
+        if name.ends_with(".gz") {
+            let mut unpacked = flate2::read::MultiGzDecoder::new(&bytes[..]);
+            std::io::Read::read_to_string(&mut unpacked, &mut text).unwrap();
+        } else {
+            text = String::from_utf8(bytes).unwrap();
+        }
+        let lines = text.lines().map(|line| line.split_whitespace());
+        let lines: Vec<String> = lines.map(|f| f.collect::<Vec<_>>().join(" ")).collect();
+        let written = fs::read_to_string(place.join("thin/qrels")).unwrap();
+        assert!(written.lines().eq(&lines), "{name}");
+        assert_eq!(report.qrels.unknown, Some(lines.len() as u64));
+    }
 }

@@ -954,6 +954,7 @@ fn judged() -> Subject {
         &small(),
         Box::new(|root| {
             let config = QrelsConfig {
+                format: Default::default(),
                 qrels: root.join("judged.txt"),
                 clusters: root.join("out"),
                 run: None,
@@ -1155,6 +1156,7 @@ fn judgements_that_cannot_be_looked_at_are_not_replaced() {
     let output = root.path().join("thin");
     fs::create_dir(&output).unwrap();
     let config = QrelsConfig {
+        format: Default::default(),
         qrels: output.join("qrels"),
         clusters: root.path().join("out"),
         run: None,

@@ -128,6 +128,7 @@ impl Clusters {
                     line: error.line() as u64,
                     expected: "a cluster as an object with id, representative and members".into(),
                     found: error.to_string(),
+                    hint: "",
                 });
             }
         }
@@ -165,6 +166,7 @@ impl Clusters {
                 expected: "a representative whose docno can stand in qrels, without white space"
                     .into(),
                 found: shorten(docno.as_bytes()),
+                hint: "",
             });
         }
         Ok(Some(docno))

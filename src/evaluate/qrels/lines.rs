@@ -7,28 +7,32 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::Held;
+use super::{Held, QrelsFormat};
 use crate::read;
 use crate::read::lines::shorten;
 use crate::{Error, Result};
 
 /// A longer line is an error, because a line has to fit in memory. A docno has at most 64 KiB.
-const MOST_LINE_BYTES: usize = 1 << 20;
+pub(crate) const MOST_LINE_BYTES: usize = 1 << 20;
 
 /// Memory of a line besides its text: the judgement (48, twice while the table grows), its place
-/// during the sort (24), its relevance and whether it is kept (9), its key and the data about its
-/// document (57).
+/// during the sort (24), its relevance, whether it is kept and what its groups are (13), its key and
+/// the data about its document (57).
 pub(super) const JUDGEMENT_BYTES: u64 = 200;
+
+/// Memory of a topic or subtopic besides its name: entries of the tables that find its number and
+/// its name (24 and 32, twice while they grow), and its counts (128).
+const TOPIC_BYTES: u64 = 256;
 
 /// A file of lines with a fixed number of fields, compressed or not.
 pub(super) struct Lines {
     lines: read::lines::Lines,
-    /// The names of the fields, for errors.
-    names: &'static [&'static str],
+    /// The names of the fields. The first line decides between several.
+    names: Vec<&'static [&'static str]>,
 }
 
 impl Lines {
-    pub fn open(path: &Path, names: &'static [&'static str]) -> Result<Lines> {
+    pub fn open(path: &Path, names: Vec<&'static [&'static str]>) -> Result<Lines> {
         Ok(Lines {
             lines: read::lines::Lines::open(path, MOST_LINE_BYTES)?,
             names,
@@ -58,10 +62,13 @@ impl Lines {
                 break;
             }
         }
-        if fields.len() != self.names.len() {
-            let expected = format!("{} fields ({})", self.names.len(), self.names.join(", "));
+        if self.names.iter().any(|names| names.len() == fields.len()) {
+            self.names.retain(|names| names.len() == fields.len());
+        } else {
+            let forms = self.names.iter();
+            let forms = forms.map(|names| format!("{} fields ({})", names.len(), names.join(", ")));
             return Err(self.bad(
-                expected,
+                forms.collect::<Vec<_>>().join(" or "),
                 format!("{}: {}", fields.len(), shorten(self.lines.line())),
             ));
         }
@@ -83,7 +90,7 @@ impl Lines {
 }
 
 /// The hash that identifies a docno, as in the catalogue.
-pub(super) fn key_of(docno: &str) -> u128 {
+pub(crate) fn key_of(docno: &str) -> u128 {
     xxh3_128(docno.as_bytes())
 }
 
@@ -104,65 +111,95 @@ impl Topics {
 }
 
 /// A line of the qrels.
-pub(super) struct Judgement {
+pub(crate) struct Judgement {
     pub topic: u32,
+    /// The number of the text in the second field of a form with four fields, which is the subtopic
+    /// in [`QrelsFormat::Ndeval`]; else 0.
+    second: u32,
     pub key: u128,
     pub grade: i64,
-    /// Where the iteration starts in the text of [`Judgements`]; the docno follows. Then their
-    /// lengths.
+    /// Where the fields start in the text of [`Judgements`] that a written line repeats: iteration or
+    /// subtopic, or method and probability; the docno follows. Then their lengths.
     start: u64,
-    iteration: u32,
+    repeated: u32,
     docno: u32,
 }
 
 /// All lines of the qrels.
 #[derive(Default)]
-pub(super) struct Judgements {
+pub(crate) struct Judgements {
+    /// The form of the lines, never [`QrelsFormat::Auto`].
+    pub format: QrelsFormat,
     pub all: Vec<Judgement>,
     pub topics: Vec<String>,
     text: String,
 }
 
 impl Judgements {
-    pub fn read(path: &Path, held: &mut Held<'_>) -> Result<Judgements> {
-        let mut lines = Lines::open(path, &["topic", "iteration", "docno", "relevance"])?;
-        let mut judgements = Judgements::default();
-        let mut topics = Topics::default();
+    /// No judgements yet, of one topic without a name.
+    pub fn list() -> Judgements {
+        Judgements {
+            format: QrelsFormat::Trec,
+            topics: vec![String::new()],
+            ..Judgements::default()
+        }
+    }
+
+    pub fn read(path: &Path, format: QrelsFormat, held: &mut Held<'_>) -> Result<Judgements> {
+        let mut lines = Lines::open(path, format.fields())?;
+        let mut judgements = Judgements {
+            format,
+            ..Judgements::default()
+        };
+        let (mut topics, mut seconds) = (Topics::default(), Topics::default());
         let mut fields = Vec::new();
+        let mut repeated = String::new();
         let (mut count, mut room) = (0u64, true);
         while lines.next(&mut fields)? {
             held.stop(count)?;
             count += 1;
-            let [topic, iteration, docno, relevance] = &fields[..] else {
-                continue;
+            repeated.clear();
+            let (topic, second, docno, relevance) = match &fields[..] {
+                [topic, second, docno, relevance] => {
+                    repeated.push_str(lines.text(second));
+                    (topic, lines.text(second), docno, relevance)
+                }
+                [topic, docno, relevance, method, probability] => {
+                    judgements.format = QrelsFormat::Prels;
+                    let probability = lines.text(probability);
+                    if probability.parse::<f64>().is_err() {
+                        let found = shorten(probability.as_bytes());
+                        return Err(lines.bad("a probability that is a number", found));
+                    }
+                    repeated.push_str(lines.text(method));
+                    repeated.push(' ');
+                    repeated.push_str(probability);
+                    (topic, "", docno, relevance)
+                }
+                _ => continue,
             };
-            let (topic, iteration) = (lines.text(topic), lines.text(iteration));
-            let (docno, relevance) = (lines.text(docno), lines.text(relevance));
+            let [topic, docno, relevance] = [topic, docno, relevance].map(|f| lines.text(f));
             let grade = relevance.parse::<i64>().map_err(|_| {
                 lines.bad(
                     "a relevance that is an integer",
                     shorten(relevance.as_bytes()),
                 )
             })?;
-            let bytes = (topic.len() + iteration.len() + docno.len()) as u64;
-            room = held.take(JUDGEMENT_BYTES + 3 * bytes) && room;
+            let bytes = (topic.len() + repeated.len() + docno.len()) as u64;
+            room = held.take_line(bytes) && room;
             if !room {
                 continue;
             }
             let (number, new) = topics.number(topic);
             if new {
+                held.take(TOPIC_BYTES);
                 judgements.topics.push(topic.into());
             }
-            judgements.all.push(Judgement {
-                topic: number,
-                key: key_of(docno),
-                grade,
-                start: judgements.text.len() as u64,
-                iteration: iteration.len() as u32,
-                docno: docno.len() as u32,
-            });
-            judgements.text.push_str(iteration);
-            judgements.text.push_str(docno);
+            let (second, new) = seconds.number(second);
+            if new {
+                held.take(TOPIC_BYTES);
+            }
+            judgements.push((number, second), docno, grade, &repeated);
         }
         held.check(|| format!("{count} judgements"))?;
         if count >= u64::from(u32::MAX) {
@@ -172,25 +209,53 @@ impl Judgements {
                 most: u64::from(u32::MAX) - 1,
             });
         }
-        judgements.check_unique(path)?;
+        judgements.settle(path)?;
         Ok(judgements)
     }
 
-    /// Refuses two judgements of one document for one topic, which would make it a duplicate of
-    /// itself.
-    fn check_unique(&self, path: &Path) -> Result<()> {
+    /// Adds the judgement of a document for a topic and second field. `repeated` are the other
+    /// fields.
+    pub fn push(&mut self, number: (u32, u32), docno: &str, grade: i64, repeated: &str) {
+        self.all.push(Judgement {
+            topic: number.0,
+            second: number.1,
+            key: key_of(docno),
+            grade,
+            start: self.text.len() as u64,
+            repeated: repeated.len() as u32,
+            docno: docno.len() as u32,
+        });
+        self.text.push_str(repeated);
+        self.text.push_str(docno);
+    }
+
+    /// Decides on the form, if it is not known yet. Refuses two judgements of one document for one
+    /// topic and subtopic, which would make it a duplicate of itself.
+    fn settle(&mut self, path: &Path) -> Result<()> {
         let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
         let of = |number: u32| {
             let judgement = &self.all[number as usize];
-            (judgement.topic, judgement.key)
+            ((judgement.topic, judgement.key), judgement.second)
         };
         order.sort_unstable_by_key(|&number| (of(number), number));
-        let repeated = order.windows(2).filter(|pair| of(pair[0]) == of(pair[1]));
-        let Some(second) = repeated.map(|pair| pair[1]).min() else {
+        if self.format == QrelsFormat::Auto {
+            let mut pairs = order.windows(2).map(|pair| (of(pair[0]), of(pair[1])));
+            let by_subtopic = pairs.any(|(a, b)| a.0 == b.0 && a.1 != b.1);
+            self.format = match by_subtopic {
+                true => QrelsFormat::Ndeval,
+                false => QrelsFormat::Trec,
+            };
+        }
+        let by_subtopic = self.format == QrelsFormat::Ndeval;
+        let repeats = |pair: &&[u32]| {
+            let (a, b) = (of(pair[0]), of(pair[1]));
+            a.0 == b.0 && (a.1 == b.1 || !by_subtopic)
+        };
+        let Some(second) = order.windows(2).filter(repeats).map(|pair| pair[1]).min() else {
             return Ok(());
         };
         // Line numbers are not kept in memory, so read the file again up to this line.
-        let mut lines = Lines::open(path, &["topic", "iteration", "docno", "relevance"])?;
+        let mut lines = Lines::open(path, self.format.fields())?;
         let mut fields = Vec::new();
         for _ in 0..=second {
             if !lines.next(&mut fields)? {
@@ -199,19 +264,42 @@ impl Judgements {
         }
         let docno = self.docno(&self.all[second as usize]);
         Err(lines.bad(
-            "one line for each docno of a topic",
+            if by_subtopic {
+                "one line for each docno and subtopic of a topic"
+            } else {
+                "one line for each docno of a topic"
+            },
             format!("{} again", shorten(docno.as_bytes())),
         ))
     }
 
-    pub fn iteration(&self, judgement: &Judgement) -> &str {
+    /// What is judged separately within a topic: the number of the subtopic; 0 in other forms.
+    pub fn subtopic(&self, judgement: &Judgement) -> u32 {
+        match self.format {
+            QrelsFormat::Ndeval => judgement.second,
+            _ => 0,
+        }
+    }
+
+    /// The fields besides topic, docno and relevance.
+    pub fn repeated(&self, judgement: &Judgement) -> &str {
         let start = judgement.start as usize;
-        &self.text[start..start + judgement.iteration as usize]
+        &self.text[start..start + judgement.repeated as usize]
     }
 
     pub fn docno(&self, judgement: &Judgement) -> &str {
-        let start = judgement.start as usize + judgement.iteration as usize;
+        let start = judgement.start as usize + judgement.repeated as usize;
         &self.text[start..start + judgement.docno as usize]
+    }
+
+    /// The line of a judgement with this docno and relevance.
+    pub fn line(&self, judgement: &Judgement, docno: &str, grade: i64) -> String {
+        let topic = &self.topics[judgement.topic as usize];
+        let repeated = self.repeated(judgement);
+        match self.format {
+            QrelsFormat::Prels => format!("{topic} {docno} {grade} {repeated}\n"),
+            _ => format!("{topic} {repeated} {docno} {grade}\n"),
+        }
     }
 }
 

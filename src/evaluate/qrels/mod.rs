@@ -4,20 +4,32 @@
 //! Chowdhury, Frieder, Grossman & McCabe 2002, section 4.6: among the documents judged for a topic,
 //! they find duplicates that were judged differently. Bernstein & Zobel 2005 ("Redundant documents
 //! and search effectiveness"): a ranked document that repeats an earlier one is of no use to the
-//! reader.
+//! reader. Forms of judgements: Clarke et al. 2008 ("Novelty and diversity in information retrieval
+//! evaluation") and the program ndeval, which judge a document for each subtopic of a topic; the
+//! Million Query track of TREC 2007 (Allan et al.), whose *prels* record by which method, and with
+//! which probability, a document was chosen to be judged.
 //!
 //! # In and out
-//! In: TREC relevance judgements (*qrels*: lines of topic, iteration, docno, relevance), the
-//! clusters (an output directory or a `clusters.jsonl`), and a TREC ranking (a *run*: lines of
+//! In: TREC relevance judgements (*qrels*, in one of the forms below), the clusters (an output directory or a `clusters.jsonl`), and a TREC ranking (a *run*: lines of
 //! topic, `Q0`, docno, rank, score, tag). Fields are separated by white space, empty lines are
 //! ignored, and files may be compressed. Out: [`QrelsReport`], and the files `inconsistent.jsonl`,
 //! `qrels` and `run` in a directory.
+//!
+//! # The forms of judgements
+//! - *trec*: topic, iteration, docno, relevance. A docno has one line in a topic.
+//! - *ndeval*: topic, subtopic, docno, relevance. A docno has one line for each subtopic of a topic.
+//! - *prels*: topic, docno, relevance, method, probability. A docno has one line in a topic.
+//!
+//! [`QrelsFormat::Auto`] takes five fields in the first line for *prels*. Four fields are *ndeval* if
+//! a docno has lines in a topic that differ in the second field, and *trec* otherwise. Written lines
+//! have the form of the lines that were read.
 //!
 //! # What is counted
 //! A document is relevant if its relevance is above 0. For each topic:
 //!
 //! - *Judged*: lines of the qrels; *clustered*: judged lines whose document is in a cluster.
-//! - A *group*: two or more judged documents of one cluster. It is *exact* if all of them are exact
+//! - A *group*: two or more judged documents of one cluster, for one subtopic if there are
+//!   subtopics. It is *exact* if all of them are exact
 //!   duplicates of each other.
 //! - A group is *inconsistent* if some of its documents are relevant and some are not. Its *grades
 //!   differ* if its documents do not all have the same relevance, so the grades of every
@@ -29,15 +41,20 @@
 //! once a `near` member has appeared. In that case only the members before the first `near` member
 //! count as exact duplicates of each other.
 //!
+//! A cluster may have groups in several topics. [`QrelsReport::all`] has the sums over the topics, and
+//! [`QrelsReport::distinct`] counts each cluster and each document once. A distinct cluster is
+//! *exact* if all its groups are, and its duplicates disagree if they do in any of its groups.
+//!
 //! # What is kept
-//! For each topic and cluster, one line of the qrels ([`Keep`]) and one line of the run. All lines
+//! For each topic, subtopic and cluster, one line of the qrels ([`Keep`]); for each topic and
+//! cluster, one line of the run. All lines
 //! whose document is in no cluster are kept. Lines stay in their order; fields are separated by one
 //! space.
 //!
 //! - *first*: the judged document that comes first in the collection, with its own relevance.
 //! - *best*: the document of highest relevance; of several, the first in the collection.
 //! - *map*: every docno of a cluster is replaced by the docno of the cluster's representative,
-//!   judged or not. The line takes the place of the first judged document, with its iteration and
+//!   judged or not. The line takes the place of the first judged document, with its other fields and
 //!   the highest relevance of the group.
 //!
 //! A ranking is the lines of a topic in the order of the file. It keeps the first line of each
@@ -54,14 +71,15 @@
 //! 1. The qrels are read into memory; of the run, only the distinct hashes of its docnos.
 //! 2. `clusters.jsonl` is streamed. For each document known from step 1, its cluster, its place and
 //!    its kind are recorded.
-//! 3. Judgements are sorted by topic, cluster and place, so that each group is contiguous.
+//! 3. Judgements are sorted by topic, subtopic, cluster and place, so that each group is contiguous.
+//!    Then they are sorted by cluster and docno, for the distinct counts.
 //! 4. The run is read again and written, with a table of the topics and clusters seen.
 //!
 //! # Invariants
 //! - Lines = kept + removed, for the qrels and for the run.
 //! - Inconsistent groups = exact + near; the same holds for groups whose grades differ.
-//! - The totals are the sums over the topics. Topics are in the order of the qrels, and groups are
-//!   in the order of the clusters.
+//! - The totals are the sums over the topics. Topics are in the order of the qrels, and so are the
+//!   subtopics of a topic; groups are in the order of the clusters.
 //!
 //! # Cost
 //! Memory: three times the bytes of the qrels, 200 bytes for each line of the qrels, 128 bytes for
@@ -77,8 +95,8 @@
 //! compared byte for byte, by hashes of 128 bits.
 //!
 //! # Errors
-//! `BadLine` for a line that cannot be read, for a docno that occurs twice in a topic, and for a
-//! representative that cannot be written; `StageMissing` for a directory without clusters;
+//! `BadLine` for a line that cannot be read, for a docno that occurs twice in a topic (and subtopic),
+//! and for a representative that cannot be written; `StageMissing` for a directory without clusters;
 //! `Corrupt` or `Truncated` if the clusters differ from the manifest; `BudgetTooSmall`;
 //! `BadParameter` if the output would replace an input or lie in the output directory of a run;
 //! `Io`.
@@ -99,9 +117,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clusters::Clusters;
-use lines::{Judgements, Names};
+use lines::{JUDGEMENT_BYTES, Names};
 
-pub use config::{Keep, QrelsConfig};
+pub(crate) use lines::{Judgement, Judgements, MOST_LINE_BYTES, key_of};
+
+pub use config::{Keep, QrelsConfig, QrelsFormat};
 pub use stats::{Differing, FileCounts, QrelsReport, TopicCounts};
 
 const STAGE: &str = "qrels";
@@ -162,8 +182,8 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     if let Some(output) = &config.output {
         check_output(config, &source, output)?;
     }
-    let mut held = Held::new(context);
-    let judgements = Judgements::read(&config.qrels, &mut held)?;
+    let mut held = Held::new(STAGE, context, (0, 0));
+    let judgements = Judgements::read(&config.qrels, config.format, &mut held)?;
     let mut names = Names::of(&judgements);
     let ranked = match &config.run {
         Some(path) => Some(ranking::look(path, &mut names, &mut held)?),
@@ -174,19 +194,21 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     let clusters = Clusters::read(&source, names, renaming, &mut held)?;
 
     let mut order: Vec<Placed> = (judgements.all.iter().zip(0..))
-        .map(|(judgement, number)| Placed::of(judgement.topic, number, &judgements, &clusters))
+        .map(|(judgement, number)| Placed::of(judgement, number, &judgements, &clusters))
         .collect();
     order.sort_unstable();
 
-    let mut report = QrelsReport::new(config, &judgements.topics);
+    let mut report = QrelsReport::new(config, &judgements);
     report.qrels.lines = judgements.all.len() as u64;
     report.qrels.unknown = clusters.tell_unknown(judgements.all.iter().map(|j| j.key));
     let mut out = Outputs::create(config)?;
     let mut keep = vec![true; order.len()];
     // With `map`, each line that is kept gets the highest relevance of its group.
     let mut grades: Vec<i64> = judgements.all.iter().map(|j| j.grade).collect();
-    let groups =
-        order.chunk_by(|a, b| (a.topic, a.cluster) == (b.topic, b.cluster) && a.cluster != NONE);
+    let mut marks = vec![Marks::default(); order.len()];
+    let groups = order.chunk_by(|a, b| {
+        (a.topic, a.subtopic, a.cluster) == (b.topic, b.subtopic, b.cluster) && a.cluster != NONE
+    });
     for (n, group) in groups.enumerate() {
         if n.is_multiple_of(4096) {
             context.stop.check(STAGE)?;
@@ -195,6 +217,9 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
         report.add(group[0].topic, &differing);
         if group.len() < 2 {
             continue;
+        }
+        for placed in group {
+            marks[placed.number as usize] = Marks::of(&differing);
         }
         if differing.grades.is_some()
             && let Some(out) = &mut out.inconsistent
@@ -221,8 +246,23 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
             grades[kept as usize] = best;
         }
     }
-    drop(order);
-    let mut line = String::new();
+    // Each cluster once, and each document of it.
+    let key = |placed: &Placed| (placed.cluster, judgements.all[placed.number as usize].key);
+    order.sort_unstable_by_key(key);
+    for (n, cluster) in order.chunk_by(|a, b| a.cluster == b.cluster).enumerate() {
+        if n.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        let documents = cluster.chunk_by(|a, b| key(a) == key(b));
+        let documents = documents.map(|lines| {
+            let marks = lines.iter().map(|placed| marks[placed.number as usize]);
+            marks.fold(Marks::default(), Marks::and)
+        });
+        report
+            .distinct
+            .add_cluster(cluster[0].cluster != NONE, documents);
+    }
+    drop((order, marks));
     for (number, judgement) in judgements.all.iter().enumerate() {
         if number.is_multiple_of(4096) {
             context.stop.check(STAGE)?;
@@ -238,10 +278,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
             docno = to;
         }
         if let Some(out) = &mut out.qrels {
-            line.clear();
-            let topic = &judgements.topics[judgement.topic as usize];
-            let iteration = judgements.iteration(judgement);
-            let _ = writeln!(line, "{topic} {iteration} {docno} {}", grades[number]);
+            let line = judgements.line(judgement, docno, grades[number]);
             out.put(line.as_bytes())?;
         }
     }
@@ -279,34 +316,55 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
 
 /// The memory in use, compared with the budget. Memory beyond the budget is counted but not
 /// allocated, so that the error can name the least budget that suffices.
-struct Held<'a> {
+pub(crate) struct Held<'a> {
     context: &'a Context<'a>,
+    stage: &'static str,
     bytes: u64,
+    /// Bytes of memory of a judgement besides its text.
+    line_bytes: u64,
 }
 
 impl<'a> Held<'a> {
-    fn new(context: &'a Context<'a>) -> Self {
+    /// `bytes` are in use by the caller, and `line_bytes` are what it needs for each judgement
+    /// besides [`JUDGEMENT_BYTES`].
+    pub(crate) fn new(
+        stage: &'static str,
+        context: &'a Context<'a>,
+        (bytes, line_bytes): (u64, u64),
+    ) -> Self {
         Held {
             context,
-            bytes: FIXED_BYTES,
+            stage,
+            bytes: FIXED_BYTES + bytes,
+            line_bytes: JUDGEMENT_BYTES + line_bytes,
         }
     }
 
+    /// The bytes in use.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Counts a judgement with this number of bytes of text, as [`Held::take`] does.
+    pub(crate) fn take_line(&mut self, bytes: u64) -> bool {
+        self.take(self.line_bytes + 3 * bytes)
+    }
+
     /// Counts `bytes` and returns whether they fit in the budget.
-    fn take(&mut self, bytes: u64) -> bool {
+    pub(crate) fn take(&mut self, bytes: u64) -> bool {
         self.bytes += bytes;
         self.bytes <= self.context.budget.memory.0
     }
 
     /// Returns an error if the budget was exceeded.
-    fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
+    pub(crate) fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
         self.context.budget.require(ByteSize(self.bytes), what)
     }
 
     /// Checks from time to time whether a stop was requested.
-    fn stop(&self, n: u64) -> Result<()> {
+    pub(crate) fn stop(&self, n: u64) -> Result<()> {
         if n.is_multiple_of(4096) {
-            self.context.stop.check(STAGE)?;
+            self.context.stop.check(self.stage)?;
         }
         Ok(())
     }
@@ -317,16 +375,23 @@ impl<'a> Held<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Placed {
     topic: u32,
+    subtopic: u32,
     cluster: u32,
     place: u64,
     number: u32,
 }
 
 impl Placed {
-    fn of(topic: u32, number: u32, judgements: &Judgements, clusters: &Clusters) -> Placed {
-        let member = clusters.member(judgements.all[number as usize].key);
+    fn of(
+        judgement: &Judgement,
+        number: u32,
+        judgements: &Judgements,
+        clusters: &Clusters,
+    ) -> Placed {
+        let member = clusters.member(judgement.key);
         Placed {
-            topic,
+            topic: judgement.topic,
+            subtopic: judgements.subtopic(judgement),
             cluster: member.map_or(NONE, |member| member.cluster),
             place: member.map_or(0, |member| member.place),
             number,
@@ -334,7 +399,42 @@ impl Placed {
     }
 }
 
-/// The judged documents of a topic that are in one cluster, or one document that is in no cluster.
+/// What the groups of a judgement are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Marks {
+    /// In a group.
+    grouped: bool,
+    /// In a group of near-duplicates.
+    near: bool,
+    /// In a group that is judged inconsistently: whether exact duplicates of each other disagree.
+    relevance: Option<bool>,
+    /// The same for any difference in grade.
+    grades: Option<bool>,
+}
+
+impl Marks {
+    fn of(group: &Group<'_>) -> Marks {
+        Marks {
+            grouped: true,
+            near: !group.exact,
+            relevance: group.relevance,
+            grades: group.grades,
+        }
+    }
+
+    /// The marks of two judgements together.
+    fn and(self, other: Marks) -> Marks {
+        Marks {
+            grouped: self.grouped || other.grouped,
+            near: self.near || other.near,
+            // Some(true) is greater than Some(false), and that is greater than None.
+            relevance: self.relevance.max(other.relevance),
+            grades: self.grades.max(other.grades),
+        }
+    }
+}
+
+/// The judged documents of a topic (and subtopic) that are in one cluster, or one document that is in no cluster.
 struct Group<'g> {
     placed: &'g [Placed],
     clustered: bool,
@@ -379,8 +479,13 @@ impl<'g> Group<'g> {
             "grade"
         };
         let exact = self.relevance.or(self.grades) == Some(true);
+        let first = &judgements.all[self.placed[0].number as usize];
+        let subtopic = match judgements.format {
+            QrelsFormat::Ndeval => format!("\"subtopic\":{},", text(judgements.repeated(first))),
+            _ => String::new(),
+        };
         let mut line = format!(
-            "{{\"topic\":{},\"cluster\":{},\"differs\":\"{differs}\",\"between\":\"{}\",\"members\":[",
+            "{{\"topic\":{},{subtopic}\"cluster\":{},\"differs\":\"{differs}\",\"between\":\"{}\",\"members\":[",
             text(&judgements.topics[self.placed[0].topic as usize]),
             self.placed[0].cluster,
             if exact { "exact" } else { "near" },

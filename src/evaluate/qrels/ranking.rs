@@ -20,11 +20,11 @@ use crate::{Error, Result};
 /// the table is full, up to 27 while it grows).
 const LINE_BYTES: u64 = 128;
 
-const FIELDS: [&str; 6] = ["topic", "Q0", "docno", "rank", "score", "tag"];
+const FIELDS: &[&str] = &["topic", "Q0", "docno", "rank", "score", "tag"];
 
 /// Collects the documents of a ranking and returns the number of its lines.
 pub(super) fn look(path: &Path, names: &mut Names, held: &mut Held<'_>) -> Result<u64> {
-    let mut lines = Lines::open(path, &FIELDS)?;
+    let mut lines = Lines::open(path, vec![FIELDS])?;
     let mut fields = Vec::new();
     let mut count = 0u64;
     while lines.next(&mut fields)? {
@@ -52,7 +52,7 @@ pub(super) fn thin(
     mut out: Option<&mut AtomicFile>,
     context: &Context<'_>,
 ) -> Result<FileCounts> {
-    let mut lines = Lines::open(path, &FIELDS)?;
+    let mut lines = Lines::open(path, vec![FIELDS])?;
     let mut counts = FileCounts {
         path: path.into(),
         unknown: clusters.unknown(0).map(|_| 0),

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{Group, Keep, QrelsConfig};
+use super::lines::Judgements;
+use super::{Group, Keep, Marks, QrelsConfig, QrelsFormat};
 
 /// Groups whose documents are judged differently, by the kind of duplicates that disagree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -50,6 +51,25 @@ pub struct TopicCounts {
 }
 
 impl TopicCounts {
+    /// Counts a cluster, or the documents that are in none, once.
+    pub(super) fn add_cluster(&mut self, clustered: bool, documents: impl Iterator<Item = Marks>) {
+        let mut whole = Marks::default();
+        let (mut grouped, mut inconsistent, mut differ) = (0, 0, 0);
+        for marks in documents {
+            self.judged += 1;
+            self.clustered += u64::from(clustered);
+            grouped += u64::from(marks.grouped);
+            inconsistent += u64::from(marks.relevance.is_some());
+            differ += u64::from(marks.grades.is_some());
+            whole = whole.and(marks);
+        }
+        self.groups += u64::from(whole.grouped);
+        self.exact_groups += u64::from(whole.grouped && !whole.near);
+        self.documents += grouped;
+        self.inconsistent.add(whole.relevance, inconsistent);
+        self.grades_differ.add(whole.grades, differ);
+    }
+
     fn add(&mut self, group: &Group<'_>) {
         let documents = group.placed.len() as u64;
         self.judged += documents;
@@ -90,29 +110,34 @@ pub struct FileCounts {
 pub struct QrelsReport {
     /// Which judgement of a group was kept.
     pub keep: Keep,
+    /// What the lines of the judgements look like.
+    pub format: QrelsFormat,
     /// The lines of the judgements.
     pub qrels: FileCounts,
     /// The lines of the ranking.
     pub run: Option<FileCounts>,
     /// The sum over all topics.
     pub all: TopicCounts,
+    /// Clusters and documents of all topics, each counted once.
+    pub distinct: TopicCounts,
     /// Each topic with its counts, in the order of the qrels.
     pub topics: Vec<(String, TopicCounts)>,
 }
 
 impl QrelsReport {
-    pub(super) fn new(config: &QrelsConfig, topics: &[String]) -> Self {
-        let topics = topics
-            .iter()
-            .map(|topic| (topic.clone(), TopicCounts::default()));
+    pub(super) fn new(config: &QrelsConfig, judgements: &Judgements) -> Self {
+        let topics = judgements.topics.iter();
+        let topics = topics.map(|topic| (topic.clone(), TopicCounts::default()));
         QrelsReport {
             keep: config.keep,
+            format: judgements.format,
             qrels: FileCounts {
                 path: config.qrels.clone(),
                 ..FileCounts::default()
             },
             run: None,
             all: TopicCounts::default(),
+            distinct: TopicCounts::default(),
             topics: topics.collect(),
         }
     }

@@ -260,6 +260,7 @@ fn read(base: &Workspace, edits: &Path, context: &Context<'_>) -> Result<Read> {
             line: number,
             expected: "JSON with `copy`, `original` and `edits`".into(),
             found: e.to_string(),
+            hint: "",
         })?;
         lines.push((line.original, line.copy, line.edits.len() as u64));
         let held = lines.len() as u64 * COPY_BYTES;

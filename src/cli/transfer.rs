@@ -1,0 +1,138 @@
+//! `transfer`: carry labels to near-duplicates in another collection.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::Result;
+use crate::numbers::{count, counted};
+use crate::transfer::{LabelsFormat, TransferConfig, TransferReport, run as transfer};
+use clap::Args;
+
+use super::context::{Host, with_context};
+use super::flags::{Memory, Output, Threads, ThresholdFlag};
+
+/// Options of `transfer`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Labels of documents of OLD: judgements, or a list of docno and label
+    ///
+    /// --labels-format lists the forms. The file may be compressed.
+    #[arg(long, value_name = "FILE")]
+    labels: PathBuf,
+    /// Output directory of an `ingest` or `run` with the labelled documents
+    #[arg(long, value_name = "OLD")]
+    from: PathBuf,
+    /// Output directory with the documents that get the labels
+    ///
+    /// It must have the --tokens, --shingle-size, --short, --fingerprint and --seed of OLD. With an
+    /// index (`lookalike index`), few labels take little time.
+    #[arg(long, value_name = "NEW")]
+    to: PathBuf,
+    /// Directory for labels, transferred.tsv, conflicts.jsonl [default: none]
+    ///
+    /// The labels are in qrels, or in labels.tsv, labels.txt, labels.csv or labels.jsonl, by their
+    /// form. Without this flag, the command only counts.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Form of the labels: auto, trec, ndeval, prels, tsv, text, csv, jsonl
+    ///
+    /// trec, ndeval and prels are judgements, as for `lookalike qrels --qrels-format`. tsv has lines
+    /// of a docno, a tab and a label; text has any white space between them. csv has a header with
+    /// the columns docno and label. jsonl has objects with the members docno and label. A list has
+    /// one line for each docno. auto decides by the first line: a brace begins jsonl, four fields of
+    /// which the last is an integer are trec or ndeval, five fields with numbers are prels, one tab
+    /// makes tsv, a header makes csv, and other lines of two fields are text.
+    ///
+    /// Example: --labels-format tsv
+    #[arg(long, value_name = "FORM", default_value_t = LabelsFormat::default())]
+    labels_format: LabelsFormat,
+    #[command(flatten)]
+    threshold: ThresholdFlag,
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
+    print: Output,
+}
+
+/// Warn if one in this number of docnos is unknown.
+const UNKNOWN: u64 = 10;
+
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
+    let config = TransferConfig {
+        labels: options.labels.clone(),
+        format: options.labels_format,
+        from: options.from.clone(),
+        to: options.to.clone(),
+        threshold: options.threshold.threshold,
+        output: options.output.clone(),
+    };
+    let resources = options.memory.with(options.threads, options.print.quiet());
+    with_context(host, &resources, |context| {
+        let report = transfer(&config, context)?;
+        for warning in warnings(&report, &config) {
+            context.progress.note(&warning);
+        }
+        host.say(&if options.print.json() {
+            super::json(&report)?
+        } else {
+            table(&report)
+        })?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn warnings(report: &TransferReport, config: &TransferConfig) -> Vec<String> {
+    let path = report.path.display();
+    let mut warnings = Vec::new();
+    let unknown = report.unknown_docnos;
+    if unknown > 0 && unknown >= report.docnos / UNKNOWN {
+        warnings.push(format!(
+            "warning: {path}: the collection in {} does not have {} of {}; check that it is the \
+             labelled collection, and that its docnos are those of the labels",
+            config.from.display(),
+            count(unknown),
+            counted(report.docnos, "docno"),
+        ));
+    }
+    if report.unwritable > 0 {
+        warnings.push(format!(
+            "warning: {} left out of the written labels, whose form cannot hold the docno; \
+             transferred.tsv has them",
+            counted(report.unwritable, "label")
+        ));
+    }
+    if report.repeated > 0 {
+        warnings.push(format!(
+            "warning: {} left out of the written labels, because several documents of {} have the \
+             same docno; transferred.tsv has them",
+            counted(report.repeated, "label"),
+            config.to.display()
+        ));
+    }
+    warnings
+}
+
+/// The report as text for people.
+fn table(report: &TransferReport) -> String {
+    let mut out = String::new();
+    let lines = [
+        ("labels read", report.labels),
+        ("  of unknown documents", report.unknown_labels),
+        ("  without a near-duplicate", report.alone),
+        ("  overruled by more similar documents", report.overruled),
+        ("  transferred", report.transferred),
+        ("documents that get labels", report.documents),
+        ("labels that they get", report.written),
+        ("conflicts", report.conflicts),
+        ("docnos of the labels", report.docnos),
+        ("  unknown", report.unknown_docnos),
+    ];
+    let _ = writeln!(out, "labels {} ({})", report.path.display(), report.format);
+    for (name, number) in lines {
+        let _ = writeln!(out, "{name:<38}{:>12}", count(number));
+    }
+    out
+}
