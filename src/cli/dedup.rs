@@ -75,6 +75,15 @@ pub struct Options {
     /// Example: --from run
     #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "threshold", "score"])]
     from: Option<PathBuf>,
+    /// Also remove what resembles a document of the collection in OLD, which stays as it is
+    ///
+    /// OLD is the output directory of a `run` or `ingest` with the same parameters, and is only
+    /// read. Its documents come before the new ones in the order of preference; --keep decides
+    /// among the new ones.
+    ///
+    /// Example: dedup new.jsonl -o kept --against old
+    #[arg(long, value_name = "OLD", conflicts_with = "from")]
+    against: Option<PathBuf>,
     /// Prefer this document among duplicates (repeatable)
     ///
     /// first and last: in the order of the input. longest, shortest: by words. newest:FIELD,
@@ -258,8 +267,14 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                     let removed = outputs.1.is_some();
                     dedup::check_inputs(&config, &inputs, removed, &collection.read, context)?;
                     let strict = flags.strict;
-                    let summary =
-                        pipeline::run(&inputs, &work, &collection, &parameters, strict, context)?;
+                    let how = (&collection, &parameters);
+                    let summary = match &options.against {
+                        Some(old) => {
+                            let from = (&inputs, old.as_path());
+                            pipeline::run_against(from, &work, how.0, how.1, strict, context)?
+                        }
+                        None => pipeline::run(&inputs, &work, how.0, how.1, strict, context)?,
+                    };
                     let mut workspace = pipeline::open(&work)?;
                     options.results.complete(&mut workspace, summary, context)?;
                     workspace

@@ -33,6 +33,11 @@ impl<'w> InputRecords<'w> {
         InputRecords::from_segment(workspace, first as usize)
     }
 
+    /// All records, also those of another collection with which the own documents are compared.
+    pub fn with_others(workspace: &'w Workspace) -> InputRecords<'w> {
+        InputRecords::from_segment(workspace, 0)
+    }
+
     /// The records from the beginning of the first segment that has records of a file.
     pub fn of_file(workspace: &'w Workspace, file: u32) -> InputRecords<'w> {
         let segments = records::segments(&workspace.manifest);

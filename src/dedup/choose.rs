@@ -6,7 +6,7 @@ use super::order::Ranks;
 use super::policy::Rule;
 use super::{Empty, STAGE};
 use crate::budget::ByteSize;
-use crate::collection::{Catalogue, MappedSets, each_document};
+use crate::collection::{self, Catalogue, MappedSets, each_document};
 use crate::ids::Key;
 use crate::join::{each_pair, sizes_of_pairs};
 use crate::measure::{Criterion, Measure};
@@ -81,6 +81,8 @@ pub(super) struct Choice {
     rule: Rule,
     criterion: Criterion,
     drop_empty: bool,
+    /// The documents before this one are those of another collection, which stay.
+    first: u32,
     /// The first document with the same words.
     representatives: Vec<u32>,
     /// By representative: the preferred document with these words, unless that is the
@@ -130,6 +132,7 @@ impl Choice {
             rule,
             criterion,
             drop_empty: empty == Empty::Drop,
+            first: collection::against(&workspace.manifest).documents,
             preferred: None,
             survivors: vec![NONE; documents],
             shared: vec![0; documents],
@@ -186,6 +189,9 @@ impl Choice {
             survivor,
             shared,
         };
+        if document < self.first {
+            return Fate::Kept;
+        }
         if self.is_empty(document) {
             return match self.drop_empty {
                 true => removed(Removal::Empty, None, 0),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::STAGE;
-use crate::collection::InputRecords;
+use crate::collection::{self, InputRecords};
 use crate::progress::{Context, Unit, joined_all};
 use crate::read::InputFile;
 use crate::workers::Queue;
@@ -36,13 +36,15 @@ pub(super) fn each<'w>(
     let bytes = inputs.iter().map(size).sum();
     context.progress.start(name, Unit::Bytes, Some(bytes));
     let tasks = tasks(inputs, context.budget.threads);
+    // Those before are the files of another collection, which stay as they are.
+    let first = collection::against(&workspace.manifest).files;
     let threads = context.budget.threads.clamp(1, tasks.len().max(1));
     let queue = Queue::new(tasks);
     let done = AtomicU64::new(0);
     let take = || -> Result<()> {
         while let Some(task) = queue.next() {
             let mut entries = InputRecords::of_file(workspace, task.files.start);
-            for (file, input) in task.of(inputs) {
+            for (file, input) in task.of(inputs).filter(|(file, _)| *file >= first) {
                 context.stop.check(STAGE)?;
                 act(file, input, &mut entries)?;
                 let before = done.fetch_add(size(input), Ordering::Relaxed);

@@ -271,6 +271,21 @@ fn check(
         .manifest
         .get::<PairsEntry>()
         .is_some_and(|pairs| pairs.config.measure == Measure::Containment);
+    let against = workspace.manifest.base.is_some();
+    if against && contained {
+        return refuse(
+            "score",
+            "containment",
+            "a document of the other collection would have to go for a longer new one",
+        );
+    }
+    if against && config.revisit != Revisit::None {
+        return refuse(
+            "revisit",
+            config.revisit.text(),
+            "the payloads of the other collection are not read; leave --revisit out",
+        );
+    }
     if contained && config.rule != Rule::Star {
         return refuse(
             "rule",
@@ -407,7 +422,13 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     let mut inputs = Vec::new();
     let mut entries = InputList::open(workspace.directory())?;
     let mut names = std::collections::HashSet::new();
+    let others = collection::against(&workspace.manifest).files as usize;
     while let Some(entry) = entries.next()? {
+        if inputs.len() < others {
+            // They are not written, and need not be there.
+            inputs.push(InputFile::of_entry(entry, Path::new(&entry.path), None));
+            continue;
+        }
         if entry.path == "-" {
             return Err(standard_input());
         }
@@ -454,10 +475,11 @@ pub fn run(
     let (meter, mut costs) = (Meter::start(), BTreeMap::new());
     let criterion = choose::check_pairs(workspace)?;
     let inputs = inputs_of(workspace)?;
-    check(workspace, config, &inputs, removed)?;
-    check_places(workspace, &inputs, (kept, removed))?;
+    let own = &inputs[collection::against(&workspace.manifest).files as usize..];
+    check(workspace, config, own, removed)?;
+    check_places(workspace, own, (kept, removed))?;
     let read = &collection::config(&workspace.manifest).read;
-    formats::check(config, &inputs, read, context)?;
+    formats::check(config, own, read, context)?;
     let documents = Catalogue::stats(workspace)?.documents;
 
     let ranks_bytes = if config.keep.iter().all(|policy| *policy == Policy::First) {
@@ -479,7 +501,7 @@ pub fn run(
         .memory
         .0
         .saturating_sub(FIXED_BYTES + columns);
-    let threads = least_of_threads(&inputs, removed.is_some(), (config, read), there);
+    let threads = least_of_threads(own, removed.is_some(), (config, read), there);
     let least = ByteSize(FIXED_BYTES + columns + threads);
     context.budget.require(least, || {
         format!("choosing among {}", counted(documents, "document"))
@@ -554,14 +576,14 @@ pub fn run(
     let removed = removed.transpose()?;
     let outputs = || [Some(&kept), removed.as_ref()].into_iter().flatten();
     for output in outputs() {
-        output.check_finished(&inputs, context.budget.threads, context)?;
+        output.check_finished(own, context.budget.threads, context)?;
     }
     outputs().try_for_each(OutputDirectory::begin)?;
     let lists = (config.form == Form::Lists).then_some(&kept);
     let how = (config.results, config.rejects);
     let mut summary = knowledge.write(removed.as_ref(), lists, how, context)?;
-    summary.files = inputs.len() as u64;
-    summary.skipped = collection::segments(&workspace.manifest)
+    summary.files = own.len() as u64;
+    summary.skipped = collection::own_segments(&workspace.manifest)
         .iter()
         .flat_map(|segment| segment.stats.skipped.values())
         .sum();

@@ -150,6 +150,16 @@ pub(super) fn ranks(
             })
         })?;
     }
+    let against = crate::collection::against(&workspace.manifest).documents;
+    if against > 0 && matches!(ranks, Ranks::Given(_)) {
+        // The documents of the other collection stay, whatever is preferred among the own ones.
+        ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+            (0..documents as u32).try_for_each(|document| {
+                check(document, context)?;
+                push(document, document.min(against).into())
+            })
+        })?;
+    }
     Ok(ranks)
 }
 

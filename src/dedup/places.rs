@@ -29,7 +29,7 @@ impl Places {
             starts: Vec::with_capacity(files as usize + 1),
             records: Vec::new(),
         };
-        let mut entries = InputRecords::all(workspace);
+        let mut entries = InputRecords::with_others(workspace);
         let (mut file, mut record) = (0, 0);
         while let Some(entry) = entries.next()? {
             let its = match &entry {

@@ -255,3 +255,101 @@ fn what_cannot_be_compared_is_refused() {
     assert_same_files(&tree(old.path()), &before, "the old directory");
     assert!(rows_of(&out, "documents.tsv").len() > 1);
 }
+
+/// What stays of the new documents, by the definition: those of the other collection come first.
+fn kept(joint: &Path, first: u32, last_first: bool) -> Vec<String> {
+    let number = |cell: &String| cell.parse::<u32>().unwrap();
+    let documents = cells(joint, "documents.tsv", &["document", "docno", "words"]);
+    let mut classes: BTreeMap<String, u32> = BTreeMap::new();
+    let md5s = cells(joint, "exact-duplicates.tsv", &["docno", "representative"]);
+    for row in &documents {
+        classes.insert(row[1].clone(), number(&row[0]));
+    }
+    let of = classes.clone();
+    for row in &md5s {
+        classes.insert(row[0].clone(), of[&row[1]]);
+    }
+    let mut pairs: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for row in cells(joint, "pairs.tsv", &["document_a", "document_b"]) {
+        let (a, b) = (number(&row[0]), number(&row[1]));
+        pairs.entry(a).or_default().push(b);
+        pairs.entry(b).or_default().push(a);
+    }
+    let mut order: Vec<_> = documents
+        .iter()
+        .filter(|row| number(&row[0]) >= first)
+        .collect();
+    if last_first {
+        order.reverse();
+    }
+    let mut stays: Vec<u32> = (0..first).collect();
+    let mut names = Vec::new();
+    for row in order {
+        let class = classes[&row[1]];
+        let alike = pairs.get(&class).into_iter().flatten();
+        let goes = stays.contains(&class) || alike.into_iter().any(|other| stays.contains(other));
+        if row[2] == "0" || !goes {
+            names.push(row[1].clone());
+        }
+        if row[2] != "0" && !goes {
+            stays.push(class);
+        }
+    }
+    names.sort();
+    names
+}
+
+#[test]
+fn deduplication_against_another_collection() {
+    use lookalike::dedup::{self, DedupConfig};
+    let directory = common::temporary();
+    let files = files(directory.path(), 35, 60, 20);
+    for (new, last_first) in [(17..20, false), (17..20, true), (6..20, true)] {
+        let (old, joint, work) = (
+            common::temporary(),
+            common::temporary(),
+            common::temporary(),
+        );
+        let summary = run().run(&paths(&files[..new.start]), old.path()).unwrap();
+        let first = summary.ingest.documents as u32;
+        run().run(&paths(&files), joint.path()).unwrap();
+        let before = tree(old.path());
+        against(&run(), &files[new.clone()], old.path(), work.path()).unwrap();
+        let policy = if last_first { "last" } else { "first" };
+        let config = DedupConfig {
+            keep: vec![policy.parse().unwrap()],
+            ..DedupConfig::default()
+        };
+        let place = common::temporary();
+        let (kept_place, removed) = (place.path().join("kept"), place.path().join("removed"));
+        let stop = Stop::default();
+        let workspace = pipeline::open(work.path()).unwrap();
+        let outputs = (kept_place.as_path(), Some(removed.as_path()));
+        let context = run().context(&stop, &Silent);
+        let summary = dedup::run(&workspace, &config, outputs, &context).unwrap();
+        let ids = |place: &Path| {
+            let mut ids = Vec::new();
+            for file in &files {
+                let name = file.file_name().unwrap();
+                let text = fs::read_to_string(place.join(name)).unwrap_or_default();
+                for line in text.lines() {
+                    let value: serde_json::Value = serde_json::from_str(line).unwrap();
+                    ids.push(value["id"].as_str().unwrap().to_string());
+                }
+            }
+            ids.sort();
+            ids
+        };
+        let expected = kept(joint.path(), first, last_first);
+        assert_eq!(ids(&kept_place), expected, "{new:?}, {policy}");
+        assert_eq!(summary.kept, expected.len() as u64);
+        assert_eq!(summary.removed_documents(), ids(&removed).len() as u64);
+        assert!(summary.kept > 0 && summary.removed_documents() > 0);
+        assert_eq!(summary.files, new.len() as u64);
+        assert!(
+            !kept_place.join("00.jsonl").exists(),
+            "a file of the other collection"
+        );
+        assert_same_files(&tree(old.path()), &before, "the old directory");
+    }
+}
