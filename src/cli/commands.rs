@@ -130,7 +130,7 @@ Examples:
   lookalike run sample-corpora/warc -o pages
   lookalike dedup --from pages -o latest --keep newest")]
     Dedup(Box<dedup::Options>),
-    /// Add inputs to a collection, and bring its results up to date
+    /// Add inputs to a collection, and update its results
     ///
     /// The new documents follow those in DIR. All results are then those of a run over the old and
     /// the new inputs, but the cost is that of the new ones: only their pairs are searched. The

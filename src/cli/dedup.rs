@@ -81,7 +81,7 @@ pub struct Options {
     /// read. Its documents come before the new ones in the order of preference; --keep decides
     /// among the new ones.
     ///
-    /// Example: dedup new.jsonl -o kept --against old
+    /// Example: --against out
     #[arg(long, value_name = "OLD", conflicts_with = "from")]
     against: Option<PathBuf>,
     /// Prefer this document among duplicates (repeatable)

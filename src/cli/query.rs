@@ -33,7 +33,7 @@ pub struct Options {
     documents: Vec<PathBuf>,
     #[command(flatten)]
     comparison: CriterionFlags,
-    /// Also list documents that contain this share of the query's shingles; or none [default: 0.8]
+    /// Also list documents with this share of the query, or none [default: 0.8]
     ///
     /// Finds the source of an excerpt, whose resemblance to the whole document is low. The column
     /// `match` says "contains" for documents that are listed only for this. With --method, the

@@ -45,7 +45,7 @@ pub struct RunOptions {
     /// parameters. The cost is that of the new documents, if OLD has an index (`lookalike index`);
     /// otherwise DIR gets one.
     ///
-    /// Example: --against old
+    /// Example: --against out
     #[arg(
         long,
         value_name = "OLD",
