@@ -62,6 +62,7 @@ def run(
     spill: str = "auto",
     fan_in: int | None = None,
     method: str | None = None,
+    against: str | os.PathLike[str] | None = None,
     results: str = "tsv",
     memory: int | str | None = None,
     threads: int | None = None,
@@ -144,6 +145,7 @@ def dedup(
     removed: str | os.PathLike[str] | None = None,
     work: str | os.PathLike[str] | None = None,
     from_: str | os.PathLike[str] | None = None,
+    against: str | os.PathLike[str] | None = None,
     keep: Iterable[str] = (),
     rule: str = "star",
     empty: str = "keep",
@@ -216,6 +218,46 @@ class Run:
     def open(cls, directory: str | os.PathLike[str]) -> Run:
         """Open a directory."""
         return cls(directory)
+
+    def add(
+        self,
+        inputs: Paths,
+        *,
+        strict: bool = False,
+        skip_unreadable: bool = False,
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        hidden: bool = False,
+        memory: int | str | None = None,
+        threads: int | None = None,
+        ignore_disk_space: bool = False,
+        scratch: str | os.PathLike[str] | None = None,
+        progress: Progress = None,
+    ) -> None:
+        """Add files to the collection, and update its results.
+
+        The same call continues an addition that was stopped.
+
+        Parameters
+        ----------
+        inputs
+            Files, or directories with files.
+        **flags
+            The flags of ``lookalike add``; ``lookalike add --help`` describes them.
+
+        Examples
+        --------
+        >>> import lookalike, tempfile
+        >>> run = lookalike.run("../sample-corpora/trec-web/a.gz", tempfile.mkdtemp())
+        >>> run.add("../sample-corpora/trec-web/b.gz")
+        >>> run.summary["ingest"]["documents"]
+        253
+        """
+        given = dict(locals())
+        for name in ("self", "inputs", "progress"):
+            del given[name]
+        arguments = ["add", "--json", *_flags("add", given)]
+        command([*arguments, "--", os.fspath(self.directory), *_paths(inputs)], progress)
 
     @property
     def summary(self) -> dict[str, Any]:
