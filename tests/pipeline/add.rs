@@ -5,6 +5,7 @@ use lookalike::index::IndexEntry;
 use lookalike::join::Before;
 use lookalike::pipeline::{self, Summary};
 use lookalike::progress::{Progress, Silent, Stop};
+use lookalike::query::{self, Answer, QueryConfig, Reply, Search};
 use lookalike::{Error, collection};
 
 use std::collections::BTreeMap;
@@ -63,6 +64,29 @@ fn add_watched(
 
 pub fn add(run: &Run, out: &Path, files: &[PathBuf]) -> Result<Summary, Error> {
     add_watched(run, out, files, &Stop::default(), &Silent)
+}
+
+/// The answers to the documents of a file, once the index covers all documents.
+fn ask(run: &Run, out: &Path, file: &PathBuf, search: Search) -> Vec<Answer> {
+    let stop = Stop::default();
+    let context = run.context(&stop, &Silent);
+    let mut workspace = pipeline::open(out).unwrap();
+    pipeline::index(&mut workspace, &context).unwrap();
+    let inputs = pipeline::inputs(std::slice::from_ref(file), out).unwrap();
+    let config = QueryConfig {
+        search,
+        ..QueryConfig::default()
+    };
+    let mut answers = Vec::new();
+    let read = &run.collection.read;
+    let take = |reply| {
+        if let Reply::Answer(answer) = reply {
+            answers.push(answer);
+        }
+        Ok(())
+    };
+    query::run(&workspace, None, &inputs, read, &config, &context, take).unwrap();
+    answers
 }
 
 /// The results of one run over these files.
@@ -225,6 +249,13 @@ fn random_histories() {
             let pairs = threshold.get::<lookalike::join::PairsEntry>().unwrap();
             run.question.join.threshold = pairs.config.threshold;
             let what = format!("seed {seed}, {done} files");
+            if random.once_in(3) {
+                let asked = random.pick(&files).clone();
+                let answers = [Search::Index, Search::Sets]
+                    .map(|search| ask(&run, out.path(), &asked, search));
+                assert_eq!(answers[0], answers[1], "{what}");
+                assert!(!answers[0].is_empty());
+            }
             assert_same_files(&results(out.path()), &expected(&run, &files[..done]), &what);
         }
     }
@@ -244,7 +275,7 @@ fn a_run_with_more_inputs_adds_them() {
     run().run(&paths(&files), out.path()).unwrap();
     let early = files[0].with_file_name("0.jsonl");
     fs::write(&early, "{\"id\":\"new\",\"text\":\"one two three four\"}\n").unwrap();
-    let more = [&[early.clone()], &files[..]].concat();
+    let more = [std::slice::from_ref(&early), &files[..]].concat();
     run().run(&paths(&more), out.path()).unwrap();
     let documents = fs::read_to_string(out.path().join("documents.tsv")).unwrap();
     assert!(documents.lines().last().unwrap().starts_with("new\t"));

@@ -101,12 +101,17 @@ impl Lines<'_> {
         pass: &mut dyn FnMut(&mut String) -> Result<()>,
     ) -> Result<()> {
         text.clear();
+        // Pairs come in the order of their first documents.
+        let (mut first, mut docno_a) = (None, String::new());
         for pair in block {
             let (a, b) = self.sampled.measured(pair.a, pair.b);
             let amount = pair.amount(self.measure);
             let resemblance = self.measure.text(amount, a.into(), b.into());
-            let (docno_a, docno_b) = (self.names.get(pair.a)?, self.names.get(pair.b)?);
-            let (docno_a, docno_b) = (cell(&docno_a), cell(&docno_b));
+            if first.replace(pair.a) != Some(pair.a) {
+                docno_a = cell(&self.names.get(pair.a)?).into_owned();
+            }
+            let docno_b = self.names.get(pair.b)?;
+            let docno_b = cell(&docno_b);
             let _ = writeln!(
                 text,
                 "{docno_a}\t{docno_b}\t{resemblance}\t{}\t{a}\t{b}\t{}\t{}",
