@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks that the program writes what FORMAT.md says.
 #
-#     check-format.sh          over the fixtures of every kind, and a run over a sample corpus
+#     check-format.sh          over the fixtures of every kind, runs over a sample corpus, a collection
+#                              that has grown, and one that was compared with another
 #     check-format.sh DIR...   over existing output directories
 #
 # scripts/read-format.py, written from FORMAT.md alone, checks each directory as a whole; then every part
@@ -50,6 +51,23 @@ if [ "${#directories[@]}" -eq 0 ]; then
         "$program" index --quiet "$out" >/dev/null
         directories+=("$out")
     done
+    # Few documents are new each time, so pairs are added and the index gets levels.
+    months=$scratch/months
+    mkdir -p "$months/1" "$months/2" "$months/3" "$months/4"
+    cp "$root"/sample-corpora/trec-web/*.gz "$months/1"
+    "$program" perturb --quiet --recipe cherkasova --edits 3 -o "$scratch/edited" \
+        "$root/sample-corpora/trec-web/b.gz"
+    head -n 12 "$scratch/edited/copies.jsonl" >"$months/2/two.jsonl"
+    tail -n 3 "$scratch/edited/copies.jsonl" >"$months/3/three.jsonl"
+    tail -n 6 "$scratch/edited/copies.jsonl" >"$months/4/four.jsonl"
+    "$program" run --quiet -o "$scratch/grown" "$months/1" >/dev/null
+    "$program" index --quiet "$scratch/grown" >/dev/null
+    for month in 2 3; do
+        "$program" add --quiet "$scratch/grown" "$months/$month" >/dev/null
+    done
+    ls "$scratch"/grown/index/1-*.index "$scratch"/grown/collection/2-*.docs >/dev/null
+    "$program" run --quiet -o "$scratch/against" --against "$scratch/grown" "$months/4" >/dev/null
+    directories+=("$scratch/grown" "$scratch/against")
 fi
 for directory in "${directories[@]}"; do
     python3 "$reader" --check "$directory" >/dev/null

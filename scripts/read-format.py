@@ -468,8 +468,8 @@ def summed(gaps):
 
 def index(part):
     ranges, buckets = part.extra, (part.end - part.index) // 8
-    entries, key = 0, -1
-    for bucket in range(part.number * buckets, (part.number + 1) * buckets):
+    entries, key, number = 0, -1, part.number & M32
+    for bucket in range(number * buckets, (number + 1) * buckets):
         at, blocks = u64(part.data, part.index + bucket % buckets * 8), []
         need(at > 0, f"bucket {bucket} without a block")
         while at > 0:
@@ -503,11 +503,11 @@ def index(part):
 
 
 def facts(part):
-    if part.number == 1:
+    if part.number & M32 == 1:
         return
     need(part.end - 64 == part.records * 64, "bytes of facts")
-    for document in range(part.records):
-        at = 64 + document * 64
+    for nth in range(part.records):
+        at, document = 64 + nth * 64, part.extra + nth
         need(xxh3(part.data[at + 8 : at + 64]) ^ document == u64(part.data, at), "checksum of facts")
         md5 = part.data[at + 8 : at + 24].hex()
         words, _, keys = unpack_from("<QQI", part.data, at + 24)
@@ -550,16 +550,78 @@ def parts_of(manifest):
         yield "postings", "postings", info
     for info in (manifest["postings"] or {}).get("profiles", []):
         yield "postings", "column", info
-    found = manifest.get("index") or {}
-    for info in found.get("parts", {}).values():
-        yield "index", "index", info
-    for info in found.get("documents") or []:
-        yield "index", "facts", info
+    for level in levels_of(manifest):
+        for info in level["parts"].values():
+            yield "index", "index", info
+        for info in level["facts"] or []:
+            yield "index", "facts", info
     joining = manifest["joining"] or {}
     for entry in joining.get("runs", []) + (joining.get("prefix") or {}).get("candidates", []):
         yield "pairs", "run", entry["part"]
     if manifest["pairs"]:
         yield "pairs", "pairs", manifest["pairs"]["part"]
+        if "scores" in manifest["pairs"]:
+            yield "pairs", "pairs", manifest["pairs"]["scores"]
+    before = manifest.get("before") or {}
+    if before.get("part"):
+        yield "pairs", "pairs", before["part"]
+
+
+def levels_of(manifest):
+    """The complete levels of the index, and the one that is being made."""
+    found = manifest.get("index") or {"levels": []}
+    return found["levels"] + ([found["making"]] if "making" in found else [])
+
+
+def stem(number):
+    """The name of a part, without its extension."""
+    unit = f"{number >> 32}-" if number >> 32 else ""
+    return f"{unit}{number & M32:06}"
+
+
+def places_of(directory, manifest):
+    """Says in which output directory a part is."""
+    base = manifest.get("base")
+    if not base:
+        return lambda place, name: directory
+    real = base.get("real")
+    other = real if real and os.path.isdir(real) else base["path"]
+    unit = lambda name: int(name.split("-")[0]) if "-" in name else 0
+    lent = lambda place, name: unit(name) < base["below"].get(place, 0)
+    return lambda place, name: other if lent(place, name) else directory
+
+
+def check_additions(manifest):
+    """Additions, what is taken over from another directory, and the levels of the index."""
+    segments, files = manifest["segments"], manifest["inputs"]["files"]
+    units = [int(s["documents"]["name"].split("-")[0]) if "-" in s["documents"]["name"] else 0
+             for s in segments]
+    for addition in manifest.get("additions", []):
+        n = addition["segments"]
+        need(addition["file"] <= files and n <= len(segments), "an addition")
+        need(all(unit < addition["unit"] for unit in units[:n]), "units before an addition")
+        need(all(unit >= addition["unit"] for unit in units[n:]), "units of an addition")
+    against = manifest.get("against")
+    need((against is None) == ("base" not in manifest), "base without against")
+    if against:
+        theirs = segments[: against["segments"]]
+        documents = sum(segment["documents"]["records"] for segment in theirs)
+        need(documents == against["documents"], "documents of the other directory")
+        below = manifest["base"]["below"]["collection"]
+        need([unit < below for unit in units] == [i < len(theirs) for i in range(len(units))],
+             "segments of the other directory")
+    levels = (manifest.get("index") or {"levels": []})["levels"]
+    end = 0
+    for level in levels:
+        need(level["first"] == end and level["documents"] > 0, "levels with a gap")
+        end += level["documents"]
+        ranges = range(level["layout"]["ranges"])
+        need(sorted(map(int, level["parts"])) == list(ranges), "ranges of a level")
+        names = [level["parts"][str(n)]["name"] for n in ranges]
+        names += [info["name"] for info in level["facts"]]
+        numbers = [(n, "index") for n in ranges] + [(0, "facts"), (1, "facts")]
+        need(names == [f"{stem(level['number'] << 32 | n)}.{kind}" for n, kind in numbers],
+             "names of the parts of a level")
 
 
 def check(directory):
@@ -569,23 +631,34 @@ def check(directory):
     need(stated == f"{xxh3(body):016x}\n".encode(), "checksum of manifest.json")
     manifest = json.loads(body)
     need(manifest["format"] == 1, f"manifest of format {manifest['format']}")
+    check_additions(manifest)
     named = (manifest["results"] or {}).get("files", []) + manifest.get("others", [])
+    named += manifest.get("tables", {}).get("files", [])
     for result in named + [manifest["inputs"]["list"]]:
         with open(os.path.join(directory, result["name"]), "rb") as file:
             data = file.read()
+        if result is manifest["inputs"]["list"] and manifest.get("additions"):
+            # An addition that was stopped may have left more lines.
+            more, data = data[result["bytes"] :], data[: result["bytes"]]
+            need(all("path" in json.loads(line) for line in more.splitlines()), "more lines")
         need(len(data) == result["bytes"], f"size of {result['name']}")
         need(f"{xxh3(data):016x}" == result["checksum"], f"checksum of {result['name']}")
         print(f"ok {result['name']}")
+    firsts = {info["name"]: level["first"] for level in levels_of(manifest)
+              for info in level["facts"] or []}
+    where = places_of(directory, manifest)
     for place, kind, info in parts_of(manifest):
         name = os.path.join(place, info["name"])
         try:
-            part = Part(os.path.join(directory, name))
+            part = Part(os.path.join(where(place, info["name"]), name))
             need(part.kind == kind, f"it is {part.kind}, not {kind}")
             need(part.end + 64 == info["bytes"], "its size is not that of the manifest")
             need(part.records == info["records"], "its records are not those of the manifest")
             need(f"{part.checksum:016x}" == info["checksum"], "its checksum is not the manifest's")
             need(f"{part.parameters:032x}" == manifest["collection_digest"], "other parameters")
-            need(name == f"{place}/{part.number:06}.{name.rsplit('.', 1)[1]}", "its number")
+            need(name == f"{place}/{stem(part.number)}.{name.rsplit('.', 1)[1]}", "its number")
+            if part.kind == "facts":
+                need(part.extra == firsts[info["name"]], "its first document")
             for _ in lines(part):
                 pass
         except Wrong as wrong:
