@@ -20,7 +20,7 @@ use crate::store::disk;
 use crate::workspace::{
     self, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Skipped, Workspace,
 };
-use crate::{Error, Result, cluster};
+use crate::{Error, Result};
 
 /// The inputs of a run in the order of the list in `out`, which new ones follow, and the number of
 /// listed ones; `None` if there is no list, or nothing to change.
@@ -147,10 +147,7 @@ pub fn add(
         all.splice(known.., new);
         super::read(&mut workspace, &all, context)?;
     }
-    if strict && let Some(error) = super::first_reject(&workspace)? {
-        cluster::write_rejects(&workspace, &mut Default::default())?;
-        return Err(error);
-    }
+    let mut workspace = super::accepted(workspace, false, (false, false), strict)?;
     let (parameters, tables) = match parameters(&workspace) {
         Some(parameters) => parameters,
         None => {

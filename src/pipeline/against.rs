@@ -92,21 +92,7 @@ pub fn run_against(
     let mut workspace = Workspace::open_or_create(out, begin, entries, |_| Ok(()))?;
     super::note_lost(&mut workspace, context);
     super::read(&mut workspace, &files, context)?;
-    if inputs.need_documents
-        && let Some(error) = super::summary::no_documents(&workspace)?
-    {
-        if new {
-            workspace.clear()?;
-            if made {
-                disk::remove_directory(out)?;
-            }
-        }
-        return Err(error);
-    }
-    if strict && let Some(error) = super::first_reject(&workspace)? {
-        crate::cluster::write_rejects(&workspace, &mut Default::default())?;
-        return Err(error);
-    }
+    let mut workspace = super::accepted(workspace, inputs.need_documents, (new, made), strict)?;
     super::join(&mut workspace, parameters, context)?;
     super::cluster(&mut workspace, context)
 }

@@ -292,14 +292,24 @@ pub(crate) fn ingest_for(
             collection::catalogue(w, context)
         })?;
     }
-    if inputs.need_documents
-        && let Some(error) = summary::no_documents(&workspace)?
-    {
+    accepted(workspace, inputs.need_documents, (new, made), strict)
+}
+
+/// Refuses a collection without documents if it needs some, and with `strict` one with rejects. What
+/// is `new` and `made` by this command, the collection and its directory, is removed then.
+fn accepted(
+    workspace: Workspace,
+    need_documents: bool,
+    (new, made): (bool, bool),
+    strict: bool,
+) -> Result<Workspace> {
+    if need_documents && let Some(error) = summary::no_documents(&workspace)? {
+        let out = workspace.directory().to_path_buf();
         if new {
             // The next run may use other parameters.
             workspace.clear()?;
             if made {
-                disk::remove_directory(out)?;
+                disk::remove_directory(&out)?;
             }
         }
         return Err(error);
