@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::lists::{BLOCK_HEAD, BLOCK_LISTS, CHUNK, CHUNK_HEAD, sum};
-use super::{DIRECTORY, Layout, Level, MOST_RANGES, SHORT, leading};
+use super::{DIRECTORY, KEY_BITS, Layout, Level, MOST_RANGES, SHORT, leading};
 use crate::ids::Key;
 use crate::store::{HEADER_BYTES, Kind, PartFile, PartInfo, skip_packed, unpack_u32, unpack_u64};
 use crate::workspace::Workspace;
@@ -32,6 +32,30 @@ struct OfLevel {
     parts: Vec<PartFile>,
     /// By part: pieces of its table, each kept once it was needed.
     tables: Vec<Vec<OnceLock<Box<[u8]>>>>,
+    /// Distinct keys.
+    lists: u64,
+    filter: Option<Filter>,
+}
+
+/// Says of most keys that a level does not have them, without reading it: a Bloom filter with one
+/// hash function, the key itself.
+#[derive(Debug)]
+struct Filter(Vec<u64>);
+
+impl Filter {
+    /// Bits for each key: about an eighth of the other keys pass.
+    const BITS: u64 = 8;
+
+    fn bit(&self, key: u64) -> (usize, u64) {
+        let bits = self.0.len() as u128 * 64;
+        let bit = (u128::from(key) * bits) >> KEY_BITS;
+        ((bit / 64) as usize, 1 << (bit % 64))
+    }
+
+    fn passes(&self, key: u64) -> bool {
+        let (word, bit) = self.bit(key);
+        self.0[word] & bit != 0
+    }
 }
 
 /// Where a long list is.
@@ -105,7 +129,41 @@ impl OfLevel {
             layout,
             parts,
             tables,
+            lists: level.stats.lists,
+            filter: None,
         })
+    }
+
+    /// Reads all keys into a filter.
+    fn make_filter(&mut self, buffers: &mut Buffers) -> Result<()> {
+        let words = (self.lists * Filter::BITS).div_ceil(64).max(1) as usize;
+        let mut filter = Filter(vec![0; words]);
+        let buckets = u64::from(self.layout.buckets);
+        for (range, part) in self.parts.iter().enumerate() {
+            let mut table = vec![0; buckets as usize * 8];
+            part.read_at(&mut table, part.footer.index_offset)?;
+            for within in 0..buckets {
+                let bucket = range as u64 * buckets + within;
+                let mut place = number(&table, within as usize * 8);
+                while place > 0 {
+                    let block = read_block(part, place, bucket, buffers)?;
+                    buffers.keys.clear();
+                    let body = &buffers.bytes[BLOCK_HEAD..];
+                    if unpack_u64(body, block.lists, &mut buffers.keys).is_none() {
+                        return Err(part.corrupt(place, "lists of a block", block.lists, "fewer"));
+                    }
+                    let mut key = self.layout.least(bucket);
+                    for gap in &buffers.keys {
+                        key = key.wrapping_add(*gap) & ((1 << KEY_BITS) - 1);
+                        let (word, bit) = filter.bit(key);
+                        filter.0[word] |= bit;
+                    }
+                    place = block.before;
+                }
+            }
+        }
+        self.filter = Some(filter);
+        Ok(())
     }
 
     /// The place of the last block of a bucket of a range.
@@ -137,6 +195,13 @@ impl OfLevel {
         buffers: &mut Buffers,
         out: &mut Vec<u32>,
     ) -> Result<Option<(usize, Found)>> {
+        if self
+            .filter
+            .as_ref()
+            .is_some_and(|filter| !filter.passes(key))
+        {
+            return Ok(None);
+        }
         let bucket = self.layout.bucket(key);
         let range = (bucket / u64::from(self.layout.buckets)) as usize;
         let part = &self.parts[range];
@@ -175,6 +240,22 @@ impl Index {
     pub fn keeping(self, bytes: u64) -> Index {
         let room = AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX));
         Index { room, ..self }
+    }
+
+    /// Keeps a filter of the keys of every level but the largest, where that saves reads if this
+    /// number of keys is looked up, in up to this number of bytes: most keys are in few levels.
+    pub fn filtering(mut self, look_ups: u64, mut bytes: u64) -> Result<Index> {
+        let largest = self.levels.iter().map(|level| level.lists).max();
+        let mut buffers = Buffers::default();
+        for level in &mut self.levels {
+            let needed = level.lists / 8 * Filter::BITS;
+            let saves = level.layout.all() * 2 < look_ups;
+            if Some(level.lists) != largest && saves && needed <= bytes {
+                bytes -= needed;
+                level.make_filter(&mut buffers)?;
+            }
+        }
+        Ok(self)
     }
 
     /// Looks a key up in every level, and returns the number of its documents. The documents of

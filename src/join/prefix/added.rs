@@ -29,7 +29,9 @@ use super::{Joining, Place};
 const TASK_BYTES: usize = 256 << 10;
 /// Candidates that are passed on at once.
 const PIECE: usize = 32 << 10;
-/// The most bytes of the tables of the index that are kept in memory.
+/// Fingerprints of added documents for each that is looked up, about.
+const KEYS_OF_LOOK_UP: u64 = 5;
+/// The most bytes of the tables of the index that are kept in memory, and of filters of its levels.
 const MOST_TABLES: u64 = 64 << 20;
 /// The least and the most candidates that are sorted in memory.
 const LEAST_CANDIDATES: u64 = 1 << 10;
@@ -65,7 +67,12 @@ pub(super) fn run<K: Key>(
     };
     let index = Index::open::<K>(workspace)?.ok_or_else(missing)?;
     let tables = (memory / 8).min(MOST_TABLES);
-    let index = index.keeping(tables);
+    let own = collection::segments(&workspace.manifest).iter();
+    let own = own.filter(|segment| segment.first_document >= before);
+    let keys: u64 = own.map(|segment| segment.fingerprints.records).sum();
+    let index = index
+        .keeping(tables)
+        .filtering(keys / KEYS_OF_LOOK_UP, tables)?;
     let context = join.context;
     let threads = context.budget.threads;
     let mut progress = workspace
@@ -80,7 +87,7 @@ pub(super) fn run<K: Key>(
     let largest = (before..all as u32).map(|document| join.sampled.own(document));
     let largest = largest.max().map_or(0, u64::from) * K::BYTES as u64;
     let each = Search::bytes(all) + 4 * TASK_BYTES as u64 + 3 * PIECE as u64 * 8;
-    let used = tables + 2 * largest + threads as u64 * each;
+    let used = 2 * tables + 2 * largest + threads as u64 * each;
     let outside = context.budget.memory.0.saturating_sub(memory);
     let least = ByteSize(outside + used + LEAST_CANDIDATES * 64);
     context.budget.require(least, || {
