@@ -11,18 +11,19 @@
 use lookalike::Error;
 use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::collection::{
-    CollectionConfig, DocumentRecord, DocumentWriter, RejectWriter, SetWriter, SizeGroups,
-    TextWriter,
+    Addition, Additions, Against, CollectionConfig, DocumentRecord, DocumentWriter, RejectWriter,
+    SetWriter, SizeGroups, TextWriter,
 };
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::experiments::plan;
 use lookalike::experiments::study::StudyConfig;
 use lookalike::ids::Key;
+use lookalike::index::{IndexEntry, IndexStats, Layout, Level};
 use lookalike::inspect::{inspect, verify};
 use lookalike::join::prefix::{self, Round};
 use lookalike::join::{
-    CountStats, Join, JoinConfig, JoinProgress, JoinStats, Pair, Pairs, PairsEntry, PrefixStats,
-    count,
+    AddedStats, Before, CountStats, Join, JoinConfig, JoinProgress, JoinStats, Pair, Pairs,
+    PairsEntry, PrefixStats, count,
 };
 use lookalike::merge::PostingsWriter;
 use lookalike::pipeline::{self, JoinParameters, Spill};
@@ -35,7 +36,7 @@ use lookalike::sort::{Compression, Record, RunEntry, RunWriter, RunsEntry};
 use lookalike::store::{
     FOOTER_BYTES, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, VERSION, checksum,
 };
-use lookalike::workspace::MANIFEST_FILE;
+use lookalike::workspace::{Base, MANIFEST_FILE};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -664,9 +665,13 @@ fn dumps_are_true() {
 fn every_json_field_is_described() {
     let place = crate::common::temporary();
     let out = tiny_run_of(place.path(), true);
-    interrupted(&out);
     let mut names = Vec::new();
-    for file in [MANIFEST_FILE, "summary.json"] {
+    for (make, file) in [
+        (interrupted as fn(&Path), MANIFEST_FILE),
+        (in_an_addition, MANIFEST_FILE),
+        (|_| (), "summary.json"),
+    ] {
+        make(&out);
         let text = fs::read_to_string(out.join(file)).unwrap();
         let mut values = serde_json::Deserializer::from_str(&text).into_iter();
         fields(&values.next().unwrap().unwrap(), &mut names);
@@ -722,6 +727,55 @@ fn interrupted(out: &Path) {
             ..JoinStats::default()
         },
     });
+    workspace.commit(&[]).unwrap();
+}
+
+/// Makes it that of an addition that stopped, to a directory that uses parts of another one.
+/// (No directory is both.)
+fn in_an_addition(out: &Path) {
+    let mut workspace = pipeline::open(out).unwrap();
+    let part = |name: &str| PartInfo {
+        name: name.into(),
+        bytes: 160,
+        records: 3,
+        checksum: "00112233aabbccdd".into(),
+    };
+    let level = Level {
+        number: 1,
+        first: 2,
+        documents: 2,
+        layout: Layout {
+            ranges: 1,
+            buckets: 1,
+        },
+        parts: [(0, part("1-000000.index"))].into(),
+        facts: Some((part("1-000000.facts"), part("1-000001.facts"))),
+        stats: IndexStats::default(),
+    };
+    let manifest = &mut workspace.manifest;
+    manifest.set(IndexEntry {
+        levels: vec![level.clone()],
+        making: Some(level),
+    });
+    manifest.set(Before {
+        documents: 2,
+        digest: "0123456789abcdef0011223344556677".into(),
+        config: JoinConfig::default(),
+        sampling: Sampling::Full,
+        plan: None,
+        tables: false,
+        part: Some(part("000000.pairs")),
+    });
+    manifest.set(Additions(vec![Addition::default()]));
+    manifest.set(Against::default());
+    manifest.base = Some(Base {
+        path: "old".into(),
+        real: Some("/old".into()),
+        below: [("collection".into(), 1)].into(),
+    });
+    let mut joining = JoinProgress::default();
+    joining.stats.added = Some(AddedStats::default());
+    manifest.set(joining);
     workspace.commit(&[]).unwrap();
 }
 
