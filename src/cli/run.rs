@@ -9,7 +9,7 @@ use crate::methods::{self, Spec};
 use crate::pipeline::Summary;
 use crate::report::ledger;
 use crate::workspace::Workspace;
-use crate::{Result, pipeline};
+use crate::{Error, Result, pipeline};
 use clap::Args;
 
 use super::context::{Host, with_context};
@@ -114,6 +114,13 @@ pub fn run(options: &RunOptions, host: &dyn Host) -> Result<ExitCode> {
         &options.limits.resources(options.output.quiet()),
         |context| {
             Workspace::look_whether_free(&flags.output)?;
+            if options.against.is_some() && planning.is_some() {
+                return Err(Error::BadParameter {
+                    name: "precision",
+                    given: "with --against".into(),
+                    limit: "--against is exact; leave --precision out".into(),
+                });
+            }
             let inputs = flags.list()?;
             let (out, strict) = (&flags.output, flags.strict);
             let summary = match &planning {

@@ -69,9 +69,13 @@ fn next(workspace: &Workspace, documents: u64) -> Level {
         keys += before.stats.entries;
         first = before.first.into();
     }
-    let numbers = entry.levels.iter().map(|level| level.number);
+    let numbers = entry.levels.iter().map(|level| level.number + 1);
+    // The names of levels of another directory are never reused, even when a larger level has taken
+    // their place: the part would be looked for there.
+    let base = workspace.manifest.base.as_ref();
+    let others = base.and_then(|base| base.below.get(DIRECTORY).copied());
     Level {
-        number: numbers.max().map_or(0, |number| number + 1),
+        number: numbers.chain(others).max().unwrap_or(0),
         first: first as u32,
         documents: documents - first,
         layout: Layout::of(keys),

@@ -158,7 +158,9 @@ pub fn add(
             return Ok(Summary::of(&workspace.manifest));
         }
     };
-    super::join(&mut workspace, &parameters, context)?;
+    if !workspace.manifest.has::<PairsEntry>() {
+        super::join(&mut workspace, &parameters, context)?;
+    }
     indexed(&mut workspace, context)?;
     let summary = super::cluster(&mut workspace, context)?;
     match tables {

@@ -180,7 +180,15 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
                 row(&format!("dropped (more than {over})"), value);
             }
         }
-        if let Some(prefix) = &join.prefix {
+        if let Some(added) = &join.added {
+            let look_ups = counted(added.look_ups, fingerprint);
+            row(
+                "added documents looked up",
+                format!("{} by {look_ups}", count(added.documents)),
+            );
+            let verified = join.prefix.as_ref().map_or(0, |prefix| prefix.verified);
+            row("candidates verified", count(verified));
+        } else if let Some(prefix) = &join.prefix {
             let pruned: u64 = prefix.rounds.iter().map(|round| round.pruned).sum();
             let first = prefix.rounds.first().map_or(0, |round| round.documents);
             row(
@@ -231,6 +239,7 @@ pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
         "sample",
         "sort",
         "merge",
+        "index",
         "join",
         "cluster",
         "tables",

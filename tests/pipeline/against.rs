@@ -216,6 +216,35 @@ fn the_other_collection_may_grow() {
     assert!(collection::segments(&workspace.manifest).len() > 1);
 }
 
+/// The levels of the other collection's index are gone when larger ones have replaced them.
+#[test]
+fn the_index_of_the_other_collection_may_be_replaced() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 36, 60, 24);
+    let stop = Stop::default();
+    let indexed = |out: &Path| {
+        let mut workspace = pipeline::open(out).unwrap();
+        pipeline::index(&mut workspace, &run().context(&stop, &Silent)).unwrap();
+        let entry = workspace.manifest.get::<IndexEntry>().cloned();
+        entry.unwrap().levels
+    };
+    let (old, out) = (common::temporary(), common::temporary());
+    run().run(&paths(&files[..9]), old.path()).unwrap();
+    let first = indexed(old.path());
+    against(&run(), &files[23..], old.path(), out.path()).unwrap();
+    add(&run(), old.path(), &files[9..22]).unwrap();
+    let replaced = indexed(old.path());
+    assert_eq!((replaced.len(), replaced[0].first), (1, 0));
+    assert_ne!(replaced[0].number, first[0].number);
+    let question = run().threshold("0.4").question;
+    let mut workspace = pipeline::open(out.path()).unwrap();
+    pipeline::join(&mut workspace, &question, &run().context(&stop, &Silent)).unwrap();
+    drop(workspace);
+    assert_eq!(indexed(out.path()).len(), 1);
+    let verified = inspect::verify(out.path()).unwrap();
+    assert!(verified.errors.is_empty(), "{:?}", verified.errors);
+}
+
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let directory = common::temporary();

@@ -193,8 +193,9 @@ pub struct JoinFlags {
         help_heading = "Pairs"
     )]
     join: Join,
-    /// List all pairs, or none to make only the clusters
+    /// List all pairs, none to make only the clusters, or across
     ///
+    /// across is for `run --against`: it lists only pairs of a new document and one of OLD.
     /// With none, the join skips pairs that cannot change a cluster, and pairs.tsv has no lines.
     /// The clusters are the same. Use it for collections with thousands of pages of one template,
     /// which have millions of pairs.
