@@ -475,7 +475,8 @@ pub fn run(
     let (meter, mut costs) = (Meter::start(), BTreeMap::new());
     let criterion = choose::check_pairs(workspace)?;
     let inputs = inputs_of(workspace)?;
-    let own = &inputs[collection::against(&workspace.manifest).files as usize..];
+    let own = inputs.get(collection::against(&workspace.manifest).files as usize..);
+    let own = own.unwrap_or_default();
     check(workspace, config, own, removed)?;
     check_places(workspace, own, (kept, removed))?;
     let read = &collection::config(&workspace.manifest).read;

@@ -176,7 +176,8 @@ pub fn run<K: Key>(
     if workspace
         .manifest
         .get::<JoinProgress>()
-        .is_none_or(|j| j.digest != digest)
+        // Without the pairs of before, those of added documents are not all.
+        .is_none_or(|j| j.digest != digest || j.stats.added.is_some() != adds)
     {
         let mut begun = JoinProgress {
             digest,

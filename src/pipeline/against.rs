@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use super::parameters::JoinParameters;
 use super::{RECORDS, Summary};
 use crate::collection::{
-    self, Addition, Additions, Against, CatalogueEntry, CollectionConfig, Ingested, Segments,
+    self, Addition, Additions, Against, CatalogueEntry, CollectionConfig, Ingested, SegmentEntry,
+    Segments,
 };
 use crate::index::IndexEntry;
 use crate::join::Pairs;
@@ -21,6 +22,19 @@ use crate::sample::Sampling;
 use crate::store::disk;
 use crate::workspace::{Base, InputEntry, InputList, MANIFEST_FILE, Manifest, Workspace};
 use crate::{Error, Result};
+
+/// Whether a manifest has what it says of another collection.
+pub(super) fn is_possible(manifest: &Manifest) -> bool {
+    let against = collection::against(manifest);
+    let segments = collection::segments(manifest);
+    let theirs = segments.get(..against.segments as usize);
+    let documents = |theirs: &[SegmentEntry]| {
+        let counts = theirs.iter().map(|segment| segment.stats.documents);
+        counts.fold(0, u64::saturating_add)
+    };
+    u64::from(against.files) <= manifest.inputs.files
+        && theirs.is_some_and(|theirs| documents(theirs) == u64::from(against.documents))
+}
 
 /// Refuses parameters with which collections cannot be compared.
 pub(super) fn check(has_base: bool, parameters: &JoinParameters) -> Result<()> {
@@ -157,10 +171,9 @@ fn begin(old: &Path, config: &CollectionConfig) -> Result<(Manifest, Vec<InputEn
             ..index.clone()
         });
     }
-    let real = disk::canonical(old).ok();
     manifest.base = Some(Base {
         path: old.to_string_lossy().into_owned(),
-        real: real.and_then(|real| real.to_str().map(String::from)),
+        real: real(old)?,
         below,
     });
     let mut list = InputList::open(old)?;
@@ -171,6 +184,15 @@ fn begin(old: &Path, config: &CollectionConfig) -> Result<(Manifest, Vec<InputEn
     Ok((manifest, listed))
 }
 
+/// The absolute path of a directory without symbolic links, if that is UTF-8.
+fn real(directory: &Path) -> Result<Option<String>> {
+    match disk::canonical(directory) {
+        Ok(real) => Ok(real.to_str().map(String::from)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("inspect", directory)(error)),
+    }
+}
+
 /// The manifest of a directory that was begun, and the inputs of the other collection.
 fn continued(
     old: &Path,
@@ -178,9 +200,8 @@ fn continued(
     config: &CollectionConfig,
 ) -> Result<(Manifest, Vec<InputEntry>)> {
     let manifest = super::look(out)?;
+    let real = real(old)?;
     let same = manifest.base.as_ref().is_some_and(|base| {
-        let real = disk::canonical(old).ok();
-        let real = real.and_then(|real| real.to_str().map(String::from));
         base.path == old.to_string_lossy() || base.real.is_some() && base.real == real
     });
     if !same {

@@ -80,27 +80,32 @@ pub fn look(directory: &Path) -> Result<Manifest> {
     )
 }
 
-/// Refuses a manifest without the parameters of its collection.
+/// Refuses a manifest without the parameters of its collection, or that says more of another
+/// collection than it has.
 fn with_parameters<T>(
     directory: &Path,
     opened: T,
     manifest: impl Fn(&T) -> &Manifest,
 ) -> Result<T> {
-    let found = match manifest(&opened)
-        .get::<CollectionConfig>()
-        .map(CollectionConfig::check)
-    {
-        Some(Ok(())) => return Ok(opened),
-        Some(Err(error)) => error.to_string(),
-        None => "none".into(),
-    };
-    Err(Error::Corrupt {
+    let corrupt = |expected: &str, found: String| Error::Corrupt {
         path: directory.join(MANIFEST_FILE),
         offset_bytes: None,
         what: "manifest".into(),
-        expected: "the parameters of its collection".into(),
+        expected: expected.into(),
         found,
-    })
+    };
+    let config = manifest(&opened).get::<CollectionConfig>();
+    let found = match config.map(CollectionConfig::check) {
+        Some(Ok(())) if against::is_possible(manifest(&opened)) => return Ok(opened),
+        Some(Ok(())) => {
+            let found = format!("{:?}", collection::against(manifest(&opened)));
+            let expected = "some of its inputs, segments and documents in `against`";
+            return Err(corrupt(expected, found));
+        }
+        Some(Err(error)) => error.to_string(),
+        None => "none".into(),
+    };
+    Err(corrupt("the parameters of its collection", found))
 }
 
 /// Lists the inputs. The output directory may lie below one of them; its files are not inputs.
@@ -501,7 +506,12 @@ fn join_keys<K: crate::ids::Key>(
 ) -> Result<()> {
     let (config, fan_in) = (&parameters.join, parameters.fan_in);
     let digest = join::digest(&sample::digest(&workspace.manifest, sampling), config);
-    if join::adds(workspace, &digest) {
+    let there = workspace.manifest.get::<PairsEntry>();
+    let there = there.filter(|pairs| pairs.digest == digest);
+    if there.is_some_and(|pairs| pairs.stats.added.is_some()) {
+        // They were found without postings.
+        sampled::<K>(workspace, sampling, context)?;
+    } else if join::adds(workspace, &digest) {
         sampled::<K>(workspace, sampling, context)?;
         stage(workspace, "index", context, |w| index::run::<K>(w, context))?;
     } else {

@@ -89,7 +89,8 @@ impl Summary {
             program: manifest.program.clone(),
             method: manifest.method.clone(),
             collection: collection::config(manifest).clone(),
-            inputs: manifest.inputs.files - u64::from(collection::against(manifest).files),
+            inputs: (manifest.inputs.files)
+                .saturating_sub(collection::against(manifest).files.into()),
             input_bytes: manifest.inputs.bytes,
             skipped: manifest.inputs.skipped,
             segments: collection::segments(manifest).len() as u64,

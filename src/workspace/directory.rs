@@ -150,6 +150,16 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
             found,
         ));
     }
+    if let Some(number) = COUNTED
+        .iter()
+        .find_map(|field| too_large(value.get(field)?))
+    {
+        return Err(corrupt(
+            "number in the manifest",
+            format!("at most {MOST}"),
+            number.to_string(),
+        ));
+    }
     let manifest = Manifest::from_json(value, kinds)
         .map_err(|e| corrupt("manifest", "the fields of its format".into(), e.to_string()))?;
     if let Some(name) = leading_out(&manifest) {
@@ -160,6 +170,22 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
         ));
     }
     Ok(Some(manifest))
+}
+
+/// Fields of a manifest that only have numbers of bytes, records and the like. There is one for each
+/// of many parts, and they are added up.
+const COUNTED: [&str; 4] = ["inputs", "segments", "additions", "index"];
+/// More bytes or records than there are anywhere.
+const MOST: u64 = 1 << 53;
+
+/// The first number that is too large to be one of bytes or records.
+fn too_large(value: &serde_json::Value) -> Option<u64> {
+    match value {
+        serde_json::Value::Number(number) => number.as_u64().filter(|&number| number > MOST),
+        serde_json::Value::Array(values) => values.iter().find_map(too_large),
+        serde_json::Value::Object(fields) => fields.values().find_map(too_large),
+        _ => None,
+    }
 }
 
 /// The first name in a manifest that could lead outside its directory. The names decide which files
@@ -300,7 +326,12 @@ impl Workspace {
             disk::remove(&directory.join(MANIFEST_FILE))?;
             disk::sync_directory(directory)?;
         }
-        let manifest = found.filter(same).unwrap_or_else(|| {
+        let found = found.filter(same);
+        if found.is_none() {
+            // The list is a copy, of that of a collection which may have grown since.
+            disk::remove(&directory.join(INPUTS_FILE))?;
+        }
+        let manifest = found.unwrap_or_else(|| {
             let mut manifest = begin;
             manifest.origin = Some(origin.into());
             manifest.inputs.clone_from(&base.manifest.inputs);

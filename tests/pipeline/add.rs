@@ -430,3 +430,29 @@ fn what_was_there_is_made_again() {
     );
     assert!(!pipeline::look(out.path()).unwrap().has::<Before>());
 }
+
+/// The features of a method were those of a collection with fewer inputs: the copy of their list
+/// was taken for damaged.
+#[test]
+fn a_method_follows_a_collection_that_has_grown() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 13, 20, 12);
+    let (out, all) = (common::temporary(), common::temporary());
+    let spec = lookalike::methods::Spec::read("super-shingles").unwrap();
+    let method = |out: &Path| {
+        let stop = Stop::default();
+        let workspace = pipeline::open(out).unwrap();
+        lookalike::methods::run(&workspace, &spec, &run().context(&stop, &Silent)).unwrap();
+        common::tree(&out.join("methods/super-shingles"))
+    };
+    let run = run().keep_text();
+    run.run(&paths(&files[..11]), out.path()).unwrap();
+    method(out.path());
+    add(&run, out.path(), &files[11..]).unwrap();
+    let grown = method(out.path());
+    run.run(&paths(&files), all.path()).unwrap();
+    let expected = method(all.path());
+    for name in ["inputs.jsonl", "pairs.tsv", "documents.tsv"] {
+        assert!(grown[name] == expected[name], "{name}");
+    }
+}

@@ -58,20 +58,25 @@ pub fn claim(directory: &Path) {
     claimed.insert(directory.to_path_buf());
 }
 
-/// The outermost claimed directory that contains a path, and the path relative to it. If the
-/// relative path contains `..`, the whole path counts as the user's; names in a manifest never do.
+/// The outermost claimed directory that contains a path, and the path relative to it, which must not
+/// contain `..`: the user's names may, those in a manifest never do. A directory that is named by its
+/// way up from another claimed one (`new/../old`) is claimed by itself.
 fn claimed(path: &Path) -> Option<(&Path, &Path)> {
     let up = |component| component == Component::ParentDir;
     let claimed = CLAIMED.read().unwrap_or_else(PoisonError::into_inner);
     let mut outermost = None;
     for above in path.ancestors().skip(1) {
         // The last ancestor of a relative path is empty: the working directory.
-        if !above.as_os_str().is_empty() && claimed.contains(above) {
-            outermost = Some(above);
+        if above.as_os_str().is_empty() || !claimed.contains(above) {
+            continue;
         }
+        let rest = path.strip_prefix(above).ok()?;
+        if rest.components().any(up) {
+            break;
+        }
+        outermost = Some((above, rest));
     }
-    let rest = path.strip_prefix(outermost?).ok()?;
-    (!rest.components().any(up)).then_some((outermost?, rest))
+    outermost
 }
 
 /// A name and the directory in which it is looked up: the working directory of the process if there
