@@ -213,6 +213,25 @@ pub fn random_corpus(seed: u64, shape: Shape) -> Vec<Doc> {
     docs.collect()
 }
 
+/// A few documents that resemble some of these, so small that the fingerprints of all of them are
+/// less than a sixth.
+pub fn few_more(docs: &[Doc]) -> Vec<Doc> {
+    let all: usize = docs.iter().map(|doc| doc.text.len()).sum();
+    let sizes = 80..(all / 20).max(240);
+    let like = docs.iter().filter(|doc| {
+        let words = doc.text.split_whitespace().count();
+        sizes.contains(&doc.text.len()) && words > 12
+    });
+    let more = like.take(2).enumerate().map(|(number, doc)| Doc {
+        docno: format!("N{number}"),
+        url: None,
+        text: format!("{} and more", doc.text),
+    });
+    let more: Vec<Doc> = more.collect();
+    assert_eq!(more.len(), 2);
+    more
+}
+
 /// Writes JSONL, cut into `files` files, and returns the directory.
 pub fn write_jsonl(directory: &Path, docs: &[Doc], files: usize) -> PathBuf {
     let place = directory.join("jsonl");

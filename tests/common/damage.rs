@@ -18,13 +18,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::common::corpus::{Shape, random_corpus, write_jsonl};
+use crate::common::corpus::{Doc, Shape, few_more, random_corpus, write_jsonl};
 use crate::common::stopped::StopAt;
 use crate::common::{self, Run, assert_same_files, copy_directory, manifest, results, tree};
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
 use lookalike::experiments::study::StudyConfig;
+use lookalike::index::IndexEntry;
 use lookalike::inspect::{inspect, stages, verify};
+use lookalike::join::{Before, JoinProgress};
 use lookalike::pipeline::{self, Summary};
 use lookalike::progress::{Progress, Silent, Stop, Unit};
 use lookalike::report::page::PageConfig;
@@ -151,6 +153,8 @@ pub struct Subject {
     /// The directory.
     pub out: PathBuf,
     pub input: PathBuf,
+    /// The documents of the input, but for a few.
+    docs: Vec<Doc>,
     pub run: Run,
     /// Its files, undamaged.
     pub files: Files,
@@ -230,6 +234,7 @@ impl Subject {
             home,
             out,
             input,
+            docs: corpus,
             run,
             files: Files::new(),
             strangers: Vec::new(),
@@ -322,6 +327,46 @@ impl Subject {
             subject.alone()
         };
         made(variant).kept(variant, made)
+    }
+
+    /// In the midst of an addition to a finished run with an index: a level of the index is being
+    /// made, or both are there and pairs are being added to those of before.
+    pub fn growing(stage: &'static str) -> Subject {
+        let made = |variant| {
+            let subject = Subject::ingested(variant, 12, 1 << 20);
+            let run = subject.run.clone().threads(1);
+            run.run(&[&subject.input], &subject.out).unwrap();
+            let stop = Stop::default();
+            let mut workspace = pipeline::open(&subject.out).unwrap();
+            pipeline::index(&mut workspace, &run.context(&stop, &Silent)).unwrap();
+            drop(workspace);
+            let few = few_more(&subject.docs);
+            let few = write_jsonl(&subject.home.path().join("few"), &few, 1);
+            fs::rename(few.join("000.jsonl"), subject.input.join("new.jsonl")).unwrap();
+            let whole = tree(&subject.out);
+            for after in 1.. {
+                let watch = StopAt::call(after);
+                let stopped = run.watched(&[&subject.input], &subject.out, &watch.stop, &watch);
+                assert!(stopped.is_err(), "it was never in the midst of it");
+                let left = pipeline::look(&subject.out).unwrap();
+                let has_before = left.get::<Before>().is_some_and(|b| b.part.is_some());
+                let index = left.get::<IndexEntry>().cloned().unwrap_or_default();
+                let joining = left.get::<JoinProgress>().and_then(|j| j.prefix.clone());
+                let reached = match stage {
+                    "index" => index.making.is_some_and(|level| level.facts.is_some()),
+                    _ => {
+                        let candidates = joining.is_some_and(|p| !p.candidates.is_empty());
+                        index.levels.len() == 2 && candidates
+                    }
+                };
+                if has_before && reached {
+                    break;
+                }
+                restored(&subject.out, &whole);
+            }
+            subject.alone()
+        };
+        made(Variant::PLAIN).kept(Variant::PLAIN, made)
     }
 
     /// With a pair list, and no results yet.

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use common::corpus::{Doc, few_more, write_jsonl};
 use common::stopped::{corpus, uninterrupted};
 use common::{assert_same_files, lasting, tree};
 
@@ -181,6 +182,75 @@ fn a_disk_that_fills_up_with_copies() {
     ] {
         sweep(&small, &expected, tree, limit, least);
     }
+}
+
+/// A collection grows on a disk that is too small for it.
+#[test]
+fn a_disk_that_fills_up_while_inputs_are_added() {
+    let Some(mut small) = small() else { return };
+    let begun = small.directory.path().join("begun");
+    let ran = shell(&command(&small.input, &begun));
+    assert!(ran.status.success(), "{ran:?}");
+    let text = fs::read_to_string(small.input.join("000.jsonl")).unwrap();
+    let doc = |line: &str| {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        Doc {
+            docno: value["id"].to_string(),
+            url: None,
+            text: value["text"].as_str().unwrap().to_string(),
+        }
+    };
+    let few = few_more(&text.lines().map(doc).collect::<Vec<_>>());
+    let few = write_jsonl(&small.directory.path().join("few"), &few, 1);
+    fs::rename(
+        few.join("000.jsonl"),
+        small.directory.path().join("new.jsonl"),
+    )
+    .unwrap();
+    // What was begun lies beside the input, and there is always room for it.
+    small.command = |input, out| {
+        let (root, out) = (input.parent().unwrap().display(), out.display());
+        format!(
+            "(set -e; [ -d {out} ] || cp -r {root}/begun {out}; \
+             {PROGRAM} add {out} {root}/new.jsonl --memory 256MiB --threads 2 --ignore-disk-space)"
+        )
+    };
+    let expected = small.directory.path().join("expected");
+    let ran = shell(&(small.command)(&small.input, &expected));
+    assert!(ran.status.success(), "{ran:?}");
+    let pairs = common::manifest(&expected).pairs.unwrap();
+    assert!(pairs.stats.added.is_some() && pairs.stats.pairs > 0);
+    let expected = lasting(&expected);
+    let size = |path: &Path| {
+        let blocks = tree(path)
+            .into_values()
+            .map(|bytes| bytes.len().div_ceil(4096) as u64);
+        blocks.sum::<u64>() * 4
+    };
+    let least = size(&begun);
+    let (mut at, mut refused) = (least + 8, 0);
+    loop {
+        let (first, then) = small.twice(&format!("size={at}k"), "size=64m");
+        let what = format!("{at} KiB: {}", first.stderr);
+        assert_eq!(then.status, 0, "{what}, then {}", then.stderr);
+        assert_same_files(
+            &lasting(&small.directory.path().join("kept")),
+            &expected,
+            &what,
+        );
+        if first.status == 0 {
+            break;
+        }
+        refused += 1;
+        assert_eq!(first.status, 1, "{what}");
+        assert!(first.stderr.contains("No space left on device"), "{what}");
+        assert!(
+            first.stderr.contains("help: free space on that disk"),
+            "{what}"
+        );
+        at += 6;
+    }
+    assert!(refused > 4, "{refused}");
 }
 
 #[test]

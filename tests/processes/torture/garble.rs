@@ -32,6 +32,9 @@ pub fn garble(out: &Path, random: &mut Random) {
                 .map(|f| f.name.clone()),
         );
     }
+    if out.join("new").is_dir() {
+        garble(&out.join("new"), random);
+    }
     for path in paths(out) {
         let name = path
             .strip_prefix(out)
@@ -39,11 +42,16 @@ pub fn garble(out: &Path, random: &mut Random) {
             .to_str()
             .unwrap()
             .to_string();
+        // What is only read keeps its bytes.
+        if name.starts_with("old/") {
+            continue;
+        }
         // A study, a plan and a method have directories of their own, with manifests of their own;
         // of what `dedup` writes, a file is complete when it has its name.
-        let own = ["study/", "plan/", "methods/", "work/", "kept/", "removed/"]
-            .iter()
-            .any(|place| name.starts_with(place));
+        let places = [
+            "study/", "plan/", "methods/", "work/", "kept/", "removed/", "new/",
+        ];
+        let own = places.iter().any(|place| name.starts_with(place));
         if named.contains(&name) || own && !name.ends_with(".tmp") {
             continue;
         }

@@ -27,6 +27,8 @@ pub struct Subject {
     pub name: String,
     home: TempDir,
     input: PathBuf,
+    /// A small input more, if the commands name one.
+    new: PathBuf,
     arguments: Vec<String>,
     /// What lies in the output directory before it.
     prepared: Option<PathBuf>,
@@ -84,12 +86,20 @@ impl Subject {
             vocabulary: 900,
             boilerplate: 30,
         };
-        let input = write_jsonl(home.path(), &random_corpus(5, shape), 2);
+        let mut docs = random_corpus(5, shape);
+        let new = home.path().join("new.jsonl");
+        if then.iter().any(|words| words.contains(&"NEW")) {
+            let few = docs.split_off(docs.len() * 15 / 16);
+            let at = write_jsonl(&home.path().join("few"), &few, 1);
+            fs::rename(at.join("000.jsonl"), &new).unwrap();
+        }
+        let input = write_jsonl(home.path(), &docs, 2);
         let all = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
         let mut subject = Subject {
             name: name.into(),
             home,
             input,
+            new,
             arguments: all(first),
             prepared: None,
             threads: 1,
@@ -110,7 +120,46 @@ impl Subject {
         assert_eq!(subject.start(place.path(), 1, "", None), End::Done);
         subject.took = begin.elapsed();
         subject.expected = lasting(&subject.out(place.path()));
+        match name {
+            "add" | "add, with an index" => subject.assert_grown(place.path(), first),
+            _ if name.starts_with("run against") => {
+                subject.assert_added(&place.path().join("out/new"))
+            }
+            _ => {}
+        }
         subject
+    }
+
+    /// What has grown has the results of one run over all inputs, and the pairs that it had were
+    /// not found again.
+    fn assert_grown(&self, place: &Path, first: &[&str]) {
+        self.assert_added(&self.out(place));
+        let all = Subject {
+            name: "all inputs".into(),
+            home: common::temporary(),
+            input: self.input.clone(),
+            new: self.new.clone(),
+            arguments: first.iter().map(ToString::to_string).collect(),
+            prepared: None,
+            threads: 1,
+            expected: BTreeMap::new(),
+            took: Duration::ZERO,
+        };
+        let mut all = all;
+        all.arguments.insert(2, "NEW".into());
+        let joint = all.place();
+        assert_eq!(all.start(joint.path(), 1, "", None), End::Done);
+        let results = |place: &Path| common::results(&self.out(place));
+        common::assert_same_files(&results(place), &results(joint.path()), &self.name);
+    }
+
+    fn assert_added(&self, out: &Path) {
+        let pairs = common::manifest(out).pairs.unwrap();
+        assert!(
+            pairs.stats.added.is_some() && pairs.stats.pairs > 0,
+            "{}",
+            self.name
+        );
     }
 
     /// Where `LEAST` stands: the least memory that does for some threads, as the refusals tell it.
@@ -151,12 +200,16 @@ impl Subject {
 
     fn command(&self, place: &Path, threads: usize, faults: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
-        let places = [("INPUT", self.input.clone()), ("OUT", self.out(place))];
+        let places = [
+            ("OUT", self.out(place)),
+            ("INPUT", self.input.clone()),
+            ("NEW", self.new.clone()),
+        ];
         for argument in &self.arguments {
             let of = |(_, path): &(_, PathBuf)| path.clone().into_os_string();
             let below = argument.strip_prefix("OUT/");
             let found = places.iter().find(|(name, _)| name == argument).map(of);
-            let found = found.or(below.map(|below| places[1].1.join(below).into_os_string()));
+            let found = found.or(below.map(|below| places[0].1.join(below).into_os_string()));
             command.arg(found.unwrap_or_else(|| argument.into()));
         }
         command.arg("--quiet");
@@ -238,6 +291,12 @@ impl Subject {
         let found = lasting(&self.out(place));
         let what = format!("{}: {what}", self.name);
         crate::common::assert_same_files(&found, &self.expected, &what);
+        // A directory that is only read is what it was, byte for byte.
+        if self.name.starts_with("run against") {
+            let old = |out: &Path| tree(&out.join("old"));
+            let before = old(self.prepared.as_ref().unwrap());
+            crate::common::assert_same_files(&old(&self.out(place)), &before, &what);
+        }
     }
 
     /// Every operation that changes something: its kind, and the file.
@@ -346,7 +405,14 @@ pub fn subjects() -> Vec<Subject> {
     let dedup = ["dedup", "INPUT", "--work", "OUT/work"];
     let dedup = [&dedup[..], &into, &of_copies, &ample].concat();
     let from = [&["dedup", "--from", "OUT/work"][..], &into, &ample].concat();
-    let all: [Parts<'_>; 13] = [
+    let index = [&["index", "OUT"][..], &ample].concat();
+    let add = [&["add", "OUT", "NEW"][..], &ample].concat();
+    let old = ["run", "INPUT", "-o", "OUT/old"];
+    let old = [&old[..], &of_copies, &["--segment-size", "8KiB"], &ample].concat();
+    let index_old = [&["index", "OUT/old"][..], &ample].concat();
+    let against = ["run", "NEW", "--against", "OUT/old", "-o", "OUT/new"];
+    let against = [&against[..], &of_copies, &ample].concat();
+    let all: [Parts<'_>; 18] = [
         ("join, least memory", 60, &read, &[&least]),
         ("run, spilled, prefix join", 14, &spilled, &[]),
         ("run, in memory, count join", 14, &counted, &[]),
@@ -360,6 +426,11 @@ pub fn subjects() -> Vec<Subject> {
         ("perturb, over another", 8, &perturb, &[&over]),
         ("dedup", 8, &dedup, &[]),
         ("dedup, from a run", 8, &work, &[&from]),
+        ("index", 8, &base, &[&index]),
+        ("add", 14, &base, &[&add]),
+        ("add, with an index", 14, &base, &[&index, &add]),
+        ("run against", 14, &old, &[&against]),
+        ("run against an index", 14, &old, &[&index_old, &against]),
     ];
     // Some of them, for who looks into one.
     let wanted = std::env::var("LOOKALIKE_TORTURE_SUBJECT").unwrap_or_default();
