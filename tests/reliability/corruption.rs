@@ -193,6 +193,25 @@ fn verify_finds_every_damage_to_an_unfinished_join() {
 }
 
 #[test]
+fn verify_finds_every_damage_to_a_collection_that_grows() {
+    for (stage, expected) in [
+        ("index", &["facts", "index", "jsonl", "pairs"][..]),
+        ("join", &["facts", "index", "jsonl", "pairs", "run"]),
+    ] {
+        let subject = Subject::growing(stage);
+        let of_addition = |name: &str| {
+            let places = ["index/", "pairs/", "inputs.jsonl"];
+            places.iter().any(|place| name.starts_with(place))
+        };
+        let done = every_damage_is_found(&subject, of_addition);
+        assert_eq!(kinds(&done), expected);
+        let levels = subject.names(|name| name.ends_with(".facts"));
+        assert_eq!(levels.len(), 4, "{levels:?}");
+        every_damage_is_found(&subject, |name| name == "manifest.json");
+    }
+}
+
+#[test]
 fn verify_finds_every_damage_to_summary_page_plan_and_study() {
     let subject = Subject::full();
     let written = |name: &str| {

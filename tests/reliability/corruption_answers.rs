@@ -119,6 +119,16 @@ fn a_damaged_unfinished_join_gives_no_other_answer() {
     }
 }
 
+/// The same command continues the addition, and reads what was there before it.
+#[test]
+fn a_damaged_collection_that_grows_gives_no_other_answer() {
+    for stage in ["index", "join"] {
+        let subject = Subject::growing(stage);
+        let of_addition = |name: &str| !name.starts_with("postings/");
+        every_damage_leaves_the_answer(&subject, &RUNS, of_addition);
+    }
+}
+
 #[test]
 fn a_damaged_pair_list_gives_no_other_answer() {
     let subject = Subject::joined();

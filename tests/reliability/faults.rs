@@ -39,7 +39,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use common::corpus::{Doc, Shape, random_corpus, write_jsonl};
+use common::corpus::{Doc, Shape, few_more, random_corpus, write_jsonl};
 use common::stopped::StopAt;
 use common::{Run, assert_same_files, copy_directory, least_memory, paths, tree};
 
@@ -83,6 +83,10 @@ impl Subject {
         for (name, bytes) in &mut files {
             // What was done, not what it cost; of a study, the tables without it; a comparison says
             // it of each method.
+            if name.starts_with("old/") {
+                // It is only read.
+                continue;
+            }
             let of_study = name.starts_with("study/") && !name.ends_with(".tsv");
             let costs = ["lock", "manifest.json", "summary.json"];
             let last = name.rsplit('/').next().unwrap();
@@ -547,17 +551,20 @@ fn small() -> Run {
         .threads(1)
 }
 
-/// A directory with inputs, and nothing else.
-fn place(families: usize) -> tempfile::TempDir {
-    let root = common::temporary();
-    let shape = Shape {
+fn shape(families: usize) -> Shape {
+    Shape {
         families,
         members: 5,
         words: 120,
         vocabulary: 900,
         boilerplate: 30,
-    };
-    inputs(root.path(), &random_corpus(21, shape));
+    }
+}
+
+/// A directory with inputs, and nothing else.
+fn place(families: usize) -> tempfile::TempDir {
+    let root = common::temporary();
+    inputs(root.path(), &random_corpus(21, shape(families)));
     root
 }
 
@@ -652,6 +659,78 @@ fn generations(name: &'static str, join: &str) -> Subject {
     }
 }
 
+/// An input more, so small that its pairs are added to those that are there.
+fn one_more(root: &Path) {
+    let docs = few_more(&random_corpus(21, shape(4)));
+    let place = write_jsonl(&root.join("few"), &docs, 1);
+    fs::rename(place.join("000.jsonl"), root.join("in/new.jsonl")).unwrap();
+    fs::write(
+        root.join("in/new.html"),
+        "<p>another page alone in its file",
+    )
+    .unwrap();
+}
+
+/// A finished run, with an index or without, gets an input more.
+fn added(name: &'static str, indexed: bool) -> Subject {
+    let root = place(4);
+    let out = root.path().join("out");
+    ran(&small(), root.path()).unwrap();
+    if indexed {
+        make_index(&out);
+    }
+    keep(root.path());
+    one_more(root.path());
+    Subject {
+        name,
+        root,
+        act: Box::new(|root| {
+            let out = root.join("out");
+            let inputs = pipeline::inputs(&[root.join("in")], &out)?;
+            let stop = Stop::default();
+            let summary = pipeline::add(&out, &inputs, false, &small().context(&stop, &Silent))?;
+            let join = summary.join.unwrap();
+            assert!(join.added.is_some() && join.pairs > 0);
+            Ok(String::new())
+        }),
+    }
+}
+
+fn make_index(out: &Path) {
+    let stop = Stop::default();
+    let mut workspace = pipeline::open(out).unwrap();
+    pipeline::index(&mut workspace, &small().context(&stop, &Silent)).unwrap();
+}
+
+/// An input is compared with a collection that is only read.
+fn compared(name: &'static str, indexed: bool) -> Subject {
+    let root = place(4);
+    let old = root.path().join("out/old");
+    small().run(&[&root.path().join("in")], &old).unwrap();
+    if indexed {
+        make_index(&old);
+    }
+    keep(root.path());
+    one_more(root.path());
+    Subject {
+        name,
+        root,
+        act: Box::new(|root| {
+            let (old, new) = (root.join("out/old"), root.join("out/new"));
+            let given = ["in/new.jsonl", "in/new.html"].map(|name| root.join(name));
+            let inputs = pipeline::inputs(&given, &new)?;
+            let (stop, run) = (Stop::default(), small());
+            let (config, question) = (&run.collection, &run.question);
+            let context = run.context(&stop, &Silent);
+            let of = (&inputs, old.as_path());
+            let summary = pipeline::run_against(of, &new, config, question, false, &context)?;
+            let join = summary.join.unwrap();
+            assert!(join.added.is_some() && join.pairs > 0);
+            Ok(String::new())
+        }),
+    }
+}
+
 fn interrupted() -> Subject {
     let root = place(4);
     let run = small().spill();
@@ -724,6 +803,10 @@ fn subjects() -> Vec<Subject> {
         generations("generations of runs, prefix join", "prefix"),
         generations("generations of runs, count join", "count"),
         interrupted(),
+        added("add", false),
+        added("add, with an index", true),
+        compared("against", false),
+        compared("against an index", true),
         onwards("sampled and verified, after another question", &small(), {
             Box::new(move |root| ran(&sampled, root))
         }),
