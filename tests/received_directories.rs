@@ -121,6 +121,21 @@ fn commands() -> BTreeMap<&'static str, Vec<&'static str>> {
         ),
         ("status", vec!["status", "d"]),
         ("verify", vec!["verify", "d"]),
+        ("index", vec!["index", "d"]),
+        ("add", vec!["add", "d", "new.jsonl"]),
+        (
+            "against",
+            vec![
+                "run",
+                "new.jsonl",
+                "--against",
+                "d",
+                "--threshold",
+                "0.5",
+                "-o",
+                "m",
+            ],
+        ),
         ("verify-method", vec!["verify", "d/methods/super-shingles"]),
         ("evaluate", vec!["evaluate", "--truth", "d", "--run", "d"]),
         ("qrels", vec!["qrels", "qrels.txt", "--clusters", "d"]),
@@ -128,8 +143,8 @@ fn commands() -> BTreeMap<&'static str, Vec<&'static str>> {
 }
 
 /// The order in which they make what a directory can hold.
-const MAKE: [&str; 9] = [
-    "ingest", "join", "cluster", "plan", "study", "method", "compare", "report", "graph",
+const MAKE: [&str; 10] = [
+    "ingest", "join", "cluster", "index", "plan", "study", "method", "compare", "report", "graph",
 ];
 
 /// Names that would be taken for scrap of ours, and others.
@@ -155,6 +170,8 @@ fn inputs(place: &Path) {
         lines += &format!("{{\"id\":\"D{i}\",\"text\":\"{text}\"}}\n");
     }
     fs::write(place.join("in.jsonl"), lines).unwrap();
+    let new = format!("{{\"id\":\"N\",\"text\":\"{words} 1 new\"}}\n");
+    fs::write(place.join("new.jsonl"), new).unwrap();
     fs::write(place.join("qrels.txt"), "301 0 D0 1\n301 0 D1 0\n").unwrap();
     for name in THEIRS {
         let path = place.join("v").join(name);
@@ -176,7 +193,7 @@ fn finished() -> TempDir {
     });
     let place = crate::common::temporary();
     // With the same times: an input that is newer has changed.
-    for name in ["in.jsonl", "qrels.txt"] {
+    for name in ["in.jsonl", "new.jsonl", "qrels.txt"] {
         let (from, to) = (made.path().join(name), place.path().join(name));
         fs::copy(&from, &to).unwrap();
         let modified = fs::metadata(from).unwrap().modified().unwrap();
@@ -273,6 +290,7 @@ fn a_link_at_scratch_empties_nothing() {
             "qrels",
             "query",
             "graph",
+            "against",
         ];
         if looks.contains(&name) {
             harmless(place.path(), name, "a link at scratch");
@@ -333,7 +351,7 @@ fn links_at_directories_lead_nowhere() {
             "plan" => &["plan", "study", "verify"],
             _ => &[
                 "report", "join", "cluster", "query", "graph", "plan", "study", "run", "method",
-                "verify",
+                "verify", "index", "add", "against",
             ],
         };
         for name in names {
@@ -384,7 +402,8 @@ fn a_fifo_makes_nothing_wait() {
             "methods" => &["method", "compare", "verify-method"],
             "study" | "compare" => &["study", "compare", "report", "verify"],
             _ => &[
-                "report", "join", "cluster", "query", "verify", "run", "evaluate", "qrels", "graph",
+                "report", "join", "cluster", "query", "verify", "run", "evaluate", "qrels",
+                "graph", "add", "against",
             ],
         };
         for name in names {
@@ -542,18 +561,26 @@ fn names_in(value: &Value, at: &str, found: &mut BTreeMap<String, String>) {
 }
 
 fn read_manifest(place: &Path) -> Value {
-    let text = fs::read_to_string(place.join("d/manifest.json")).unwrap();
+    manifest_of(&place.join("d"))
+}
+
+fn manifest_of(directory: &Path) -> Value {
+    let text = fs::read_to_string(directory.join("manifest.json")).unwrap();
     let body = &text[..text.trim_end().rfind('\n').unwrap()];
     serde_json::from_str(body).unwrap()
 }
 
 /// With the checksum that it must have.
 fn put_manifest(place: &Path, manifest: &Value) {
+    put_manifest_of(&place.join("d"), manifest);
+}
+
+fn put_manifest_of(directory: &Path, manifest: &Value) {
     let mut body = serde_json::to_vec_pretty(manifest).unwrap();
     body.push(b'\n');
     let sum = lookalike::store::checksum(&body);
     body.extend(format!("{sum:016x}\n").bytes());
-    fs::write(place.join("d/manifest.json"), body).unwrap();
+    fs::write(directory.join("manifest.json"), body).unwrap();
 }
 
 /// `study` removed what a name in the manifest led to.
@@ -611,6 +638,298 @@ fn names_that_lead_out_of_the_directory_are_refused() {
     }
 }
 
+/// The commands of `m`, which continues `d`.
+const OF_COMPARED: [&[&str]; 11] = [
+    &["verify", "m"],
+    &["status", "m"],
+    &["query", "m", "in.jsonl", "--threshold", "0.5"],
+    &["graph", "m"],
+    &["report", "m"],
+    &["index", "m"],
+    &["cluster", "m"],
+    &["join", "m", "--threshold", "0.4"],
+    &["add", "m", "in.jsonl"],
+    &[
+        "run",
+        "new.jsonl",
+        "--against",
+        "d",
+        "--threshold",
+        "0.4",
+        "-o",
+        "m",
+    ],
+    &["dedup", "--from", "m", "-o", "kept"],
+];
+
+/// A place with `m`, which was compared with `d`; both have an index.
+fn compared() -> TempDir {
+    static MADE: OnceLock<TempDir> = OnceLock::new();
+    let made = MADE.get_or_init(|| {
+        let place = crate::common::temporary();
+        inputs(place.path());
+        for name in ["ingest", "join", "cluster", "index", "against"] {
+            done(place.path(), &commands()[name]);
+        }
+        done(place.path(), &["index", "m"]);
+        place
+    });
+    let place = crate::common::temporary();
+    assert!(
+        Command::new("cp")
+            .args(["-a", "."])
+            .arg(place.path())
+            .current_dir(made.path())
+            .status()
+            .unwrap()
+            .success()
+    );
+    // By its path alone: the other directory is that of this copy.
+    let mut manifest = manifest_of(&place.path().join("m"));
+    manifest["base"].as_object_mut().unwrap().remove("real");
+    put_manifest_of(&place.path().join("m"), &manifest);
+    place
+}
+
+/// Runs a command over `m`. It changes `m` and what it makes beside it, and nothing else.
+fn changes_only_its_own(place: &Path, arguments: &[&str], what: &str) -> Output {
+    let others = |place: &Path| {
+        let mut held = held(place);
+        let own = ["m", "kept"].map(|name| place.join(name));
+        held.retain(|path, _| !own.iter().any(|own| path.starts_with(own)));
+        held
+    };
+    let before = others(place);
+    let output = start(place, arguments);
+    let after = others(place);
+    let changed: Vec<_> = before
+        .iter()
+        .filter(|(path, content)| after.get(*path) != Some(content))
+        .map(|(path, _)| path)
+        .chain(after.keys().filter(|path| !before.contains_key(*path)))
+        .collect();
+    assert!(changed.is_empty(), "{arguments:?} with {what}: {changed:?}");
+    let code = output.status.code();
+    let text = said(&output);
+    let own = matches!(code, Some(0..=2)) && !text.contains("panicked");
+    assert!(own, "{arguments:?} with {what}: {code:?}: {text}");
+    let says = ["  help: ", " is not possible: "];
+    let says = says.iter().any(|says| text.contains(says));
+    let helps = output.status.success() || says || arguments[0] == "verify";
+    assert!(helps, "{arguments:?} with {what}: {text}");
+    output
+}
+
+/// Where the manifest says that the other directory is decides what is read, never what is changed.
+#[test]
+fn another_directory_is_only_read_wherever_it_is() {
+    for arguments in OF_COMPARED {
+        let place = compared();
+        let output = changes_only_its_own(place.path(), arguments, "nothing changed");
+        let goes_on = output.status.success();
+        assert!(
+            goes_on || arguments[0] == "add",
+            "{arguments:?}: {}",
+            said(&output)
+        );
+    }
+    let elsewhere = [
+        "v",
+        "..",
+        ".",
+        "",
+        "/",
+        "m",
+        "./m",
+        "d/../m",
+        "m/../d",
+        "m/../fifos",
+        "fifos",
+        "links",
+        "fifo",
+        "in.jsonl",
+        "nowhere",
+        "/dev/zero",
+        "d/collection",
+        "m/collection",
+        "itself",
+        "nul\0",
+        "other",
+    ];
+    for to in elsewhere {
+        for field in ["path", "real"] {
+            let place = compared();
+            let at = |name: &str| place.path().join(name);
+            fifo(&at("fifo"));
+            symlink("itself", at("itself")).unwrap();
+            // As `d`, with a FIFO or a link in place of every file.
+            for name in ["fifos", "links"] {
+                copy_directory(&at("d"), &at(name));
+                for path in paths(&at(name)) {
+                    clear(&path);
+                    match name {
+                        "fifos" => fifo(&path),
+                        _ => symlink(at("v/bashrc"), &path).unwrap(),
+                    }
+                }
+            }
+            copy_directory(&at("m"), &at("other"));
+            let mut manifest = manifest_of(&at("m"));
+            manifest["base"][field] = to.into();
+            put_manifest_of(&at("m"), &manifest);
+            let few = if field == "path" {
+                &OF_COMPARED[..]
+            } else {
+                &OF_COMPARED[..3]
+            };
+            for arguments in few {
+                let what = format!("{field} {to:?}");
+                let output = changes_only_its_own(place.path(), arguments, &what);
+                // Nothing of it is believed.
+                let real = !to.is_empty() && at(to).is_dir();
+                let right = ["m/../d"].contains(&to) || field == "real" && !real;
+                let needs = ["query", "dedup"].contains(&arguments[0]);
+                assert!(
+                    right || !needs || !output.status.success(),
+                    "{arguments:?} with {what} went on"
+                );
+            }
+        }
+    }
+}
+
+/// Which parts are the other directory's decides what is read.
+#[test]
+fn parts_that_are_said_to_be_of_another_directory_are_only_read() {
+    let forged = |below: Value| {
+        let place = compared();
+        let mut manifest = manifest_of(&place.path().join("m"));
+        manifest["base"]["below"] = below;
+        put_manifest_of(&place.path().join("m"), &manifest);
+        place
+    };
+    let most = u32::MAX;
+    for below in [
+        serde_json::json!({}),
+        serde_json::json!({"collection": 0, "index": 0}),
+        serde_json::json!({"collection": most}),
+        serde_json::json!({"collection": 1, "index": most}),
+        serde_json::json!({"collection": 1, "index": 1, "pairs": most}),
+        serde_json::json!({"collection": 1, "index": 1, "pairs": 1, "catalogue": most, "runs": most,
+            "postings": most, "sample": most, "scratch": most, "..": most, "": 1}),
+    ] {
+        for arguments in OF_COMPARED {
+            let place = forged(below.clone());
+            changes_only_its_own(place.path(), arguments, &below.to_string());
+        }
+    }
+    // Every number that the additions, the segments and the levels have.
+    let place = compared();
+    let whole = manifest_of(&place.path().join("m"));
+    let mut numbers = Vec::new();
+    for field in ["additions", "against", "segments", "index", "inputs"] {
+        if let Some(value) = whole.get(field) {
+            numbers_in(value, &format!("/{field}"), &mut numbers);
+        }
+    }
+    assert!(numbers.len() > 20, "{numbers:?}");
+    for (turn, at) in numbers.iter().enumerate() {
+        for to in [0u64, 1, u64::from(u32::MAX), u64::MAX] {
+            let place = compared();
+            let mut manifest = whole.clone();
+            *manifest.pointer_mut(at).unwrap() = to.into();
+            put_manifest_of(&place.path().join("m"), &manifest);
+            for arguments in [OF_COMPARED[0], OF_COMPARED[2 + turn % 9]] {
+                changes_only_its_own(place.path(), arguments, &format!("{at} {to}"));
+            }
+        }
+    }
+}
+
+/// Where JSON has numbers.
+fn numbers_in(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Number(_) => found.push(at.to_string()),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            fields.for_each(|(key, value)| numbers_in(value, &format!("{at}/{key}"), found));
+        }
+        Value::Array(values) => {
+            let values = values.iter().enumerate();
+            values.for_each(|(n, value)| numbers_in(value, &format!("{at}/{n}"), found));
+        }
+        _ => {}
+    }
+}
+
+/// `--against` names whatever the user likes; what is no collection is refused, and nothing is made.
+#[test]
+fn what_is_compared_with_must_be_a_collection() {
+    let place = compared();
+    let at = |name: &str| place.path().join(name);
+    fifo(&at("fifo"));
+    symlink("itself", at("itself")).unwrap();
+    fs::create_dir(at("locked")).unwrap();
+    fifo(&at("locked/manifest.json"));
+    for old in [
+        "v",
+        "..",
+        ".",
+        "m",
+        "fifo",
+        "in.jsonl",
+        "nowhere",
+        "/dev/zero",
+        "itself",
+        "locked",
+        "new",
+    ] {
+        let arguments = [
+            "run",
+            "new.jsonl",
+            "--against",
+            old,
+            "--threshold",
+            "0.5",
+            "-o",
+            "new",
+        ];
+        let before = held(place.path());
+        let output = start(place.path(), &arguments);
+        assert!(held(place.path()) == before, "{old}: something has changed");
+        let text = said(&output);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{old}: {text}");
+        assert!(
+            text.contains("  help: ") || text.contains("--against"),
+            "{old}: {text}"
+        );
+    }
+    // Beside the one that it is compared with, and in it.
+    for (new, old) in [
+        ("d", "d"),
+        ("d/../d", "d"),
+        ("d/collection", "d"),
+        ("v", "d"),
+    ] {
+        let arguments = [
+            "run",
+            "new.jsonl",
+            "--against",
+            old,
+            "--threshold",
+            "0.5",
+            "-o",
+            new,
+        ];
+        let before = held(place.path());
+        let output = start(place.path(), &arguments);
+        let mut now = held(place.path());
+        now.insert(at("d/lock"), before[&at("d/lock")].clone());
+        assert!(now == before, "{new}: something has changed");
+        assert!(!output.status.success(), "{new}: {}", said(&output));
+    }
+}
+
 /// A user may name an output directory by a link, and what lies beside the program's files is the
 /// user's.
 #[test]
@@ -619,7 +938,9 @@ fn the_directory_itself_may_be_a_link() {
     fs::rename(place.path().join("d"), place.path().join("elsewhere")).unwrap();
     symlink("elsewhere", place.path().join("d")).unwrap();
     symlink("../v", place.path().join("elsewhere/mine")).unwrap();
-    for name in commands().into_keys() {
+    // With another input, `run` is not the same any more.
+    let names = commands().into_keys().filter(|name| *name != "add");
+    for name in names.chain(["add", "method", "report"]) {
         let output = harmless(place.path(), name, "a link to the directory");
         assert!(output.status.success(), "{name}: {}", said(&output));
     }
@@ -836,6 +1157,8 @@ fn sorts_in_another_directory_change_no_byte() {
             "verify-method",
             "evaluate",
             "qrels",
+            // `run` would have to be given the new input from here on.
+            "add",
         ]
         .contains(&name)
         {

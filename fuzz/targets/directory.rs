@@ -1,7 +1,7 @@
 //! A finished directory that came from someone else, changed in a few places: whatever a command
 //! makes of it, nothing outside of it changes, and nothing new lies beside it.
 //!
-//! The first byte of an input chooses the command. Changes follow: what is done, to which file or
+//! The first byte of an input chooses the command: from 128 on one that lets the directory grow. Changes follow: what is done, to which file or
 //! directory, and with what.
 
 use std::collections::BTreeMap;
@@ -15,8 +15,10 @@ use std::time::Duration;
 
 use lookalike::Result;
 use lookalike::budget::ByteSize;
+use lookalike::collection;
 use lookalike::experiments::plan::{self, PlanConfig, Target};
 use lookalike::experiments::study::StudyConfig;
+use lookalike::ids::Threshold;
 use lookalike::inspect::verify;
 use lookalike::join::JoinConfig;
 use lookalike::pipeline::{self, JoinParameters, Spill};
@@ -90,7 +92,7 @@ fn base() -> &'static Base {
     BASE.get_or_init(|| {
         let out = place::finished_run("directory-run");
         place::with_context(ByteSize::mib(256), |context| {
-            for command in 1..=4 {
+            for command in [1, 2, 3, 4, 130] {
                 ask(command, &out, context).expect("a command over what is whole");
             }
         });
@@ -193,6 +195,15 @@ impl Base {
                 6 if !path.is_symlink() && path.is_dir() => {
                     fs::write(path.join("999999.docs"), controls.bytes(16))
                 }
+                7 if what >= 128 => {
+                    let below = u32::from(controls.byte() % 3);
+                    body["base"] = serde_json::json!({
+                        "path": to,
+                        "real": controls.flag().then_some(to),
+                        "below": {"collection": below, "index": 1, "pairs": below / 2},
+                    });
+                    put_whole(&out.join("manifest.json"), &body)
+                }
                 7 => {
                     let at = usize::from(controls.byte()) % self.names.len();
                     if let Some(name) = body.pointer_mut(&self.names[at]) {
@@ -265,27 +276,54 @@ fn names_in(value: &serde_json::Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
+/// Adds an input to a directory, makes its index, or compares the input with it.
+fn grow(command: u8, out: &Path, context: &Context<'_>) -> Result<()> {
+    let input = place::directory().join("more.jsonl");
+    place::put(&input, b"{\"id\":\"N\",\"text\":\"one two three four\"}\n");
+    let inputs = pipeline::inputs(&[input], out)?;
+    if command.is_multiple_of(3) {
+        return pipeline::add(out, &inputs, false, context).map(drop);
+    }
+    if command % 3 == 1 {
+        return pipeline::index(&mut pipeline::open(out)?, context).map(drop);
+    }
+    let new = place::directory().join("directory-compared");
+    let _ = fs::remove_dir_all(&new);
+    let manifest = pipeline::look(out)?;
+    let config = collection::config(&manifest);
+    let threshold = "0.5".parse().expect("a threshold");
+    let question = question(threshold);
+    pipeline::run_against((&inputs, out), &new, config, &question, false, context).map(drop)
+}
+
+fn question(threshold: Threshold) -> JoinParameters {
+    JoinParameters {
+        sampling: "full".parse().expect("a sampling"),
+        plan: None,
+        join: JoinConfig {
+            join: "prefix".parse().expect("a join"),
+            threshold,
+            measure: Default::default(),
+            max_postings: None,
+            pairs: "all".parse().expect("a kind of pairs"),
+            candidates: None,
+        },
+        spill: Spill::Always,
+        fan_in: None,
+    }
+}
+
 /// What commands do to a directory.
 fn ask(command: u8, out: &Path, context: &Context<'_>) -> Result<()> {
     let threshold = "0.5".parse().expect("a threshold");
+    if command >= 128 {
+        return grow(command, out, context);
+    }
     let mut workspace = pipeline::open(out)?;
     let workspace = &mut workspace;
     match command % 6 {
         0 => {
-            let question = JoinParameters {
-                sampling: "full".parse().expect("a sampling"),
-                plan: None,
-                join: JoinConfig {
-                    join: "prefix".parse().expect("a join"),
-                    threshold: "0.7".parse().expect("a threshold"),
-                    measure: Default::default(),
-                    max_postings: None,
-                    pairs: "all".parse().expect("a kind of pairs"),
-                    candidates: None,
-                },
-                spill: Spill::Always,
-                fan_in: None,
-            };
+            let question = question("0.7".parse().expect("a threshold"));
             pipeline::join(workspace, &question, context)?;
             pipeline::cluster(workspace, context).map(drop)
         }
