@@ -387,6 +387,131 @@ fn commands_that_read_a_directory_share_it_and_change_nothing() {
     assert!(done(place, &["verify", "out"]).ends_with(" 0 damaged\n"));
 }
 
+/// Who asks line by line keeps nobody from adding documents, and goes on answering from what there
+/// was when it began, also when the parts of the index that it reads have been replaced.
+#[test]
+fn documents_are_added_while_others_look_documents_up() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    let corpora = root().join("sample-corpora");
+    std::os::unix::fs::symlink(corpora, place.join("sample-corpora")).unwrap();
+    done(
+        place,
+        &["run", "sample-corpora/trec-web", "-o", "out", "--quiet"],
+    );
+    done(place, &["index", "out", "--quiet"]);
+    let flags = [
+        "out",
+        "-",
+        "--json",
+        "--format",
+        "jsonl",
+        "--containing",
+        "0.5",
+    ];
+    let mut lines = lines();
+    let own = |number: usize| {
+        let words: Vec<String> = (0..60 + number)
+            .map(|n| format!("word{number}x{n}"))
+            .collect();
+        words.join(" ")
+    };
+    for number in 0..4 {
+        let id = format!("own {number}");
+        lines.push(serde_json::json!({"id": id, "text": own(number)}).to_string());
+    }
+    let text = lines.join("\n") + "\n";
+    let answers = || {
+        let mut client = Client::start(place, &flags, false);
+        client.write(text.as_bytes());
+        client.end()
+    };
+    let ask = |client: &mut Client, expected: &[String], what: &str| {
+        for (line, expected) in lines.iter().zip(expected) {
+            client.write(format!("{line}\n").as_bytes());
+            let start = &line[..line.len().min(40)];
+            assert_eq!(client.answer(), *expected, "{what}: {start}");
+        }
+    };
+    let levels = || {
+        let manifest = lookalike::pipeline::look(&place.join("out")).unwrap();
+        let index = manifest.get::<lookalike::index::IndexEntry>().unwrap();
+        index
+            .levels
+            .iter()
+            .map(|level| level.number)
+            .collect::<Vec<_>>()
+    };
+    let before = answers();
+    let mut clients: Vec<(Client, Vec<String>)> = Vec::new();
+    for socket in [false, true] {
+        let mut client = Client::start(place, &flags, socket);
+        ask(&mut client, &before, "before");
+        clients.push((client, before.clone()));
+    }
+    let mut all_levels = vec![levels()];
+    for number in 0..4 {
+        // The last addition is larger than the collection: all levels become one.
+        let name = format!("new-{number}.jsonl");
+        let mut new =
+            serde_json::json!({"id": format!("N{number}"), "text": own(number)}).to_string();
+        new.push('\n');
+        if number == 3 {
+            for n in 0..2000 {
+                let words: Vec<String> = (0..300).map(|w| format!("w{n}x{w}")).collect();
+                let document = serde_json::json!({"id": format!("M{n}"), "text": words.join(" ")});
+                new += &format!("{document}\n");
+            }
+        }
+        fs::write(place.join(&name), new).unwrap();
+        let adding = std::thread::scope(|scope| {
+            let adding = scope.spawn(|| lookalike(place, &["add", "out", &name, "--quiet"]));
+            loop {
+                for (client, expected) in &mut clients {
+                    ask(client, expected, "while documents are added");
+                }
+                if adding.is_finished() {
+                    return adding.join().unwrap();
+                }
+            }
+        });
+        let error = String::from_utf8_lossy(&adding.stderr);
+        assert!(adding.status.success(), "{error}");
+        for (client, expected) in &mut clients {
+            ask(client, expected, "after documents were added");
+        }
+        all_levels.push(levels());
+        // A new one finds what is there now.
+        let now = answers();
+        let found = |answers: &[String], line: usize| {
+            let answer: serde_json::Value = serde_json::from_str(&answers[line]).unwrap();
+            answer["matches"].as_array().unwrap().len()
+        };
+        let first = lines.len() - 4;
+        for line in 0..4 {
+            assert_eq!(found(&before, first + line), 0);
+            assert_eq!(
+                found(&now, first + line),
+                usize::from(line <= number),
+                "{number}"
+            );
+        }
+        let same = |lines: &[String]| lines[..first].to_vec();
+        assert_eq!(same(&now), same(&before));
+        let mut client = Client::start(place, &flags, false);
+        ask(&mut client, &now, "a new one");
+        clients.push((client, now));
+    }
+    assert_eq!(all_levels.first().unwrap().len(), 1);
+    assert!(all_levels[1].len() > 1, "{all_levels:?}");
+    // What the first clients read is gone.
+    assert_eq!(all_levels.last().unwrap().len(), 1, "{all_levels:?}");
+    for (client, _) in clients {
+        assert_eq!(client.end(), [""; 0]);
+    }
+    assert!(done(place, &["verify", "out"]).ends_with(" 0 damaged\n"));
+}
+
 /// Permissions do not bind the superuser, so the directory is mounted again.
 #[test]
 fn a_directory_on_a_read_only_medium_can_be_read() {
