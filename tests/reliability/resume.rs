@@ -340,10 +340,49 @@ fn a_changed_input_is_refused() {
         |input| fs::remove_file(input.join("002.jsonl")).unwrap(),
         "002.jsonl",
     );
-    refused(
-        |input| fs::write(input.join("003.jsonl"), "{}").unwrap(),
-        "003.jsonl",
-    );
+}
+
+/// A new input after a stop is added when those of before have been read, wherever it is listed.
+#[test]
+fn a_new_input_after_a_stop_is_added() {
+    let directory = common::temporary();
+    let (input, run) = corpus(directory.path(), 12);
+    let text = fs::read_to_string(input.join("000.jsonl")).unwrap();
+    let few: Vec<&str> = text.lines().take(3).collect();
+    let few = few.join("\n").replace("\"id\":\"D", "\"id\":\"N");
+    for (name, last) in [("003.jsonl", true), ("0.jsonl", false)] {
+        let mut stopped = std::collections::BTreeSet::new();
+        for after in (4..).step_by(3) {
+            let out = directory.path().join("out");
+            let watch = StopAt::call(after);
+            let first = run.clone().threads(1);
+            match first.watched(&[&input], &out, &watch.stop, &watch) {
+                Err(error) => stopped.insert(stage_of(&error)),
+                Ok(_) => {
+                    fs::remove_dir_all(out).unwrap();
+                    break;
+                }
+            };
+            fs::write(input.join(name), &few).unwrap();
+            run.run(&[&input], &out).unwrap();
+            run.run(&[&input], &out).unwrap();
+            if last {
+                let all = directory.path().join("all");
+                run.run(&[&input], &all).unwrap();
+                let what = format!("stopped after {after} calls");
+                assert_same_files(&results(&out), &results(&all), &what);
+                fs::remove_dir_all(all).unwrap();
+            }
+            let documents = fs::read_to_string(out.join("documents.tsv")).unwrap();
+            assert!(documents.lines().last().unwrap().starts_with("N0"));
+            fs::remove_dir_all(out).unwrap();
+            fs::remove_file(input.join(name)).unwrap();
+        }
+        assert!(
+            stopped.contains("ingest") && stopped.contains("join"),
+            "{stopped:?}"
+        );
+    }
 }
 
 #[test]
