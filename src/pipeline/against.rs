@@ -2,7 +2,7 @@
 //!
 //! The output directory is that of a collection that continues the other one: it names the segments
 //! of the other directory, and has its own after them ([`crate::workspace::Base`]). So every stage
-//! does what it does when documents are added to a collection ([`super::add`]), and nothing is
+//! does what it does when documents are added to a collection ([`super::add()`]), and nothing is
 //! copied. The result files are about the new documents.
 
 use std::path::{Path, PathBuf};

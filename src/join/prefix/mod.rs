@@ -34,7 +34,7 @@
 //!    documents that have it in their prefix, if their sizes and the fingerprints that they can
 //!    share with any document allow the threshold. The run machinery sorts the candidates;
 //!    `distinct` merges them, a range of pairs in each thread, and removes repetitions.
-//!    Documents that were added to a collection have their candidates from the index ([`added`]),
+//!    Documents that were added to a collection have their candidates from the index (`added`),
 //!    in place of steps 1 to 3.
 //! 4. *Verify* ([`verify`]): read the sets of as many candidates as fit in memory, in the order of
 //!    the files, and intersect the two sets of each candidate. An intersection ends as soon as the
