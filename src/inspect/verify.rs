@@ -106,6 +106,8 @@ fn look_through(
     for (place, kind, info) in manifest.parts() {
         let path = places.part(place, &info.name);
         if places.is_lent(place, &info.name) {
+            // Its content is checked there, but without it nothing can be read here.
+            found.errors.extend(disk::open(&path).err());
             continue;
         }
         let borrowed = theirs.contains(&named(place, info));
