@@ -374,7 +374,9 @@ impl Asking<'_> {
             batch.may_read_sets();
         }
         if !needs_columns {
-            let tables = (memory.saturating_sub(fixed + LEAST_ROOM) / 4).min(MOST_TABLES);
+            // All or nothing, so that a refusal says what is enough.
+            let there = memory >= fixed + LEAST_ROOM + 4 * MOST_TABLES;
+            let tables = if there { MOST_TABLES } else { 0 };
             batch.keep_tables(tables);
             fixed += tables;
         }
@@ -434,8 +436,9 @@ impl Asking<'_> {
     }
 }
 
-/// The most bytes of the tables of the index that are kept in memory.
-const MOST_TABLES: u64 = 64 << 20;
+/// Bytes of the tables of the index that are kept in memory. A query looks up its first
+/// fingerprints, so this is enough for a billion.
+const MOST_TABLES: u64 = 16 << 20;
 
 /// Rejected records that wait for the answers to the queries before them.
 #[derive(Default)]
