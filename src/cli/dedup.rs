@@ -75,14 +75,19 @@ pub struct Options {
     /// Example: --from run
     #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "threshold", "score"])]
     from: Option<PathBuf>,
-    /// Also remove what resembles a document of the collection in OLD, which stays as it is
+    /// Also remove what resembles a document of OLD, which stays as it is
     ///
     /// OLD is the output directory of a `run` or `ingest` with the same parameters, and is only
     /// read. Its documents come before the new ones in the order of preference; --keep decides
     /// among the new ones.
     ///
     /// Example: --against out
-    #[arg(long, value_name = "OLD", conflicts_with = "from")]
+    #[arg(
+        long,
+        value_name = "OLD",
+        conflicts_with = "from",
+        help_heading = "Choice"
+    )]
     against: Option<PathBuf>,
     /// Prefer this document among duplicates (repeatable)
     ///
@@ -114,7 +119,8 @@ pub struct Options {
         long,
         value_name = "WHAT",
         default_value = "keep",
-        help_heading = "Choice"
+        help_heading = "Choice",
+        hide_short_help = true
     )]
     empty: KeepOrDrop,
     /// Keep or drop records that could not be read as documents
@@ -124,7 +130,8 @@ pub struct Options {
         long,
         value_name = "WHAT",
         default_value = "keep",
-        help_heading = "Choice"
+        help_heading = "Choice",
+        hide_short_help = true
     )]
     rejects: KeepOrDrop,
     /// Leave a WARC revisit record in place of a removed record
