@@ -490,6 +490,8 @@ fn the_guide_lists_the_lines_of_the_ledger() {
         "mkdir in && cp sample-corpora/trec-web/*.gz in && touch in/.hidden in/excluded",
         "lookalike run in sample-corpora/jsonl -o kept --keep-text --exclude excluded",
         "lookalike method super-shingles kept",
+        "echo '{\"text\":\"one two three four five six seven eight nine ten\"}' > new.jsonl",
+        "lookalike add kept new.jsonl",
         "lookalike run in -o sampled --sampling 1/32 --verified",
         "lookalike run in -o counted --max-postings 2",
         "lookalike run in -o planned --precision 0.9 --pairs none",
