@@ -139,8 +139,8 @@ impl Search {
         Ok(())
     }
 
-    /// Keeps the documents that have this number of the keys, unless there are so many documents
-    /// that they are not counted.
+    /// Keeps the documents that have at least this number of the keys. If the documents are bits,
+    /// they are not counted, and all stay.
     fn repeated(&mut self, least: u64) {
         if self.many || least <= 1 {
             return;

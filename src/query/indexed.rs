@@ -97,8 +97,7 @@ impl<'a> Indexed<'a> {
     }
 }
 
-/// The number of a query's keys that must be looked up: every document that is to be listed has one
-/// of any so many of them.
+/// The least number n of a query's keys such that every document to be listed has one of any n keys.
 pub(super) fn prefix(config: &QueryConfig, keys: u64, words: u64) -> u64 {
     let Criterion { measure, .. } = config.criterion;
     let most = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
