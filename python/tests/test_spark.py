@@ -216,7 +216,7 @@ def test_queries(spark, tmp_path):
     expected = []
     for answer in run.query(asked, threshold=0.5, top=0):
         for match in answer["matches"]:
-            numbers = (match["score"], match["shared"], answer["keys"], match["keys"])
+            numbers = (match["score"], match["shared"], answer["keys_query"], match["keys"])
             expected.append((answer["query"], match["docno"], *numbers))
     given = [(str(1000 + n), text) for n, text in enumerate(collection)]
     second = spark.createDataFrame(given, "id string, text string")
