@@ -36,6 +36,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "read",
             "parse",
+            "align",
             "shingle",
             "collection",
             "sample",

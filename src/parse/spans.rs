@@ -23,31 +23,37 @@ enum Open {
 /// The range of each token in `text`. For `bytes:N`, which has no tokens, the runs between white
 /// space.
 pub(crate) fn token_spans(text: &str, kind: &TokenKind) -> Vec<Range<usize>> {
+    let mut spans = Vec::new();
+    each_token_span(text, kind, |span| spans.push(span));
+    spans
+}
+
+/// Calls `each` with the range of each token, as [`token_spans`] returns them.
+pub(crate) fn each_token_span(text: &str, kind: &TokenKind, each: impl FnMut(Range<usize>)) {
     match kind {
-        TokenKind::Words => words(text),
-        TokenKind::Whitespace | TokenKind::Bytes(_) => runs(text),
+        TokenKind::Words => words(text, each),
+        TokenKind::Whitespace | TokenKind::Bytes(_) => runs(text, each),
     }
 }
 
-fn runs(text: &str) -> Vec<Range<usize>> {
-    let mut spans = Vec::new();
+fn runs(text: &str, mut each: impl FnMut(Range<usize>)) {
     let mut start = None;
     for (at, c) in text.char_indices() {
         match (c.is_whitespace(), start) {
             (true, Some(from)) => {
-                spans.push(from..at);
+                each(from..at);
                 start = None;
             }
             (false, None) => start = Some(at),
             _ => {}
         }
     }
-    spans.extend(start.map(|from| from..text.len()));
-    spans
+    if let Some(from) = start {
+        each(from..text.len());
+    }
 }
 
-fn words(text: &str) -> Vec<Range<usize>> {
-    let mut spans = Vec::new();
+fn words(text: &str, mut each: impl FnMut(Range<usize>)) {
     let (mut open, mut span) = (Open::None, 0..0);
     for (at, c) in text.char_indices() {
         let end = at + c.len_utf8();
@@ -62,7 +68,7 @@ fn words(text: &str) -> Vec<Range<usize>> {
             }
             _ => {
                 if open != Open::None {
-                    spans.push(span.clone());
+                    each(span.clone());
                 }
                 span.start = at;
                 match class {
@@ -76,20 +82,27 @@ fn words(text: &str) -> Vec<Range<usize>> {
         open = becomes;
     }
     if open != Open::None {
-        spans.push(span);
+        each(span);
     }
-    spans
 }
 
 /// The canonical text of a token: two tokens are equal if their canonical texts are equal.
 pub(crate) fn canonical_token(token: &str, kind: &TokenKind) -> String {
+    let mut canonical = String::new();
+    push_canonical(token, kind, &mut canonical);
+    canonical
+}
+
+/// Appends the canonical text of a token.
+pub(crate) fn push_canonical(token: &str, kind: &TokenKind, out: &mut String) {
     match kind {
-        TokenKind::Words => token
-            .chars()
-            .map(|c| if c == '\u{2019}' { '\'' } else { c })
-            .flat_map(char::to_lowercase)
-            .collect(),
-        TokenKind::Whitespace | TokenKind::Bytes(_) => token.into(),
+        TokenKind::Words => out.extend(
+            token
+                .chars()
+                .map(|c| if c == '\u{2019}' { '\'' } else { c })
+                .flat_map(char::to_lowercase),
+        ),
+        TokenKind::Whitespace | TokenKind::Bytes(_) => out.push_str(token),
     }
 }
 

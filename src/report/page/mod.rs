@@ -1,8 +1,7 @@
 //! The report page: one HTML file about one output directory, for readers of its results.
 //!
 //! # Source
-//! The comparison of two texts: Myers 1986, by the crate `similar`, which limits the search as git
-//! does. The choice of random pairs: those with the smallest hashes, a sample without replacement.
+//! The comparison of two texts: [`crate::align`]. The choice of random pairs: those with the smallest hashes, a sample without replacement.
 //!
 //! # In and out
 //! In: the manifest, pairs, catalogue and documents of a directory on which `cluster` was run; the
@@ -16,7 +15,8 @@
 //! 2. Read each input file that contains one of these documents once, up to the last of them. Parse
 //!    each document with the same settings as the run, and use it if its MD5 is still the same
 //!    (`texts.rs`). Threads read different files.
-//! 3. Compare the words of each pair of texts; fold stretches without a difference (`changes.rs`).
+//! 3. Compare the words of each pair of texts; fold stretches without a difference
+//!    ([`crate::align`]).
 //! 4. Write the page section by section. Each section has a file of its own.
 //!
 //! # Invariants
@@ -43,7 +43,6 @@
 //! `StageMissing` if there are no pairs or clusters; `BudgetTooSmall`; `Corrupt` and `Io` for the
 //! files of the directory.
 
-mod changes;
 mod choose;
 mod clusters;
 pub(crate) mod compare;

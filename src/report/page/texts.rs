@@ -1,5 +1,6 @@
 //! Reads the texts of the documents shown from the input files again.
 
+use crate::align::Words;
 use crate::ids::FingerprintKind;
 use crate::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens, token_spans};
 use crate::progress::{Context, joined_all};
@@ -32,21 +33,6 @@ const MOST_TEXT_BYTES: u64 =
 pub(super) enum ShownText {
     Found(Words),
     Missing(String),
-}
-
-/// A readable text and where its words lie.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Words {
-    pub text: String,
-    pub spans: Vec<std::ops::Range<usize>>,
-    /// Whether this is only the beginning of the text.
-    pub cut: bool,
-}
-
-impl Words {
-    fn bytes(&self) -> usize {
-        self.text.capacity() + self.spans.capacity() * size_of::<std::ops::Range<usize>>()
-    }
 }
 
 /// Reads the texts of documents, as far as there is room for them. Each input file is read once, up
