@@ -71,6 +71,7 @@ pub mod cluster;
 pub mod collection;
 pub mod dedup;
 pub mod distributed;
+mod document;
 pub mod error;
 pub mod evaluate;
 pub mod experiments;

@@ -55,9 +55,10 @@ mod sizes;
 mod study;
 mod texts;
 
-use crate::budget::{Budget, ByteSize};
+use crate::budget::Held;
 use crate::cluster::ResultsEntry;
-use crate::collection::{self, Catalogue};
+use crate::collection::Catalogue;
+use crate::document::record_bytes;
 use crate::join::PairsEntry;
 use crate::numbers::{count, counted};
 use crate::pipeline::Summary;
@@ -145,8 +146,7 @@ pub fn write(
     }
     let documents = Catalogue::stats(workspace)?.documents;
     let levels = manifest.get::<SampleEntry>().map_or(1, |s| s.sizes.len());
-    // The current record, and the same again for its bytes before decoding.
-    let record = collection::config(manifest).read.max_document.0 * 5 / 2;
+    let record = record_bytes(workspace);
     let there = choose::Most::of(results.map(|results| results.stats), pairs, config);
     let chosen = choose::bytes(
         Catalogue::extent(workspace)?,
@@ -164,10 +164,7 @@ pub fn write(
             counted(documents, "document")
         )
     };
-    let mut memory = PageMemory {
-        budget: &context.budget,
-        bytes: FIXED_BYTES + record + chosen,
-    };
+    let mut memory = Held::new(&context.budget, FIXED_BYTES + record + chosen);
     memory.check(what)?;
     context.progress.start(STAGE, Unit::Count("steps"), Some(3));
 
@@ -254,31 +251,6 @@ pub fn write(
         count(stats.missing)
     ));
     Ok(stats)
-}
-
-/// The memory of a page. Names and texts are counted as they are read. Those that do not fit are
-/// counted but not kept, so that the error can state the smallest sufficient budget.
-struct PageMemory<'a> {
-    budget: &'a Budget,
-    bytes: u64,
-}
-
-impl PageMemory<'_> {
-    /// Counts this number of bytes; returns whether there is room for them.
-    fn take(&mut self, bytes: usize) -> bool {
-        self.bytes = self.bytes.saturating_add(bytes as u64);
-        self.bytes <= self.budget.memory.0
-    }
-
-    /// Bytes that are left.
-    fn left(&self) -> u64 {
-        self.budget.memory.0.saturating_sub(self.bytes)
-    }
-
-    /// Returns an error if there was no room.
-    fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
-        self.budget.require(ByteSize(self.bytes), what)
-    }
 }
 
 /// Whether this is a study file that the page shows.

@@ -7,7 +7,7 @@ use super::frame::{is_sampled, many};
 use super::html::Html;
 use super::texts::ShownText;
 use super::{PageConfig, WORDS_COMPARED};
-use crate::align::{Block, Comparison, Fold, Stretch, Words};
+use crate::align::{Block, Comparison, Fold, Stretch};
 use crate::numbers::count;
 use crate::parse::TokenKind;
 use crate::pipeline::Summary;
