@@ -6,8 +6,8 @@ use std::fmt::Write;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::{
-    add, compare, dedup, evaluate, graph, index, inspect, method, perturb, plan, qrels, query,
-    report, run, shell, status, study, transfer, verify,
+    add, compare, dedup, diff, evaluate, graph, index, inspect, method, perturb, plan, qrels,
+    query, report, run, shell, show, status, study, transfer, verify,
 };
 
 /// Find near-duplicate documents exactly, in bounded memory
@@ -75,7 +75,10 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "index",
         ],
     ),
-    ("Look", &["report", "graph", "status", "inspect"]),
+    (
+        "Look",
+        &["show diff", "report", "graph", "status", "inspect"],
+    ),
     (
         "Evaluate",
         &[
@@ -91,8 +94,12 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// What several commands on one line of the overview do.
-const TOGETHER: [(&str, &str); 3] = [
+const TOGETHER: [(&str, &str); 4] = [
     ("ingest join cluster", "Do the steps of `run` one by one"),
+    (
+        "show diff",
+        "Print what is known about a document, or where two differ",
+    ),
     (
         "plan study",
         "Choose a sampling ratio, or measure what ratios cost",
@@ -204,6 +211,32 @@ Examples:
   lookalike index out
   lookalike query out sample-corpora/files/a --top 3")]
     Index(index::Options),
+    /// Print what is known about a document, and its text
+    ///
+    /// DOC is a docno, or a place as FILE:RECORD, as documents.tsv has them. `ingest` is enough:
+    /// facts that need pairs or clusters are left out. The text is read from DIR if it keeps texts
+    /// (`ingest --keep-text`), and otherwise from the input, if that has not changed. The command
+    /// only reads DIR.
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o out
+  lookalike show out PG-000004
+  lookalike show out a.gz:4 --text
+  lookalike show out PG-000004 --text-only > text")]
+    Show(show::Options),
+    /// Show where two documents differ, or what they share
+    ///
+    /// Prints the exact resemblance of documents A and B, and both texts with their differences.
+    /// Words are compared as DIR compares them, so white space, case and punctuation usually make
+    /// no difference. A and B are docnos, or places as FILE:RECORD. With --passages, lists instead
+    /// all passages that both texts have. With -o, writes a page. The command only reads DIR.
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o out
+  lookalike diff out PG-000004 PG-000025
+  lookalike diff out PG-000004 PG-000025 --passages --length 50
+  lookalike diff out PG-000004 PG-000025 --output differences.html")]
+    Diff(diff::Options),
     /// Write an HTML page with clusters, pairs and their texts
     ///
     /// The page is one file that loads nothing and runs no script. The command reads the texts from

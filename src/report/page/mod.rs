@@ -46,6 +46,7 @@
 mod choose;
 mod clusters;
 pub(crate) mod compare;
+pub(crate) mod diff;
 mod found;
 mod frame;
 mod html;
@@ -230,7 +231,7 @@ pub fn write(
             frame::end(&mut html);
         }
     }
-    frame::foot(&mut html, &summary);
+    frame::foot(&mut html, &summary.program);
     flush(&mut html, &mut out)?;
     let (bytes, checksum) = out.finish()?;
     disk::sync_parent(output)?;
