@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 25] = [
     "run",
     "dedup",
     "add",
@@ -25,6 +25,8 @@ const COMMANDS: [&str; 23] = [
     "cluster",
     "method",
     "query",
+    "show",
+    "diff",
     "report",
     "graph",
     "status",

@@ -66,13 +66,13 @@ impl Flow {
     }
 
     fn push(&mut self, c: char, style: Style) {
-        let width = c.width().unwrap_or(0);
+        let mut width = c.width().unwrap_or(0);
         if self.used + width > self.screen.width {
-            // A space that does not fit would begin the next line.
-            if c == ' ' {
-                return;
+            match c {
+                // The line breaks here, and a space at its end takes no column.
+                ' ' => width = 0,
+                _ => self.wrap(),
             }
-            self.wrap();
         }
         self.current.push(Cell { c, width, style });
         self.used += width;
