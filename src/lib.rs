@@ -45,6 +45,8 @@
 //! **[`transfer`]** gives the labels of documents to their near-duplicates in another collection,
 //! with [`evaluate`] and [`query`].
 //!
+//! **[`passages`]** finds the text that documents share, word by word, with its places.
+//!
 //! **[`distributed`]** cuts the search for pairs into tasks for an engine on many machines. It finds
 //! what [`pipeline`] finds.
 //!
@@ -84,6 +86,7 @@ pub mod methods;
 pub mod numbers;
 pub mod outputs;
 pub mod parse;
+pub mod passages;
 pub mod pipeline;
 pub mod precision;
 pub mod process;

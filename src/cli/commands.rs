@@ -6,8 +6,8 @@ use std::fmt::Write;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::{
-    add, compare, dedup, evaluate, graph, index, inspect, method, perturb, plan, qrels, query,
-    report, run, shell, status, study, transfer, verify,
+    add, compare, dedup, evaluate, graph, index, inspect, method, passages, perturb, plan, qrels,
+    query, report, run, shell, status, study, transfer, verify,
 };
 
 /// Find near-duplicate documents exactly, in bounded memory
@@ -73,6 +73,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "method",
             "query",
             "index",
+            "passages",
         ],
     ),
     ("Look", &["report", "graph", "status", "inspect"]),
@@ -204,6 +205,18 @@ Examples:
   lookalike index out
   lookalike query out sample-corpora/files/a --top 3")]
     Index(index::Options),
+    /// Find the passages that documents share, and their places
+    ///
+    /// A passage is a run of at least --length tokens that occurs twice or more in the collection, in
+    /// two documents or in one. Writes spans.tsv (where each document repeats text), removable.tsv
+    /// (what can go so that each passage stays once) and coverage.tsv (how much of each document
+    /// that is) to the directory.
+    #[command(after_long_help = "\
+Examples:
+  lookalike passages sample-corpora/jsonl -o shared --length 20
+  lookalike run sample-corpora/trec-web -o out
+  lookalike passages out")]
+    Passages(Box<passages::Options>),
     /// Write an HTML page with clusters, pairs and their texts
     ///
     /// The page is one file that loads nothing and runs no script. The command reads the texts from

@@ -19,6 +19,7 @@ mod index;
 mod inspect;
 mod json_lines;
 mod method;
+mod passages;
 mod perturb;
 mod plan;
 mod progress;
@@ -135,6 +136,7 @@ fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {
         Command::Study(options) => study::run(&options, host),
         Command::Cluster(options) => run::cluster(&options, host),
         Command::Method(options) => method::run(&options, host),
+        Command::Passages(options) => passages::run(&options, host),
         Command::Compare(options) => compare::run(&options, host),
         Command::Query(options) => query::run(&options, host),
         Command::Report(options) => report::run(&options, host),

@@ -23,46 +23,74 @@ enum Open {
 /// The range of each token in `text`. For `bytes:N`, which has no tokens, the runs between white
 /// space.
 pub(crate) fn token_spans(text: &str, kind: &TokenKind) -> Vec<Range<usize>> {
+    let mut spans = Vec::new();
+    each_token(text, kind, |span| spans.push(span));
+    spans
+}
+
+/// Calls `each` with the range of each token in `text`, as [`token_spans`] returns them.
+pub(crate) fn each_token(text: &str, kind: &TokenKind, each: impl FnMut(Range<usize>)) {
     match kind {
-        TokenKind::Words => words(text),
-        TokenKind::Whitespace | TokenKind::Bytes(_) => runs(text),
+        TokenKind::Words => words(text, each),
+        TokenKind::Whitespace | TokenKind::Bytes(_) => runs(text, each),
     }
 }
 
-fn runs(text: &str) -> Vec<Range<usize>> {
-    let mut spans = Vec::new();
+fn runs(text: &str, mut each: impl FnMut(Range<usize>)) {
     let mut start = None;
     for (at, c) in text.char_indices() {
         match (c.is_whitespace(), start) {
             (true, Some(from)) => {
-                spans.push(from..at);
+                each(from..at);
                 start = None;
             }
             (false, None) => start = Some(at),
             _ => {}
         }
     }
-    spans.extend(start.map(|from| from..text.len()));
-    spans
+    if let Some(from) = start {
+        each(from..text.len());
+    }
 }
 
-fn words(text: &str) -> Vec<Range<usize>> {
-    let mut spans = Vec::new();
+/// The class of each ASCII character; upper and lower case alike.
+static ASCII: [Class; 128] = {
+    let mut table = [Class::Separator; 128];
+    let mut b = 0;
+    while b < 128 {
+        if (b as u8).is_ascii_alphanumeric() {
+            table[b] = Class::Letter;
+        }
+        b += 1;
+    }
+    table[b'\'' as usize] = Class::Apostrophe;
+    table
+};
+
+fn words(text: &str, mut each: impl FnMut(Range<usize>)) {
     let (mut open, mut span) = (Open::None, 0..0);
-    for (at, c) in text.char_indices() {
-        let end = at + c.len_utf8();
-        let class = classify(c);
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&b) = bytes.get(at) {
+        let (class, end) = match ASCII.get(usize::from(b)) {
+            Some(&class) => (class, at + 1),
+            None => match text.get(at..).and_then(|rest| rest.chars().next()) {
+                Some(c) => (classify(c), at + c.len_utf8()),
+                None => break,
+            },
+        };
         let becomes = match (class, open) {
             (Class::Letter | Class::Upper, Open::Word | Open::Apostrophe)
             | (Class::LetterMark, Open::Apostrophe) => Open::Word,
             (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => open,
             (Class::Apostrophe, Open::Word) => {
                 open = Open::Apostrophe;
+                at = end;
                 continue;
             }
             _ => {
                 if open != Open::None {
-                    spans.push(span.clone());
+                    each(span.clone());
                 }
                 span.start = at;
                 match class {
@@ -74,11 +102,11 @@ fn words(text: &str) -> Vec<Range<usize>> {
         };
         span.end = end;
         open = becomes;
+        at = end;
     }
     if open != Open::None {
-        spans.push(span);
+        each(span);
     }
-    spans
 }
 
 /// The canonical text of a token: two tokens are equal if their canonical texts are equal.

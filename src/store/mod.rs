@@ -33,7 +33,7 @@ pub use part::{
     VERSION, read_header, verify_part,
 };
 pub(crate) use part::{part_stem, part_unit};
-pub use small::{Tagged, sort_tagged};
+pub use small::{Compare, Sorted, Tagged, TaggedSorter, sort_tagged, tagged_sorter};
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects
 /// accidental damage.

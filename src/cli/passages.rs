@@ -1,0 +1,175 @@
+//! `passages`: find the text that documents share.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::numbers::{count, percent};
+use crate::passages::{self, COVERAGE_FILE, Of, PassagesConfig, REMOVABLE_FILE, SPANS_FILE, Stats};
+use crate::store::disk;
+use crate::workspace::{MANIFEST_FILE, Workspace};
+use crate::{Error, Result, pipeline};
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+
+use super::context::{Host, with_context};
+use super::flags::{CollectionFlags, Limits, Output};
+
+/// Options of `passages`.
+#[derive(Debug, Args)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "inputs" => arg
+        .value_name("DIR|INPUT")
+        .help("A directory of `ingest` or `run`, or files and directories")
+        .long_help(
+            "A directory of `ingest` or `run`, or files and directories\n\n\
+             DIR alone: its inputs are read again, and the result files are written to it. INPUT: \
+             its documents are read into the directory that --output names.",
+        ),
+    // An empty path stands for none.
+    "output" => arg
+        .required(false)
+        .value_parser(OsStringValueParser::new().map(PathBuf::from))
+        .default_value("")
+        .hide_default_value(true),
+    "keep_text" | "shingle_size" | "short" | "fingerprint" | "seed" | "size_groups" => {
+        arg.hide(true)
+    }
+    _ => arg,
+}))]
+pub struct Options {
+    #[command(flatten)]
+    collection: CollectionFlags,
+    /// Least length of a passage, in tokens (1 to 500)
+    ///
+    /// Shorter passages are more, and more of them are chance. 50 is common for training data of
+    /// language models, 13 for contamination.
+    ///
+    /// Example: --length 13
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = PassagesConfig::default().length,
+        help_heading = "Passages"
+    )]
+    length: u32,
+    /// Compare all documents, or representatives
+    ///
+    /// representatives leaves out exact duplicates of earlier documents.
+    ///
+    /// Example: --of representatives
+    #[arg(long, value_name = "WHICH", default_value_t = Of::All, help_heading = "Passages")]
+    of: Of,
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// The directory of a collection that the arguments name in place of inputs.
+fn directory(flags: &CollectionFlags) -> Result<Option<&Path>> {
+    let [only] = flags.inputs.as_slice() else {
+        return Ok(None);
+    };
+    let is_ours = disk::is_directory(only)? && disk::exists(&only.join(MANIFEST_FILE))?;
+    let given = !flags.output.as_os_str().is_empty();
+    match (is_ours, given) {
+        (true, true) => Err(Error::BadParameter {
+            name: "output",
+            given: flags.output.display().to_string(),
+            limit: format!(
+                "{} is an output directory, which gets the result files; leave --output out",
+                only.display()
+            ),
+        }),
+        (true, false) => Ok(Some(only)),
+        (false, _) => Ok(None),
+    }
+}
+
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
+    let flags = &options.collection;
+    let config = PassagesConfig {
+        length: options.length,
+        of: options.of,
+    };
+    config.check()?;
+    let directory = directory(flags)?;
+    if directory.is_none() && flags.output.as_os_str().is_empty() {
+        return Err(Error::BadParameter {
+            name: "output",
+            given: "none".into(),
+            limit: "the directory for the documents and the result files; give -o DIR".into(),
+        });
+    }
+    let resources = options.limits.resources(options.output.quiet());
+    with_context(host, &resources, |context| {
+        let mut workspace = match directory {
+            Some(directory) => {
+                let mut workspace = pipeline::open(directory)?;
+                pipeline::catalogued(&mut workspace, context)?;
+                workspace
+            }
+            None => {
+                Workspace::look_whether_free(&flags.output)?;
+                let (inputs, out) = (flags.list()?, &flags.output);
+                pipeline::ingest(&inputs, out, &flags.config()?, flags.strict, context)?
+            }
+        };
+        let stats = passages::run(&mut workspace, &config, context)?;
+        let out: PathBuf = workspace.directory().into();
+        if options.output.json() {
+            host.say(&super::json(&stats)?)?;
+        } else if !options.output.quiet() {
+            host.say(&table(&stats, &config, &out))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn share(part: u64, whole: u64) -> String {
+    match whole {
+        0 => "-".into(),
+        _ => percent(part as f64 / whole as f64, 1),
+    }
+}
+
+/// The findings as text for people.
+fn table(stats: &Stats, config: &PassagesConfig, out: &Path) -> String {
+    let mut text = String::new();
+    let lines = [
+        ("documents", stats.documents, None),
+        (
+            "  with a repeated passage",
+            stats.repeating,
+            Some(share(stats.repeating, stats.documents)),
+        ),
+        ("tokens", stats.tokens, None),
+        (
+            "  repeated",
+            stats.repeated_tokens,
+            Some(share(stats.repeated_tokens, stats.tokens)),
+        ),
+        (
+            "  removable",
+            stats.removable_tokens,
+            Some(share(stats.removable_tokens, stats.tokens)),
+        ),
+        ("spans", stats.spans, None),
+        ("longest span, in tokens", stats.longest, None),
+    ];
+    let _ = writeln!(text, "passages of at least {} tokens", config.length);
+    for (name, number, share) in lines {
+        let share = share.map_or_else(String::new, |share| format!("  {share}"));
+        let _ = writeln!(text, "{name:<28}{:>14}{share}", count(number));
+    }
+    let (wall, cpu) = (stats.cost.wall_seconds, stats.cost.cpu_seconds);
+    let _ = writeln!(text, "{:<28}{wall:>14.1}", "seconds");
+    let _ = writeln!(text, "{:<28}{cpu:>14.1}", "CPU seconds");
+    let _ = writeln!(
+        text,
+        "results in {}: {SPANS_FILE}, {REMOVABLE_FILE}, {COVERAGE_FILE}",
+        out.display()
+    );
+    text
+}

@@ -1,0 +1,6 @@
+//! Where texts agree: passages that documents share.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod spans;
