@@ -39,7 +39,7 @@ pub const DIRECTORIES: [&str; 12] = [
 ];
 
 /// Files that commands create in an output directory, besides results and files made from results.
-pub const FILES: [&str; 11] = [
+pub const FILES: [&str; 15] = [
     MANIFEST_FILE,
     INPUTS_FILE,
     LOCK_FILE,
@@ -51,6 +51,10 @@ pub const FILES: [&str; 11] = [
     "spans.tsv",
     "removable.tsv",
     "coverage.tsv",
+    "matches.tsv",
+    "overlaps.tsv",
+    "common.tsv",
+    "common-places.tsv",
 ];
 
 /// The directory that a command works in, and the names of the files in it that the command is made

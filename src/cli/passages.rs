@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::numbers::{count, percent};
-use crate::passages::{self, COVERAGE_FILE, Of, PassagesConfig, REMOVABLE_FILE, SPANS_FILE, Stats};
+use crate::passages::{self, FILES, MatchesConfig, Of, PassagesConfig, Stats};
 use crate::store::disk;
 use crate::workspace::{MANIFEST_FILE, Workspace};
 use crate::{Error, Result, pipeline};
@@ -60,6 +60,23 @@ pub struct Options {
     /// Example: --of representatives
     #[arg(long, value_name = "WHICH", default_value_t = Of::All, help_heading = "Passages")]
     of: Of,
+    /// List the pairs that share a passage in at most N documents
+    ///
+    /// All matches of such a pair are listed; the column common marks those that consist of words
+    /// in more documents only. Passages in more documents are listed once, in common.tsv.
+    ///
+    /// Example: --max-documents 20
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = MatchesConfig::default().max_documents,
+        value_parser = clap::value_parser!(u32).range(2..),
+        help_heading = "Passages"
+    )]
+    max_documents: u32,
+    /// Write only spans.tsv, removable.tsv and coverage.tsv
+    #[arg(long, conflicts_with = "max_documents", help_heading = "Passages")]
+    no_matches: bool,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -92,6 +109,9 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let config = PassagesConfig {
         length: options.length,
         of: options.of,
+        matches: (!options.no_matches).then_some(MatchesConfig {
+            max_documents: options.max_documents,
+        }),
     };
     config.check()?;
     let directory = directory(flags)?;
@@ -137,27 +157,37 @@ fn share(part: u64, whole: u64) -> String {
 /// The findings as text for people.
 fn table(stats: &Stats, config: &PassagesConfig, out: &Path) -> String {
     let mut text = String::new();
-    let lines = [
+    let of_documents = |part| Some(share(part, stats.documents));
+    let of_tokens = |part| Some(share(part, stats.tokens));
+    let mut lines = vec![
         ("documents", stats.documents, None),
         (
             "  with a repeated passage",
             stats.repeating,
-            Some(share(stats.repeating, stats.documents)),
+            of_documents(stats.repeating),
         ),
         ("tokens", stats.tokens, None),
         (
             "  repeated",
             stats.repeated_tokens,
-            Some(share(stats.repeated_tokens, stats.tokens)),
+            of_tokens(stats.repeated_tokens),
         ),
         (
             "  removable",
             stats.removable_tokens,
-            Some(share(stats.removable_tokens, stats.tokens)),
+            of_tokens(stats.removable_tokens),
         ),
         ("spans", stats.spans, None),
         ("longest span, in tokens", stats.longest, None),
     ];
+    if config.matches.is_some() {
+        lines.push(("pairs of documents", stats.pairs, None));
+        if stats.unlisted_pairs > 0 {
+            lines.push(("  with too many matches", stats.unlisted_pairs, None));
+        }
+        lines.push(("matches", stats.matches, None));
+        lines.push(("common passages", stats.common, None));
+    }
     let _ = writeln!(text, "passages of at least {} tokens", config.length);
     for (name, number, share) in lines {
         let share = share.map_or_else(String::new, |share| format!("  {share}"));
@@ -166,10 +196,10 @@ fn table(stats: &Stats, config: &PassagesConfig, out: &Path) -> String {
     let (wall, cpu) = (stats.cost.wall_seconds, stats.cost.cpu_seconds);
     let _ = writeln!(text, "{:<28}{wall:>14.1}", "seconds");
     let _ = writeln!(text, "{:<28}{cpu:>14.1}", "CPU seconds");
-    let _ = writeln!(
-        text,
-        "results in {}: {SPANS_FILE}, {REMOVABLE_FILE}, {COVERAGE_FILE}",
-        out.display()
-    );
+    let files = match config.matches {
+        Some(_) => &FILES[..],
+        None => &FILES[..3],
+    };
+    let _ = writeln!(text, "results in {}: {}", out.display(), files.join(", "));
     text
 }

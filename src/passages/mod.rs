@@ -2,7 +2,9 @@
 //!
 //! # In and out
 //! In: a collection, and the inputs that it was read from, which are read again. Out, in the
-//! directory of the collection: [`SPANS_FILE`], [`REMOVABLE_FILE`] and [`COVERAGE_FILE`].
+//! directory of the collection: [`SPANS_FILE`], [`REMOVABLE_FILE`] and [`COVERAGE_FILE`]; if
+//! [`PassagesConfig::matches`] says so, also [`MATCHES_FILE`], [`OVERLAPS_FILE`], [`COMMON_FILE`]
+//! and [`COMMON_PLACES_FILE`].
 //!
 //! # Definitions
 //! A *k-gram* is a run of k consecutive tokens ([`PassagesConfig::length`]). A token position is
@@ -18,13 +20,15 @@
 //!    k-grams of each document and where each occurs first.
 //! 3. `spans`: the spans of each document follow from its repeats. Their bytes and lines are found
 //!    in its text.
+//! 4. `sweep` and `matches`: pairs of documents, their matches, and common passages follow from the
+//!    repeats, too.
 //!
 //! # Invariants
 //! - Every span is found and none is wrong; [`repeats`] says how k-grams are compared.
 //! - The files depend on inputs and parameters alone, not on threads, memory or stops.
 //!
 //! # Cost
-//! The inputs are read three times. Memory: what reading takes, 20 bytes for each document, and
+//! The inputs are read three times, and twice more for matches. Memory: what reading takes, 20 bytes for each document, and
 //! the rest of the budget for the sorts. Temporary files: 24 bytes for each stretch.
 //!
 //! # Errors
@@ -32,8 +36,10 @@
 //! `InputChanged` if an input is not what was read; `BudgetTooSmall`; those of reading.
 
 mod grams;
+mod matches;
 mod repeats;
 mod spans;
+mod sweep;
 
 use std::fmt;
 use std::path::Path;
@@ -52,6 +58,7 @@ use crate::workspace::{Cost, InputList, Meter, Workspace};
 use crate::{Error, Result};
 
 use grams::MOST_LENGTH;
+pub use matches::MOST_PIECES;
 use repeats::Search;
 
 const STAGE: &str = "passages";
@@ -62,14 +69,30 @@ pub const SPANS_FILE: &str = "spans.tsv";
 pub const REMOVABLE_FILE: &str = "removable.tsv";
 /// What part of each document is repeated.
 pub const COVERAGE_FILE: &str = "coverage.tsv";
-/// All files that the command writes.
-pub const FILES: [&str; 3] = [SPANS_FILE, REMOVABLE_FILE, COVERAGE_FILE];
+/// The matches of pairs of documents.
+pub const MATCHES_FILE: &str = "matches.tsv";
+/// How much of each other two documents share.
+pub const OVERLAPS_FILE: &str = "overlaps.tsv";
+/// Passages in many documents.
+pub const COMMON_FILE: &str = "common.tsv";
+/// Where they are.
+pub const COMMON_PLACES_FILE: &str = "common-places.tsv";
+/// All files that a search writes.
+pub const FILES: [&str; 7] = [
+    SPANS_FILE,
+    REMOVABLE_FILE,
+    COVERAGE_FILE,
+    MATCHES_FILE,
+    OVERLAPS_FILE,
+    COMMON_FILE,
+    COMMON_PLACES_FILE,
+];
 
 /// The least memory for the sorts.
 const LEAST_SORT_BYTES: u64 = 16 << 20;
-/// Bytes of memory for each document: where its repeats and its examined stretches end, and its
-/// record number.
-const DOCUMENT_BYTES: u64 = 20;
+/// Bytes of memory for each document: where its repeats end, and the places in it that are looked
+/// for; its record number, its tokens, and the overhead of such a column.
+const DOCUMENT_BYTES: u64 = 28;
 
 /// Which documents are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -110,6 +133,22 @@ pub struct PassagesConfig {
     pub length: u32,
     /// The documents that are compared.
     pub of: Of,
+    /// How matches are listed; none are if it is absent.
+    pub matches: Option<MatchesConfig>,
+}
+
+/// How the matches of pairs of documents are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MatchesConfig {
+    /// Two documents are a pair if they share a k-gram that occurs in at most this number of
+    /// documents.
+    pub max_documents: u32,
+}
+
+impl Default for MatchesConfig {
+    fn default() -> Self {
+        MatchesConfig { max_documents: 100 }
+    }
 }
 
 impl Default for PassagesConfig {
@@ -117,6 +156,7 @@ impl Default for PassagesConfig {
         PassagesConfig {
             length: 50,
             of: Of::All,
+            matches: Some(MatchesConfig::default()),
         }
     }
 }
@@ -159,6 +199,14 @@ pub struct Stats {
     pub repeated_bytes: u64,
     /// The longest span, in tokens.
     pub longest: u64,
+    /// Pairs of documents that share a passage in few documents.
+    pub pairs: u64,
+    /// Those of them with too many matches for a list ([`MOST_PIECES`]).
+    pub unlisted_pairs: u64,
+    /// The matches of the others.
+    pub matches: u64,
+    /// Common passages.
+    pub common: u64,
     /// Stretches of k-grams, which were sorted.
     pub stretches: u64,
     /// K-grams that were sorted one by one.
@@ -257,7 +305,13 @@ pub fn run(
     };
     let mut stats = Stats::default();
     let repeats = search.run(&mut stats)?;
-    let files = spans::write(workspace, &search, &repeats, config, &mut stats)?;
+    let mut files = spans::write(workspace, &search, &repeats, config, &mut stats)?;
+    if let Some(matches) = &config.matches {
+        let config = (config, matches);
+        files.extend(matches::write(
+            workspace, &search, &repeats, config, &mut stats,
+        )?);
+    }
     drop((repeats, reread, scratch));
     workspace.name_others(files)?;
     stats.cost = meter.cost();

@@ -70,6 +70,34 @@ impl Repeat {
         }
     }
 
+    /// An item of a sort by first occurrence.
+    pub fn item_by_first(&self) -> Tagged {
+        Tagged {
+            key: u128::from(self.first.number()) << 64 | u128::from(self.place.number()),
+            document: self.count,
+            extra: 0,
+        }
+    }
+
+    pub fn by_first(item: &Tagged) -> Repeat {
+        let Repeat {
+            place,
+            count,
+            first,
+        } = Repeat::of(item);
+        Repeat {
+            place: first,
+            count,
+            first: place,
+        }
+    }
+
+    /// The range of its k-grams by first occurrence.
+    pub fn line(&self) -> (u64, u64) {
+        let begin = self.first.number();
+        (begin, begin + u64::from(self.count))
+    }
+
     fn of(item: &Tagged) -> Repeat {
         Repeat {
             place: Place::of((item.key >> 64) as u64),
@@ -192,10 +220,14 @@ pub(super) struct Search<'a> {
 }
 
 /// Pushes items that threads have collected.
-struct Shared<C: Compare>(Mutex<TaggedSorter<C>>);
+pub(super) struct Shared<C: Compare>(Mutex<TaggedSorter<C>>);
 
 impl<C: Compare> Shared<C> {
-    fn push(&self, items: &mut Vec<Tagged>) -> Result<()> {
+    pub fn new(sorter: TaggedSorter<C>) -> Shared<C> {
+        Shared(Mutex::new(sorter))
+    }
+
+    pub fn push(&self, items: &mut Vec<Tagged>) -> Result<()> {
         let mut sorter = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         items.drain(..).try_for_each(|item| sorter.push(item))
     }
@@ -204,14 +236,14 @@ impl<C: Compare> Shared<C> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    fn sorted(self) -> Result<Sorted<C>> {
+    pub fn sorted(self) -> Result<Sorted<C>> {
         let sorter = self.0.into_inner();
         sorter.unwrap_or_else(PoisonError::into_inner).sorted()
     }
 }
 
 impl Search<'_> {
-    fn sorter(&self, name: &str, share: u64) -> Result<TaggedSorter<impl Compare + use<>>> {
+    pub fn sorter(&self, name: &str, share: u64) -> Result<TaggedSorter<impl Compare + use<>>> {
         tagged_sorter(&self.scratch.join(name), ByteSize(self.memory / share))
     }
 
@@ -221,7 +253,7 @@ impl Search<'_> {
         let mut members = self.sorter("members", 4)?;
         let mut examined = self.sorter("examined", 4)?;
         group(stretches, &mut members, &mut examined, self.context)?;
-        let (examined, _) = self.write(examined.sorted()?)?;
+        let (examined, _) = self.write(examined.sorted()?, true)?;
         let grams = self.grams(&examined, stats)?;
         drop(examined);
         let mut firsts = self.sorter("firsts", 4)?;
@@ -234,13 +266,13 @@ impl Search<'_> {
             |repeat| repeats.push(repeat.item()),
         );
         resolved?;
-        let (repeats, count) = self.write(repeats.sorted()?)?;
+        let (repeats, count) = self.write(repeats.sorted()?, true)?;
         stats.repeats = count;
         Ok(repeats)
     }
 
     /// Calls `work` for each unit, on all threads for which there is memory.
-    fn each_unit(
+    pub fn each_unit(
         &self,
         work: impl Fn(usize, &mut Parser) -> Result<()> + Sync,
         mut done: impl FnMut(usize),
@@ -272,7 +304,7 @@ impl Search<'_> {
 
     /// The stretches of all documents, sorted.
     fn stretches(&self, stats: &mut Stats) -> Result<Sorted<impl Compare + use<>>> {
-        let sorter = Shared(Mutex::new(self.sorter("stretches", 2)?));
+        let sorter = Shared::new(self.sorter("stretches", 2)?);
         let bytes = (0..self.reread.units()).map(|unit| self.reread.bytes(unit));
         let progress = self.context.progress;
         progress.start("passages", Unit::Bytes, Some(bytes.sum()));
@@ -303,7 +335,7 @@ impl Search<'_> {
 
     /// The k-grams of the examined stretches, sorted.
     fn grams(&self, examined: &Repeats, stats: &mut Stats) -> Result<Sorted<impl Compare + use<>>> {
-        let sorter = Shared(Mutex::new(self.sorter("grams", 2)?));
+        let sorter = Shared::new(self.sorter("grams", 2)?);
         self.each_unit(
             |unit, parser| {
                 let mut grams = Grams::new(self.length);
@@ -330,8 +362,8 @@ impl Search<'_> {
         sorter.sorted()
     }
 
-    /// Writes the repeats, which come in order.
-    fn write(&self, mut sorted: Sorted<impl Compare>) -> Result<(Repeats, u64)> {
+    /// Writes the repeats, which come in order. With `join`, those that continue each other are one.
+    pub fn write(&self, mut sorted: Sorted<impl Compare>, join: bool) -> Result<(Repeats, u64)> {
         use std::io::Write;
         let file = disk::unnamed(self.scratch)?;
         let failed = || Error::io("write a temporary file in", self.scratch);
@@ -341,7 +373,7 @@ impl Search<'_> {
         let mut open: Option<Repeat> = None;
         loop {
             let next = sorted.next()?.map(|item| Repeat::of(&item));
-            if let (Some(open), Some(next)) = (&mut open, &next)
+            if let (true, Some(open), Some(next)) = (join, &mut open, &next)
                 && open.extend(next)
             {
                 continue;

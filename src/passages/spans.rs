@@ -83,7 +83,7 @@ impl Positions {
 }
 
 /// Appends a range to sorted ones, of which it may extend the last.
-fn append(ranges: &mut Vec<Range<u32>>, range: Range<u32>) {
+pub(super) fn append(ranges: &mut Vec<Range<u32>>, range: Range<u32>) {
     match ranges.last_mut() {
         Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
         _ => ranges.push(range),
@@ -127,7 +127,7 @@ pub(super) fn removable_of(
     }
 }
 
-fn tokens_of(ranges: &[Range<u32>]) -> u64 {
+pub(super) fn tokens_of(ranges: &[Range<u32>]) -> u64 {
     ranges
         .iter()
         .map(|range| u64::from(range.end - range.start))
@@ -221,7 +221,7 @@ impl Maker<'_> {
         let _ = writeln!(
             lines.coverage,
             "{docno}\t{words}\t{repeated}\t{removable}\t{spans}\t{longest}\t{bytes}\
-             \t{repeated_bytes}\t{file}\t{record}"
+             \t{repeated_bytes}\t{file}\t{record}\t{number}"
         );
         stats.documents += 1;
         stats.tokens += words;
@@ -236,7 +236,7 @@ impl Maker<'_> {
 }
 
 /// The comment lines and the header of a file.
-fn header(config: &PassagesConfig, tokens: &TokenKind, columns: &str) -> String {
+pub(super) fn header(config: &PassagesConfig, tokens: &TokenKind, columns: &str) -> String {
     format!(
         "# format: lookalike 1\n# tokens: {tokens}\n# length: {}\n# of: {}\n{columns}\n",
         config.length, config.of
@@ -264,7 +264,7 @@ pub(super) fn write(
     let mut coverage = begin(
         COVERAGE_FILE,
         "docno\ttokens\trepeated_tokens\tremovable_tokens\tspans\tlongest\tbytes\trepeated_bytes\
-         \tfile\trecord",
+         \tfile\trecord\tdocument",
     )?;
     let (reread, context) = (search.reread, search.context);
     let documents = u64::from(search.documents);

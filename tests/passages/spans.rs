@@ -3,12 +3,12 @@
 
 use crate::common::corpus::Random;
 use crate::common::{self, Run};
-use lookalike::passages::{self, Of, PassagesConfig, Stats};
+use lookalike::passages::{self, MatchesConfig, Of, PassagesConfig, Stats};
 use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
 use lookalike::{Error, budget::ByteSize};
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 use std::fs;
 use std::ops::Range;
@@ -51,32 +51,192 @@ fn runs(marks: &[bool]) -> Vec<Range<usize>> {
     runs
 }
 
-/// The three files by the definitions, without their comments.
-fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 3] {
-    let k = config.length as usize;
-    let words: Vec<_> = docs.iter().map(|doc| words(&doc.text)).collect();
-    let mut seen = std::collections::HashSet::new();
-    let takes_part: Vec<bool> = words
-        .iter()
-        .map(|words| {
-            let all: Vec<&str> = words.iter().map(|(_, word)| word.as_str()).collect();
-            // A document without words duplicates nothing.
-            all.is_empty() || seen.insert(all.join(" ")) || config.of == Of::All
-        })
-        .collect();
-    let mut places: HashMap<Vec<&str>, Vec<(usize, usize)>> = HashMap::new();
+type Words = Vec<(Range<usize>, String)>;
+
+fn takes_part(words: &[Words], config: &PassagesConfig) -> Vec<bool> {
+    let mut seen = HashSet::new();
+    let new = |words: &Words| {
+        let all: Vec<&str> = words.iter().map(|(_, word)| word.as_str()).collect();
+        // A document without words duplicates nothing.
+        all.is_empty() || seen.insert(all.join(" ")) || config.of == Of::All
+    };
+    words.iter().map(new).collect()
+}
+
+/// The places of each k-gram: document and token.
+fn places<'w>(
+    words: &'w [Words],
+    takes_part: &[bool],
+    k: usize,
+) -> HashMap<Vec<&'w str>, Vec<(usize, usize)>> {
+    let mut places: HashMap<_, Vec<_>> = HashMap::new();
     for (n, of) in words.iter().enumerate().filter(|(n, _)| takes_part[*n]) {
         for (at, window) in of.windows(k).enumerate() {
-            let gram = window.iter().map(|(_, word)| word.as_str()).collect();
+            let gram: Vec<&str> = window.iter().map(|(_, word)| word.as_str()).collect();
             places.entry(gram).or_default().push((n, at));
         }
     }
+    places
+}
+
+/// matches.tsv, overlaps.tsv, common.tsv and common-places.tsv by the definitions.
+fn expected_matches(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
+    let k = config.length as usize;
+    let most = config.matches.unwrap().max_documents as usize;
+    let words: Vec<_> = docs.iter().map(|doc| words(&doc.text)).collect();
+    let takes_part = takes_part(&words, config);
+    let places = places(&words, &takes_part, k);
+    // The first place of the k-gram at a place, and the number of its documents.
+    let mut of: HashMap<(usize, usize), ((usize, usize), usize)> = HashMap::new();
+    let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
+    for all in places.values().filter(|all| all.len() > 1) {
+        let documents: BTreeSet<usize> = all.iter().map(|(n, _)| *n).collect();
+        for &place in all {
+            of.insert(place, (all[0], documents.len()));
+        }
+        if documents.len() <= most {
+            for &a in &documents {
+                pairs.extend(documents.range(a + 1..).map(|&b| (a, b)));
+            }
+        }
+    }
+    let bytes = |n: usize, begin: usize, tokens: usize| {
+        let (first, last) = (&words[n][begin].0, &words[n][begin + tokens - 1].0);
+        format!("{}\t{}", first.start, last.end)
+    };
+    let mut matches = "docno_a\tdocno_b\tbegin_a\tbegin_b\ttokens\tbegin_byte_a\tend_byte_a\
+                       \tbegin_byte_b\tend_byte_b\tcommon\tdocument_a\tdocument_b\n"
+        .to_string();
+    let mut overlaps = "docno_a\tdocno_b\tmatches\tlongest\ttokens_a\tshare_a\ttokens_b\tshare_b\
+                        \tdocument_a\tdocument_b\n"
+        .to_string();
+    for (a, b) in pairs {
+        let (of_a, of_b) = (&words[a], &words[b]);
+        let same = |i: usize, j: usize| of_a[i].1 == of_b[j].1;
+        let (mut count, mut longest) = (0, 0);
+        let (mut in_a, mut in_b) = (vec![false; of_a.len()], vec![false; of_b.len()]);
+        for i in 0..of_a.len() {
+            for j in 0..of_b.len() {
+                if i > 0 && j > 0 && same(i - 1, j - 1) {
+                    continue;
+                }
+                let ends = (of_a.len() - i).min(of_b.len() - j);
+                let tokens = (0..ends).take_while(|n| same(i + n, j + n)).count();
+                if tokens < k {
+                    continue;
+                }
+                count += 1;
+                longest = longest.max(tokens);
+                in_a[i..i + tokens].fill(true);
+                in_b[j..j + tokens].fill(true);
+                let common = (0..=tokens - k).all(|n| of[&(a, i + n)].1 > most);
+                let _ = writeln!(
+                    matches,
+                    "{}\t{}\t{i}\t{j}\t{tokens}\t{}\t{}\t{}\t{a}\t{b}",
+                    docs[a].docno,
+                    docs[b].docno,
+                    bytes(a, i, tokens),
+                    bytes(b, j, tokens),
+                    usize::from(common)
+                );
+            }
+        }
+        let part = |marks: &[bool]| {
+            let covered = marks.iter().filter(|mark| **mark).count();
+            let millionths = covered * 1_000_000 / marks.len();
+            format!(
+                "{covered}\t{}.{:06}",
+                millionths / 1_000_000,
+                millionths % 1_000_000
+            )
+        };
+        let _ = writeln!(
+            overlaps,
+            "{}\t{}\t{count}\t{longest}\t{}\t{}\t{a}\t{b}",
+            docs[a].docno,
+            docs[b].docno,
+            part(&in_a),
+            part(&in_b)
+        );
+    }
+    // The common passages, by their first k-gram.
+    let is_common = |place: (usize, usize)| {
+        let found = of.get(&place);
+        found.is_some_and(|(first, documents)| *first == place && *documents > most)
+    };
+    let mut passages: Vec<(usize, Range<usize>)> = Vec::new();
+    let mut firsts: Vec<_> = of
+        .keys()
+        .copied()
+        .filter(|place| is_common(*place))
+        .collect();
+    firsts.sort_unstable();
+    for (n, at) in firsts {
+        match passages.last_mut() {
+            Some((of, run)) if *of == n && run.end == at => run.end += 1,
+            _ => passages.push((n, at..at + 1)),
+        }
+    }
+    let columns = "docno\tbegin_token\tend_token\tbegin_byte\tend_byte\tdocument\n";
+    let mut common = format!("passage\ttokens\tdocuments\tplaces\t{columns}");
+    let mut all = format!("passage\t{columns}");
+    for (number, (n, run)) in passages.iter().enumerate() {
+        let mut found: Vec<(usize, usize, usize, usize)> = Vec::new();
+        for (m, of_m) in words.iter().enumerate() {
+            for at in 0..of_m.len() {
+                let Some(&((first, token), _)) = of.get(&(m, at)) else {
+                    continue;
+                };
+                if first != *n || !run.contains(&token) {
+                    continue;
+                }
+                match found.last_mut() {
+                    Some((d, begin, from, count))
+                        if *d == m && *begin + *count == at && *from + *count == token =>
+                    {
+                        *count += 1;
+                    }
+                    _ => found.push((m, at, token, 1)),
+                }
+            }
+        }
+        let documents = run.clone().map(|at| of[&(*n, at)].1).max().unwrap();
+        let tokens = run.len() - 1 + k;
+        let _ = writeln!(
+            common,
+            "{number}\t{tokens}\t{documents}\t{}\t{}\t{}\t{}\t{}\t{n}",
+            found.len(),
+            docs[*n].docno,
+            run.start,
+            run.start + tokens,
+            bytes(*n, run.start, tokens)
+        );
+        for (m, at, _, count) in found {
+            let tokens = count - 1 + k;
+            let _ = writeln!(
+                all,
+                "{number}\t{}\t{at}\t{}\t{}\t{m}",
+                docs[m].docno,
+                at + tokens,
+                bytes(m, at, tokens)
+            );
+        }
+    }
+    [matches, overlaps, common, all]
+}
+
+/// The first three files by the definitions, without their comments.
+fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 3] {
+    let k = config.length as usize;
+    let words: Vec<_> = docs.iter().map(|doc| words(&doc.text)).collect();
+    let takes_part = takes_part(&words, config);
+    let places = places(&words, &takes_part, k);
     let columns =
         "begin_token\tend_token\tbegin_byte\tend_byte\tbegin_line\tend_line\tfile\trecord";
     let mut spans = format!("docno\t{columns}\n");
     let mut removable = spans.clone();
     let mut coverage = "docno\ttokens\trepeated_tokens\tremovable_tokens\tspans\tlongest\tbytes\
-                        \trepeated_bytes\tfile\trecord\n"
+                        \trepeated_bytes\tfile\trecord\tdocument\n"
         .to_string();
     let mut repeated: Vec<_> = words.iter().map(|of| vec![false; of.len()]).collect();
     let mut first = repeated.clone();
@@ -121,7 +281,7 @@ fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 3] {
         let bytes = put(&mut spans, &own);
         let _ = writeln!(
             coverage,
-            "{docno}\t{}\t{}\t{}\t{}\t{}\t{}\t{bytes}\t{file}\t{record}",
+            "{docno}\t{}\t{}\t{}\t{}\t{}\t{}\t{bytes}\t{file}\t{record}\t{n}",
             words[n].len(),
             own.iter().map(Range::len).sum::<usize>(),
             gone.iter().map(Range::len).sum::<usize>(),
@@ -133,12 +293,25 @@ fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 3] {
     [spans, removable, coverage]
 }
 
-fn found(out: &Path) -> [String; 3] {
-    passages::FILES.map(|name| {
-        let text = fs::read_to_string(out.join(name)).unwrap();
-        let lines = text.lines().skip_while(|line| line.starts_with('#'));
-        lines.fold(String::new(), |all, line| all + line + "\n")
-    })
+/// The files that there are, without their comments.
+fn found(out: &Path) -> Vec<String> {
+    let files = passages::FILES.iter();
+    let texts = files.filter_map(|name| fs::read_to_string(out.join(name)).ok());
+    texts
+        .map(|text| {
+            let lines = text.lines().skip_while(|line| line.starts_with('#'));
+            lines.fold(String::new(), |all, line| all + line + "\n")
+        })
+        .collect()
+}
+
+/// All files by the definitions.
+fn expected_all(docs: &[Doc], config: &PassagesConfig) -> Vec<String> {
+    let mut files = expected(docs, config).to_vec();
+    if config.matches.is_some() {
+        files.extend(expected_matches(docs, config));
+    }
+    files
 }
 
 fn search(out: &Path, run: &Run, config: &PassagesConfig) -> Result<Stats, Error> {
@@ -226,7 +399,7 @@ fn texts(seed: u64) -> Vec<String> {
 
 #[test]
 fn of_random_texts_those_of_the_definition() {
-    for seed in 0..120 {
+    for seed in 0..200 {
         let home = common::temporary();
         let input = home.path().join("in");
         let docs = write(&input, &texts(seed), 1 + seed as usize % 3);
@@ -239,15 +412,25 @@ fn of_random_texts_those_of_the_definition() {
             } else {
                 Of::All
             };
-            let config = PassagesConfig { length, of };
+            let matches = Some(MatchesConfig {
+                max_documents: [2, 3, 100][seed as usize % 3],
+            });
+            let config = PassagesConfig {
+                length,
+                of,
+                matches,
+            };
             let out = home.path().join(format!("out{length}"));
             let run = Run::default().threads(1 + seed as usize % 2);
             drop(run.ingest(&[&input], &out).unwrap());
             let stats = search(&out, &run, &config).unwrap();
-            let expected = expected(&docs, &config);
-            for (found, expected) in found(&out).iter().zip(&expected) {
+            let expected = expected_all(&docs, &config);
+            let found = found(&out);
+            assert_eq!(found.len(), 7);
+            for (found, expected) in found.iter().zip(&expected) {
                 assert_eq!(found, expected, "seed {seed}, {config:?}");
             }
+            assert_eq!(stats.matches as usize, expected[3].lines().count() - 1);
             assert_eq!(stats.spans as usize, expected[0].lines().count() - 1);
         }
     }
@@ -280,6 +463,7 @@ fn the_same_bytes_for_any_threads_and_memory() {
     let config = PassagesConfig {
         length: 13,
         of: Of::All,
+        matches: Some(MatchesConfig { max_documents: 3 }),
     };
     let mut expected = expected(&docs, &config).to_vec();
     for (threads, memory) in [(1, 256), (2, 256), (4, 256), (1, 0), (3, 0)] {
@@ -299,8 +483,86 @@ fn the_same_bytes_for_any_threads_and_memory() {
             assert!(least < 100 << 20, "{}", ByteSize(least));
         }
         let found = found_in();
+        assert_eq!(found.len(), 7);
+        // The oracle would take minutes for the others.
+        let known = expected.len();
+        expected.extend(found.iter().skip(known).cloned());
         for (found, expected) in found.iter().zip(&mut expected) {
             assert!(found == expected, "{threads} threads, {memory} MiB");
         }
+    }
+}
+
+/// Two documents that repeat a word have a match for every pair of places.
+#[test]
+fn pairs_with_too_many_matches_are_counted() {
+    let home = common::temporary();
+    let input = home.path().join("in");
+    let texts = [
+        "a ".repeat(3000),
+        format!("b c d e f {}", "a ".repeat(2000)),
+        "g b c d e f h".to_string(),
+    ];
+    write(&input, &texts, 1);
+    let out = home.path().join("out");
+    let run = Run::default();
+    drop(run.ingest(&[&input], &out).unwrap());
+    let config = PassagesConfig {
+        length: 5,
+        ..PassagesConfig::default()
+    };
+    let stats = search(&out, &run, &config).unwrap();
+    assert_eq!(
+        (stats.pairs, stats.unlisted_pairs, stats.matches),
+        (2, 1, 1)
+    );
+    let overlaps = &found(&out)[4];
+    let lines: Vec<&str> = overlaps.lines().skip(1).collect();
+    assert_eq!(
+        lines,
+        [
+            "d0\td1\t-\t-\t3000\t1.000000\t2000\t0.997506\t0\t1",
+            "d1\td2\t1\t5\t5\t0.002493\t5\t0.714285\t1\t2"
+        ]
+    );
+    // Only the matches of the second pair are listed.
+    assert_eq!(found(&out)[3].lines().count(), 2);
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let home = common::temporary();
+    let input = home.path().join("in");
+    write(&input, &["a b c".to_string()], 1);
+    let run = Run::default();
+    for (tokens, length, name) in [
+        ("words", 0, "length"),
+        ("words", 501, "length"),
+        ("bytes:5", 50, "tokens"),
+    ] {
+        let out = home.path().join(format!("{tokens}-{length}"));
+        let run = run.clone().tokens(tokens);
+        drop(run.ingest(&[&input], &out).unwrap());
+        let config = PassagesConfig {
+            length,
+            ..PassagesConfig::default()
+        };
+        match search(&out, &run, &config) {
+            Err(Error::BadParameter { name: found, .. }) => assert_eq!(found, name),
+            other => panic!("{other:?}"),
+        }
+    }
+    // The input must be what was read.
+    let out = home.path().join("out");
+    drop(run.ingest(&[&input], &out).unwrap());
+    fs::write(
+        input.join("0.jsonl"),
+        "{\"id\": \"d0\", \"text\": \"a b d\"}\n",
+    )
+    .unwrap();
+    let error = search(&out, &run, &PassagesConfig::default()).unwrap_err();
+    assert!(matches!(error, Error::InputChanged { .. }), "{error}");
+    for name in passages::FILES {
+        assert!(!out.join(name).exists(), "{name}");
     }
 }

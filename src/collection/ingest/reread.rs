@@ -172,7 +172,7 @@ impl<'a> Reread<'a> {
     }
 
     /// A document is not in its place.
-    fn changed(&self, document: &DocumentRecord) -> Error {
+    pub fn changed(&self, document: &DocumentRecord) -> Error {
         let input = self.inputs.get(document.file as usize);
         Error::InputChanged {
             path: input.map(|input| input.path.clone()).unwrap_or_default(),
