@@ -39,7 +39,7 @@ pub const DIRECTORIES: [&str; 12] = [
 ];
 
 /// Files that commands create in an output directory, besides results and files made from results.
-pub const FILES: [&str; 15] = [
+pub const FILES: [&str; 17] = [
     MANIFEST_FILE,
     INPUTS_FILE,
     LOCK_FILE,
@@ -55,6 +55,8 @@ pub const FILES: [&str; 15] = [
     "overlaps.tsv",
     "common.tsv",
     "common-places.tsv",
+    "boilerplate.tsv",
+    "boilerplate-places.tsv",
 ];
 
 /// The directory that a command works in, and the names of the files in it that the command is made

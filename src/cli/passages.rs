@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::numbers::{count, percent};
-use crate::passages::{self, FILES, MatchesConfig, Of, PassagesConfig, Stats};
+use crate::passages::{
+    self, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, Stats,
+};
 use crate::store::disk;
 use crate::workspace::{MANIFEST_FILE, Workspace};
 use crate::{Error, Result, pipeline};
@@ -77,6 +79,27 @@ pub struct Options {
     /// Write only spans.tsv, removable.tsv and coverage.tsv
     #[arg(long, conflicts_with = "max_documents", help_heading = "Passages")]
     no_matches: bool,
+    /// Also list the passages that most hosts, sources or values share
+    ///
+    /// host: the hosts of the URLs. source: the input files. field:NAME: the values of a field of
+    /// JSON records, or of a header of WARC records. boilerplate.tsv has the passages in two groups
+    /// or more, those in the most groups first, with their text; boilerplate-places.tsv has all
+    /// their documents.
+    ///
+    /// Example: --by source
+    #[arg(long, value_name = "GROUP", help_heading = "Passages")]
+    by: Option<By>,
+    /// Number of passages in boilerplate.tsv
+    ///
+    /// Example: --by source --top 20
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        requires = "by",
+        help_heading = "Passages"
+    )]
+    top: u32,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -111,6 +134,10 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         of: options.of,
         matches: (!options.no_matches).then_some(MatchesConfig {
             max_documents: options.max_documents,
+        }),
+        boilerplate: options.by.clone().map(|by| BoilerplateConfig {
+            by,
+            top: options.top,
         }),
     };
     config.check()?;
@@ -196,10 +223,15 @@ fn table(stats: &Stats, config: &PassagesConfig, out: &Path) -> String {
     let (wall, cpu) = (stats.cost.wall_seconds, stats.cost.cpu_seconds);
     let _ = writeln!(text, "{:<28}{wall:>14.1}", "seconds");
     let _ = writeln!(text, "{:<28}{cpu:>14.1}", "CPU seconds");
-    let files = match config.matches {
-        Some(_) => &FILES[..],
-        None => &FILES[..3],
-    };
+    let mut files = FILES[..3].to_vec();
+    if config.matches.is_some() {
+        files.extend(&FILES[3..7]);
+    }
+    if let Some(boilerplate) = &config.boilerplate {
+        files.extend(&FILES[7..]);
+        let name = format!("passages in several groups ({})", boilerplate.by);
+        let _ = writeln!(text, "{name:<42}{:>14}", count(stats.boilerplate));
+    }
     let _ = writeln!(text, "results in {}: {}", out.display(), files.join(", "));
     text
 }

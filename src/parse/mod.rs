@@ -134,45 +134,36 @@ impl Sink for ToText<'_> {
 /// Keeps text as it is read.
 struct ToTextAsRead<'a> {
     carry: Carry,
-    out: &'a mut Vec<u8>,
+    out: &'a mut String,
 }
 
 impl ToTextAsRead<'_> {
-    fn carried(&mut self, carried: Option<char>) {
-        if let Some(c) = carried {
-            self.out
-                .extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        }
-    }
-
     fn end(&mut self) {
         let carried = self.carry.end();
-        self.carried(carried);
+        self.out.extend(carried);
     }
 }
 
 impl Sink for ToTextAsRead<'_> {
     fn text(&mut self, mut piece: &[u8]) {
         let carried = self.carry.complete(&mut piece);
-        self.carried(carried);
+        self.out.extend(carried);
         let mut left = piece.len();
         for chunk in piece.utf8_chunks() {
-            self.out.extend_from_slice(chunk.valid().as_bytes());
+            self.out.push_str(chunk.valid());
             let invalid = chunk.invalid();
             left -= chunk.valid().len() + invalid.len();
-            if left == 0 && matches!(decode(invalid), Decoded::Cut) && !invalid.is_empty() {
+            if left == 0 && !invalid.is_empty() && matches!(decode(invalid), Decoded::Cut) {
                 self.carry.hold(invalid);
                 return;
             }
-            for _ in invalid {
-                self.out.extend_from_slice("\u{fffd}".as_bytes());
-            }
+            self.out.extend(invalid.iter().map(|_| '\u{fffd}'));
         }
     }
 
     fn word_break(&mut self) {
         self.end();
-        self.out.push(b'\n');
+        self.out.push('\n');
     }
 }
 
@@ -350,7 +341,7 @@ impl Parser {
     /// separates words. White space stays as it is. A byte that belongs to no character becomes
     /// U+FFFD. Positions in documents are offsets in this text; for a plain text in UTF-8 without a
     /// byte order mark they are offsets in the text itself. [`each_token`] finds its tokens.
-    pub fn text_as_read(&mut self, document: &RawDocument<'_>, out: &mut Vec<u8>) {
+    pub fn text_as_read(&mut self, document: &RawDocument<'_>, out: &mut String) {
         let carry = Carry::default();
         let mut sink = ToTextAsRead { carry, out };
         self.source.send(document, &mut Any(&mut sink));

@@ -5,9 +5,10 @@
 //! token ([`super`]) a second time, character by character, for texts short enough to display. A
 //! test compares it with [`super::Parser`].
 
+use std::cell::RefCell;
 use std::ops::Range;
 
-use super::class::{Class, classify};
+use super::class::{Class, ClassCache};
 use super::config::TokenKind;
 
 /// The token state while walking a text.
@@ -24,24 +25,30 @@ enum Open {
 /// space.
 pub(crate) fn token_spans(text: &str, kind: &TokenKind) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
-    each_token(text, kind, |span| spans.push(span));
+    each_token(text, kind, |span| {
+        spans.push(span);
+        true
+    });
     spans
 }
 
-/// Calls `each` with the range of each token in `text`, as [`token_spans`] returns them.
-pub(crate) fn each_token(text: &str, kind: &TokenKind, each: impl FnMut(Range<usize>)) {
+/// Calls `each` with the range of each token in `text`, as [`token_spans`] returns them, until it
+/// returns `false`.
+pub(crate) fn each_token(text: &str, kind: &TokenKind, each: impl FnMut(Range<usize>) -> bool) {
     match kind {
         TokenKind::Words => words(text, each),
         TokenKind::Whitespace | TokenKind::Bytes(_) => runs(text, each),
     }
 }
 
-fn runs(text: &str, mut each: impl FnMut(Range<usize>)) {
+fn runs(text: &str, mut each: impl FnMut(Range<usize>) -> bool) {
     let mut start = None;
     for (at, c) in text.char_indices() {
         match (c.is_whitespace(), start) {
             (true, Some(from)) => {
-                each(from..at);
+                if !each(from..at) {
+                    return;
+                }
                 start = None;
             }
             (false, None) => start = Some(at),
@@ -53,31 +60,55 @@ fn runs(text: &str, mut each: impl FnMut(Range<usize>)) {
     }
 }
 
-/// The class of each ASCII character; upper and lower case alike.
-static ASCII: [Class; 128] = {
-    let mut table = [Class::Separator; 128];
+thread_local! {
+    /// Known classes, which a thread keeps from text to text.
+    static CLASSES: RefCell<ClassCache> = RefCell::new(ClassCache::new());
+}
+
+/// The class of each ASCII character; upper and lower case alike. Bytes of other characters are
+/// marks, which no ASCII character is.
+static ASCII: [Class; 256] = {
+    let mut table = [Class::Mark; 256];
     let mut b = 0;
     while b < 128 {
-        if (b as u8).is_ascii_alphanumeric() {
-            table[b] = Class::Letter;
-        }
+        table[b] = match b as u8 {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Class::Letter,
+            b'\'' => Class::Apostrophe,
+            _ => Class::Separator,
+        };
         b += 1;
     }
-    table[b'\'' as usize] = Class::Apostrophe;
     table
 };
 
-fn words(text: &str, mut each: impl FnMut(Range<usize>)) {
+fn words(text: &str, mut each: impl FnMut(Range<usize>) -> bool) {
     let (mut open, mut span) = (Open::None, 0..0);
     let bytes = text.as_bytes();
+    let ascii = |at: usize| bytes.get(at).map(|&b| ASCII[usize::from(b)]);
     let mut at = 0;
-    while let Some(&b) = bytes.get(at) {
-        let (class, end) = match ASCII.get(usize::from(b)) {
-            Some(&class) => (class, at + 1),
-            None => match text.get(at..).and_then(|rest| rest.chars().next()) {
-                Some(c) => (classify(c), at + c.len_utf8()),
+    while let Some(class) = ascii(at) {
+        let (class, end) = match class {
+            // Runs of letters and of separators are most of a text.
+            Class::Letter if open == Open::Word => {
+                at += 1;
+                while ascii(at) == Some(Class::Letter) {
+                    at += 1;
+                }
+                span.end = at;
+                continue;
+            }
+            Class::Separator if open == Open::None => {
+                at += 1;
+                continue;
+            }
+            Class::Mark => match text.get(at..).and_then(|rest| rest.chars().next()) {
+                Some(c) => (
+                    CLASSES.with_borrow_mut(|classes| classes.get(c)),
+                    at + c.len_utf8(),
+                ),
                 None => break,
             },
+            class => (class, at + 1),
         };
         let becomes = match (class, open) {
             (Class::Letter | Class::Upper, Open::Word | Open::Apostrophe)
@@ -89,8 +120,8 @@ fn words(text: &str, mut each: impl FnMut(Range<usize>)) {
                 continue;
             }
             _ => {
-                if open != Open::None {
-                    each(span.clone());
+                if open != Open::None && !each(span.clone()) {
+                    return;
                 }
                 span.start = at;
                 match class {

@@ -21,47 +21,63 @@
 //! matches of a pair with more than [`MOST_PIECES`] are not listed; [`OVERLAPS_FILE`] says so, and
 //! has the covered tokens all the same.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{BufReader, BufWriter, Read, Seek, Write};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use super::grams::Place;
+use super::groups::Groups;
 use super::repeats::{PIECE_BYTES, Repeat, Repeats, Search, Shared};
 use super::spans::{Positions, append, header, tokens_of};
 use super::sweep::{Found, Run, sweep};
 use super::{
-    COMMON_FILE, COMMON_PLACES_FILE, MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, PassagesConfig,
-    STAGE, Stats,
+    BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
+    MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, PassagesConfig, STAGE, Stats,
 };
 use crate::cluster::cell;
 use crate::collection::{Catalogue, Column, ColumnBuilder, each_document};
 use crate::parse::Parser;
 use crate::progress::Unit;
 use crate::store::disk::{self, AtomicFile, File};
-use crate::store::{Compare, Sorted, Tagged, TaggedSorter};
+use crate::store::{Sorted, Tagged, TaggedSorter};
 use crate::workers::in_order;
 use crate::workspace::{ResultFile, Workspace};
 use crate::{Error, Result};
 
 /// The most pieces of the matches of a pair.
 pub const MOST_PIECES: usize = 1 << 20;
+/// The most bytes of the text of a passage in [`BOILERPLATE_FILE`].
+pub const TEXT_BYTES: usize = 2000;
 /// Pairs that a thread takes at once.
 const PAIRS: usize = 1024;
 /// Places in one document that are looked for at once.
 const PLACES: usize = 1 << 18;
 
 /// What the sweep finds.
-struct Sweeping<'s, P: Compare, L: Compare> {
-    pairs: &'s mut TaggedSorter<P>,
-    occurrences: &'s mut TaggedSorter<L>,
+struct Sweeping<'s> {
+    pairs: &'s mut TaggedSorter,
+    occurrences: &'s mut TaggedSorter,
     commons: Vec<Run>,
     most_commons: usize,
     length: u32,
+    groups: Option<&'s Groups>,
 }
 
-impl<P: Compare, L: Compare> Found for Sweeping<'_, P, L> {
+impl Found for Sweeping<'_> {
+    fn group(&self, document: u32) -> Option<u32> {
+        match self.groups {
+            Some(groups) => groups.of(document),
+            None => Some(document),
+        }
+    }
+
     fn few(&mut self, documents: &mut dyn Iterator<Item = u32>, new: &[u32]) -> Result<()> {
+        if self.groups.is_some() {
+            return Ok(());
+        }
         let is_new: HashSet<u32> = new.iter().copied().collect();
         for one in documents {
             for &other in new {
@@ -275,12 +291,12 @@ impl Joiner<'_> {
 }
 
 /// Places that are to be found in the texts, in the order in which they are given.
-struct Places<C: Compare> {
-    sorter: TaggedSorter<C>,
+struct Places {
+    sorter: TaggedSorter,
     count: u64,
 }
 
-impl<C: Compare> Places<C> {
+impl Places {
     fn push(&mut self, place: Place, tokens: u32) -> Result<()> {
         self.sorter.push(Tagged {
             key: u128::from(place.number()) << 64 | u128::from(self.count),
@@ -292,14 +308,14 @@ impl<C: Compare> Places<C> {
     }
 
     /// Finds the bytes of all places; they come back in order, as the first byte and a length.
-    fn located(self, search: &Search<'_>) -> Result<Sorted<impl Compare + use<C>>> {
+    fn located(self, search: &Search<'_>) -> Result<Sorted> {
         let (places, _) = search.write(self.sorter.sorted()?, false)?;
         let sorter = Shared::new(search.sorter("bytes", 4)?);
         search.each_unit(
             |unit, parser: &mut Parser| {
                 let mut reader = places.reader(PIECE_BYTES);
                 let (mut wanted, mut ranges) = (Vec::new(), Vec::new());
-                let mut text = Vec::new();
+                let mut text = String::new();
                 let mut positions = Positions::default();
                 let mut found = Vec::new();
                 search.reread.each(
@@ -309,13 +325,12 @@ impl<C: Compare> Places<C> {
                         reader.of(number, &mut wanted)?;
                         text.clear();
                         parser.text_as_read(raw, &mut text);
-                        let text = std::str::from_utf8(&text).unwrap_or_default();
                         for wanted in wanted.chunks(PLACES) {
                             ranges.clear();
                             let range =
                                 |place: &Repeat| place.place.token..place.place.token + place.count;
                             ranges.extend(wanted.iter().map(range));
-                            positions.find(text, &search.parse.tokens, ranges.iter());
+                            positions.find(&text, &search.parse.tokens, ranges.iter());
                             for (place, range) in wanted.iter().zip(&ranges) {
                                 let first = positions.of(range.start);
                                 let last = positions.of(range.end - 1);
@@ -342,7 +357,7 @@ impl<C: Compare> Places<C> {
 }
 
 /// The bytes of the next place.
-fn next_bytes(located: &mut Sorted<impl Compare>) -> Result<Range<u64>> {
+fn next_bytes(located: &mut Sorted) -> Result<Range<u64>> {
     let item = located.next()?;
     Ok(item.map_or(0..0, |item| {
         let begin = item.key as u64;
@@ -424,14 +439,6 @@ pub(super) fn write(
     config: (&PassagesConfig, &MatchesConfig),
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
-    let mut by_first = search.sorter("by-first", 4)?;
-    let mut reader = repeats.reader(PIECE_BYTES);
-    let mut own = Vec::new();
-    for document in (0..search.documents).filter(|&document| repeats.has(document)) {
-        reader.of(document, &mut own)?;
-        own.iter()
-            .try_for_each(|repeat| by_first.push(repeat.item_by_first()))?;
-    }
     let mut pairs = search.sorter("pairs", 4)?;
     let mut occurrences = search.sorter("occurrences", 4)?;
     let mut sweeping = Sweeping {
@@ -440,21 +447,128 @@ pub(super) fn write(
         commons: Vec::new(),
         most_commons: (search.memory / 8) as usize / size_of::<Run>(),
         length: search.length,
+        groups: None,
     };
     let most = config.1.max_documents;
-    sweep(by_first.sorted()?, most, &mut sweeping, search.context)?;
+    sweep(
+        by_first(search, repeats)?,
+        most,
+        &mut sweeping,
+        search.context,
+    )?;
     let commons = sweeping.commons;
-    let mut files = write_common(workspace, search, &commons, occurrences.sorted()?, config)?;
-    let (pairs, commons_) = (pairs.sorted()?, &commons);
-    files.extend(write_matches(
+    stats.common = commons.len() as u64;
+    let found = (&commons[..], occurrences.sorted()?);
+    let mut files = write_common(workspace, search, found, config, None)?;
+    let found = (repeats, &commons[..], pairs.sorted()?);
+    files.extend(write_matches(workspace, search, found, config, stats)?);
+    Ok(files)
+}
+
+/// Finds the passages that several groups of documents share.
+pub(super) fn write_boilerplate(
+    workspace: &Workspace,
+    search: &Search<'_>,
+    repeats: &Repeats,
+    (config, boilerplate): (&PassagesConfig, &BoilerplateConfig),
+    stats: &mut Stats,
+) -> Result<Vec<ResultFile>> {
+    let groups = Groups::read(workspace, search, &boilerplate.by)?;
+    let mut pairs = search.sorter("pairs", 8)?;
+    let mut occurrences = search.sorter("occurrences", 4)?;
+    let mut sweeping = Sweeping {
+        pairs: &mut pairs,
+        occurrences: &mut occurrences,
+        commons: Vec::new(),
+        most_commons: (search.memory / 8) as usize / size_of::<Run>(),
+        length: search.length,
+        groups: Some(&groups),
+    };
+    sweep(by_first(search, repeats)?, 1, &mut sweeping, search.context)?;
+    let mut commons = sweeping.commons;
+    pairs.sorted()?.next()?;
+    stats.boilerplate = commons.len() as u64;
+    let order = |run: &Run| {
+        (
+            Reverse(run.documents),
+            Reverse(run.end - run.begin),
+            run.number,
+        )
+    };
+    commons.sort_unstable_by_key(order);
+    commons.truncate(boilerplate.top as usize);
+    let found = (&commons[..], occurrences.sorted()?);
+    let matches = MatchesConfig { max_documents: 1 };
+    write_common(
         workspace,
         search,
-        (repeats, commons_, pairs),
-        config,
-        stats,
-    )?);
-    stats.common = commons.len() as u64;
-    Ok(files)
+        found,
+        (config, &matches),
+        Some((&groups, boilerplate)),
+    )
+}
+
+/// All repeats, sorted by first occurrence.
+fn by_first(search: &Search<'_>, repeats: &Repeats) -> Result<Sorted> {
+    let mut sorter = search.sorter("by-first", 4)?;
+    let (mut reader, mut own) = (repeats.reader(PIECE_BYTES), Vec::new());
+    for document in (0..search.documents).filter(|&document| repeats.has(document)) {
+        reader.of(document, &mut own)?;
+        own.iter()
+            .try_for_each(|repeat| sorter.push(repeat.item_by_first()))?;
+    }
+    sorter.sorted()
+}
+
+/// The texts of passages, where they occur first, each cut off after [`TEXT_BYTES`].
+fn texts(search: &Search<'_>, runs: &[Run]) -> Result<Vec<String>> {
+    let texts = Mutex::new(vec![String::new(); runs.len()]);
+    let mut wanted: Vec<(Place, u32, usize)> = (0..)
+        .zip(runs)
+        .map(|(n, run)| (Place::of(run.begin), run.tokens(search.length), n))
+        .collect();
+    wanted.sort_unstable();
+    let of = |document: u32| {
+        let from = wanted.partition_point(|(place, ..)| place.document < document);
+        let to = wanted.partition_point(|(place, ..)| place.document <= document);
+        wanted.get(from..to).unwrap_or_default()
+    };
+    search.each_unit(
+        |unit, parser: &mut Parser| {
+            let (mut text, mut positions) = (String::new(), Positions::default());
+            search.reread.each(
+                unit,
+                |number| !of(number).is_empty(),
+                |number, _, raw| {
+                    text.clear();
+                    parser.text_as_read(raw, &mut text);
+                    let range = |place: &Place, tokens: u32| place.token..place.token + tokens;
+                    let ranges: Vec<Range<u32>> = of(number)
+                        .iter()
+                        .map(|(place, tokens, _)| range(place, *tokens))
+                        .collect();
+                    positions.find(&text, &search.parse.tokens, ranges.iter());
+                    let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+                    for (range, (.., n)) in ranges.iter().zip(of(number)) {
+                        let first = positions.of(range.start);
+                        let last = positions.of(range.end - 1);
+                        let Some((first, last)) = first.zip(last) else {
+                            continue;
+                        };
+                        let end = text.floor_char_boundary(last.end.min(first.begin + TEXT_BYTES));
+                        if let (Some(place), Some(text)) =
+                            (texts.get_mut(*n), text.get(first.begin..end))
+                        {
+                            place.push_str(text);
+                        }
+                    }
+                    Ok(())
+                },
+            )
+        },
+        |_| {},
+    )?;
+    Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn begin(
@@ -470,64 +584,114 @@ fn begin(
     Ok(file)
 }
 
-/// Writes [`COMMON_FILE`] and [`COMMON_PLACES_FILE`].
+/// Writes [`COMMON_FILE`] and [`COMMON_PLACES_FILE`]; of groups, [`BOILERPLATE_FILE`] and
+/// [`BOILERPLATE_PLACES_FILE`].
 fn write_common(
     workspace: &Workspace,
     search: &Search<'_>,
-    commons: &[Run],
-    mut occurrences: Sorted<impl Compare>,
+    (commons, mut occurrences): (&[Run], Sorted),
     config: (&PassagesConfig, &MatchesConfig),
+    groups: Option<(&Groups, &BoilerplateConfig)>,
 ) -> Result<Vec<ResultFile>> {
     let names = Catalogue::names(workspace, &search.context.budget)?;
-    let columns = "passage\ttokens\tdocuments\tplaces\tdocno\tbegin_token\tend_token\tbegin_byte\
-                   \tend_byte\tdocument";
-    let mut common = begin(workspace, search, COMMON_FILE, config, columns)?;
-    let columns = "passage\tdocno\tbegin_token\tend_token\tbegin_byte\tend_byte\tdocument";
-    let mut all = begin(workspace, search, COMMON_PLACES_FILE, config, columns)?;
+    let files = match groups {
+        Some(_) => [BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE],
+        None => [COMMON_FILE, COMMON_PLACES_FILE],
+    };
+    let place = "docno\tbegin_token\tend_token\tbegin_byte\tend_byte\tdocument";
+    let (mut common, mut all) = match groups {
+        None => {
+            let columns = format!("passage\ttokens\tdocuments\tplaces\t{place}");
+            let common = begin(workspace, search, files[0], config, &columns)?;
+            let columns = format!("passage\t{place}");
+            let all = begin(workspace, search, files[1], config, &columns)?;
+            (common, all)
+        }
+        Some((_, boilerplate)) => {
+            let begin = |name: &str, columns: String| {
+                let mut file = AtomicFile::create(&workspace.directory().join(name))?;
+                let columns = format!("# by: {}\n{columns}", boilerplate.by);
+                file.put(header(config.0, &search.parse.tokens, &columns).as_bytes())?;
+                Ok::<_, Error>(file)
+            };
+            let columns = format!("passage\ttokens\tgroups\tplaces\t{place}\ttext");
+            let common = begin(files[0], columns)?;
+            (common, begin(files[1], format!("passage\tgroup\t{place}"))?)
+        }
+    };
     let mut places = Places {
         sorter: search.sorter("places", 4)?,
         count: 0,
     };
-    let tokens = |run: &Run| (run.end - run.begin) as u32 - 1 + search.length;
+    // The ranks of the runs that are written, by number.
+    let mut ranks: Vec<(u64, u32)> = (0..)
+        .zip(commons)
+        .map(|(rank, run)| (run.number, rank))
+        .collect();
+    ranks.sort_unstable();
     for run in commons {
-        places.push(Place::of(run.begin), tokens(run))?;
+        places.push(Place::of(run.begin), run.tokens(search.length))?;
     }
+    // The ranks may not be in the order of the numbers.
+    let mut ranked = search.sorter("ranked", 4)?;
+    while let Some(item) = occurrences.next()? {
+        let run = (item.key >> 64) as u64;
+        if let Ok(at) = ranks.binary_search_by_key(&run, |(number, _)| *number) {
+            let rank = ranks.get(at).map_or(0, |(_, rank)| *rank);
+            ranked.push(Tagged {
+                key: u128::from(rank) << 64 | u128::from(item.key as u64),
+                ..item
+            })?;
+        }
+    }
+    let mut ranked = ranked.sorted()?;
     let mut records = Records::create(search)?;
     let mut count = 0u64;
-    while let Some(item) = occurrences.next()? {
+    while let Some(item) = ranked.next()? {
         let place = Place::of(item.key as u64);
         places.push(place, item.document)?;
-        let run = (item.key >> 64) as u32;
-        records.push(&[run, place.document, place.token, item.document])?;
+        let rank = (item.key >> 64) as u32;
+        records.push(&[rank, place.document, place.token, item.document])?;
         count += 1;
     }
     let mut located = places.located(search)?;
-    for run in commons {
+    let texts = match groups {
+        Some(_) => texts(search, commons)?,
+        None => Vec::new(),
+    };
+    for (rank, run) in commons.iter().enumerate() {
         let place = Place::of(run.begin);
         let bytes = next_bytes(&mut located)?;
-        let end = u64::from(place.token) + u64::from(tokens(run));
-        let line = format!(
-            "{}\t{}\t{}\t{}\t{}\t{}\t{end}\t{}\t{}\t{}\n",
-            run.number,
-            tokens(run),
+        let tokens = run.tokens(search.length);
+        let mut line = format!(
+            "{rank}\t{tokens}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
             run.documents,
             run.occurrences,
             cell(&names.get(place.document)?),
             place.token,
+            place.token + tokens,
             bytes.start,
             bytes.end,
             place.document
         );
+        if let Some(text) = texts.get(rank) {
+            let _ = write!(line, "\t{}", cell(text));
+        }
+        line.push('\n');
         common.put(line.as_bytes())?;
     }
     let mut records = records.read()?;
     for _ in 0..count {
-        let [run, document, token, tokens] = records.next()?;
+        let [rank, document, token, tokens] = records.next()?;
         let bytes = next_bytes(&mut located)?;
-        let docno = names.get(document)?;
-        let line = format!(
-            "{run}\t{}\t{token}\t{}\t{}\t{}\t{document}\n",
-            cell(&docno),
+        let mut line = format!("{rank}\t");
+        if let Some((groups, _)) = groups {
+            let _ = write!(line, "{}\t", cell(groups.name(document)));
+        }
+        let _ = writeln!(
+            line,
+            "{}\t{token}\t{}\t{}\t{}\t{document}",
+            cell(&names.get(document)?),
             token + tokens,
             bytes.start,
             bytes.end
@@ -537,8 +701,8 @@ fn write_common(
     // The files of the sort are removed at its end.
     located.next()?;
     Ok(vec![
-        ResultFile::new(COMMON_FILE, common.finish()?),
-        ResultFile::new(COMMON_PLACES_FILE, all.finish()?),
+        ResultFile::new(files[0], common.finish()?),
+        ResultFile::new(files[1], all.finish()?),
     ])
 }
 
@@ -546,7 +710,7 @@ fn write_common(
 fn write_matches(
     workspace: &Workspace,
     search: &Search<'_>,
-    (repeats, commons, mut pairs): (&Repeats, &[Run], Sorted<impl Compare>),
+    (repeats, commons, mut pairs): (&Repeats, &[Run], Sorted),
     config: (&PassagesConfig, &MatchesConfig),
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {

@@ -4,7 +4,8 @@
 //! In: a collection, and the inputs that it was read from, which are read again. Out, in the
 //! directory of the collection: [`SPANS_FILE`], [`REMOVABLE_FILE`] and [`COVERAGE_FILE`]; if
 //! [`PassagesConfig::matches`] says so, also [`MATCHES_FILE`], [`OVERLAPS_FILE`], [`COMMON_FILE`]
-//! and [`COMMON_PLACES_FILE`].
+//! and [`COMMON_PLACES_FILE`]; with [`PassagesConfig::boilerplate`], [`BOILERPLATE_FILE`] and
+//! [`BOILERPLATE_PLACES_FILE`].
 //!
 //! # Definitions
 //! A *k-gram* is a run of k consecutive tokens ([`PassagesConfig::length`]). A token position is
@@ -36,6 +37,7 @@
 //! `InputChanged` if an input is not what was read; `BudgetTooSmall`; those of reading.
 
 mod grams;
+mod groups;
 mod matches;
 mod repeats;
 mod spans;
@@ -58,7 +60,9 @@ use crate::workspace::{Cost, InputList, Meter, Workspace};
 use crate::{Error, Result};
 
 use grams::MOST_LENGTH;
-pub use matches::MOST_PIECES;
+pub use groups::By;
+use groups::Groups;
+pub use matches::{MOST_PIECES, TEXT_BYTES};
 use repeats::Search;
 
 const STAGE: &str = "passages";
@@ -77,8 +81,12 @@ pub const OVERLAPS_FILE: &str = "overlaps.tsv";
 pub const COMMON_FILE: &str = "common.tsv";
 /// Where they are.
 pub const COMMON_PLACES_FILE: &str = "common-places.tsv";
+/// The passages that most groups of documents share.
+pub const BOILERPLATE_FILE: &str = "boilerplate.tsv";
+/// Where they are.
+pub const BOILERPLATE_PLACES_FILE: &str = "boilerplate-places.tsv";
 /// All files that a search writes.
-pub const FILES: [&str; 7] = [
+pub const FILES: [&str; 9] = [
     SPANS_FILE,
     REMOVABLE_FILE,
     COVERAGE_FILE,
@@ -86,6 +94,8 @@ pub const FILES: [&str; 7] = [
     OVERLAPS_FILE,
     COMMON_FILE,
     COMMON_PLACES_FILE,
+    BOILERPLATE_FILE,
+    BOILERPLATE_PLACES_FILE,
 ];
 
 /// The least memory for the sorts.
@@ -135,6 +145,17 @@ pub struct PassagesConfig {
     pub of: Of,
     /// How matches are listed; none are if it is absent.
     pub matches: Option<MatchesConfig>,
+    /// Which groups of documents are searched for passages that they share; none if it is absent.
+    pub boilerplate: Option<BoilerplateConfig>,
+}
+
+/// How passages are listed that several groups of documents share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BoilerplateConfig {
+    /// The groups.
+    pub by: By,
+    /// The number of passages in the list: those in the most groups, and of these the longest.
+    pub top: u32,
 }
 
 /// How the matches of pairs of documents are listed.
@@ -157,6 +178,7 @@ impl Default for PassagesConfig {
             length: 50,
             of: Of::All,
             matches: Some(MatchesConfig::default()),
+            boilerplate: None,
         }
     }
 }
@@ -207,6 +229,8 @@ pub struct Stats {
     pub matches: u64,
     /// Common passages.
     pub common: u64,
+    /// Passages that several groups of documents share.
+    pub boilerplate: u64,
     /// Stretches of k-grams, which were sorted.
     pub stretches: u64,
     /// K-grams that were sorted one by one.
@@ -278,7 +302,11 @@ pub fn run(
         Of::All => 0,
         Of::Representatives => Representatives::most_bytes(documents, duplicates),
     };
-    let tables = documents * DOCUMENT_BYTES + only_bytes;
+    let groups = config
+        .boilerplate
+        .as_ref()
+        .map_or(0, |_| Groups::memory(documents));
+    let tables = documents * DOCUMENT_BYTES + only_bytes + groups;
     let reading = Reread::least_memory(&collection, inputs.len()).0;
     let least = ByteSize(PROCESS_BYTES + tables + reading + LEAST_SORT_BYTES);
     context.budget.require(least, || {
@@ -308,9 +336,13 @@ pub fn run(
     let mut files = spans::write(workspace, &search, &repeats, config, &mut stats)?;
     if let Some(matches) = &config.matches {
         let config = (config, matches);
-        files.extend(matches::write(
-            workspace, &search, &repeats, config, &mut stats,
-        )?);
+        let found = matches::write(workspace, &search, &repeats, config, &mut stats)?;
+        files.extend(found);
+    }
+    if let Some(boilerplate) = &config.boilerplate {
+        let config = (config, boilerplate);
+        let found = matches::write_boilerplate(workspace, &search, &repeats, config, &mut stats)?;
+        files.extend(found);
     }
     drop((repeats, reread, scratch));
     workspace.name_others(files)?;

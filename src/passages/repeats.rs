@@ -25,7 +25,7 @@ use crate::collection::{Representatives, Reread};
 use crate::parse::{ParseConfig, Parser};
 use crate::progress::{Context, Unit};
 use crate::store::disk::{self, File};
-use crate::store::{Compare, Sorted, Tagged, TaggedSorter, tagged_sorter};
+use crate::store::{Sorted, Tagged, TaggedSorter};
 use crate::workers::{Tasks, work_and_commit};
 use crate::{Error, Result};
 
@@ -220,10 +220,10 @@ pub(super) struct Search<'a> {
 }
 
 /// Pushes items that threads have collected.
-pub(super) struct Shared<C: Compare>(Mutex<TaggedSorter<C>>);
+pub(super) struct Shared(Mutex<TaggedSorter>);
 
-impl<C: Compare> Shared<C> {
-    pub fn new(sorter: TaggedSorter<C>) -> Shared<C> {
+impl Shared {
+    pub fn new(sorter: TaggedSorter) -> Shared {
         Shared(Mutex::new(sorter))
     }
 
@@ -236,15 +236,15 @@ impl<C: Compare> Shared<C> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    pub fn sorted(self) -> Result<Sorted<C>> {
+    pub fn sorted(self) -> Result<Sorted> {
         let sorter = self.0.into_inner();
         sorter.unwrap_or_else(PoisonError::into_inner).sorted()
     }
 }
 
 impl Search<'_> {
-    pub fn sorter(&self, name: &str, share: u64) -> Result<TaggedSorter<impl Compare + use<>>> {
-        tagged_sorter(&self.scratch.join(name), ByteSize(self.memory / share))
+    pub fn sorter(&self, name: &str, share: u64) -> Result<TaggedSorter> {
+        TaggedSorter::create(&self.scratch.join(name), ByteSize(self.memory / share))
     }
 
     /// Finds the repeats of all documents.
@@ -303,7 +303,7 @@ impl Search<'_> {
     }
 
     /// The stretches of all documents, sorted.
-    fn stretches(&self, stats: &mut Stats) -> Result<Sorted<impl Compare + use<>>> {
+    fn stretches(&self, stats: &mut Stats) -> Result<Sorted> {
         let sorter = Shared::new(self.sorter("stretches", 2)?);
         let bytes = (0..self.reread.units()).map(|unit| self.reread.bytes(unit));
         let progress = self.context.progress;
@@ -334,7 +334,7 @@ impl Search<'_> {
     }
 
     /// The k-grams of the examined stretches, sorted.
-    fn grams(&self, examined: &Repeats, stats: &mut Stats) -> Result<Sorted<impl Compare + use<>>> {
+    fn grams(&self, examined: &Repeats, stats: &mut Stats) -> Result<Sorted> {
         let sorter = Shared::new(self.sorter("grams", 2)?);
         self.each_unit(
             |unit, parser| {
@@ -363,7 +363,7 @@ impl Search<'_> {
     }
 
     /// Writes the repeats, which come in order. With `join`, those that continue each other are one.
-    pub fn write(&self, mut sorted: Sorted<impl Compare>, join: bool) -> Result<(Repeats, u64)> {
+    pub fn write(&self, mut sorted: Sorted, join: bool) -> Result<(Repeats, u64)> {
         use std::io::Write;
         let file = disk::unnamed(self.scratch)?;
         let failed = || Error::io("write a temporary file in", self.scratch);
@@ -413,9 +413,9 @@ struct Class {
 /// have repeated k-grams, with the class's first one; `examined` the first ones whose k-grams are
 /// to be compared.
 fn group(
-    mut stretches: Sorted<impl Compare>,
-    members: &mut TaggedSorter<impl Compare>,
-    examined: &mut TaggedSorter<impl Compare>,
+    mut stretches: Sorted,
+    members: &mut TaggedSorter,
+    examined: &mut TaggedSorter,
     context: &Context<'_>,
 ) -> Result<()> {
     // `alone` says that the class has no other member.
@@ -476,11 +476,7 @@ fn group(
 }
 
 /// Passes on each k-gram of several classes, by place, with its first occurrence.
-fn shared_grams(
-    mut grams: Sorted<impl Compare>,
-    firsts: &mut TaggedSorter<impl Compare>,
-    context: &Context<'_>,
-) -> Result<()> {
+fn shared_grams(mut grams: Sorted, firsts: &mut TaggedSorter, context: &Context<'_>) -> Result<()> {
     let mut push = |place: Place, first: Place| {
         firsts.push(Tagged {
             key: place.number().into(),
@@ -515,8 +511,8 @@ fn shared_grams(
 
 /// Passes on the repeats of each member of a class.
 fn resolve(
-    mut members: Sorted<impl Compare>,
-    mut firsts: Sorted<impl Compare>,
+    mut members: Sorted,
+    mut firsts: Sorted,
     context: &Context<'_>,
     mut pass: impl FnMut(Repeat) -> Result<()>,
 ) -> Result<()> {

@@ -44,13 +44,13 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// Finds the first and the last token of each range. Returns the number of tokens of the text.
+    /// Finds the first and the last token of each range; `false` if the text has too few tokens.
     pub fn find<'r>(
         &mut self,
         text: &str,
         kind: &TokenKind,
         ranges: impl Iterator<Item = &'r Range<u32>>,
-    ) -> u32 {
+    ) -> bool {
         self.wanted.clear();
         self.found.clear();
         self.wanted
@@ -71,8 +71,9 @@ impl Positions {
                 });
             }
             token += 1;
+            wanted.peek().is_some()
         });
-        token
+        self.found.len() == self.wanted.len()
     }
 
     /// A token that was looked for.
@@ -151,7 +152,7 @@ struct Maker<'a> {
     records: &'a Column,
     parser: Parser,
     inputs: InputList,
-    text: Vec<u8>,
+    text: String,
     positions: Positions,
     spans: Vec<Range<u32>>,
     removable: Vec<Range<u32>>,
@@ -172,7 +173,6 @@ impl Maker<'_> {
         removable_of(repeats, length, &self.spans, &mut self.removable);
         self.text.clear();
         self.parser.text_as_read(raw, &mut self.text);
-        let text = std::str::from_utf8(&self.text).unwrap_or_default();
         let docno = cell(&document.docno);
         let file = self.inputs.entry_of(document.file)?;
         let file = cell(file.map_or("", |input| &input.name)).into_owned();
@@ -181,13 +181,8 @@ impl Maker<'_> {
         let mut repeated_bytes = 0;
         if !self.spans.is_empty() {
             let all = self.spans.iter().chain(&self.removable);
-            let tokens = self.positions.find(text, &self.parse.tokens, all);
-            if u64::from(tokens) != document.words {
-                return Err(Error::InputChanged {
-                    path: file.into(),
-                    expected: format!("had {} tokens in {}", document.words, document.docno),
-                    found: tokens.to_string(),
-                });
+            if !self.positions.find(&self.text, &self.parse.tokens, all) {
+                return Err(self.search.reread.changed(document));
             }
             let put = |ranges: &[Range<u32>], out: &mut String| {
                 let mut bytes = 0;
@@ -281,7 +276,7 @@ pub(super) fn write(
             records: &records,
             parser: Parser::new(search.parse),
             inputs: InputList::open(directory)?,
-            text: Vec::new(),
+            text: String::new(),
             positions: Positions::default(),
             spans: Vec::new(),
             removable: Vec::new(),

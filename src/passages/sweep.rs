@@ -14,7 +14,7 @@ use super::grams::Place;
 use super::repeats::Repeat;
 use crate::Result;
 use crate::progress::Context;
-use crate::store::{Compare, Sorted};
+use crate::store::Sorted;
 
 /// What a sweep finds.
 pub(super) trait Found {
@@ -23,6 +23,8 @@ pub(super) trait Found {
     fn few(&mut self, documents: &mut dyn Iterator<Item = u32>, new: &[u32]) -> Result<()>;
     /// A run of k-grams that each occur in many documents: at most in this number.
     fn many(&mut self, run: Run) -> Result<()>;
+    /// What documents are counted by: themselves, or their groups. Those without one do not count.
+    fn group(&self, document: u32) -> Option<u32>;
     /// An occurrence of a part of the run that [`Found::many`] is given next, as a number of k-grams
     /// from a place on.
     fn occurrence(&mut self, run: u64, place: Place, count: u32) -> Result<()>;
@@ -42,6 +44,13 @@ pub(super) struct Run {
     pub occurrences: u64,
 }
 
+impl Run {
+    /// The number of its tokens, if k-grams have `length`.
+    pub fn tokens(&self, length: u32) -> u32 {
+        (self.end - self.begin) as u32 - 1 + length
+    }
+}
+
 /// An occurrence of the k-grams up to an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Occurrence {
@@ -55,7 +64,7 @@ struct Sweep<'f, F> {
     found: &'f mut F,
     most: usize,
     active: BinaryHeap<Reverse<Occurrence>>,
-    /// The number of active occurrences in each document.
+    /// The number of active occurrences in each document, or group.
     documents: HashMap<u32, u32>,
     run: Option<Run>,
     runs: u64,
@@ -144,8 +153,10 @@ impl<F: Found> Sweep<'_, F> {
                 if let Some(run) = &mut self.run {
                     Self::occurrence(self.found, run, &occurrence, end)?;
                 }
-                let document = occurrence.place.document;
-                if let Some(count) = self.documents.get_mut(&document) {
+                let document = self.found.group(occurrence.place.document);
+                if let Some(document) = document
+                    && let Some(count) = self.documents.get_mut(&document)
+                {
                     *count -= 1;
                     if *count == 0 {
                         self.documents.remove(&document);
@@ -164,7 +175,7 @@ impl<F: Found> Sweep<'_, F> {
 /// Sweeps over repeats that are sorted by first occurrence. K-grams in more than `most` documents
 /// occur in many.
 pub(super) fn sweep(
-    mut repeats: Sorted<impl Compare>,
+    mut repeats: Sorted,
     most: u32,
     found: &mut impl Found,
     context: &Context<'_>,
@@ -191,7 +202,9 @@ pub(super) fn sweep(
             sweep.end_until(begin)?;
             at = Some(begin);
         }
-        let document = repeat.place.document;
+        let Some(document) = sweep.found.group(repeat.place.document) else {
+            continue;
+        };
         let count = sweep.documents.entry(document).or_default();
         *count += 1;
         if *count == 1 {

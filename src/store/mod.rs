@@ -24,6 +24,7 @@ pub mod meta;
 mod pack;
 mod part;
 mod small;
+mod sorter;
 pub(crate) mod table;
 
 pub use map::Mapped;
@@ -33,7 +34,8 @@ pub use part::{
     VERSION, read_header, verify_part,
 };
 pub(crate) use part::{part_stem, part_unit};
-pub use small::{Compare, Sorted, Tagged, TaggedSorter, sort_tagged, tagged_sorter};
+pub use small::{Tagged, sort_tagged};
+pub use sorter::{Sorted, TaggedSorter};
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects
 /// accidental damage.

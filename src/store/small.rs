@@ -5,12 +5,12 @@
 //! truncated temporary file as a normal end, so this module compares the number of sorted items
 //! with the number of items that went in.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use extsort::{ExternalSorter, PushExternalSorter, Sortable, SortedIterator};
+use extsort::{ExternalSorter, Sortable};
 
 use crate::budget::ByteSize;
 use crate::store::disk;
@@ -64,165 +64,84 @@ pub fn sort_tagged(
     name: &str,
     memory: ByteSize,
     items: impl FnOnce(&mut dyn FnMut(Tagged) -> Result<()>) -> Result<()>,
+    take: impl FnMut(Tagged) -> Result<()>,
+) -> Result<u64> {
+    let files = limits::files_left(1).clamp(2, MOST_FILES) as usize;
+    sort_with_files(&directory.join(name), memory, files, items, take)
+}
+
+/// Like [`sort_tagged`], with a limit on the number of open files. The crate opens all files of a
+/// sort at once. If there would be more files than the limit, the items sorted so far are written
+/// to one file, and these files are merged at the end.
+fn sort_with_files(
+    place: &Path,
+    memory: ByteSize,
+    files: usize,
+    items: impl FnOnce(&mut dyn FnMut(Tagged) -> Result<()>) -> Result<()>,
     mut take: impl FnMut(Tagged) -> Result<()>,
 ) -> Result<u64> {
-    let mut sorter = tagged_sorter(&directory.join(name), memory)?;
-    items(&mut |item| sorter.push(item))?;
-    let mut sorted = sorter.sorted()?;
-    while let Some(item) = sorted.next()? {
-        take(item)?;
-    }
-    Ok(sorted.taken)
-}
-
-/// An order of items.
-pub trait Compare: Fn(&Tagged, &Tagged) -> Ordering + Send + Sync + Clone {}
-
-impl<C: Fn(&Tagged, &Tagged) -> Ordering + Send + Sync + Clone> Compare for C {}
-
-/// A sort into which items are pushed one by one.
-///
-/// The crate opens all files of a sort at once. If there would be more files than may be open, the
-/// items sorted so far are written to one file, and these files are merged at the end.
-pub struct TaggedSorter<C: Compare> {
-    place: PathBuf,
-    // A closure, unlike a pointer to a function, is compiled into the sort.
-    compare: C,
-    /// Items that are sorted in memory.
-    segment: usize,
-    files: usize,
-    sorter: PushExternalSorter<Tagged, C>,
-    in_sorter: usize,
-    pushed: u64,
-    sorted: SortedFiles,
-}
-
-/// Begins a sort in the directory `place`, with about `memory`. There must be nothing in its place.
-pub fn tagged_sorter(place: &Path, memory: ByteSize) -> Result<TaggedSorter<impl Compare + use<>>> {
-    let files = limits::files_left(1).clamp(2, MOST_FILES) as usize;
-    TaggedSorter::with_files(place, memory, files, Tagged::cmp)
-}
-
-impl<C: Compare> TaggedSorter<C> {
-    fn with_files(place: &Path, memory: ByteSize, files: usize, compare: C) -> Result<Self> {
-        disk::create_directory(place)?;
-        // While a buffer grows, both its old and its new memory can be in use.
-        let segment = (memory.as_len() / (3 * size_of::<Tagged>())).max(1024);
-        Ok(TaggedSorter {
-            place: place.to_path_buf(),
-            segment,
-            files,
-            sorter: begin(place, segment, compare.clone()),
-            compare,
-            in_sorter: 0,
-            pushed: 0,
-            sorted: SortedFiles::new(place, files),
-        })
-    }
-
-    /// Adds an item.
-    pub fn push(&mut self, item: Tagged) -> Result<()> {
+    disk::create_directory(place)?;
+    // While a buffer grows, both its old and its new memory can be in use.
+    let segment = (memory.as_len() / (3 * size_of::<Tagged>())).max(1024);
+    let begin = || {
+        let sorter = ExternalSorter::new().with_segment_size(segment);
+        sorter.with_sort_dir(place.to_path_buf()).pushed::<Tagged>()
+    };
+    let mut sorter = begin();
+    let (mut pushed, mut in_sorter) = (0u64, 0usize);
+    let mut sorted = SortedFiles::new(place, files);
+    items(&mut |item| {
         // Replace a full sorter when the next item arrives, so that it is never replaced for
         // nothing.
-        if self.in_sorter == self.segment.saturating_mul(self.files) {
-            let full = std::mem::replace(
-                &mut self.sorter,
-                begin(&self.place, self.segment, self.compare.clone()),
-            );
-            let full = full.done().map_err(Error::io("sort in", &self.place))?;
-            self.sorted.add(full)?;
-            self.in_sorter = 0;
+        if in_sorter == segment.saturating_mul(files) {
+            let full = std::mem::replace(&mut sorter, begin());
+            sorted.add(full.done().map_err(Error::io("sort in", place))?)?;
+            in_sorter = 0;
         }
-        self.pushed += 1;
-        self.in_sorter += 1;
-        let pushed = self.sorter.push(item);
-        pushed.map_err(Error::io("sort into", &self.place))
-    }
-
-    /// The number of items.
-    #[must_use]
-    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
-    pub fn len(&self) -> u64 {
-        self.pushed
-    }
-
-    /// The items, in order.
-    pub fn sorted(mut self) -> Result<Sorted<C>> {
-        let last = self.sorter.done();
-        let last = last.map_err(Error::io("sort in", &self.place))?;
-        let source = if self.sorted.names.is_empty() {
-            Source::Sorter(last)
-        } else {
-            self.sorted.add(last)?;
-            Source::Files(self.sorted.merged()?)
-        };
-        Ok(Sorted {
-            place: self.place,
-            pushed: self.pushed,
-            taken: 0,
-            source,
-        })
-    }
-}
-
-/// The items of a sort, in order.
-pub struct Sorted<C: Compare> {
-    place: PathBuf,
-    pushed: u64,
-    taken: u64,
-    source: Source<C>,
-}
-
-enum Source<C: Compare> {
-    Sorter(SortedIterator<Tagged, C>),
-    Files(Merged),
-}
-
-impl<C: Compare> Sorted<C> {
-    /// The next item; `None` after the last one, when the files of the sort are removed.
-    #[allow(clippy::should_implement_trait, reason = "an iterator cannot fail")]
-    pub fn next(&mut self) -> Result<Option<Tagged>> {
-        let item = match &mut self.source {
-            Source::Sorter(items) => items.next().transpose(),
-            Source::Files(files) => files.next(),
-        };
-        let item = item.map_err(Error::io("read sorted items from", &self.place))?;
-        if item.is_some() {
-            self.taken += 1;
-        } else {
-            if self.taken != self.pushed {
-                return Err(Error::Corrupt {
-                    path: self.place.clone(),
-                    offset_bytes: None,
-                    what: "items that came back from sorting".into(),
-                    expected: self.pushed.to_string(),
-                    found: self.taken.to_string(),
-                });
-            }
-            disk::remove_tree(&self.place)?;
+        pushed += 1;
+        in_sorter += 1;
+        sorter.push(item).map_err(Error::io("sort into", place))
+    })?;
+    let last = sorter.done().map_err(Error::io("sort in", place))?;
+    let mut taken = 0u64;
+    let mut take = |item| {
+        taken += 1;
+        take(item)
+    };
+    if sorted.names.is_empty() {
+        for item in last {
+            take(item.map_err(Error::io("read sorted items from", place))?)?;
         }
-        Ok(item)
+    } else {
+        sorted.add(last)?;
+        sorted.merge(&mut take)?;
     }
-}
-
-fn begin<C: Compare>(place: &Path, segment: usize, compare: C) -> PushExternalSorter<Tagged, C> {
-    let sorter = ExternalSorter::new().with_segment_size(segment);
-    sorter.with_sort_dir(place.to_path_buf()).pushed_by(compare)
+    if taken != pushed {
+        return Err(Error::Corrupt {
+            path: place.into(),
+            offset_bytes: None,
+            what: "items that came back from sorting".into(),
+            expected: pushed.to_string(),
+            found: taken.to_string(),
+        });
+    }
+    disk::remove_tree(place)?;
+    Ok(taken)
 }
 
 /// Sorted files. They are closed until they are merged.
-struct SortedFiles {
-    place: PathBuf,
+struct SortedFiles<'a> {
+    place: &'a Path,
     /// The most files that may be open at once.
     most: usize,
     names: Vec<PathBuf>,
     written: usize,
 }
 
-impl SortedFiles {
-    fn new(place: &Path, most: usize) -> Self {
+impl<'a> SortedFiles<'a> {
+    fn new(place: &'a Path, most: usize) -> Self {
         SortedFiles {
-            place: place.to_path_buf(),
+            place,
             most,
             names: Vec::new(),
             written: 0,
@@ -234,10 +153,7 @@ impl SortedFiles {
     fn add(&mut self, items: impl Iterator<Item = io::Result<Tagged>>) -> Result<()> {
         if self.names.len() == self.most {
             let mut one = self.create()?;
-            let mut merged = self.merged()?;
-            while let Some(item) = merged.next().map_err(Error::io("read", &self.place))? {
-                one.push(item)?;
-            }
+            self.merge(&mut |item| one.push(item))?;
             for name in self.names.drain(..) {
                 disk::remove(&name)?;
             }
@@ -245,7 +161,7 @@ impl SortedFiles {
         }
         let mut out = self.create()?;
         for item in items {
-            out.push(item.map_err(Error::io("read sorted items from", &self.place))?)?;
+            out.push(item.map_err(Error::io("read sorted items from", self.place))?)?;
         }
         self.names.push(out.finish()?);
         Ok(())
@@ -258,46 +174,33 @@ impl SortedFiles {
         Ok(SortedFile { path, out })
     }
 
-    /// The items of all files, in order.
-    fn merged(&self) -> Result<Merged> {
-        let mut merged = Merged {
-            files: Vec::with_capacity(self.names.len()),
-            heads: BinaryHeap::with_capacity(self.names.len()),
-        };
+    /// Passes the items of all files to `take`, in order.
+    fn merge(&self, take: &mut dyn FnMut(Tagged) -> Result<()>) -> Result<()> {
+        let mut readers = Vec::with_capacity(self.names.len());
+        let mut heads = BinaryHeap::with_capacity(self.names.len());
         for (n, path) in self.names.iter().enumerate() {
             let left = disk::size(path)? / ITEM_BYTES;
-            let file = BufReader::new(disk::open(path)?);
-            merged.files.push((file, left));
-            merged.refill(n).map_err(Error::io("read", path))?;
+            readers.push((BufReader::new(disk::open(path)?), left, path));
+            heads.extend(self.next(&mut readers[n])?.map(|item| Reverse((item, n))));
         }
-        Ok(merged)
-    }
-}
-
-/// Sorted files, merged. Each has a number of items left.
-struct Merged {
-    files: Vec<(BufReader<disk::File>, u64)>,
-    heads: BinaryHeap<Reverse<(Tagged, usize)>>,
-}
-
-impl Merged {
-    /// Takes the next item of a file into the heads, if it has one.
-    fn refill(&mut self, n: usize) -> io::Result<()> {
-        if let Some((file, left)) = self.files.get_mut(n)
-            && let Some(after) = left.checked_sub(1)
-        {
-            *left = after;
-            self.heads.push(Reverse((Tagged::decode(file)?, n)));
+        while let Some(Reverse((item, n))) = heads.pop() {
+            take(item)?;
+            heads.extend(self.next(&mut readers[n])?.map(|item| Reverse((item, n))));
         }
         Ok(())
     }
 
-    fn next(&mut self) -> io::Result<Option<Tagged>> {
-        let Some(Reverse((item, n))) = self.heads.pop() else {
+    fn next(
+        &self,
+        (file, left, path): &mut (BufReader<disk::File>, u64, &PathBuf),
+    ) -> Result<Option<Tagged>> {
+        let Some(after) = left.checked_sub(1) else {
             return Ok(None);
         };
-        self.refill(n)?;
-        Ok(Some(item))
+        *left = after;
+        Tagged::decode(file)
+            .map(Some)
+            .map_err(Error::io("read", path))
     }
 }
 
@@ -334,20 +237,26 @@ mod tests {
     fn sorts(n: u32, files: usize) {
         let directory = tempfile::tempdir().unwrap();
         let mut back = Vec::new();
-        let place = directory.path().join("t");
-        let mut sorter = TaggedSorter::with_files(&place, ByteSize(0), files, Tagged::cmp).unwrap();
-        for i in 0..n {
-            let item = Tagged {
-                key: u128::from(i.wrapping_mul(0x9e37_79b1) % 1000),
-                document: i,
-                extra: 1,
-            };
-            sorter.push(item).unwrap();
-        }
-        let mut sorted = sorter.sorted().unwrap();
-        while let Some(item) = sorted.next().unwrap() {
-            back.push(item);
-        }
+        let taken = sort_with_files(
+            &directory.path().join("t"),
+            ByteSize(0),
+            files,
+            |push| {
+                for i in 0..n {
+                    push(Tagged {
+                        key: u128::from(i.wrapping_mul(0x9e37_79b1) % 1000),
+                        document: i,
+                        extra: 1,
+                    })?;
+                }
+                Ok(())
+            },
+            |item| {
+                back.push(item);
+                Ok(())
+            },
+        );
+        assert_eq!(taken.unwrap(), u64::from(n));
         assert!(back.is_sorted());
         assert_eq!(back.len(), n as usize);
         assert_eq!(disk::list(directory.path()).unwrap(), Vec::<String>::new());

@@ -419,6 +419,7 @@ fn of_random_texts_those_of_the_definition() {
                 length,
                 of,
                 matches,
+                boilerplate: None,
             };
             let out = home.path().join(format!("out{length}"));
             let run = Run::default().threads(1 + seed as usize % 2);
@@ -464,6 +465,7 @@ fn the_same_bytes_for_any_threads_and_memory() {
         length: 13,
         of: Of::All,
         matches: Some(MatchesConfig { max_documents: 3 }),
+        boilerplate: None,
     };
     let mut expected = expected(&docs, &config).to_vec();
     for (threads, memory) in [(1, 256), (2, 256), (4, 256), (1, 0), (3, 0)] {

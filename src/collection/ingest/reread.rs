@@ -26,7 +26,7 @@ use crate::collection::{
     segments,
 };
 use crate::progress::Context;
-use crate::read::{InputFile, Interpreted, RawDocument, RecordKind, interpret};
+use crate::read::{InputFile, Interpreted, RawDocument, Record, RecordKind, interpret};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
@@ -122,6 +122,37 @@ impl<'a> Reread<'a> {
         mut wanted: impl FnMut(u32) -> bool,
         mut visit: impl FnMut(u32, &DocumentRecord, &RawDocument<'_>) -> Result<()>,
     ) -> Result<()> {
+        self.visit(unit, |number, document, record, bytes| {
+            if !wanted(number) {
+                return Ok(());
+            }
+            match interpret(record, bytes, &self.config.read) {
+                Interpreted::Document(raw) => visit(number, document, &raw),
+                _ => Err(self.changed(document)),
+            }
+        })
+    }
+
+    /// As [`Reread::each`], but passes on the record of every document and its bytes, which are not
+    /// interpreted.
+    ///
+    /// # Errors
+    /// As [`Reread::each`].
+    pub fn each_record(
+        &self,
+        unit: usize,
+        mut visit: impl FnMut(u32, &Record, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.visit(unit, |number, _, record, bytes| {
+            visit(number, record, bytes)
+        })
+    }
+
+    fn visit(
+        &self,
+        unit: usize,
+        mut visit: impl FnMut(u32, &DocumentRecord, &Record, &[u8]) -> Result<()>,
+    ) -> Result<()> {
         let Some(of) = self.units.get(unit) else {
             return Ok(());
         };
@@ -154,13 +185,8 @@ impl<'a> Reread<'a> {
                 {
                     continue;
                 }
-                if wanted(number) {
-                    let bytes = work.batch.bytes.get(record.bytes.clone());
-                    match interpret(record, bytes.unwrap_or_default(), &config.read) {
-                        Interpreted::Document(raw) => visit(number, document, &raw)?,
-                        _ => return Err(self.changed(document)),
-                    }
-                }
+                let bytes = work.batch.bytes.get(record.bytes.clone());
+                visit(number, document, record, bytes.unwrap_or_default())?;
                 number += 1;
                 next = documents.next()?;
             }
