@@ -318,7 +318,9 @@ pub fn run(
         Of::All => None,
         Of::Representatives => Some(Catalogue::representatives(workspace)?),
     };
-    workspace.forget_others(|name| FILES.contains(&name))?;
+    for name in workspace.forget_others(|name| FILES.contains(&name))? {
+        disk::remove(&workspace.directory().join(name))?;
+    }
     let scratch = workspace.scratch(context)?;
     let reread = Reread::new(workspace, &inputs, ByteSize(reading), context);
     let search = Search {

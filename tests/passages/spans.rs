@@ -3,11 +3,12 @@
 
 use crate::common::corpus::Random;
 use crate::common::{self, Run};
-use lookalike::passages::{self, MatchesConfig, Of, PassagesConfig, Stats};
+use lookalike::passages::{self, BoilerplateConfig, By, MatchesConfig, Of, PassagesConfig, Stats};
 use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
 use lookalike::{Error, budget::ByteSize};
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 use std::fs;
@@ -159,10 +160,42 @@ fn expected_matches(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
             part(&in_b)
         );
     }
-    // The common passages, by their first k-gram.
+    let [common, all] = shared(docs, config, most, None);
+    [matches, overlaps, common, all]
+}
+
+/// The passages of which each k-gram is in more than `most` documents, and their places: common.tsv
+/// and common-places.tsv; or, with groups, in more than `most` of these: boilerplate.tsv and
+/// boilerplate-places.tsv.
+fn shared(
+    docs: &[Doc],
+    config: &PassagesConfig,
+    most: usize,
+    groups: Option<(&dyn Fn(&Doc) -> String, usize)>,
+) -> [String; 2] {
+    let k = config.length as usize;
+    let words: Vec<_> = docs.iter().map(|doc| words(&doc.text)).collect();
+    let takes_part = takes_part(&words, config);
+    let places = places(&words, &takes_part, k);
+    let group = |n: usize| match groups {
+        Some((group, _)) => group(&docs[n]),
+        None => n.to_string(),
+    };
+    // The first place of the k-gram at a place, and the number of its documents or groups.
+    let mut of: HashMap<(usize, usize), ((usize, usize), usize)> = HashMap::new();
+    for all in places.values().filter(|all| all.len() > 1) {
+        let counted: BTreeSet<String> = all.iter().map(|(n, _)| group(*n)).collect();
+        for &place in all {
+            of.insert(place, (all[0], counted.len()));
+        }
+    }
+    let bytes = |n: usize, begin: usize, tokens: usize| {
+        let (first, last) = (&words[n][begin].0, &words[n][begin + tokens - 1].0);
+        first.start..last.end
+    };
     let is_common = |place: (usize, usize)| {
         let found = of.get(&place);
-        found.is_some_and(|(first, documents)| *first == place && *documents > most)
+        found.is_some_and(|(first, counted)| *first == place && *counted > most)
     };
     let mut passages: Vec<(usize, Range<usize>)> = Vec::new();
     let mut firsts: Vec<_> = of
@@ -177,9 +210,23 @@ fn expected_matches(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
             _ => passages.push((n, at..at + 1)),
         }
     }
-    let columns = "docno\tbegin_token\tend_token\tbegin_byte\tend_byte\tdocument\n";
-    let mut common = format!("passage\ttokens\tdocuments\tplaces\t{columns}");
-    let mut all = format!("passage\t{columns}");
+    let counted =
+        |n: usize, run: &Range<usize>| run.clone().map(|at| of[&(n, at)].1).max().unwrap();
+    if let Some((_, top)) = groups {
+        passages.sort_by_key(|(n, run)| (Reverse(counted(*n, run)), Reverse(run.len())));
+        passages.truncate(top);
+    }
+    let columns = "docno\tbegin_token\tend_token\tbegin_byte\tend_byte\tdocument";
+    let (mut common, mut all) = match groups {
+        None => (
+            format!("passage\ttokens\tdocuments\tplaces\t{columns}\n"),
+            format!("passage\t{columns}\n"),
+        ),
+        Some(_) => (
+            format!("passage\ttokens\tgroups\tplaces\t{columns}\ttext\n"),
+            format!("passage\tgroup\t{columns}\n"),
+        ),
+    };
     for (number, (n, run)) in passages.iter().enumerate() {
         let mut found: Vec<(usize, usize, usize, usize)> = Vec::new();
         for (m, of_m) in words.iter().enumerate() {
@@ -200,29 +247,45 @@ fn expected_matches(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
                 }
             }
         }
-        let documents = run.clone().map(|at| of[&(*n, at)].1).max().unwrap();
         let tokens = run.len() - 1 + k;
-        let _ = writeln!(
+        let range = bytes(*n, run.start, tokens);
+        let _ = write!(
             common,
-            "{number}\t{tokens}\t{documents}\t{}\t{}\t{}\t{}\t{}\t{n}",
+            "{number}\t{tokens}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{n}",
+            counted(*n, run),
             found.len(),
             docs[*n].docno,
             run.start,
             run.start + tokens,
-            bytes(*n, run.start, tokens)
+            range.start,
+            range.end
         );
+        if groups.is_some() {
+            let _ = write!(
+                common,
+                "\t{}",
+                lookalike::cluster::cell(&docs[*n].text[range])
+            );
+        }
+        common.push('\n');
         for (m, at, _, count) in found {
             let tokens = count - 1 + k;
+            let range = bytes(m, at, tokens);
+            let group = match groups {
+                Some(_) => format!("{}\t", group(m)),
+                None => String::new(),
+            };
             let _ = writeln!(
                 all,
-                "{number}\t{}\t{at}\t{}\t{}\t{m}",
+                "{number}\t{group}{}\t{at}\t{}\t{}\t{}\t{m}",
                 docs[m].docno,
                 at + tokens,
-                bytes(m, at, tokens)
+                range.start,
+                range.end
             );
         }
     }
-    [matches, overlaps, common, all]
+    [common, all]
 }
 
 /// The first three files by the definitions, without their comments.
@@ -311,6 +374,18 @@ fn expected_all(docs: &[Doc], config: &PassagesConfig) -> Vec<String> {
     if config.matches.is_some() {
         files.extend(expected_matches(docs, config));
     }
+    if let Some(boilerplate) = &config.boilerplate {
+        let group = |doc: &Doc| match &boilerplate.by {
+            By::Field(_) => (doc.record % 3).to_string(),
+            _ => doc.file.clone(),
+        };
+        files.extend(shared(
+            docs,
+            config,
+            1,
+            Some((&group, boilerplate.top as usize)),
+        ));
+    }
     files
 }
 
@@ -330,7 +405,8 @@ fn write(directory: &Path, texts: &[String], files: usize) -> Vec<Doc> {
         let mut lines = String::new();
         for (m, text) in texts.iter().enumerate() {
             let docno = format!("d{}", docs.len());
-            lines += &serde_json::json!({"id": docno, "text": text}).to_string();
+            let kind = (m + 1) % 3;
+            lines += &serde_json::json!({"id": docno, "kind": kind, "text": text}).to_string();
             lines.push('\n');
             docs.push(Doc {
                 docno,
@@ -419,7 +495,13 @@ fn of_random_texts_those_of_the_definition() {
                 length,
                 of,
                 matches,
-                boilerplate: None,
+                boilerplate: Some(BoilerplateConfig {
+                    by: match seed % 2 {
+                        0 => By::Source,
+                        _ => By::Field("kind".into()),
+                    },
+                    top: [1, 3, 1000][seed as usize % 3],
+                }),
             };
             let out = home.path().join(format!("out{length}"));
             let run = Run::default().threads(1 + seed as usize % 2);
@@ -427,7 +509,7 @@ fn of_random_texts_those_of_the_definition() {
             let stats = search(&out, &run, &config).unwrap();
             let expected = expected_all(&docs, &config);
             let found = found(&out);
-            assert_eq!(found.len(), 7);
+            assert_eq!(found.len(), 9);
             for (found, expected) in found.iter().zip(&expected) {
                 assert_eq!(found, expected, "seed {seed}, {config:?}");
             }
@@ -529,6 +611,13 @@ fn pairs_with_too_many_matches_are_counted() {
     );
     // Only the matches of the second pair are listed.
     assert_eq!(found(&out)[3].lines().count(), 2);
+    // A later search leaves no file of an earlier one.
+    let config = PassagesConfig {
+        matches: None,
+        ..config
+    };
+    search(&out, &run, &config).unwrap();
+    assert_eq!(found(&out).len(), 3);
 }
 
 #[test]
