@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::cluster::ResultFormat;
 use crate::numbers::{count, percent};
 use crate::passages::{
     self, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, Stats,
@@ -100,6 +101,18 @@ pub struct Options {
         help_heading = "Passages"
     )]
     top: u32,
+    /// Format of the result files: tsv, or parquet as well
+    ///
+    /// parquet writes a table beside each text file, with the types of its columns.
+    ///
+    /// Example: --results parquet
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value_t = ResultFormat::default(),
+        hide_short_help = true
+    )]
+    results: ResultFormat,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -139,6 +152,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             by,
             top: options.top,
         }),
+        results: options.results,
     };
     config.check()?;
     let directory = directory(flags)?;

@@ -42,6 +42,7 @@ mod matches;
 mod repeats;
 mod spans;
 mod sweep;
+mod tables;
 
 use std::fmt;
 use std::path::Path;
@@ -50,6 +51,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use crate::budget::{ByteSize, PROCESS_BYTES};
+use crate::cluster::ResultFormat;
 use crate::collection::{self, Catalogue, Representatives, Reread};
 use crate::numbers::counted;
 use crate::parse::TokenKind;
@@ -147,6 +149,9 @@ pub struct PassagesConfig {
     pub matches: Option<MatchesConfig>,
     /// Which groups of documents are searched for passages that they share; none if it is absent.
     pub boilerplate: Option<BoilerplateConfig>,
+    /// Whether the files are also written as Parquet tables.
+    #[serde(skip)]
+    pub results: ResultFormat,
 }
 
 /// How passages are listed that several groups of documents share.
@@ -179,6 +184,7 @@ impl Default for PassagesConfig {
             of: Of::All,
             matches: Some(MatchesConfig::default()),
             boilerplate: None,
+            results: ResultFormat::default(),
         }
     }
 }
@@ -318,7 +324,8 @@ pub fn run(
         Of::All => None,
         Of::Representatives => Some(Catalogue::representatives(workspace)?),
     };
-    for name in workspace.forget_others(|name| FILES.contains(&name))? {
+    let own = |name: &str| FILES.contains(&name.replace(".parquet", ".tsv").as_str());
+    for name in workspace.forget_others(own)? {
         disk::remove(&workspace.directory().join(name))?;
     }
     let scratch = workspace.scratch(context)?;
@@ -345,6 +352,13 @@ pub fn run(
         let config = (config, boilerplate);
         let found = matches::write_boilerplate(workspace, &search, &repeats, config, &mut stats)?;
         files.extend(found);
+    }
+    if config.results == ResultFormat::Parquet {
+        for n in 0..files.len() {
+            if let Some(file) = files.get(n) {
+                files.push(tables::write(workspace, file, context)?);
+            }
+        }
     }
     drop((repeats, reread, scratch));
     workspace.name_others(files)?;

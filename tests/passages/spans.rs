@@ -3,6 +3,7 @@
 
 use crate::common::corpus::Random;
 use crate::common::{self, Run};
+use lookalike::cluster::ResultFormat;
 use lookalike::passages::{self, BoilerplateConfig, By, MatchesConfig, Of, PassagesConfig, Stats};
 use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
@@ -389,6 +390,27 @@ fn expected_all(docs: &[Doc], config: &PassagesConfig) -> Vec<String> {
     files
 }
 
+/// The rows of a table as the text file has them.
+fn rows(path: &Path) -> String {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let reader = SerializedFileReader::new(fs::File::open(path).unwrap()).unwrap();
+    let schema = reader.metadata().file_metadata().schema_descr();
+    let names = schema.columns().iter().map(|column| column.name());
+    let mut text = names.collect::<Vec<_>>().join("\t") + "\n";
+    for row in reader.get_row_iter(None).unwrap() {
+        let cells = row.unwrap();
+        let cells = cells.get_column_iter().map(|(name, field)| match field {
+            parquet::record::Field::Str(text) => lookalike::cluster::cell(text).into_owned(),
+            parquet::record::Field::Double(share) => format!("{share:.6}"),
+            parquet::record::Field::Long(number) => number.to_string(),
+            parquet::record::Field::Null => "-".into(),
+            other => panic!("{name}: {other:?}"),
+        });
+        text += &(cells.collect::<Vec<_>>().join("\t") + "\n");
+    }
+    text
+}
+
 fn search(out: &Path, run: &Run, config: &PassagesConfig) -> Result<Stats, Error> {
     let mut workspace = pipeline::open(out)?;
     let stop = Stop::default();
@@ -502,6 +524,10 @@ fn of_random_texts_those_of_the_definition() {
                     },
                     top: [1, 3, 1000][seed as usize % 3],
                 }),
+                results: match seed % 8 {
+                    0 => ResultFormat::Parquet,
+                    _ => ResultFormat::Tsv,
+                },
             };
             let out = home.path().join(format!("out{length}"));
             let run = Run::default().threads(1 + seed as usize % 2);
@@ -514,6 +540,12 @@ fn of_random_texts_those_of_the_definition() {
                 assert_eq!(found, expected, "seed {seed}, {config:?}");
             }
             assert_eq!(stats.matches as usize, expected[3].lines().count() - 1);
+            if config.results == ResultFormat::Parquet {
+                for (name, expected) in passages::FILES.iter().zip(&expected) {
+                    let path = out.join(name.replace(".tsv", ".parquet"));
+                    assert_eq!(&rows(&path), expected, "{name}");
+                }
+            }
             assert_eq!(stats.spans as usize, expected[0].lines().count() - 1);
         }
     }
@@ -548,6 +580,7 @@ fn the_same_bytes_for_any_threads_and_memory() {
         of: Of::All,
         matches: Some(MatchesConfig { max_documents: 3 }),
         boilerplate: None,
+        results: ResultFormat::Tsv,
     };
     let mut expected = expected(&docs, &config).to_vec();
     for (threads, memory) in [(1, 256), (2, 256), (4, 256), (1, 0), (3, 0)] {
