@@ -45,6 +45,8 @@
 //! **[`transfer`]** gives the labels of documents to their near-duplicates in another collection,
 //! with [`evaluate`] and [`query`].
 //!
+//! **[`contamination`]** finds the items of test sets in a corpus.
+//!
 //! **[`distributed`]** cuts the search for pairs into tasks for an engine on many machines. It finds
 //! what [`pipeline`] finds.
 //!
@@ -68,6 +70,7 @@ pub mod byte_size;
 pub mod cli;
 pub mod cluster;
 pub mod collection;
+pub mod contamination;
 pub mod dedup;
 pub mod distributed;
 pub mod error;

@@ -54,6 +54,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["experiments", "evaluate", "query", "dedup"],
     ),
     ("transfer of labels", &["transfer"]),
+    ("contamination by test sets", &["contamination"]),
     ("tasks for an engine", &["distributed"]),
     ("presentation", &["report", "inspect"]),
     ("command line", &["cli"]),

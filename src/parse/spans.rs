@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::class::{Class, classify};
 use super::config::TokenKind;
+use crate::utf8::{Carry, Decoded, decode};
 
 /// The token state while walking a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,48 +24,79 @@ enum Open {
 /// The range of each token in `text`. For `bytes:N`, which has no tokens, the runs between white
 /// space.
 pub(crate) fn token_spans(text: &str, kind: &TokenKind) -> Vec<Range<usize>> {
-    match kind {
-        TokenKind::Words => words(text),
-        TokenKind::Whitespace | TokenKind::Bytes(_) => runs(text),
-    }
-}
-
-fn runs(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
-    let mut start = None;
-    for (at, c) in text.char_indices() {
-        match (c.is_whitespace(), start) {
-            (true, Some(from)) => {
-                spans.push(from..at);
-                start = None;
-            }
-            (false, None) => start = Some(at),
-            _ => {}
-        }
-    }
-    spans.extend(start.map(|from| from..text.len()));
+    let mut finder = SpanFinder::new(kind);
+    finder.push(text.as_bytes(), &mut |span| spans.push(span));
+    finder.finish(&mut |span| spans.push(span));
     spans
 }
 
-fn words(text: &str) -> Vec<Range<usize>> {
-    let mut spans = Vec::new();
-    let (mut open, mut span) = (Open::None, 0..0);
-    for (at, c) in text.char_indices() {
-        let end = at + c.len_utf8();
-        let class = classify(c);
-        let becomes = match (class, open) {
+/// Finds the range of each token in a text that comes in pieces. Takes a few bytes of memory,
+/// however long the text is.
+pub(crate) struct SpanFinder {
+    words: bool,
+    open: Open,
+    span: Range<usize>,
+    /// Bytes of the text so far.
+    at: usize,
+    carry: Carry,
+}
+
+impl SpanFinder {
+    pub(crate) fn new(kind: &TokenKind) -> SpanFinder {
+        SpanFinder {
+            words: *kind == TokenKind::Words,
+            open: Open::None,
+            span: 0..0,
+            at: 0,
+            carry: Carry::default(),
+        }
+    }
+
+    /// Calls `act` with the tokens that end in the next piece. Pieces are parts of valid UTF-8 and
+    /// may end inside a character.
+    pub(crate) fn push(&mut self, mut piece: &[u8], act: &mut dyn FnMut(Range<usize>)) {
+        if let Some(c) = self.carry.complete(&mut piece) {
+            self.step(c, act);
+        }
+        for chunk in piece.utf8_chunks() {
+            chunk.valid().chars().for_each(|c| self.step(c, act));
+            match decode(chunk.invalid()) {
+                Decoded::Cut if !chunk.invalid().is_empty() => self.carry.hold(chunk.invalid()),
+                _ => self.at += chunk.invalid().len(),
+            }
+        }
+    }
+
+    /// Calls `act` with the last token, if the text ends with one.
+    pub(crate) fn finish(self, act: &mut dyn FnMut(Range<usize>)) {
+        if self.open != Open::None {
+            act(self.span);
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, c: char, act: &mut dyn FnMut(Range<usize>)) {
+        let start = self.at;
+        self.at += c.len_utf8();
+        let class = match (self.words, c.is_whitespace()) {
+            (true, _) => classify(c),
+            (false, true) => Class::Separator,
+            (false, false) => Class::Letter,
+        };
+        let becomes = match (class, self.open) {
             (Class::Letter | Class::Upper, Open::Word | Open::Apostrophe)
             | (Class::LetterMark, Open::Apostrophe) => Open::Word,
-            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => open,
+            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => self.open,
             (Class::Apostrophe, Open::Word) => {
-                open = Open::Apostrophe;
-                continue;
+                self.open = Open::Apostrophe;
+                return;
             }
             _ => {
-                if open != Open::None {
-                    spans.push(span.clone());
+                if self.open != Open::None {
+                    act(self.span.clone());
                 }
-                span.start = at;
+                self.span.start = start;
                 match class {
                     Class::Letter | Class::Upper | Class::LetterMark => Open::Word,
                     Class::Ideograph => Open::Ideograph,
@@ -72,13 +104,9 @@ fn words(text: &str) -> Vec<Range<usize>> {
                 }
             }
         };
-        span.end = end;
-        open = becomes;
+        self.span.end = self.at;
+        self.open = becomes;
     }
-    if open != Open::None {
-        spans.push(span);
-    }
-    spans
 }
 
 /// The canonical text of a token: two tokens are equal if their canonical texts are equal.
@@ -154,6 +182,19 @@ mod tests {
         #[test]
         fn tokens_are_those_of_the_parser(text in "[a-cA-C'\u{2019}\u{301}\u{93f}\u{915}漢カ ,.\n-]{0,40}") {
             same(&text);
+        }
+
+        #[test]
+        fn pieces_do_not_change_the_spans(text in "[a-cA-C'\u{2019}\u{301}漢カ𝒳 ,\n-]{0,30}", size in 1usize..7) {
+            for kind in [TokenKind::Words, TokenKind::Whitespace] {
+                let mut spans = Vec::new();
+                let mut finder = SpanFinder::new(&kind);
+                for piece in text.as_bytes().chunks(size) {
+                    finder.push(piece, &mut |span| spans.push(span));
+                }
+                finder.finish(&mut |span| spans.push(span));
+                assert_eq!(spans, token_spans(&text, &kind));
+            }
         }
 
         #[test]
