@@ -95,7 +95,7 @@ const TOGETHER: [(&str, &str); 4] = [
     ("ingest join cluster", "Do the steps of `run` one by one"),
     (
         "query index",
-        "Find documents of a collection that resemble new ones",
+        "Look up new documents in a collection, or index it for that",
     ),
     (
         "plan study",
@@ -419,7 +419,7 @@ fn overview(command: &clap::Command) -> String {
                     .unwrap_or_default(),
             };
             let gap = if together.is_some() { "  " } else { "" };
-            let _ = writeln!(text, "{group:<9}{name:<12}{gap}{about}");
+            let _ = writeln!(text, "{group:<9}{name:<14}{gap}{about}");
         }
     }
     text.push_str(

@@ -248,13 +248,17 @@ impl Reading<'_> {
         let set = self.set();
         set.fields.missing = set.items * fields - set.fields.found();
         if set.items == 0 {
-            let found = set.rejected.iter();
-            return Err(Error::NoDocuments {
-                inputs: 1,
-                found: found.map(|(reason, n)| (reason.to_string(), *n)).collect(),
-                first: set.first.clone(),
-                hint: "name the fields of the test set's records with --fields; by default the \
-                       text is in `text`, `content` or `body`",
+            let found = match &set.first {
+                Some(first) => format!("; the first record: {first}"),
+                None => String::new(),
+            };
+            return Err(Error::BadParameter {
+                name: "against",
+                given: input.path.display().to_string(),
+                limit: format!(
+                    "it has no item; name the fields of its records with --fields (by default the \
+                     text is in `text`, `content` or `body`){found}"
+                ),
             });
         }
         Ok(())

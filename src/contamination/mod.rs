@@ -55,8 +55,8 @@
 //! all runs. A text that was changed within every n tokens is not found.
 //!
 //! # Errors
-//! `NoDocuments` for a test set without items, or a corpus without documents; `BadLine` for CSV that
-//! cannot be read; `BadParameter`; `BudgetTooSmall`; `Rejected`; those of reading.
+//! `BadParameter`, also for a test set without items and a corpus without documents; `BadLine` for
+//! CSV that cannot be read; `BudgetTooSmall`; `Rejected`; those of reading.
 
 mod config;
 mod grams;
@@ -169,7 +169,7 @@ pub fn run(
     let report = report(&search, &sets, config);
     let counts = &report.corpus;
     if counts.documents == 0 {
-        return Err(no_documents(&report, &search));
+        return Err(no_documents(counts, &search));
     }
     if let Some(output) = &output {
         output.write(&search, &sets, &report)?;
@@ -200,16 +200,18 @@ fn rejected(report: &ContaminationReport) -> u64 {
     all.flat_map(|reasons| reasons.values()).sum()
 }
 
-fn no_documents(report: &ContaminationReport, search: &Search<'_>) -> Error {
-    let corpus = &report.corpus;
-    let reasons = corpus.rejected.iter().chain(&corpus.skipped);
-    let mut found: Vec<(String, u64)> = reasons.map(|(what, n)| (what.to_string(), *n)).collect();
-    found.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    Error::NoDocuments {
-        inputs: corpus.files,
-        found,
-        first: search.first_reject(),
-        hint: "name the field of the text with --text-field, or the format with --format",
+fn no_documents(corpus: &CorpusReport, search: &Search<'_>) -> Error {
+    let found = match search.first_reject() {
+        Some(first) => format!("; the first record: {first}"),
+        None => String::new(),
+    };
+    Error::BadParameter {
+        name: "CORPUS",
+        given: counted(corpus.files, "file"),
+        limit: format!(
+            "there is no document in it; name the field of the text with --text-field, or the \
+             format with --format{found}"
+        ),
     }
 }
 

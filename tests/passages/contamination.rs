@@ -839,7 +839,7 @@ fn hostile_texts_are_searched() {
         ..config_of_small_documents(place.path())
     };
     let error = search(&[at("corpus.jsonl")], &config, &Run::default()).unwrap_err();
-    assert!(matches!(error, Error::NoDocuments { .. }), "{error}");
+    assert!(error.to_string().contains("it has no item"), "{error}");
 }
 
 fn config_of_small_documents(place: &Path) -> ContaminationConfig {
