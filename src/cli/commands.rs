@@ -95,7 +95,7 @@ const TOGETHER: [(&str, &str); 4] = [
     ("ingest join cluster", "Do the steps of `run` one by one"),
     (
         "query index",
-        "Look up new documents in a collection, or index it for that",
+        "Look up documents in a collection, or index it",
     ),
     (
         "plan study",

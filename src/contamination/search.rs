@@ -1,5 +1,6 @@
 //! The corpus streams past the items.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -654,14 +655,20 @@ impl Bytes {
         tokens.dedup();
         let mut wanted = tokens.iter_mut().peekable();
         let mut token = 0;
+        let done = Cell::new(false);
         let mut act = |span: Range<usize>| {
             if let Some(found) = wanted.next_if(|(wanted, ..)| *wanted == token) {
                 (found.1, found.2) = (span.start, span.end);
+                done.set(wanted.peek().is_none());
             }
             token += 1;
         };
         let mut finder = SpanFinder::new(&config.parse.tokens);
-        parser.text_in_pieces(document, &mut |piece| finder.push(piece, &mut act));
+        parser.text_in_pieces(document, &mut |piece| {
+            if !done.get() {
+                finder.push(piece, &mut act);
+            }
+        });
         finder.finish(&mut act);
         Bytes { tokens }
     }

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::class::{Class, classify};
+use super::class::{Class, SLOW, WHITESPACE, WORDS, classify};
 use super::config::TokenKind;
 use crate::utf8::{Carry, Decoded, decode};
 
@@ -60,11 +60,35 @@ impl SpanFinder {
             self.step(c, act);
         }
         for chunk in piece.utf8_chunks() {
-            chunk.valid().chars().for_each(|c| self.step(c, act));
+            self.valid(chunk.valid(), act);
             match decode(chunk.invalid()) {
                 Decoded::Cut if !chunk.invalid().is_empty() => self.carry.hold(chunk.invalid()),
                 _ => self.at += chunk.invalid().len(),
             }
+        }
+    }
+
+    fn valid(&mut self, text: &str, act: &mut dyn FnMut(Range<usize>)) {
+        let table = if self.words { &WORDS } else { &WHITESPACE };
+        let is_space = |byte: &u8| table[usize::from(*byte)] == b' ';
+        let is_letter = |byte: &u8| !matches!(table[usize::from(*byte)], b' ' | SLOW);
+        let mut rest = text;
+        loop {
+            // The rest of a word, and what separates it from the next one, if it is ASCII.
+            let bytes = rest.as_bytes().iter();
+            let length = match self.open {
+                Open::Word => bytes.take_while(|byte| is_letter(byte)).count(),
+                Open::None => bytes.take_while(|byte| is_space(byte)).count(),
+                Open::Apostrophe | Open::Ideograph => 0,
+            };
+            self.at += length;
+            if self.open == Open::Word {
+                self.span.end = self.span.end.max(self.at);
+            }
+            rest = rest.get(length..).unwrap_or_default();
+            let Some(c) = rest.chars().next() else { return };
+            self.step(c, act);
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
         }
     }
 
@@ -79,10 +103,13 @@ impl SpanFinder {
     fn step(&mut self, c: char, act: &mut dyn FnMut(Range<usize>)) {
         let start = self.at;
         self.at += c.len_utf8();
-        let class = match (self.words, c.is_whitespace()) {
-            (true, _) => classify(c),
-            (false, true) => Class::Separator,
-            (false, false) => Class::Letter,
+        let table = if self.words { &WORDS } else { &WHITESPACE };
+        let class = match table.get(c as usize) {
+            Some(b' ') => Class::Separator,
+            Some(&SLOW) | None if self.words => classify(c),
+            Some(&SLOW) | None if c.is_whitespace() => Class::Separator,
+            // Upper case makes no difference here.
+            _ => Class::Letter,
         };
         let becomes = match (class, self.open) {
             (Class::Letter | Class::Upper, Open::Word | Open::Apostrophe)

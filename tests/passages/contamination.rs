@@ -45,7 +45,7 @@ impl Text {
         for (n, token) in tokens.iter().enumerate() {
             if n > 0 {
                 text.written
-                    .push_str(*random.pick::<&str>(&[" ", ", ", "-", "\n", ". ", " (", "/"]));
+                    .push_str(random.pick::<&str>(&[" ", ", ", "-", "\n", ". ", " (", "/"]));
             }
             let start = text.written.len();
             match random.below(3) {
@@ -479,7 +479,7 @@ fn items_are_found_anywhere_in_a_long_document() {
             read: Default::default(),
             ..config(place.path(), "")
         };
-        let report = search(&[corpus.clone()], &config, &Run::default()).unwrap();
+        let report = search(std::slice::from_ref(&corpus), &config, &Run::default()).unwrap();
         let set = &report.test_sets[0];
         assert_eq!(set.searched, 300);
         let levels = set.levels.iter().map(|level| level.by_one_document);
@@ -560,7 +560,7 @@ fn a_file_in_pieces_has_the_numbers_of_the_file() {
                 ..config(place.path(), &out)
             };
             let setting = Run::default().threads(threads).memory(1 << 30);
-            let report = search(&[path.clone()], &config, &setting).unwrap();
+            let report = search(std::slice::from_ref(&path), &config, &setting).unwrap();
             assert_eq!(report.corpus.records, records.len() as u64);
             let drop = fs::read_to_string(place.path().join(&out).join(DROP_FILE)).unwrap();
             let rows = drop.lines().skip(2);
@@ -951,7 +951,12 @@ fn passages_of_real_documents_are_found() {
     let corpus = sample_corpora("trec-web");
     let mut random = Random(12);
     // The texts, by `ingest`'s reader and the definition of words for ASCII.
-    let inputs = selected_inputs(&[corpus.clone()], &Default::default(), place.path()).unwrap();
+    let inputs = selected_inputs(
+        std::slice::from_ref(&corpus),
+        &Default::default(),
+        place.path(),
+    )
+    .unwrap();
     let mut parser = lookalike::parse::Parser::new(&Default::default());
     let mut documents: Vec<(String, Vec<String>)> = Vec::new();
     for (n, input) in inputs.iter().enumerate() {
