@@ -46,6 +46,7 @@
 //! with [`evaluate`] and [`query`].
 //!
 //! **[`passages`]** finds the text that documents share, word by word, with its places.
+//! **[`contamination`]** finds the items of test sets in a corpus.
 //!
 //! **[`distributed`]** cuts the search for pairs into tasks for an engine on many machines. It finds
 //! what [`pipeline`] finds.
@@ -70,6 +71,7 @@ pub mod byte_size;
 pub mod cli;
 pub mod cluster;
 pub mod collection;
+pub mod contamination;
 pub mod dedup;
 pub mod distributed;
 pub mod error;

@@ -55,6 +55,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("transfer of labels", &["transfer"]),
     ("shared passages", &["passages"]),
+    ("contamination by test sets", &["contamination"]),
     ("tasks for an engine", &["distributed"]),
     ("presentation", &["report", "inspect"]),
     ("command line", &["cli"]),

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::{
-    add, compare, dedup, evaluate, graph, index, inspect, method, passages, perturb, plan, qrels,
-    query, report, run, shell, status, study, transfer, verify,
+    add, compare, contamination, dedup, evaluate, graph, index, inspect, method, passages, perturb,
+    plan, qrels, query, report, run, shell, status, study, transfer, verify,
 };
 
 /// Find near-duplicate documents exactly, in bounded memory
@@ -71,9 +71,9 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "add",
             "ingest join cluster",
             "method",
-            "query",
-            "index",
+            "query index",
             "passages",
+            "contamination",
         ],
     ),
     ("Look", &["report", "graph", "status", "inspect"]),
@@ -92,8 +92,12 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// What several commands on one line of the overview do.
-const TOGETHER: [(&str, &str); 3] = [
+const TOGETHER: [(&str, &str); 4] = [
     ("ingest join cluster", "Do the steps of `run` one by one"),
+    (
+        "query index",
+        "Look up documents in a collection, or index it",
+    ),
     (
         "plan study",
         "Choose a sampling ratio, or measure what ratios cost",
@@ -194,6 +198,21 @@ Examples:
   lookalike query out sample-corpora/files/a --top 3
   lookalike query out sample-corpora/files/a --containing 0.5 --json")]
     Query(query::Options),
+    /// Find the items of test sets in a corpus
+    ///
+    /// The test sets are held in memory, and the corpus is read once. An item is found in a document
+    /// if they share a run of --ngram words. Case, punctuation and line breaks do not matter, because
+    /// words are compared. Prints how many items are covered, and by how much: "by one" counts the
+    /// items of which one document has this share of the words, "by all" those of which all documents
+    /// together have it. With -o, writes items.tsv with a line for each item, contaminated.jsonl with
+    /// the documents and the places of the runs, drop.tsv with the documents to remove (`lookalike
+    /// dedup --remove`), rejects.jsonl and contamination.json.
+    #[command(after_long_help = "\
+Examples:
+  printf '{\"id\":\"q1\",\"question\":\"Read the patch guidelines before you send a patch\"}\\n' > test.jsonl
+  lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question
+  lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question -o found")]
+    Contamination(Box<contamination::Options>),
     /// Make an index of a collection, for fast look-ups
     ///
     /// With an index, `query` reads a few blocks for each document that it looks up, instead of all
@@ -413,7 +432,7 @@ fn overview(command: &clap::Command) -> String {
                     .unwrap_or_default(),
             };
             let gap = if together.is_some() { "  " } else { "" };
-            let _ = writeln!(text, "{group:<9}{name:<12}{gap}{about}");
+            let _ = writeln!(text, "{group:<9}{name:<14}{gap}{about}");
         }
     }
     text.push_str(

@@ -10,6 +10,7 @@
 mod add;
 mod commands;
 mod compare;
+mod contamination;
 mod context;
 mod dedup;
 mod evaluate;
@@ -150,6 +151,7 @@ fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {
         Command::Perturb(options) => perturb::run(&options, host),
         Command::Qrels(options) => qrels::run(&options, host),
         Command::Transfer(options) => transfer::run(&options, host),
+        Command::Contamination(options) => contamination::run(&options, host),
         Command::Completions(options) => shell::completions(&options, host),
         Command::Man(options) => shell::man(&options),
     }

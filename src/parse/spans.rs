@@ -5,11 +5,12 @@
 //! token ([`super`]) a second time, character by character, for texts short enough to display. A
 //! test compares it with [`super::Parser`].
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-use super::class::{Class, ClassCache};
+use super::class::{Class, ClassCache, SLOW, WHITESPACE, WORDS};
 use super::config::TokenKind;
+use crate::utf8::{Carry, Decoded, decode};
 
 /// The token state while walking a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,105 +26,128 @@ enum Open {
 /// space.
 pub(crate) fn token_spans(text: &str, kind: &TokenKind) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
-    each_token(text, kind, |span| {
-        spans.push(span);
-        true
-    });
+    let mut finder = SpanFinder::new(kind);
+    finder.push(text.as_bytes(), &mut |span| spans.push(span));
+    finder.finish(&mut |span| spans.push(span));
     spans
 }
 
 /// Calls `each` with the range of each token in `text`, as [`token_spans`] returns them, until it
 /// returns `false`.
-pub(crate) fn each_token(text: &str, kind: &TokenKind, each: impl FnMut(Range<usize>) -> bool) {
-    match kind {
-        TokenKind::Words => words(text, each),
-        TokenKind::Whitespace | TokenKind::Bytes(_) => runs(text, each),
-    }
-}
-
-fn runs(text: &str, mut each: impl FnMut(Range<usize>) -> bool) {
-    let mut start = None;
-    for (at, c) in text.char_indices() {
-        match (c.is_whitespace(), start) {
-            (true, Some(from)) => {
-                if !each(from..at) {
-                    return;
-                }
-                start = None;
-            }
-            (false, None) => start = Some(at),
-            _ => {}
+pub(crate) fn each_token(text: &str, kind: &TokenKind, mut each: impl FnMut(Range<usize>) -> bool) {
+    let mut finder = SpanFinder::new(kind);
+    let more = Cell::new(true);
+    let mut act = |span| more.set(more.get() && each(span));
+    for piece in text.as_bytes().chunks(PIECE_BYTES) {
+        finder.push(piece, &mut act);
+        if !more.get() {
+            return;
         }
     }
-    if let Some(from) = start {
-        each(from..text.len());
-    }
+    finder.finish(&mut act);
 }
+
+/// Bytes of text between two looks whether more tokens are wanted.
+const PIECE_BYTES: usize = 16 << 10;
 
 thread_local! {
     /// Known classes, which a thread keeps from text to text.
     static CLASSES: RefCell<ClassCache> = RefCell::new(ClassCache::new());
 }
 
-/// The class of each ASCII character; upper and lower case alike. Bytes of other characters are
-/// marks, which no ASCII character is.
-static ASCII: [Class; 256] = {
-    let mut table = [Class::Mark; 256];
-    let mut b = 0;
-    while b < 128 {
-        table[b] = match b as u8 {
-            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Class::Letter,
-            b'\'' => Class::Apostrophe,
-            _ => Class::Separator,
-        };
-        b += 1;
-    }
-    table
-};
+/// Finds the range of each token in a text that comes in pieces. Takes a few bytes of memory,
+/// however long the text is.
+pub(crate) struct SpanFinder {
+    words: bool,
+    open: Open,
+    span: Range<usize>,
+    /// Bytes of the text so far.
+    at: usize,
+    carry: Carry,
+}
 
-fn words(text: &str, mut each: impl FnMut(Range<usize>) -> bool) {
-    let (mut open, mut span) = (Open::None, 0..0);
-    let bytes = text.as_bytes();
-    let ascii = |at: usize| bytes.get(at).map(|&b| ASCII[usize::from(b)]);
-    let mut at = 0;
-    while let Some(class) = ascii(at) {
-        let (class, end) = match class {
-            // Runs of letters and of separators are most of a text.
-            Class::Letter if open == Open::Word => {
-                at += 1;
-                while ascii(at) == Some(Class::Letter) {
-                    at += 1;
-                }
-                span.end = at;
-                continue;
+impl SpanFinder {
+    pub(crate) fn new(kind: &TokenKind) -> SpanFinder {
+        SpanFinder {
+            words: *kind == TokenKind::Words,
+            open: Open::None,
+            span: 0..0,
+            at: 0,
+            carry: Carry::default(),
+        }
+    }
+
+    /// Calls `act` with the tokens that end in the next piece. Pieces are parts of valid UTF-8 and
+    /// may end inside a character.
+    pub(crate) fn push(&mut self, mut piece: &[u8], act: &mut dyn FnMut(Range<usize>)) {
+        if let Some(c) = self.carry.complete(&mut piece) {
+            self.step(c, act);
+        }
+        for chunk in piece.utf8_chunks() {
+            self.valid(chunk.valid(), act);
+            match decode(chunk.invalid()) {
+                Decoded::Cut if !chunk.invalid().is_empty() => self.carry.hold(chunk.invalid()),
+                _ => self.at += chunk.invalid().len(),
             }
-            Class::Separator if open == Open::None => {
-                at += 1;
-                continue;
+        }
+    }
+
+    fn valid(&mut self, text: &str, act: &mut dyn FnMut(Range<usize>)) {
+        let table = if self.words { &WORDS } else { &WHITESPACE };
+        let is_space = |byte: &u8| table[usize::from(*byte)] == b' ';
+        let is_letter = |byte: &u8| !matches!(table[usize::from(*byte)], b' ' | SLOW);
+        let mut rest = text;
+        loop {
+            // The rest of a word, and what separates it from the next one, if it is ASCII.
+            let bytes = rest.as_bytes().iter();
+            let length = match self.open {
+                Open::Word => bytes.take_while(|byte| is_letter(byte)).count(),
+                Open::None => bytes.take_while(|byte| is_space(byte)).count(),
+                Open::Apostrophe | Open::Ideograph => 0,
+            };
+            self.at += length;
+            if self.open == Open::Word {
+                self.span.end = self.span.end.max(self.at);
             }
-            Class::Mark => match text.get(at..).and_then(|rest| rest.chars().next()) {
-                Some(c) => (
-                    CLASSES.with_borrow_mut(|classes| classes.get(c)),
-                    at + c.len_utf8(),
-                ),
-                None => break,
-            },
-            class => (class, at + 1),
+            rest = rest.get(length..).unwrap_or_default();
+            let Some(c) = rest.chars().next() else { return };
+            self.step(c, act);
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        }
+    }
+
+    /// Calls `act` with the last token, if the text ends with one.
+    pub(crate) fn finish(self, act: &mut dyn FnMut(Range<usize>)) {
+        if self.open != Open::None {
+            act(self.span);
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, c: char, act: &mut dyn FnMut(Range<usize>)) {
+        let start = self.at;
+        self.at += c.len_utf8();
+        let table = if self.words { &WORDS } else { &WHITESPACE };
+        let class = match table.get(c as usize) {
+            Some(b' ') => Class::Separator,
+            Some(&SLOW) | None if self.words => CLASSES.with_borrow_mut(|classes| classes.get(c)),
+            Some(&SLOW) | None if c.is_whitespace() => Class::Separator,
+            // Upper case makes no difference here.
+            _ => Class::Letter,
         };
-        let becomes = match (class, open) {
+        let becomes = match (class, self.open) {
             (Class::Letter | Class::Upper, Open::Word | Open::Apostrophe)
             | (Class::LetterMark, Open::Apostrophe) => Open::Word,
-            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => open,
+            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => self.open,
             (Class::Apostrophe, Open::Word) => {
-                open = Open::Apostrophe;
-                at = end;
-                continue;
+                self.open = Open::Apostrophe;
+                return;
             }
             _ => {
-                if open != Open::None && !each(span.clone()) {
-                    return;
+                if self.open != Open::None {
+                    act(self.span.clone());
                 }
-                span.start = at;
+                self.span.start = start;
                 match class {
                     Class::Letter | Class::Upper | Class::LetterMark => Open::Word,
                     Class::Ideograph => Open::Ideograph,
@@ -131,12 +155,8 @@ fn words(text: &str, mut each: impl FnMut(Range<usize>) -> bool) {
                 }
             }
         };
-        span.end = end;
-        open = becomes;
-        at = end;
-    }
-    if open != Open::None {
-        each(span);
+        self.span.end = self.at;
+        self.open = becomes;
     }
 }
 
@@ -213,6 +233,19 @@ mod tests {
         #[test]
         fn tokens_are_those_of_the_parser(text in "[a-cA-C'\u{2019}\u{301}\u{93f}\u{915}漢カ ,.\n-]{0,40}") {
             same(&text);
+        }
+
+        #[test]
+        fn pieces_do_not_change_the_spans(text in "[a-cA-C'\u{2019}\u{301}漢カ𝒳 ,\n-]{0,30}", size in 1usize..7) {
+            for kind in [TokenKind::Words, TokenKind::Whitespace] {
+                let mut spans = Vec::new();
+                let mut finder = SpanFinder::new(&kind);
+                for piece in text.as_bytes().chunks(size) {
+                    finder.push(piece, &mut |span| spans.push(span));
+                }
+                finder.finish(&mut |span| spans.push(span));
+                assert_eq!(spans, token_spans(&text, &kind));
+            }
         }
 
         #[test]

@@ -42,6 +42,7 @@ use crate::workspace::Workspace;
 use shares::{INPUT_BYTES, Shares};
 use threads::Ingest;
 
+pub(crate) use credit::Credit;
 pub(crate) use reread::Reread;
 pub use shares::least_memory;
 pub use stats::SegmentStats;
