@@ -441,7 +441,7 @@ impl Reading<'_> {
         let mut add = |span: Range<usize>| spans.push((span.start as u32, span.end as u32));
         let mut finder = SpanFinder::new(&self.config.parse.tokens);
         self.parser
-            .text_in_pieces(document, &mut |piece| finder.push(piece, &mut add));
+            .as_read_in_pieces(document, &mut |piece| finder.push(piece, &mut add));
         finder.finish(&mut add);
         let end = self.sets.starts.len() - 1;
         debug_assert_eq!(self.sets.spans.len(), end, "both find the same tokens");

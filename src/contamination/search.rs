@@ -664,7 +664,7 @@ impl Bytes {
             token += 1;
         };
         let mut finder = SpanFinder::new(&config.parse.tokens);
-        parser.text_in_pieces(document, &mut |piece| {
+        parser.as_read_in_pieces(document, &mut |piece| {
             if !done.get() {
                 finder.push(piece, &mut act);
             }

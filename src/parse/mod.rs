@@ -131,39 +131,47 @@ impl Sink for ToText<'_> {
     }
 }
 
-/// Keeps text as it is read.
-struct ToTextAsRead<'a> {
+/// Passes on text as it is read.
+struct AsRead<'a> {
     carry: Carry,
-    out: &'a mut String,
+    take: &'a mut dyn FnMut(&str),
 }
 
-impl ToTextAsRead<'_> {
+impl AsRead<'_> {
+    fn carried(&mut self, carried: Option<char>) {
+        if let Some(c) = carried {
+            (self.take)(c.encode_utf8(&mut [0; 4]));
+        }
+    }
+
     fn end(&mut self) {
         let carried = self.carry.end();
-        self.out.extend(carried);
+        self.carried(carried);
     }
 }
 
-impl Sink for ToTextAsRead<'_> {
+impl Sink for AsRead<'_> {
     fn text(&mut self, mut piece: &[u8]) {
         let carried = self.carry.complete(&mut piece);
-        self.out.extend(carried);
+        self.carried(carried);
         let mut left = piece.len();
         for chunk in piece.utf8_chunks() {
-            self.out.push_str(chunk.valid());
+            (self.take)(chunk.valid());
             let invalid = chunk.invalid();
             left -= chunk.valid().len() + invalid.len();
             if left == 0 && !invalid.is_empty() && matches!(decode(invalid), Decoded::Cut) {
                 self.carry.hold(invalid);
                 return;
             }
-            self.out.extend(invalid.iter().map(|_| '\u{fffd}'));
+            for _ in invalid {
+                (self.take)("\u{fffd}");
+            }
         }
     }
 
     fn word_break(&mut self) {
         self.end();
-        self.out.push('\n');
+        (self.take)("\n");
     }
 }
 
@@ -342,8 +350,13 @@ impl Parser {
     /// U+FFFD. Positions in documents are offsets in this text; for a plain text in UTF-8 without a
     /// byte order mark they are offsets in the text itself. [`each_token`] finds its tokens.
     pub fn text_as_read(&mut self, document: &RawDocument<'_>, out: &mut String) {
+        self.as_read_in_pieces(document, &mut |piece| out.push_str(piece));
+    }
+
+    /// Like [`Parser::text_as_read`], in pieces.
+    pub fn as_read_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&str)) {
         let carry = Carry::default();
-        let mut sink = ToTextAsRead { carry, out };
+        let mut sink = AsRead { carry, take };
         self.source.send(document, &mut Any(&mut sink));
         sink.end();
     }

@@ -10,7 +10,6 @@ use std::ops::Range;
 
 use super::class::{Class, ClassCache, SLOW, WHITESPACE, WORDS};
 use super::config::TokenKind;
-use crate::utf8::{Carry, Decoded, decode};
 
 /// The token state while walking a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,7 +26,7 @@ enum Open {
 pub(crate) fn token_spans(text: &str, kind: &TokenKind) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut finder = SpanFinder::new(kind);
-    finder.push(text.as_bytes(), &mut |span| spans.push(span));
+    finder.push(text, &mut |span| spans.push(span));
     finder.finish(&mut |span| spans.push(span));
     spans
 }
@@ -38,11 +37,14 @@ pub(crate) fn each_token(text: &str, kind: &TokenKind, mut each: impl FnMut(Rang
     let mut finder = SpanFinder::new(kind);
     let more = Cell::new(true);
     let mut act = |span| more.set(more.get() && each(span));
-    for piece in text.as_bytes().chunks(PIECE_BYTES) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
         finder.push(piece, &mut act);
         if !more.get() {
             return;
         }
+        rest = after;
     }
     finder.finish(&mut act);
 }
@@ -63,7 +65,6 @@ pub(crate) struct SpanFinder {
     span: Range<usize>,
     /// Bytes of the text so far.
     at: usize,
-    carry: Carry,
 }
 
 impl SpanFinder {
@@ -73,26 +74,11 @@ impl SpanFinder {
             open: Open::None,
             span: 0..0,
             at: 0,
-            carry: Carry::default(),
         }
     }
 
-    /// Calls `act` with the tokens that end in the next piece. Pieces are parts of valid UTF-8 and
-    /// may end inside a character.
-    pub(crate) fn push(&mut self, mut piece: &[u8], act: &mut dyn FnMut(Range<usize>)) {
-        if let Some(c) = self.carry.complete(&mut piece) {
-            self.step(c, act);
-        }
-        for chunk in piece.utf8_chunks() {
-            self.valid(chunk.valid(), act);
-            match decode(chunk.invalid()) {
-                Decoded::Cut if !chunk.invalid().is_empty() => self.carry.hold(chunk.invalid()),
-                _ => self.at += chunk.invalid().len(),
-            }
-        }
-    }
-
-    fn valid(&mut self, text: &str, act: &mut dyn FnMut(Range<usize>)) {
+    /// Calls `act` with the tokens that end in the next piece.
+    pub(crate) fn push(&mut self, text: &str, act: &mut dyn FnMut(Range<usize>)) {
         let table = if self.words { &WORDS } else { &WHITESPACE };
         let is_space = |byte: &u8| table[usize::from(*byte)] == b' ';
         let is_letter = |byte: &u8| !matches!(table[usize::from(*byte)], b' ' | SLOW);
@@ -240,8 +226,11 @@ mod tests {
             for kind in [TokenKind::Words, TokenKind::Whitespace] {
                 let mut spans = Vec::new();
                 let mut finder = SpanFinder::new(&kind);
-                for piece in text.as_bytes().chunks(size) {
+                let mut rest = &text[..];
+                while !rest.is_empty() {
+                    let (piece, after) = rest.split_at(rest.ceil_char_boundary(size));
                     finder.push(piece, &mut |span| spans.push(span));
+                    rest = after;
                 }
                 finder.finish(&mut |span| spans.push(span));
                 assert_eq!(spans, token_spans(&text, &kind));

@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn sorts_across_files() {
         for (n, files) in [
-            (0, 2),
+            (0_u32, 2),
             (1, 2),
             (1024, 2),
             (10_000, 256),
