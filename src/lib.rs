@@ -45,6 +45,9 @@
 //! **[`transfer`]** gives the labels of documents to their near-duplicates in another collection,
 //! with [`evaluate`] and [`query`].
 //!
+//! **[`passages`]** finds the text that documents share, word by word, with its places.
+//! **[`contamination`]** finds the items of test sets in a corpus.
+//!
 //! **[`distributed`]** cuts the search for pairs into tasks for an engine on many machines. It finds
 //! what [`pipeline`] finds.
 //!
@@ -69,6 +72,7 @@ pub mod byte_size;
 pub mod cli;
 pub mod cluster;
 pub mod collection;
+pub mod contamination;
 pub mod dedup;
 pub mod distributed;
 mod document;
@@ -86,6 +90,7 @@ pub mod methods;
 pub mod numbers;
 pub mod outputs;
 pub mod parse;
+pub mod passages;
 pub mod pipeline;
 pub mod precision;
 pub mod process;

@@ -39,7 +39,7 @@ pub const DIRECTORIES: [&str; 12] = [
 ];
 
 /// Files that commands create in an output directory, besides results and files made from results.
-pub const FILES: [&str; 8] = [
+pub const FILES: [&str; 26] = [
     MANIFEST_FILE,
     INPUTS_FILE,
     LOCK_FILE,
@@ -48,6 +48,24 @@ pub const FILES: [&str; 8] = [
     "sets.jsonl",
     "lexicon.tsv",
     "spex.tsv",
+    "spans.tsv",
+    "removable.tsv",
+    "coverage.tsv",
+    "matches.tsv",
+    "overlaps.tsv",
+    "common.tsv",
+    "common-places.tsv",
+    "boilerplate.tsv",
+    "boilerplate-places.tsv",
+    "spans.parquet",
+    "removable.parquet",
+    "coverage.parquet",
+    "matches.parquet",
+    "overlaps.parquet",
+    "common.parquet",
+    "common-places.parquet",
+    "boilerplate.parquet",
+    "boilerplate-places.parquet",
 ];
 
 /// The directory that a command works in, and the names of the files in it that the command is made

@@ -56,6 +56,8 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["experiments", "evaluate", "query", "dedup"],
     ),
     ("transfer of labels", &["transfer"]),
+    ("shared passages", &["passages"]),
+    ("contamination by test sets", &["contamination"]),
     ("tasks for an engine", &["distributed"]),
     ("presentation", &["report", "inspect"]),
     ("command line", &["cli"]),

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
 
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "run",
     "dedup",
     "add",
@@ -38,6 +38,7 @@ const COMMANDS: [&str; 25] = [
     "perturb",
     "qrels",
     "transfer",
+    "contamination",
     "verify",
     "completions",
     "man",
@@ -193,8 +194,13 @@ fn examples_of_flags_run() {
         ("plan", "plan out"),
         ("study", "study out"),
         ("perturb", "perturb sample-corpora/trec-web -o @"),
+        (
+            "contamination",
+            "contamination sample-corpora/trec-web --against test.jsonl",
+        ),
     ];
     let place = Place::new();
+    place.shell("printf '{\"task_id\":7,\"question\":\"one\",\"text\":\"two\"}\\n' > test.jsonl");
     let mut run = BTreeSet::new();
     for (command, base) in bases {
         let setup = [

@@ -146,6 +146,7 @@ def dedup(
     work: str | os.PathLike[str] | None = None,
     from_: str | os.PathLike[str] | None = None,
     against: str | os.PathLike[str] | None = None,
+    remove: str | os.PathLike[str] | None = None,
     keep: Iterable[str] = (),
     rule: str = "star",
     empty: str = "keep",

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::{
-    add, compare, dedup, diff, evaluate, graph, index, inspect, method, perturb, plan, qrels,
-    query, report, run, shell, show, status, study, transfer, verify,
+    add, compare, contamination, dedup, diff, evaluate, graph, index, inspect, method, passages,
+    perturb, plan, qrels, query, report, run, shell, show, status, study, transfer, verify,
 };
 
 /// Find near-duplicate documents exactly, in bounded memory
@@ -71,14 +71,12 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "add",
             "ingest join cluster",
             "method",
-            "query",
-            "index",
+            "query index",
+            "passages",
+            "contamination",
         ],
     ),
-    (
-        "Look",
-        &["show diff", "report", "graph", "status", "inspect"],
-    ),
+    ("Look", &["show diff", "report graph", "status", "inspect"]),
     (
         "Evaluate",
         &[
@@ -94,11 +92,19 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// What several commands on one line of the overview do.
-const TOGETHER: [(&str, &str); 4] = [
+const TOGETHER: [(&str, &str); 6] = [
     ("ingest join cluster", "Do the steps of `run` one by one"),
+    (
+        "query index",
+        "Look up documents in a collection, or index it",
+    ),
     (
         "show diff",
         "Print what is known about a document, or where two differ",
+    ),
+    (
+        "report graph",
+        "Write a page of clusters and pairs, or print the pairs",
     ),
     (
         "plan study",
@@ -200,6 +206,21 @@ Examples:
   lookalike query out sample-corpora/files/a --top 3
   lookalike query out sample-corpora/files/a --containing 0.5 --json")]
     Query(query::Options),
+    /// Find the items of test sets in a corpus
+    ///
+    /// The test sets are held in memory, and the corpus is read once. An item is found in a document
+    /// if they share a run of --ngram words. Case, punctuation and line breaks do not matter, because
+    /// words are compared. Prints how many items are covered, and by how much: "by one" counts the
+    /// items of which one document has this share of the words, "by all" those of which all documents
+    /// together have it. With -o, writes items.tsv with a line for each item, contaminated.jsonl with
+    /// the documents and the places of the runs, drop.tsv with the documents to remove (`lookalike
+    /// dedup --remove`), rejects.jsonl and contamination.json.
+    #[command(after_long_help = "\
+Examples:
+  printf '{\"id\":\"q1\",\"question\":\"Read the patch guidelines before you send a patch\"}\\n' > test.jsonl
+  lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question
+  lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question -o found")]
+    Contamination(Box<contamination::Options>),
     /// Make an index of a collection, for fast look-ups
     ///
     /// With an index, `query` reads a few blocks for each document that it looks up, instead of all
@@ -211,11 +232,23 @@ Examples:
   lookalike index out
   lookalike query out sample-corpora/files/a --top 3")]
     Index(index::Options),
+    /// Find the passages that documents share, and their places
+    ///
+    /// A passage is a run of at least --length tokens that occurs twice or more in the collection, in
+    /// two documents or in one. Writes spans.tsv (where each document repeats text), removable.tsv
+    /// (what can go so that each passage stays once) and coverage.tsv (how much of each document
+    /// that is) to the directory.
+    #[command(after_long_help = "\
+Examples:
+  lookalike passages sample-corpora/jsonl -o shared --length 20
+  lookalike run sample-corpora/trec-web -o out
+  lookalike passages out")]
+    Passages(Box<passages::Options>),
     /// Print what is known about a document, and its text
     ///
     /// DOC is a docno, or a place as FILE:RECORD, as documents.tsv has them. `ingest` is enough:
-    /// facts that need pairs or clusters are left out. The text is read from DIR if it keeps texts
-    /// (`ingest --keep-text`), and otherwise from the input, if that has not changed. The command
+    /// facts that need pairs or clusters are left out. The text is read from the input again; if
+    /// that is gone or has changed, from DIR, if it keeps texts (`ingest --keep-text`). The command
     /// only reads DIR.
     #[command(after_long_help = "\
 Examples:
@@ -433,7 +466,7 @@ fn overview(command: &clap::Command) -> String {
                     .unwrap_or_default(),
             };
             let gap = if together.is_some() { "  " } else { "" };
-            let _ = writeln!(text, "{group:<9}{name:<12}{gap}{about}");
+            let _ = writeln!(text, "{group:<9}{name:<14}{gap}{about}");
         }
     }
     text.push_str(

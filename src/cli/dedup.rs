@@ -89,6 +89,17 @@ pub struct Options {
         help_heading = "Choice"
     )]
     against: Option<PathBuf>,
+    /// Also remove the documents that FILE lists, before the choice
+    ///
+    /// FILE is a table with the columns file and record, separated by tabs, such as the drop.tsv of
+    /// `lookalike contamination`, or rows of documents.tsv below its header; its other columns are
+    /// ignored, but a docno must be that of the document. A listed document is never kept in the
+    /// place of another one. A document that the inputs do not have is an error. To remove nothing
+    /// else, add --rule all.
+    ///
+    /// Example: --remove drop.tsv
+    #[arg(long, value_name = "FILE", help_heading = "Choice")]
+    remove: Option<PathBuf>,
     /// Prefer this document among duplicates (repeatable)
     ///
     /// first and last: in the order of the input. longest, shortest: by words. newest:FIELD,
@@ -101,13 +112,13 @@ pub struct Options {
     /// Example: --keep prefer:source=wiki,books --keep longest
     #[arg(long, value_name = "POLICY", help_heading = "Choice")]
     keep: Vec<Policy>,
-    /// Which documents stay: star, cluster or none
+    /// Which documents stay: star, cluster, none or all
     ///
     /// star goes through the documents in the order of --keep and removes each one that reaches the
     /// threshold with a document kept before. No two kept documents reach it, and each removed one
     /// reaches it with the kept document that removed.jsonl names. cluster keeps one document of
     /// each cluster, also where a chain of similar documents connects dissimilar ones. none keeps
-    /// no document of a cluster.
+    /// no document of a cluster. all keeps every document, for --remove and --empty drop.
     ///
     /// Example: --rule cluster
     #[arg(long, value_name = "RULE", default_value_t = Rule::Star, help_heading = "Choice")]
@@ -230,6 +241,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             Some(RevisitOf::All) => Revisit::All,
         },
         results: options.results.results,
+        remove: options.remove.clone(),
     };
     let criterion = options.comparison.criterion();
     if !matches!(

@@ -10,6 +10,7 @@
 mod add;
 mod commands;
 mod compare;
+mod contamination;
 mod context;
 mod dedup;
 mod diff;
@@ -20,6 +21,7 @@ mod index;
 mod inspect;
 mod json_lines;
 mod method;
+mod passages;
 mod perturb;
 mod plan;
 mod progress;
@@ -138,6 +140,7 @@ fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {
         Command::Study(options) => study::run(&options, host),
         Command::Cluster(options) => run::cluster(&options, host),
         Command::Method(options) => method::run(&options, host),
+        Command::Passages(options) => passages::run(&options, host),
         Command::Compare(options) => compare::run(&options, host),
         Command::Query(options) => query::run(&options, host),
         Command::Report(options) => report::run(&options, host),
@@ -153,6 +156,7 @@ fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {
         Command::Perturb(options) => perturb::run(&options, host),
         Command::Qrels(options) => qrels::run(&options, host),
         Command::Transfer(options) => transfer::run(&options, host),
+        Command::Contamination(options) => contamination::run(&options, host),
         Command::Completions(options) => shell::completions(&options, host),
         Command::Man(options) => shell::man(&options),
     }

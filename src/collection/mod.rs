@@ -57,7 +57,7 @@ pub(crate) use catalogue::{each_document, each_document_of};
 pub use column::{Column, ColumnBuilder, ColumnReader};
 pub use config::{CollectionConfig, SizeGroups};
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
-pub(crate) use ingest::require_memory;
+pub(crate) use ingest::{Credit, Reread, require_memory};
 pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub use loaded::{LoadedSets, Wanted};
 pub use names::Names;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::listed::Listed;
 use super::order::Ranks;
 use super::policy::Rule;
 use super::{Empty, STAGE};
@@ -37,17 +38,20 @@ pub enum Removal {
     Clustered,
     /// It has no words.
     Empty,
+    /// A list names it (`--remove`).
+    Listed,
 }
 
 impl Removal {
     /// All reasons, in the order of the ledger.
-    pub const ALL: [Removal; 6] = [
+    pub const ALL: [Removal; 7] = [
         Removal::Exact,
         Removal::Near,
         Removal::Chain,
         Removal::Contained,
         Removal::Clustered,
         Removal::Empty,
+        Removal::Listed,
     ];
 
     /// The word in `removed.jsonl`.
@@ -60,6 +64,7 @@ impl Removal {
             Removal::Contained => "contained",
             Removal::Clustered => "cluster",
             Removal::Empty => "empty",
+            Removal::Listed => "listed",
         }
     }
 }
@@ -100,19 +105,24 @@ pub(super) struct Choice {
     numbers: Vec<u32>,
     /// One bit for each document: it has no words.
     empty: Vec<u64>,
+    /// The documents that are removed before the choice.
+    listed: Option<Listed>,
+    /// The first document of the cluster of each document if the listed ones are left out, and by
+    /// this document the others in it. Without listed documents, these are [`Self::clusters`].
+    left: Option<(Vec<u32>, Vec<u32>)>,
 }
 
 impl Choice {
-    /// Bytes of memory for this number of documents, without the order of preference.
-    pub fn bytes(documents: u64) -> u64 {
-        documents * 4 * 7 + documents / 8
+    /// Bytes of memory for this number of documents, without the order of preference and a list.
+    pub fn bytes(documents: u64, listed: bool) -> u64 {
+        documents * 4 * (7 + if listed { 2 } else { 0 }) + documents / 8
     }
 
     /// Decides over all documents of a collection whose pairs are listed.
     pub fn make(
         workspace: &Workspace,
         criterion: Criterion,
-        (rule, empty): (Rule, Empty),
+        (rule, empty, listed): (Rule, Empty, Option<Listed>),
         ranks: &Ranks,
         (scratch, memory): (&Path, ByteSize),
         context: &Context<'_>,
@@ -140,6 +150,8 @@ impl Choice {
             members: vec![0; documents],
             numbers: vec![NONE; documents],
             empty: without_words,
+            listed,
+            left: None,
             representatives,
         };
         // Directories made by version 0.1 take documents without words for duplicates of each
@@ -149,14 +161,15 @@ impl Choice {
                 choice.representatives[document] = document as u32;
             }
         }
-        if let Ranks::Given(_) = ranks {
-            choice.preferred = Some(preferred(&choice.representatives, ranks));
+        if matches!(ranks, Ranks::Given(_)) || choice.listed.is_some() {
+            choice.preferred = Some(choice.find_preferred(ranks));
         }
         choice.find_clusters(workspace, context)?;
         match rule {
             Rule::Star => choice.star(workspace, ranks, (scratch, memory), context)?,
             Rule::Cluster => choice.one_of_each(workspace, ranks, context)?,
             Rule::None => choice.none(),
+            Rule::All => {}
         }
         Ok(choice)
     }
@@ -169,7 +182,12 @@ impl Choice {
         self.empty[document as usize / 64] >> (document % 64) & 1 == 1
     }
 
-    /// The preferred document with the words of a representative.
+    fn is_listed(&self, document: u32) -> bool {
+        let listed = self.listed.as_ref();
+        listed.is_some_and(|listed| listed.has(document))
+    }
+
+    /// The preferred document with the words of a representative; [`NONE`] if all are listed.
     fn preferred(&self, representative: u32) -> u32 {
         match &self.preferred {
             None => representative,
@@ -192,11 +210,17 @@ impl Choice {
         if document < self.first {
             return Fate::Kept;
         }
+        if self.is_listed(document) {
+            return removed(Removal::Listed, None, 0);
+        }
         if self.is_empty(document) {
             return match self.drop_empty {
                 true => removed(Removal::Empty, None, 0),
                 false => Fate::Kept,
             };
+        }
+        if self.rule == Rule::All {
+            return Fate::Kept;
         }
         let class = self.representatives[document as usize];
         let preferred = self.preferred(class);
@@ -223,26 +247,47 @@ impl Choice {
         (self.members[root] >= 2).then(|| (self.numbers[root], self.members[root]))
     }
 
-    /// Finds the clusters of two documents or more, and numbers them as the result files do.
-    fn find_clusters(&mut self, workspace: &Workspace, context: &Context<'_>) -> Result<()> {
+    /// The first document of the cluster of each document, and by this document the members, of
+    /// the documents that `counts` says.
+    fn connected(
+        &self,
+        workspace: &Workspace,
+        counts: impl Fn(u32) -> bool,
+        context: &Context<'_>,
+    ) -> Result<(Vec<u32>, Vec<u32>)> {
         let mut sets = UnionFind::new(self.documents());
         let mut pairs = 0u64;
+        // A class without a document that counts connects nothing.
+        let is_there = |class| self.preferred(class) != NONE || counts(class);
         each_pair(workspace, |pair| {
             if pairs.is_multiple_of(4096) {
                 context.stop.check(STAGE)?;
             }
             pairs += 1;
-            sets.union(pair.a, pair.b);
+            if is_there(pair.a) && is_there(pair.b) {
+                sets.union(pair.a, pair.b);
+            }
             Ok(())
         })?;
         for (document, &first) in self.representatives.iter().enumerate() {
             sets.union(first, document as u32);
         }
-        self.clusters = (0..self.documents())
+        let roots: Vec<u32> = (0..self.documents())
             .map(|document| sets.find(document))
             .collect();
-        for &root in &self.clusters {
-            self.members[root as usize] += 1;
+        let mut members = vec![0; roots.len()];
+        for (document, &root) in (0..).zip(&roots) {
+            members[root as usize] += u32::from(counts(document));
+        }
+        Ok((roots, members))
+    }
+
+    /// Finds the clusters of two documents or more, and numbers them as the result files do.
+    fn find_clusters(&mut self, workspace: &Workspace, context: &Context<'_>) -> Result<()> {
+        (self.clusters, self.members) = self.connected(workspace, |_| true, context)?;
+        if self.listed.is_some() && matches!(self.rule, Rule::Cluster | Rule::None) {
+            let counts = |document| !self.is_listed(document);
+            self.left = Some(self.connected(workspace, counts, context)?);
         }
         let clusters = self
             .members
@@ -268,9 +313,13 @@ impl Choice {
     ) -> Result<()> {
         let (survivors, shared) = (&mut self.survivors, &mut self.shared);
         let preferred = &self.preferred;
+        // A class all of whose documents are listed has no rank.
         let rank = |class: u32| match preferred {
-            None => class,
-            Some(preferred) => ranks.of(preferred[class as usize]),
+            None => Some(class),
+            Some(preferred) => match preferred[class as usize] {
+                NONE => None,
+                document => Some(ranks.of(document)),
+            },
         };
         sort_tagged(
             scratch,
@@ -278,7 +327,9 @@ impl Choice {
             memory,
             |push| {
                 each_pair(workspace, |pair| {
-                    let (a, b) = (rank(pair.a), rank(pair.b));
+                    let (Some(a), Some(b)) = (rank(pair.a), rank(pair.b)) else {
+                        return Ok(());
+                    };
                     let (later, earlier) = if a < b {
                         (pair.b, pair.a)
                     } else {
@@ -314,17 +365,18 @@ impl Choice {
         // By root of a cluster: the class of its preferred document.
         let mut first = vec![NONE; self.representatives.len()];
         for class in 0..self.documents() {
-            if self.representatives[class as usize] != class || self.is_empty(class) {
+            let is_class = self.representatives[class as usize] == class;
+            if !is_class || self.is_empty(class) || self.preferred(class) == NONE {
                 continue;
             }
-            let root = self.clusters[class as usize] as usize;
+            let root = self.root(class);
             let rank = |class: u32| ranks.of(self.preferred(class));
             if first[root] == NONE || rank(class) < rank(first[root]) {
                 first[root] = class;
             }
         }
         for class in 0..self.documents() {
-            let kept = first[self.clusters[class as usize] as usize];
+            let kept = first[self.root(class)];
             if self.representatives[class as usize] == class && kept != class && kept != NONE {
                 self.survivors[class as usize] = kept;
                 self.shared[class as usize] = CHAIN;
@@ -344,11 +396,35 @@ impl Choice {
     /// Removes every document that is in a cluster.
     fn none(&mut self) {
         for class in 0..self.documents() {
-            let root = self.clusters[class as usize] as usize;
-            if self.members[root] >= 2 {
+            let root = self.root(class);
+            let members = self
+                .left
+                .as_ref()
+                .map_or(&self.members, |(_, members)| members);
+            if members[root] >= 2 {
                 self.survivors[class as usize] = GONE;
             }
         }
+    }
+
+    /// The first document of the cluster in which the choice finds a document.
+    fn root(&self, document: u32) -> usize {
+        let left = self.left.as_ref();
+        let roots = left.map_or(&self.clusters, |(roots, _)| roots);
+        roots[document as usize] as usize
+    }
+
+    /// By representative, the document of its class that comes first in the order of preference.
+    fn find_preferred(&self, ranks: &Ranks) -> Vec<u32> {
+        let mut preferred = vec![NONE; self.representatives.len()];
+        for (document, &class) in (0..).zip(&self.representatives) {
+            let best = &mut preferred[class as usize];
+            if !self.is_listed(document) && (*best == NONE || ranks.of(document) < ranks.of(*best))
+            {
+                *best = document;
+            }
+        }
+        preferred
     }
 
     /// Counts what the classes of chains share with their survivors.
@@ -382,18 +458,6 @@ impl Choice {
 /// Set in what a class shares with its survivor if the two do not reach the threshold. A set has
 /// fewer than 2^31 fingerprints, because a document has at most 4 GiB.
 const CHAIN: u32 = 1 << 31;
-
-/// By representative, the document of its class that comes first in the order of preference.
-fn preferred(representatives: &[u32], ranks: &Ranks) -> Vec<u32> {
-    let mut preferred: Vec<u32> = (0..representatives.len() as u32).collect();
-    for (document, &class) in representatives.iter().enumerate() {
-        let best = &mut preferred[class as usize];
-        if ranks.of(document as u32) < ranks.of(*best) {
-            *best = document as u32;
-        }
-    }
-    preferred
-}
 
 /// Sizes of sets, for the resemblance of a document and its survivor.
 pub(super) fn sizes(workspace: &Workspace) -> Result<crate::sample::Sampled> {

@@ -7,6 +7,8 @@
 //! each of them the document because of which it went.
 //!
 //! # Algorithm
+//! 0. The documents that a list names are removed before everything else: none of them is a
+//!    survivor, and none connects others.
 //! 1. The policies give an order of preference over all documents: one external sort for each.
 //! 2. *Star rule* ([`Rule::Star`]): go through the documents in that order, and keep each one that
 //!    does not reach the threshold with a document kept before. This is the greedy maximal
@@ -42,6 +44,7 @@ mod evidence;
 mod files;
 mod finished;
 mod formats;
+mod listed;
 mod lzw;
 mod order;
 mod output;
@@ -79,6 +82,7 @@ pub use policy::{Policy, Rule, preference};
 
 use choose::Choice;
 use evidence::Knowledge;
+use listed::Listed;
 use output::OutputDirectory;
 use places::Places;
 
@@ -172,6 +176,10 @@ pub struct DedupConfig {
     /// not decide which command may continue a directory.
     #[serde(skip)]
     pub results: ResultFormat,
+    /// A list of documents that are removed before the choice. What it names decides which command
+    /// may continue a directory, not its path.
+    #[serde(skip)]
+    pub remove: Option<PathBuf>,
 }
 
 /// Counts of a deduplication.
@@ -182,7 +190,7 @@ pub struct DedupSummary {
     /// Documents kept.
     pub kept: u64,
     /// Documents removed, in the order of [`Removal::ALL`].
-    pub removed: [u64; 6],
+    pub removed: [u64; 7],
     /// Rejected records.
     pub rejected: u64,
     /// Rejected records that were removed.
@@ -286,7 +294,7 @@ fn check(
             "the payloads of the other collection are not read; leave --revisit out",
         );
     }
-    if contained && config.rule != Rule::Star {
+    if contained && !matches!(config.rule, Rule::Star | Rule::All) {
         return refuse(
             "rule",
             &config.rule.to_string(),
@@ -320,6 +328,9 @@ pub fn check_before(
         return Err(standard_input());
     }
     check_memory(&[], removed.is_some(), (config, read), context)?;
+    if let Some(list) = &config.remove {
+        listed::check(list)?;
+    }
     let mut taken = vec![("the work directory", work)];
     for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
         let Some(output) = output else { continue };
@@ -490,7 +501,13 @@ pub fn run(
     };
     let extent = Catalogue::extent(workspace)?;
     let sizes = Sampled::bytes_for(criterion.measure, 1, extent);
-    let columns = Choice::bytes(documents)
+    let listing = config.remove.is_some();
+    let listed_bytes = match listing {
+        true => Listed::bytes(documents, inputs.len() as u64),
+        false => 0,
+    };
+    let columns = Choice::bytes(documents, listing)
+        + listed_bytes
         + Places::bytes(documents, inputs.len() as u64)
         + ranks_bytes
         + sizes
@@ -512,6 +529,12 @@ pub fn run(
 
     let scratch = workspace.scratch(context)?;
     let places = Places::read(workspace, inputs.len() as u32, context)?;
+    let names = Catalogue::names(workspace, &context.budget)?;
+    let first = collection::against(&workspace.manifest).files as usize;
+    let listed = (config.remove.as_ref())
+        .map(|list| Listed::read(list, (&inputs, first), &places, &names, context))
+        .transpose()?;
+    let list = listed.as_ref().map(Listed::digest);
     let values = values::read(
         (workspace, &inputs, &places),
         &config.keep,
@@ -532,7 +555,7 @@ pub fn run(
         sorting,
         context,
     )?;
-    let how = (config.rule, config.empty);
+    let how = (config.rule, config.empty, listed);
     let mut choice = Choice::make(workspace, criterion, how, &ranks, sorting, context)?;
     drop(ranks);
     match collection::config(&workspace.manifest).shingle.fingerprint {
@@ -544,7 +567,7 @@ pub fn run(
         inputs: &inputs,
         choice: &choice,
         places: &places,
-        names: Catalogue::names(workspace, &context.budget)?,
+        names,
         sizes: choose::sizes(workspace)?,
         measure: criterion.measure,
     };
@@ -571,7 +594,7 @@ pub fn run(
             .map(|output| OutputDirectory::look(output, parameter))
             .transpose()?;
     }
-    let digest = digest(workspace, config, removed.is_some())?;
+    let digest = digest(workspace, config, removed.is_some(), list)?;
     let kept = OutputDirectory::open(kept, "output", &digest)?;
     let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
     let removed = removed.transpose()?;
@@ -654,7 +677,12 @@ fn check_places(
 }
 
 /// Digest of everything that decides what is written.
-fn digest(workspace: &Workspace, config: &DedupConfig, removed: bool) -> Result<String> {
+fn digest(
+    workspace: &Workspace,
+    config: &DedupConfig,
+    removed: bool,
+    list: Option<u64>,
+) -> Result<String> {
     let pairs = workspace
         .manifest
         .get::<PairsEntry>()
@@ -668,7 +696,8 @@ fn digest(workspace: &Workspace, config: &DedupConfig, removed: bool) -> Result<
         removed,
     );
     let path = workspace.directory().join(crate::workspace::MANIFEST_FILE);
-    let bytes = crate::store::to_json(&all, &path)?;
+    let mut bytes = crate::store::to_json(&all, &path)?;
+    bytes.extend(list.iter().flat_map(|list| list.to_le_bytes()));
     Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)))
 }
 

@@ -71,6 +71,16 @@ impl Places {
         self.records[document as usize]
     }
 
+    /// The document of a record of a file.
+    pub fn find(&self, file: u32, record: u32) -> Option<u32> {
+        let documents = self.documents(file);
+        let records = self
+            .records
+            .get(documents.start as usize..documents.end as usize)?;
+        let at = records.binary_search(&record).ok()?;
+        Some(documents.start + at as u32)
+    }
+
     /// The documents of a file.
     pub fn documents(&self, file: u32) -> std::ops::Range<u32> {
         self.starts[file as usize]..self.starts[file as usize + 1]

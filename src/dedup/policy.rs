@@ -150,6 +150,8 @@ pub enum Rule {
     Cluster,
     /// None of a cluster.
     None,
+    /// All, so that only listed documents and those without words are removed.
+    All,
 }
 
 impl fmt::Display for Rule {
@@ -158,6 +160,7 @@ impl fmt::Display for Rule {
             Rule::Star => "star",
             Rule::Cluster => "cluster",
             Rule::None => "none",
+            Rule::All => "all",
         })
     }
 }
@@ -170,7 +173,10 @@ impl FromStr for Rule {
             "star" => Ok(Rule::Star),
             "cluster" => Ok(Rule::Cluster),
             "none" => Ok(Rule::None),
-            _ => Err(format!("`{text}` is not a rule; use star, cluster or none")),
+            "all" => Ok(Rule::All),
+            _ => Err(format!(
+                "`{text}` is not a rule; use star, cluster, none or all"
+            )),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::collection::{self, Catalogue, SetsByPlace};
 use crate::ids::{FingerprintKind, Key};
 use crate::measure::Measure;
 use crate::numbers::counted;
-use crate::parse::{TokenKind, each_token_span};
+use crate::parse::{TokenKind, each_token};
 use crate::progress::Context;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
@@ -135,7 +135,10 @@ pub(crate) fn compare(
     let mut sides = texts.drain(..).map(|text| match text {
         Text::Found(text, source) => {
             let mut spans = Vec::with_capacity(count(&text, kind) as usize);
-            each_token_span(&text, kind, |span| spans.push(span));
+            each_token(&text, kind, |span| {
+                spans.push(span);
+                true
+            });
             let words = Words {
                 text,
                 spans,
@@ -164,7 +167,10 @@ pub(crate) fn compare(
 
 fn count(text: &str, kind: &TokenKind) -> u64 {
     let mut tokens = 0;
-    each_token_span(text, kind, |_| tokens += 1);
+    each_token(text, kind, |_| {
+        tokens += 1;
+        true
+    });
     tokens
 }
 

@@ -11,14 +11,15 @@
 //!    for in the list of inputs, and in the segments with the documents of the file.
 //! 2. Exact duplicates come from the column of representatives, pairs and clusters from the
 //!    committed pairs, in one pass over each.
-//! 3. A text that the collection keeps is read from its segment. Another one is read from its
-//!    input, and used if its words still have the same MD5. If the input is gone, the kept text of
-//!    the representative takes its place, which has the same words.
+//! 3. A text is read from its input, and used if its words still have the same MD5. If the input is
+//!    gone, the text that the collection keeps takes its place, or that of the representative,
+//!    which has the same words.
 //!
 //! # Invariants
 //! - Nothing in the directory is changed.
-//! - A text is that of [`crate::parse::Parser::text`]; positions in it are positions in the text as
-//!   read. A missing text is not an error: the reason takes its place.
+//! - A text is that of [`crate::parse::Parser::text_as_read`], as in the other commands that state
+//!   positions; only a kept text has its white space folded. A missing text is not an error: the
+//!   reason takes its place.
 //! - Resemblance and containment are exact, of the full sets, whatever the pairs were made with.
 //!
 //! # Cost

@@ -18,12 +18,25 @@ use super::inputs::{READER_BYTES, Readers, Wanted, read_again, record_bytes};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Source {
-    /// The collection keeps it.
-    Kept,
-    /// Its input file.
+    /// Its input file: the text as it was read.
     Input,
+    /// The collection keeps it, with its white space folded.
+    Kept,
     /// The collection keeps the text of its representative, which has the same words.
     KeptOfRepresentative,
+}
+
+impl Source {
+    /// What a reader has to know about the text.
+    pub fn remark(self) -> Option<&'static str> {
+        match self {
+            Source::Input => None,
+            Source::Kept => Some("the text that DIR keeps, with white space folded"),
+            Source::KeptOfRepresentative => {
+                Some("the text that DIR keeps of its representative, with the same words")
+            }
+        }
+    }
 }
 
 /// The text of a document, or the reason why there is none.
@@ -33,54 +46,37 @@ pub(crate) enum Text {
     Missing(String),
 }
 
-/// The texts of documents, as the parser passes them on ([`Parser::text`]). Texts for which there is
-/// no room are counted, and the caller checks `held` afterwards.
+/// The texts of documents, as they are read ([`Parser::text_as_read`]), or as the collection keeps
+/// them. Texts for which there is no room are counted, and the caller checks `held` afterwards.
 pub(crate) fn texts(
     workspace: &Workspace,
     documents: &[&Found],
     held: &mut Held<'_>,
     context: &Context<'_>,
 ) -> Result<Vec<Text>> {
-    let mut texts: Vec<Option<Text>> = Vec::new();
-    let mut wanted = Vec::new();
+    let wanted = documents.iter().map(|found| Wanted {
+        file: found.record.file,
+        offset: found.record.offset,
+        number: found.number,
+        md5: found.record.md5,
+    });
+    let _ = held.take((record_bytes(workspace) + READER_BYTES) as usize);
+    let whole = Whole(Mutex::new((Vec::new(), held)));
+    read_again(workspace, wanted.collect(), 1, (STAGE, context), &whole)?;
+    let (read, held) = whole.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut texts = Vec::with_capacity(documents.len());
     for found in documents {
-        let kept = match found.record.stored {
-            true => kept(workspace, found, held, context)?,
-            false => None,
-        };
-        if kept.is_none() {
-            wanted.push(Wanted {
-                file: found.record.file,
-                offset: found.record.offset,
-                number: found.number,
-                md5: found.record.md5,
-            });
-        }
-        texts.push(kept.map(|text| Text::Found(text, Source::Kept)));
-    }
-    if !wanted.is_empty() {
-        let _ = held.take((record_bytes(workspace) + READER_BYTES) as usize);
-        let whole = Whole(Mutex::new((Vec::new(), held)));
-        read_again(workspace, wanted, 1, (STAGE, context), &whole)?;
-        let (read, held) = whole.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (text, found) in texts.iter_mut().zip(documents) {
-            if text.is_some() {
-                continue;
+        let mut read = read.iter().filter(|(number, _)| *number == found.number);
+        texts.push(match read.next() {
+            Some((_, Text::Missing(reason))) => {
+                let kept = instead(workspace, found, held, context)?;
+                kept.unwrap_or_else(|| Text::Missing(reason.clone()))
             }
-            let mut read = read.iter().filter(|(number, _)| *number == found.number);
-            *text = read.next().map(|(_, text)| text.clone());
-            if let Some(Text::Missing(_)) = text
-                && let Some(kept) = of_representative(workspace, found, held, context)?
-            {
-                *text = Some(Text::Found(kept, Source::KeptOfRepresentative));
-            }
-        }
+            Some((_, text)) => text.clone(),
+            None => Text::Missing("there is no memory for it".into()),
+        });
     }
-    let none = || Text::Missing("there is no memory for it".into());
-    Ok(texts
-        .into_iter()
-        .map(|text| text.unwrap_or_else(none))
-        .collect())
+    Ok(texts)
 }
 
 /// The texts that were read again.
@@ -90,15 +86,14 @@ impl Readers for Whole<'_, '_> {
     fn found(&self, number: u32, document: &RawDocument<'_>, parser: &mut Parser) {
         let mut whole = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut length = 0;
-        parser.text_in_pieces(document, &mut |piece| length += piece.len());
-        if !whole.1.take(length) {
+        parser.as_read_in_pieces(document, &mut |piece| length += piece.len());
+        // Twice: a text is copied once.
+        if !whole.1.take(length.saturating_mul(2)) {
             return;
         }
-        let mut bytes = Vec::with_capacity(length);
-        parser.text_in_pieces(document, &mut |piece| bytes.extend_from_slice(piece));
-        whole
-            .0
-            .push((number, Text::Found(utf8(bytes), Source::Input)));
+        let mut text = String::with_capacity(length);
+        parser.text_as_read(document, &mut text);
+        whole.0.push((number, Text::Found(text, Source::Input)));
     }
 
     fn missing(&self, number: u32, problem: String) {
@@ -107,7 +102,22 @@ impl Readers for Whole<'_, '_> {
     }
 }
 
-/// The text of the parser is valid UTF-8; of a damaged part it need not be.
+/// The text that the collection keeps of a document or of its representative.
+fn instead(
+    workspace: &Workspace,
+    found: &Found,
+    held: &mut Held<'_>,
+    context: &Context<'_>,
+) -> Result<Option<Text>> {
+    if found.record.stored {
+        let kept = kept(workspace, found, held, context)?;
+        return Ok(kept.map(|text| Text::Found(text, Source::Kept)));
+    }
+    let kept = of_representative(workspace, found, held, context)?;
+    Ok(kept.map(|text| Text::Found(text, Source::KeptOfRepresentative)))
+}
+
+/// A kept text is valid UTF-8; in a damaged part it need not be.
 fn utf8(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())

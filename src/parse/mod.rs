@@ -56,13 +56,14 @@ use html5gum::{IoReader, Reader, Tokenizer};
 
 use crate::read::{ContentKind, RawDocument, Reject};
 
+use crate::utf8::{Carry, Decoded, decode};
 use charset::Decoding;
 use markup::TextEmitter;
 use text::Text;
 use tokens::Canonical;
 
 pub use config::{ParseConfig, TokenKind};
-pub(crate) use spans::{canonical_token, each_token_span, push_canonical, token_spans};
+pub(crate) use spans::{SpanFinder, canonical_token, each_token, push_canonical, token_spans};
 pub use tokens::{TokenConsumer, Tokens};
 
 /// Maximum number of characters kept of a title.
@@ -127,6 +128,50 @@ impl Sink for ToText<'_> {
     #[inline]
     fn word_break(&mut self) {
         self.text.word_break(self.take);
+    }
+}
+
+/// Passes on text as it is read.
+struct AsRead<'a> {
+    carry: Carry,
+    take: &'a mut dyn FnMut(&str),
+}
+
+impl AsRead<'_> {
+    fn carried(&mut self, carried: Option<char>) {
+        if let Some(c) = carried {
+            (self.take)(c.encode_utf8(&mut [0; 4]));
+        }
+    }
+
+    fn end(&mut self) {
+        let carried = self.carry.end();
+        self.carried(carried);
+    }
+}
+
+impl Sink for AsRead<'_> {
+    fn text(&mut self, mut piece: &[u8]) {
+        let carried = self.carry.complete(&mut piece);
+        self.carried(carried);
+        let mut left = piece.len();
+        for chunk in piece.utf8_chunks() {
+            (self.take)(chunk.valid());
+            let invalid = chunk.invalid();
+            left -= chunk.valid().len() + invalid.len();
+            if left == 0 && !invalid.is_empty() && matches!(decode(invalid), Decoded::Cut) {
+                self.carry.hold(invalid);
+                return;
+            }
+            for _ in invalid {
+                (self.take)("\u{fffd}");
+            }
+        }
+    }
+
+    fn word_break(&mut self) {
+        self.end();
+        (self.take)("\n");
     }
 }
 
@@ -297,6 +342,23 @@ impl Parser {
     /// with U+FEFF gets one more in front, which the second parse takes for a byte order mark.
     pub fn text(&mut self, document: &RawDocument<'_>, out: &mut Vec<u8>) {
         self.text_in_pieces(document, &mut |piece| out.extend_from_slice(piece));
+    }
+
+    /// Appends to `out` the text of a document as it is read: decoded to UTF-8, without a byte order
+    /// mark at its start and without markup, in place of which there is a line feed where a tag
+    /// separates words. White space stays as it is. A byte that belongs to no character becomes
+    /// U+FFFD. Positions in documents are offsets in this text; for a plain text in UTF-8 without a
+    /// byte order mark they are offsets in the text itself. [`each_token`] finds its tokens.
+    pub fn text_as_read(&mut self, document: &RawDocument<'_>, out: &mut String) {
+        self.as_read_in_pieces(document, &mut |piece| out.push_str(piece));
+    }
+
+    /// Like [`Parser::text_as_read`], in pieces.
+    pub fn as_read_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&str)) {
+        let carry = Carry::default();
+        let mut sink = AsRead { carry, take };
+        self.source.send(document, &mut Any(&mut sink));
+        sink.end();
     }
 
     /// Like [`Parser::text`], in pieces of about 64 KiB, which may end inside a character.

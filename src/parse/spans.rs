@@ -5,9 +5,10 @@
 //! token ([`super`]) a second time, character by character, for texts short enough to display. A
 //! test compares it with [`super::Parser`].
 
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-use super::class::{Class, classify};
+use super::class::{Class, ClassCache, SLOW, WHITESPACE, WORDS};
 use super::config::TokenKind;
 
 /// The token state while walking a text.
@@ -24,53 +25,115 @@ enum Open {
 /// space.
 pub(crate) fn token_spans(text: &str, kind: &TokenKind) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
-    each_token_span(text, kind, |span| spans.push(span));
+    let mut finder = SpanFinder::new(kind);
+    finder.push(text, &mut |span| spans.push(span));
+    finder.finish(&mut |span| spans.push(span));
     spans
 }
 
-/// Calls `each` with the range of each token, as [`token_spans`] returns them.
-pub(crate) fn each_token_span(text: &str, kind: &TokenKind, each: impl FnMut(Range<usize>)) {
-    match kind {
-        TokenKind::Words => words(text, each),
-        TokenKind::Whitespace | TokenKind::Bytes(_) => runs(text, each),
+/// Calls `each` with the range of each token in `text`, as [`token_spans`] returns them, until it
+/// returns `false`.
+pub(crate) fn each_token(text: &str, kind: &TokenKind, mut each: impl FnMut(Range<usize>) -> bool) {
+    let mut finder = SpanFinder::new(kind);
+    let more = Cell::new(true);
+    let mut act = |span| more.set(more.get() && each(span));
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
+        finder.push(piece, &mut act);
+        if !more.get() {
+            return;
+        }
+        rest = after;
     }
+    finder.finish(&mut act);
 }
 
-fn runs(text: &str, mut each: impl FnMut(Range<usize>)) {
-    let mut start = None;
-    for (at, c) in text.char_indices() {
-        match (c.is_whitespace(), start) {
-            (true, Some(from)) => {
-                each(from..at);
-                start = None;
-            }
-            (false, None) => start = Some(at),
-            _ => {}
+/// Bytes of text between two looks whether more tokens are wanted.
+const PIECE_BYTES: usize = 16 << 10;
+
+thread_local! {
+    /// Known classes, which a thread keeps from text to text.
+    static CLASSES: RefCell<ClassCache> = RefCell::new(ClassCache::new());
+}
+
+/// Finds the range of each token in a text that comes in pieces. Takes a few bytes of memory,
+/// however long the text is.
+pub(crate) struct SpanFinder {
+    words: bool,
+    open: Open,
+    span: Range<usize>,
+    /// Bytes of the text so far.
+    at: usize,
+}
+
+impl SpanFinder {
+    pub(crate) fn new(kind: &TokenKind) -> SpanFinder {
+        SpanFinder {
+            words: *kind == TokenKind::Words,
+            open: Open::None,
+            span: 0..0,
+            at: 0,
         }
     }
-    if let Some(from) = start {
-        each(from..text.len());
-    }
-}
 
-fn words(text: &str, mut each: impl FnMut(Range<usize>)) {
-    let (mut open, mut span) = (Open::None, 0..0);
-    for (at, c) in text.char_indices() {
-        let end = at + c.len_utf8();
-        let class = classify(c);
-        let becomes = match (class, open) {
+    /// Calls `act` with the tokens that end in the next piece.
+    pub(crate) fn push(&mut self, text: &str, act: &mut dyn FnMut(Range<usize>)) {
+        let table = if self.words { &WORDS } else { &WHITESPACE };
+        let is_space = |byte: &u8| table[usize::from(*byte)] == b' ';
+        let is_letter = |byte: &u8| !matches!(table[usize::from(*byte)], b' ' | SLOW);
+        let mut rest = text;
+        loop {
+            // The rest of a word, and what separates it from the next one, if it is ASCII.
+            let bytes = rest.as_bytes().iter();
+            let length = match self.open {
+                Open::Word => bytes.take_while(|byte| is_letter(byte)).count(),
+                Open::None => bytes.take_while(|byte| is_space(byte)).count(),
+                Open::Apostrophe | Open::Ideograph => 0,
+            };
+            self.at += length;
+            if self.open == Open::Word {
+                self.span.end = self.span.end.max(self.at);
+            }
+            rest = rest.get(length..).unwrap_or_default();
+            let Some(c) = rest.chars().next() else { return };
+            self.step(c, act);
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        }
+    }
+
+    /// Calls `act` with the last token, if the text ends with one.
+    pub(crate) fn finish(self, act: &mut dyn FnMut(Range<usize>)) {
+        if self.open != Open::None {
+            act(self.span);
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, c: char, act: &mut dyn FnMut(Range<usize>)) {
+        let start = self.at;
+        self.at += c.len_utf8();
+        let table = if self.words { &WORDS } else { &WHITESPACE };
+        let class = match table.get(c as usize) {
+            Some(b' ') => Class::Separator,
+            Some(&SLOW) | None if self.words => CLASSES.with_borrow_mut(|classes| classes.get(c)),
+            Some(&SLOW) | None if c.is_whitespace() => Class::Separator,
+            // Upper case makes no difference here.
+            _ => Class::Letter,
+        };
+        let becomes = match (class, self.open) {
             (Class::Letter | Class::Upper, Open::Word | Open::Apostrophe)
             | (Class::LetterMark, Open::Apostrophe) => Open::Word,
-            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => open,
+            (Class::Mark | Class::LetterMark, Open::Word | Open::Ideograph) => self.open,
             (Class::Apostrophe, Open::Word) => {
-                open = Open::Apostrophe;
-                continue;
+                self.open = Open::Apostrophe;
+                return;
             }
             _ => {
-                if open != Open::None {
-                    each(span.clone());
+                if self.open != Open::None {
+                    act(self.span.clone());
                 }
-                span.start = at;
+                self.span.start = start;
                 match class {
                     Class::Letter | Class::Upper | Class::LetterMark => Open::Word,
                     Class::Ideograph => Open::Ideograph,
@@ -78,11 +141,8 @@ fn words(text: &str, mut each: impl FnMut(Range<usize>)) {
                 }
             }
         };
-        span.end = end;
-        open = becomes;
-    }
-    if open != Open::None {
-        each(span);
+        self.span.end = self.at;
+        self.open = becomes;
     }
 }
 
@@ -167,6 +227,22 @@ mod tests {
         #[test]
         fn tokens_are_those_of_the_parser(text in "[a-cA-C'\u{2019}\u{301}\u{93f}\u{915}漢カ ,.\n-]{0,40}") {
             same(&text);
+        }
+
+        #[test]
+        fn pieces_do_not_change_the_spans(text in "[a-cA-C'\u{2019}\u{301}漢カ𝒳 ,\n-]{0,30}", size in 1usize..7) {
+            for kind in [TokenKind::Words, TokenKind::Whitespace] {
+                let mut spans = Vec::new();
+                let mut finder = SpanFinder::new(&kind);
+                let mut rest = &text[..];
+                while !rest.is_empty() {
+                    let (piece, after) = rest.split_at(rest.ceil_char_boundary(size));
+                    finder.push(piece, &mut |span| spans.push(span));
+                    rest = after;
+                }
+                finder.finish(&mut |span| spans.push(span));
+                assert_eq!(spans, token_spans(&text, &kind));
+            }
         }
 
         #[test]

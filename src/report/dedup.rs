@@ -30,6 +30,7 @@ pub fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
             Removal::Contained => "  contained in a kept document",
             Removal::Clustered => "  members of clusters",
             Removal::Empty => "  documents without words",
+            Removal::Listed => "  listed (--remove)",
         };
         if number > 0 {
             row(name, count(number));

@@ -24,6 +24,7 @@ pub mod meta;
 mod pack;
 mod part;
 mod small;
+mod sorter;
 pub(crate) mod table;
 
 pub use map::Mapped;
@@ -34,6 +35,7 @@ pub use part::{
 };
 pub(crate) use part::{part_stem, part_unit};
 pub use small::{Tagged, sort_tagged};
+pub use sorter::{Sorted, TaggedSorter};
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects
 /// accidental damage.

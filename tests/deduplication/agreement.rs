@@ -34,7 +34,7 @@ const POLICIES: [&[&str]; 18] = [
     &["shortest", "first", "last"],
 ];
 
-const RULES: [&str; 3] = ["star", "cluster", "none"];
+const RULES: [&str; 4] = ["star", "cluster", "none", "all"];
 
 /// What happened in all cases of a test, so that a test in which nothing happened is seen.
 #[derive(Debug, Default)]
@@ -213,10 +213,23 @@ impl Case<'_> {
             .map(|policy| format!(" --keep {policy}"))
             .collect();
         let empty = ["keep", "drop"][usize::from(question.drop_empty)];
-        let arguments = format!(
+        let mut arguments = format!(
             "--from {from} -o kept --removed removed --rule {} --empty {empty}{keep}",
             question.rule
         );
+        if !question.listed.is_empty() {
+            let row = |&listed: &usize| {
+                let (record, document) = &self.oracle.records[listed];
+                format!(
+                    "{}\t-\t{}\t{}\n",
+                    document.docno, record.file, record.number
+                )
+            };
+            let rows: String = question.listed.iter().map(row).collect();
+            let list = format!("# a comment\ndocno\tother\tfile\trecord\n{rows}");
+            fs::write(self.place.join("list.tsv"), list).unwrap();
+            arguments.push_str(" --remove list.tsv");
+        }
         let summary = dedup(self.place, &arguments);
 
         // The evidence.
@@ -312,6 +325,11 @@ impl Case<'_> {
         assert_eq!(records, self.all.len(), "{arguments}");
 
         // Properties of the rules, without the oracle's choice.
+        let reasons = found.iter().filter(|line| line["reason"] == "listed");
+        assert_eq!(reasons.count(), question.listed.len(), "{arguments}");
+        if question.rule == "all" {
+            return;
+        }
         let kept = |document: &usize| fates[*document] == Fate::Kept;
         let kept: Vec<usize> = (0..fates.len()).filter(kept).collect();
         for (at, &a) in kept.iter().enumerate() {
@@ -353,20 +371,38 @@ fn random_corpora_with_every_policy_and_rule() {
                 rule: "star",
                 keep,
                 drop_empty: at % 5 == 1,
+                listed: &[],
             };
+            let random = &mut Random(100 * seed + at as u64);
+            let all: Vec<usize> = (0..case.oracle.records.len()).collect();
+            let listed: Vec<usize> = (all.iter().copied())
+                .filter(|_| random.once_in(2 + at % 4))
+                .collect();
             for (number, rule) in RULES.into_iter().enumerate() {
-                if seed == 1 || at % 3 == number {
+                if seed == 1 || at % 4 == number {
                     question.rule = rule;
                     case.check("run", &question, &mut met);
+                    question.listed = if at == 17 { &all } else { &listed };
+                    case.check("run", &question, &mut met);
+                    question.listed = &[];
                 }
             }
+            question.listed = if at % 4 == 2 { &listed } else { &[] };
             if seed == 1 || at % 2 == 0 {
                 (question.rule, question.containment) = ("star", true);
                 case.check("contained", &question, &mut met);
             }
         }
     }
-    met.has(&["exact", "near", "chain", "contained", "cluster", "empty"]);
+    met.has(&[
+        "exact",
+        "near",
+        "chain",
+        "contained",
+        "cluster",
+        "empty",
+        "listed",
+    ]);
 }
 
 /// Every format, one run for each, with the policies that need no field.
@@ -402,6 +438,7 @@ fn sample_corpora_of_every_format() {
             rule: "star",
             keep: &[],
             drop_empty: false,
+            listed: &[],
         };
         let longest: &[&str] = if dated {
             &["newest", "longest"]
@@ -433,7 +470,7 @@ fn lists_and_annotations_agree_with_the_evidence() {
         &place,
         "run in -o run --shingle-size 3 --threshold 0.3 --quiet",
     );
-    for (number, rule) in RULES.iter().enumerate() {
+    for (number, rule) in RULES[..3].iter().enumerate() {
         let how = format!("--from run --rule {rule} --keep longest");
         dedup(
             &place,
@@ -583,4 +620,96 @@ fn threads_and_memory_change_no_byte() {
         assert_same_files(&found.0, kept, &format!("{threads} threads, {memory}"));
         assert_same_files(&found.1, removed, &format!("{threads} threads, {memory}"));
     }
+}
+
+/// A list of other inputs is an error, so that nobody believes that its documents are gone.
+#[test]
+fn lists_that_do_not_fit_are_refused() {
+    let document = |id: &str, text: &str| json!({"id": id, "text": text}).to_string() + "\n";
+    let file = document("a", "one two three") + "{}\n" + &document("b\t", "four five six");
+    let (_place, place) = place(&[("in/x\\y.jsonl", file.as_bytes())]);
+    done(&place, "run in -o run --quiet");
+    let call_with = |list: &str, output: &str| {
+        fs::write(place.join("list.tsv"), list).unwrap();
+        let how = "--from run --rule all --remove list.tsv --ids-only -q -o";
+        super::support::call(&place, &format!("dedup {how} {output}"))
+    };
+    for (list, expected) in [
+        ("", "found the end of the file"),
+        (
+            "# x\nfile\tdocno\nx\ta\n",
+            "line 2: expected names of columns",
+        ),
+        (
+            "file\trecord\nx\n",
+            "line 2: expected a cell for each column",
+        ),
+        ("file\trecord\nx\tone\n", "found `one`"),
+        (
+            "file\trecord\nx\ty.jsonl\t1\n",
+            "expected the number of a record",
+        ),
+        (
+            "record\tfile\n2\tx\\\\y.jsonl\n",
+            "found record 2 of the file",
+        ),
+        (
+            "record\tfile\n1\tx\\\\y.jsonl\n7\tz\n0\tx\\\\y.jsonl\n9\tx\n",
+            "line 3: expected a document of the inputs, found record 7 of the file `z`, and 2 such lines more",
+        ),
+        (
+            "record\tfile\tdocno\n1\tx\\\\y.jsonl\tb\n",
+            "found docno `b` for the document `a`",
+        ),
+    ] {
+        let ran = call_with(list, "refused");
+        assert_eq!(ran.code, Some(1), "{list}: {ran:?}");
+        assert!(ran.stderr.contains(expected), "{list}: {}", ran.stderr);
+        assert!(!place.join("refused").exists());
+    }
+    let good = "record\tfile\tdocno\n\n3\tx\\\\y.jsonl\tb\r\n#\n3\tx\\\\y.jsonl\tb\n";
+    let ran = call_with(good, "lists");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let removed = fs::read_to_string(place.join("lists/removed.tsv")).unwrap();
+    let rows: Vec<&str> = removed.lines().skip(1).collect();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert!(rows[0].starts_with("x\\\\y.jsonl\t3\t"), "{rows:?}");
+    assert!(rows[0].contains("\tlisted\t"), "{rows:?}");
+    // Another list is another command, the same documents in another order are not.
+    let again = call_with("file\trecord\nx\\\\y.jsonl\t3\n", "lists");
+    assert_eq!(again.code, Some(0), "{again:?}");
+    let other = call_with("file\trecord\nx\\\\y.jsonl\t1\n", "lists");
+    assert_ne!(other.code, Some(0), "{other:?}");
+}
+
+/// What `contamination` lists is removed, and then nothing is found that reaches the share.
+#[test]
+fn a_corpus_without_its_contaminated_documents_is_clean() {
+    let (_place, place) = place(&[]);
+    copy_directory(&sample_corpora("trec-web"), &place.join("in"));
+    let question = "the patch should be sent to the maintainers who are listed in the file";
+    let mut lines: Vec<String> = Vec::new();
+    let mut documents = Vec::new();
+    for n in 0..9 {
+        let text = format!("Document {n} says: {}", ["nothing", question][n % 2]);
+        documents.push(json!({"id": "same", "text": text}).to_string() + "\n");
+    }
+    lines.push(json!({"id": "q", "question": question.to_uppercase()}).to_string());
+    fs::write(place.join("in/more.jsonl"), documents.concat()).unwrap();
+    fs::write(place.join("test.jsonl"), lines.join("\n")).unwrap();
+    let search = |corpus: &str, out: &str| -> Value {
+        let how = "--against test.jsonl --fields question --json -q";
+        let ran = done(&place, &format!("contamination {corpus} {how} -o {out}"));
+        serde_json::from_str(&ran.stdout).unwrap()
+    };
+    let before = search("in", "found");
+    assert_eq!(before["corpus"]["to_drop"], 4);
+    let how = "--remove found/drop.tsv --rule all --removed removed";
+    let summary = dedup(&place, &format!("in -o clean {how}"));
+    assert_eq!(summary["removed"], json!([0, 0, 0, 0, 0, 0, 4]));
+    let after = search("clean", "again");
+    assert_eq!(after["corpus"]["to_drop"], 0);
+    assert_eq!(after["corpus"]["found"], 0);
+    let number = |report: &Value| report["corpus"]["documents"].as_u64().unwrap();
+    assert_eq!(number(&after) + 4, number(&before));
 }

@@ -17,6 +17,8 @@ pub struct Question<'q> {
     pub rule: &'q str,
     pub keep: &'q [&'q str],
     pub drop_empty: bool,
+    /// Documents that are removed before the choice.
+    pub listed: &'q [usize],
 }
 
 /// What becomes of a document.
@@ -139,13 +141,13 @@ impl<'r> Oracle<'r> {
         number.map_or(f64::INFINITY, |number| number * sign)
     }
 
-    /// The first document of the cluster of each document.
-    fn clusters(&self, question: &Question<'_>) -> Vec<usize> {
+    /// The first document of the cluster of each document, if only these documents are there.
+    fn clusters(&self, question: &Question<'_>, there: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut label: Vec<usize> = (0..self.records.len()).collect();
         loop {
             let before = label.clone();
             for &(a, b) in self.shared.keys() {
-                if self.reach(question, a, b) {
+                if there(a) && there(b) && self.reach(question, a, b) {
                     let least = label[a].min(label[b]);
                     (label[a], label[b]) = (least, least);
                 }
@@ -158,10 +160,16 @@ impl<'r> Oracle<'r> {
 
     /// What becomes of each document, and its cluster by the first document of it.
     pub fn fates(&self, question: &Question<'_>) -> (Vec<Fate>, Vec<usize>) {
-        let label = self.clusters(question);
+        let is_listed = |document: usize| question.listed.contains(&document);
+        let all = self.clusters(question, |_| true);
+        let label = self.clusters(question, |document| !is_listed(document));
         let mut fates = vec![Fate::Kept; self.records.len()];
         let mut kept: Vec<usize> = Vec::new();
         for document in self.preference(question) {
+            if is_listed(document) {
+                fates[document] = Fate::Removed("listed", None);
+                continue;
+            }
             if self.is_empty(document) {
                 if question.drop_empty {
                     fates[document] = Fate::Removed("empty", None);
@@ -173,6 +181,7 @@ impl<'r> Oracle<'r> {
             let survivor = match question.rule {
                 "star" => kept.iter().copied().find(reaches),
                 "cluster" => kept.iter().copied().find(connected),
+                "all" => continue,
                 _ => {
                     if label.iter().filter(|&&l| l == label[document]).count() > 1 {
                         fates[document] = Fate::Removed("cluster", None);
@@ -192,7 +201,7 @@ impl<'r> Oracle<'r> {
             };
             fates[document] = Fate::Removed(reason, Some(survivor));
         }
-        (fates, label)
+        (fates, all)
     }
 
     fn place(&self, document: usize) -> Value {

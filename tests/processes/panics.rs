@@ -118,6 +118,18 @@ fn subjects() -> Vec<Subject> {
             only: None,
         },
         Subject {
+            line: "passages OUT --length 3 --max-documents 3 --by source".into(),
+            threads: 3,
+            before: vec![before(&kept, "", Some(0))],
+            only: None,
+        },
+        Subject {
+            line: "passages OUT --length 3".into(),
+            threads: 1,
+            before: vec![before(&kept, "", Some(0))],
+            only: None,
+        },
+        Subject {
             line: "query OUT INPUT --top 1".into(),
             threads: 3,
             before: vec![before(&kept, "", Some(0))],

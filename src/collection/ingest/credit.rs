@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Bytes to be taken and given back. Who asks first is served first, so that one who needs much is
 /// not left waiting by those who need little.
-pub(super) struct Credit {
+pub(crate) struct Credit {
     state: Mutex<State>,
     most: u64,
     changed: Condvar,
@@ -19,7 +19,7 @@ struct State {
 }
 
 impl Credit {
-    pub(super) fn new(most: u64) -> Credit {
+    pub(crate) fn new(most: u64) -> Credit {
         Credit {
             state: Mutex::new(State {
                 left: most,
@@ -61,7 +61,7 @@ impl Credit {
     }
 
     /// Like [`Credit::take`], and gives it back at the end.
-    pub(super) fn hold(&self, cost: u64) -> Option<Taken<'_>> {
+    pub(crate) fn hold(&self, cost: u64) -> Option<Taken<'_>> {
         self.take(cost).then_some(Taken { credit: self, cost })
     }
 
@@ -94,14 +94,14 @@ impl Credit {
     }
 
     /// Ends all waiting, after a failure.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.state().closed = true;
         self.changed.notify_all();
     }
 }
 
 /// What is given back when it is dropped.
-pub(super) struct Taken<'a> {
+pub(crate) struct Taken<'a> {
     credit: &'a Credit,
     cost: u64,
 }

@@ -10,6 +10,7 @@
 //!   any order and take their places in the manifest.
 //! - `threads`: who does what.
 //! - `stats`: the counts of a segment.
+//! - `reread`: reads the documents of an ingested collection again.
 //!
 //! The feeder makes `Work`, a worker turns it into `Done`, and the writer writes it.
 //!
@@ -21,6 +22,7 @@
 
 mod credit;
 mod feeder;
+mod reread;
 mod shares;
 mod stats;
 mod threads;
@@ -40,6 +42,8 @@ use crate::workspace::Workspace;
 use shares::{INPUT_BYTES, Shares};
 use threads::Ingest;
 
+pub(crate) use credit::Credit;
+pub(crate) use reread::Reread;
 pub use shares::least_memory;
 pub use stats::SegmentStats;
 

@@ -189,6 +189,11 @@ fn texts_head(html: &mut Html, both: &Both) {
             .raw("</span></p><p class=\"soft\">")
             .isolated(&found.place())
             .raw("</p>");
+        if let Ok((_, source)) = &side.text
+            && let Some(remark) = source.remark()
+        {
+            html.raw("<p class=\"soft\">").text(remark).raw("</p>");
+        }
         if let Some(title) = &found.record.title {
             html.raw("<p>").isolated(title).raw("</p>");
         }

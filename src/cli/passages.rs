@@ -1,0 +1,251 @@
+//! `passages`: find the text that documents share.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::cluster::ResultFormat;
+use crate::numbers::{count, percent};
+use crate::passages::{
+    self, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, Stats,
+};
+use crate::store::disk;
+use crate::workspace::{MANIFEST_FILE, Workspace};
+use crate::{Error, Result, pipeline};
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+
+use super::context::{Host, with_context};
+use super::flags::{CollectionFlags, Limits, Output};
+
+/// Options of `passages`.
+#[derive(Debug, Args)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "inputs" => arg
+        .value_name("DIR|INPUT")
+        .help("A directory of `ingest` or `run`, or files and directories")
+        .long_help(
+            "A directory of `ingest` or `run`, or files and directories\n\n\
+             DIR alone: its inputs are read again, and the result files are written to it. INPUT: \
+             its documents are read into the directory that --output names.",
+        ),
+    // An empty path stands for none.
+    "output" => arg
+        .required(false)
+        .value_parser(OsStringValueParser::new().map(PathBuf::from))
+        .default_value("")
+        .hide_default_value(true),
+    "keep_text" | "shingle_size" | "short" | "fingerprint" | "seed" | "size_groups" => {
+        arg.hide(true)
+    }
+    _ => arg,
+}))]
+pub struct Options {
+    #[command(flatten)]
+    collection: CollectionFlags,
+    /// Least length of a passage, in tokens (1 to 500)
+    ///
+    /// Shorter passages are more, and more of them are chance. 50 is common for training data of
+    /// language models, 13 for contamination.
+    ///
+    /// Example: --length 13
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = PassagesConfig::default().length,
+        help_heading = "Passages"
+    )]
+    length: u32,
+    /// Compare all documents, or representatives
+    ///
+    /// representatives leaves out exact duplicates of earlier documents.
+    ///
+    /// Example: --of representatives
+    #[arg(long, value_name = "WHICH", default_value_t = Of::All, help_heading = "Passages")]
+    of: Of,
+    /// List the pairs that share a passage in at most N documents
+    ///
+    /// All matches of such a pair are listed; the column common marks those that consist of words
+    /// in more documents only. Passages in more documents are listed once, in common.tsv.
+    ///
+    /// Example: --max-documents 20
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = MatchesConfig::default().max_documents,
+        value_parser = clap::value_parser!(u32).range(2..),
+        help_heading = "Passages"
+    )]
+    max_documents: u32,
+    /// Write only spans.tsv, removable.tsv and coverage.tsv
+    #[arg(long, conflicts_with = "max_documents", help_heading = "Passages")]
+    no_matches: bool,
+    /// Also list the passages that most hosts, sources or values share
+    ///
+    /// host: the hosts of the URLs. source: the input files. field:NAME: the values of a field of
+    /// JSON records, or of a header of WARC records. boilerplate.tsv has the passages in two groups
+    /// or more, those in the most groups first, with their text; boilerplate-places.tsv has all
+    /// their documents.
+    ///
+    /// Example: --by source
+    #[arg(long, value_name = "GROUP", help_heading = "Passages")]
+    by: Option<By>,
+    /// Number of passages in boilerplate.tsv
+    ///
+    /// Example: --by source --top 20
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        requires = "by",
+        help_heading = "Passages"
+    )]
+    top: u32,
+    /// Format of the result files: tsv, or parquet as well
+    ///
+    /// parquet writes a table beside each text file, with the types of its columns.
+    ///
+    /// Example: --results parquet
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value_t = ResultFormat::default(),
+        hide_short_help = true
+    )]
+    results: ResultFormat,
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// The directory of a collection that the arguments name in place of inputs.
+fn directory(flags: &CollectionFlags) -> Result<Option<&Path>> {
+    let [only] = flags.inputs.as_slice() else {
+        return Ok(None);
+    };
+    let is_ours = disk::is_directory(only)? && disk::exists(&only.join(MANIFEST_FILE))?;
+    let given = !flags.output.as_os_str().is_empty();
+    match (is_ours, given) {
+        (true, true) => Err(Error::BadParameter {
+            name: "output",
+            given: flags.output.display().to_string(),
+            limit: format!(
+                "{} is an output directory, which gets the result files; leave --output out",
+                only.display()
+            ),
+        }),
+        (true, false) => Ok(Some(only)),
+        (false, _) => Ok(None),
+    }
+}
+
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
+    let flags = &options.collection;
+    let config = PassagesConfig {
+        length: options.length,
+        of: options.of,
+        matches: (!options.no_matches).then_some(MatchesConfig {
+            max_documents: options.max_documents,
+        }),
+        boilerplate: options.by.clone().map(|by| BoilerplateConfig {
+            by,
+            top: options.top,
+        }),
+        results: options.results,
+    };
+    config.check()?;
+    let directory = directory(flags)?;
+    if directory.is_none() && flags.output.as_os_str().is_empty() {
+        return Err(Error::BadParameter {
+            name: "output",
+            given: "none".into(),
+            limit: "the directory for the documents and the result files; give -o DIR".into(),
+        });
+    }
+    let resources = options.limits.resources(options.output.quiet());
+    with_context(host, &resources, |context| {
+        let mut workspace = match directory {
+            Some(directory) => {
+                let mut workspace = pipeline::open(directory)?;
+                pipeline::catalogued(&mut workspace, context)?;
+                workspace
+            }
+            None => {
+                Workspace::look_whether_free(&flags.output)?;
+                let (inputs, out) = (flags.list()?, &flags.output);
+                pipeline::ingest(&inputs, out, &flags.config()?, flags.strict, context)?
+            }
+        };
+        let stats = passages::run(&mut workspace, &config, context)?;
+        let out: PathBuf = workspace.directory().into();
+        if options.output.json() {
+            host.say(&super::json(&stats)?)?;
+        } else if !options.output.quiet() {
+            host.say(&table(&stats, &config, &out))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn share(part: u64, whole: u64) -> String {
+    match whole {
+        0 => "-".into(),
+        _ => percent(part as f64 / whole as f64, 1),
+    }
+}
+
+/// The findings as text for people.
+fn table(stats: &Stats, config: &PassagesConfig, out: &Path) -> String {
+    let mut text = String::new();
+    let of_documents = |part| Some(share(part, stats.documents));
+    let of_tokens = |part| Some(share(part, stats.tokens));
+    let mut lines = vec![
+        ("documents", stats.documents, None),
+        (
+            "  with a repeated passage",
+            stats.repeating,
+            of_documents(stats.repeating),
+        ),
+        ("tokens", stats.tokens, None),
+        (
+            "  repeated",
+            stats.repeated_tokens,
+            of_tokens(stats.repeated_tokens),
+        ),
+        (
+            "  removable",
+            stats.removable_tokens,
+            of_tokens(stats.removable_tokens),
+        ),
+        ("spans", stats.spans, None),
+        ("longest span, in tokens", stats.longest, None),
+    ];
+    if config.matches.is_some() {
+        lines.push(("pairs of documents", stats.pairs, None));
+        if stats.unlisted_pairs > 0 {
+            lines.push(("  with too many matches", stats.unlisted_pairs, None));
+        }
+        lines.push(("matches", stats.matches, None));
+        lines.push(("common passages", stats.common, None));
+    }
+    let _ = writeln!(text, "passages of at least {} tokens", config.length);
+    for (name, number, share) in lines {
+        let share = share.map_or_else(String::new, |share| format!("  {share}"));
+        let _ = writeln!(text, "{name:<28}{:>14}{share}", count(number));
+    }
+    let (wall, cpu) = (stats.cost.wall_seconds, stats.cost.cpu_seconds);
+    let _ = writeln!(text, "{:<28}{wall:>14.1}", "seconds");
+    let _ = writeln!(text, "{:<28}{cpu:>14.1}", "CPU seconds");
+    let mut files = FILES[..3].to_vec();
+    if config.matches.is_some() {
+        files.extend(&FILES[3..7]);
+    }
+    if let Some(boilerplate) = &config.boilerplate {
+        files.extend(&FILES[7..]);
+        let name = format!("passages in several groups ({})", boilerplate.by);
+        let _ = writeln!(text, "{name:<42}{:>14}", count(stats.boilerplate));
+    }
+    let _ = writeln!(text, "results in {}: {}", out.display(), files.join(", "));
+    text
+}

@@ -1,0 +1,840 @@
+//! Matches of pairs of documents, and passages that many documents share.
+//!
+//! # Definitions
+//! A *match* is a maximal pair of equal runs of at least k tokens of two documents. The matches of
+//! two documents are listed if they share a k-gram that occurs in at most
+//! [`MatchesConfig::max_documents`] documents: all of them, with a mark for those that consist of
+//! k-grams in more documents only. A *common passage* is a maximal run of k-grams that each occur in
+//! more documents, where they occur first.
+//!
+//! # Algorithm
+//! 1. A sweep over the repeats by first occurrence ([`super::sweep`]) finds the pairs of documents,
+//!    which are sorted, and the common passages.
+//! 2. Two occurrences of a run of k-grams have the same first occurrences. So the matches of a pair
+//!    follow from its repeats: where both overlap by first occurrence, and pieces that continue each
+//!    other are joined.
+//! 3. The bytes of matches and of occurrences are found in one pass over the texts: the places are
+//!    sorted by document, found, and sorted back.
+//!
+//! # What is not guaranteed
+//! A pair of two documents that repeat a few words endlessly has quadratically many matches. The
+//! matches of a pair with more than [`MOST_PIECES`] are not listed; [`OVERLAPS_FILE`] says so, and
+//! has the covered tokens all the same.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::io::{BufReader, BufWriter, Read, Seek, Write};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use super::grams::Place;
+use super::groups::Groups;
+use super::repeats::{PIECE_BYTES, Repeat, Repeats, Search, Shared};
+use super::spans::{Positions, append, header, tokens_of};
+use super::sweep::{Found, Run, sweep};
+use super::{
+    BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
+    MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, PassagesConfig, STAGE, Stats,
+};
+use crate::cluster::cell;
+use crate::collection::{Catalogue, Column, ColumnBuilder, each_document};
+use crate::parse::Parser;
+use crate::progress::Unit;
+use crate::store::disk::{self, AtomicFile, File};
+use crate::store::{Sorted, Tagged, TaggedSorter};
+use crate::workers::in_order;
+use crate::workspace::{ResultFile, Workspace};
+use crate::{Error, Result};
+
+/// The most pieces of the matches of a pair.
+pub const MOST_PIECES: usize = 1 << 20;
+/// The most bytes of the text of a passage in [`BOILERPLATE_FILE`].
+pub const TEXT_BYTES: usize = 2000;
+/// Pairs that a thread takes at once.
+const PAIRS: usize = 1024;
+/// Places in one document that are looked for at once.
+const PLACES: usize = 1 << 18;
+
+/// What the sweep finds.
+struct Sweeping<'s> {
+    pairs: &'s mut TaggedSorter,
+    occurrences: &'s mut TaggedSorter,
+    commons: Vec<Run>,
+    most_commons: usize,
+    length: u32,
+    groups: Option<&'s Groups>,
+}
+
+impl Found for Sweeping<'_> {
+    fn group(&self, document: u32) -> Option<u32> {
+        match self.groups {
+            Some(groups) => groups.of(document),
+            None => Some(document),
+        }
+    }
+
+    fn few(&mut self, documents: &mut dyn Iterator<Item = u32>, new: &[u32]) -> Result<()> {
+        if self.groups.is_some() {
+            return Ok(());
+        }
+        let is_new: HashSet<u32> = new.iter().copied().collect();
+        for one in documents {
+            for &other in new {
+                // A pair of two new ones comes twice.
+                if one == other || is_new.contains(&one) && one > other {
+                    continue;
+                }
+                self.pairs.push(Tagged {
+                    key: u128::from(one.min(other)) << 32 | u128::from(one.max(other)),
+                    document: 0,
+                    extra: 0,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn many(&mut self, run: Run) -> Result<()> {
+        if self.commons.len() == self.most_commons {
+            return Err(Error::TooMany {
+                what: "common passages; use a greater --max-documents or more --memory",
+                found: self.commons.len() as u64 + 1,
+                most: self.most_commons as u64,
+            });
+        }
+        self.commons.push(run);
+        Ok(())
+    }
+
+    fn occurrence(&mut self, run: u64, place: Place, count: u32) -> Result<()> {
+        self.occurrences.push(Tagged {
+            key: u128::from(run) << 64 | u128::from(place.number()),
+            document: count - 1 + self.length,
+            extra: 0,
+        })
+    }
+}
+
+/// A match of two documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Match {
+    a: u32,
+    b: u32,
+    tokens: u32,
+    common: bool,
+}
+
+/// The matches of a pair, and what they cover.
+struct PairMatches {
+    a: u32,
+    b: u32,
+    matches: Vec<Match>,
+    listed: bool,
+    tokens_a: u64,
+    tokens_b: u64,
+}
+
+/// Equal k-grams of two documents that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    a: u32,
+    b: u32,
+    count: u32,
+    common: bool,
+}
+
+/// Whether k-grams, by first occurrence, all lie in one common passage.
+fn is_common(commons: &[Run], range: Range<u64>) -> bool {
+    let after = commons.partition_point(|run| run.begin <= range.start);
+    let run = after.checked_sub(1).and_then(|at| commons.get(at));
+    run.is_some_and(|run| run.end >= range.end)
+}
+
+/// Finds the matches of pairs.
+struct Joiner<'a> {
+    commons: &'a [Run],
+    length: u32,
+    pieces: Vec<Piece>,
+}
+
+impl Joiner<'_> {
+    /// The matches of two documents, of which the repeats are sorted by first occurrence.
+    fn join(&mut self, (a, of_a): (u32, &[Repeat]), (b, of_b): (u32, &[Repeat])) -> PairMatches {
+        let mut found = PairMatches {
+            a,
+            b,
+            matches: Vec::new(),
+            listed: true,
+            tokens_a: 0,
+            tokens_b: 0,
+        };
+        if !self.pieces(of_a, of_b) {
+            found.listed = false;
+            found.tokens_a = self.covered(of_a, of_b);
+            found.tokens_b = self.covered(of_b, of_a);
+            return found;
+        }
+        // Pieces that continue each other are on the same diagonal.
+        let diagonal = |piece: &Piece| i64::from(piece.b) - i64::from(piece.a);
+        self.pieces
+            .sort_unstable_by_key(|piece| (diagonal(piece), piece.a));
+        let mut open: Option<Piece> = None;
+        let length = self.length;
+        let mut close = |piece: Piece| {
+            found.matches.push(Match {
+                a: piece.a,
+                b: piece.b,
+                tokens: piece.count - 1 + length,
+                common: piece.common,
+            });
+        };
+        for piece in &self.pieces {
+            match &mut open {
+                Some(before)
+                    if diagonal(before) == diagonal(piece)
+                        && before.a + before.count == piece.a =>
+                {
+                    before.count += piece.count;
+                    before.common &= piece.common;
+                }
+                _ => {
+                    if let Some(done) = open.replace(*piece) {
+                        close(done);
+                    }
+                }
+            }
+        }
+        if let Some(done) = open {
+            close(done);
+        }
+        found.matches.sort_unstable_by_key(|m| (m.a, m.b));
+        let mut ranges = Vec::new();
+        for m in &found.matches {
+            append(&mut ranges, m.a..m.a + m.tokens);
+        }
+        found.tokens_a = tokens_of(&ranges);
+        let mut of_b: Vec<_> = found.matches.iter().map(|m| (m.b, m.tokens)).collect();
+        of_b.sort_unstable();
+        ranges.clear();
+        for (begin, tokens) in of_b {
+            append(&mut ranges, begin..begin + tokens);
+        }
+        found.tokens_b = tokens_of(&ranges);
+        found
+    }
+
+    /// Finds where the repeats of two documents overlap by first occurrence; `false` if that is in
+    /// too many places.
+    fn pieces(&mut self, of_a: &[Repeat], of_b: &[Repeat]) -> bool {
+        self.pieces.clear();
+        // The repeats of b that may overlap the current one of a.
+        let mut open: Vec<Repeat> = Vec::new();
+        let mut next = of_b.iter().peekable();
+        for a in of_a {
+            let (begin, end) = a.line();
+            open.retain(|b| b.line().1 > begin);
+            while let Some(b) = next.next_if(|b| b.line().0 < end) {
+                if b.line().1 > begin {
+                    open.push(*b);
+                }
+            }
+            for b in &open {
+                let (begin_b, end_b) = b.line();
+                let (from, to) = (begin.max(begin_b), end.min(end_b));
+                if from >= to {
+                    continue;
+                }
+                if self.pieces.len() == MOST_PIECES {
+                    return false;
+                }
+                self.pieces.push(Piece {
+                    a: a.place.token + (from - begin) as u32,
+                    b: b.place.token + (from - begin_b) as u32,
+                    count: (to - from) as u32,
+                    common: is_common(self.commons, from..to),
+                });
+            }
+        }
+        true
+    }
+
+    /// The tokens of a document whose k-grams another one has.
+    fn covered(&self, of: &[Repeat], other: &[Repeat]) -> u64 {
+        let mut line: Vec<(u64, u64)> = Vec::new();
+        for (begin, end) in other.iter().map(Repeat::line) {
+            match line.last_mut() {
+                Some(last) if last.1 >= begin => last.1 = last.1.max(end),
+                _ => line.push((begin, end)),
+            }
+        }
+        let mut found = Vec::new();
+        for repeat in of {
+            let (begin, end) = repeat.line();
+            let from = line.partition_point(|&(_, other)| other <= begin);
+            for &(other_begin, other_end) in line.get(from..).unwrap_or_default() {
+                if other_begin >= end {
+                    break;
+                }
+                let (from, to) = (begin.max(other_begin), end.min(other_end));
+                let at = repeat.place.token + (from - begin) as u32;
+                found.push(at..at + (to - from) as u32 - 1 + self.length);
+            }
+        }
+        found.sort_unstable_by_key(|range| range.start);
+        let mut ranges = Vec::new();
+        found
+            .into_iter()
+            .for_each(|range| append(&mut ranges, range));
+        tokens_of(&ranges)
+    }
+}
+
+/// Places that are to be found in the texts, in the order in which they are given.
+struct Places {
+    sorter: TaggedSorter,
+    count: u64,
+}
+
+impl Places {
+    fn push(&mut self, place: Place, tokens: u32) -> Result<()> {
+        self.sorter.push(Tagged {
+            key: u128::from(place.number()) << 64 | u128::from(self.count),
+            document: tokens,
+            extra: 0,
+        })?;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Finds the bytes of all places; they come back in order, as the first byte and a length.
+    fn located(self, search: &Search<'_>) -> Result<Sorted> {
+        let (places, _) = search.write(self.sorter.sorted()?, false)?;
+        let sorter = Shared::new(search.sorter("bytes", 4)?);
+        search.each_unit(
+            |unit, parser: &mut Parser| {
+                let mut reader = places.reader(PIECE_BYTES);
+                let (mut wanted, mut ranges) = (Vec::new(), Vec::new());
+                let mut text = String::new();
+                let mut positions = Positions::default();
+                let mut found = Vec::new();
+                search.reread.each(
+                    unit,
+                    |number| places.has(number),
+                    |number, document, raw| {
+                        reader.of(number, &mut wanted)?;
+                        text.clear();
+                        parser.text_as_read(raw, &mut text);
+                        for wanted in wanted.chunks(PLACES) {
+                            ranges.clear();
+                            let range =
+                                |place: &Repeat| place.place.token..place.place.token + place.count;
+                            ranges.extend(wanted.iter().map(range));
+                            positions.find(&text, &search.parse.tokens, ranges.iter());
+                            for (place, range) in wanted.iter().zip(&ranges) {
+                                let first = positions.of(range.start);
+                                let last = positions.of(range.end - 1);
+                                let Some((first, last)) = first.zip(last) else {
+                                    return Err(search.reread.changed(document));
+                                };
+                                found.push(Tagged {
+                                    key: u128::from(place.first.number()) << 64
+                                        | first.begin as u128,
+                                    document: (last.end - first.begin) as u32,
+                                    extra: 0,
+                                });
+                            }
+                            sorter.push(&mut found)?;
+                        }
+                        Ok(())
+                    },
+                )
+            },
+            |_| {},
+        )?;
+        sorter.sorted()
+    }
+}
+
+/// The bytes of the next place.
+fn next_bytes(located: &mut Sorted) -> Result<Range<u64>> {
+    let item = located.next()?;
+    Ok(item.map_or(0..0, |item| {
+        let begin = item.key as u64;
+        begin..begin + u64::from(item.document)
+    }))
+}
+
+/// Fixed-size records in a temporary file.
+struct Records {
+    out: BufWriter<File>,
+    place: std::path::PathBuf,
+}
+
+impl Records {
+    fn create(search: &Search<'_>) -> Result<Records> {
+        Ok(Records {
+            out: BufWriter::with_capacity(PIECE_BYTES, disk::unnamed(search.scratch)?),
+            place: search.scratch.into(),
+        })
+    }
+
+    fn push(&mut self, words: &[u32]) -> Result<()> {
+        let mut put = |word: &u32| self.out.write_all(&word.to_le_bytes());
+        let put = words.iter().try_for_each(&mut put);
+        put.map_err(Error::io("write a temporary file in", &self.place))
+    }
+
+    fn read(self) -> Result<RecordsReader> {
+        let place = self.place;
+        let file = self.out.into_inner().map_err(|e| e.into_error());
+        let file = file.and_then(|mut file| file.rewind().map(|()| file));
+        let file = file.map_err(Error::io("write a temporary file in", &place))?;
+        Ok(RecordsReader {
+            file: BufReader::with_capacity(PIECE_BYTES, file),
+            place,
+        })
+    }
+}
+
+struct RecordsReader {
+    file: BufReader<File>,
+    place: std::path::PathBuf,
+}
+
+impl RecordsReader {
+    fn next<const N: usize>(&mut self) -> Result<[u32; N]> {
+        let mut words = [0; N];
+        for word in &mut words {
+            let mut bytes = [0; 4];
+            let read = self.file.read_exact(&mut bytes);
+            read.map_err(Error::io("read a temporary file in", &self.place))?;
+            *word = u32::from_le_bytes(bytes);
+        }
+        Ok(words)
+    }
+}
+
+/// The number of tokens of each document.
+fn words(workspace: &Workspace) -> Result<Column> {
+    let mut words = ColumnBuilder::default();
+    each_document(workspace, |_, document| {
+        words.push(u32::try_from(document.words).unwrap_or(u32::MAX));
+        Ok(())
+    })?;
+    Ok(words.finish())
+}
+
+/// A share with six decimals, rounded down, so that 1.000000 is all.
+fn share(part: u64, whole: u64) -> String {
+    let millionths = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
+    format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
+}
+
+/// Finds the pairs of documents that share passages, and the common passages.
+pub(super) fn write(
+    workspace: &Workspace,
+    search: &Search<'_>,
+    repeats: &Repeats,
+    config: (&PassagesConfig, &MatchesConfig),
+    stats: &mut Stats,
+) -> Result<Vec<ResultFile>> {
+    let mut pairs = search.sorter("pairs", 4)?;
+    let mut occurrences = search.sorter("occurrences", 4)?;
+    let mut sweeping = Sweeping {
+        pairs: &mut pairs,
+        occurrences: &mut occurrences,
+        commons: Vec::new(),
+        most_commons: (search.memory / 8) as usize / size_of::<Run>(),
+        length: search.length,
+        groups: None,
+    };
+    let most = config.1.max_documents;
+    sweep(
+        by_first(search, repeats)?,
+        most,
+        &mut sweeping,
+        search.context,
+    )?;
+    let commons = sweeping.commons;
+    stats.common = commons.len() as u64;
+    let found = (&commons[..], occurrences.sorted()?);
+    let mut files = write_common(workspace, search, found, config, None)?;
+    let found = (repeats, &commons[..], pairs.sorted()?);
+    files.extend(write_matches(workspace, search, found, config, stats)?);
+    Ok(files)
+}
+
+/// Finds the passages that several groups of documents share.
+pub(super) fn write_boilerplate(
+    workspace: &Workspace,
+    search: &Search<'_>,
+    repeats: &Repeats,
+    (config, boilerplate): (&PassagesConfig, &BoilerplateConfig),
+    stats: &mut Stats,
+) -> Result<Vec<ResultFile>> {
+    let groups = Groups::read(workspace, search, &boilerplate.by)?;
+    let mut pairs = search.sorter("pairs", 8)?;
+    let mut occurrences = search.sorter("occurrences", 4)?;
+    let mut sweeping = Sweeping {
+        pairs: &mut pairs,
+        occurrences: &mut occurrences,
+        commons: Vec::new(),
+        most_commons: (search.memory / 8) as usize / size_of::<Run>(),
+        length: search.length,
+        groups: Some(&groups),
+    };
+    sweep(by_first(search, repeats)?, 1, &mut sweeping, search.context)?;
+    let mut commons = sweeping.commons;
+    pairs.sorted()?.next()?;
+    stats.boilerplate = commons.len() as u64;
+    let order = |run: &Run| {
+        (
+            Reverse(run.documents),
+            Reverse(run.end - run.begin),
+            run.number,
+        )
+    };
+    commons.sort_unstable_by_key(order);
+    commons.truncate(boilerplate.top as usize);
+    let found = (&commons[..], occurrences.sorted()?);
+    let matches = MatchesConfig { max_documents: 1 };
+    write_common(
+        workspace,
+        search,
+        found,
+        (config, &matches),
+        Some((&groups, boilerplate)),
+    )
+}
+
+/// All repeats, sorted by first occurrence.
+fn by_first(search: &Search<'_>, repeats: &Repeats) -> Result<Sorted> {
+    let mut sorter = search.sorter("by-first", 4)?;
+    let (mut reader, mut own) = (repeats.reader(PIECE_BYTES), Vec::new());
+    for document in (0..search.documents).filter(|&document| repeats.has(document)) {
+        reader.of(document, &mut own)?;
+        own.iter()
+            .try_for_each(|repeat| sorter.push(repeat.item_by_first()))?;
+    }
+    sorter.sorted()
+}
+
+/// The texts of passages, where they occur first, each cut off after [`TEXT_BYTES`].
+fn texts(search: &Search<'_>, runs: &[Run]) -> Result<Vec<String>> {
+    let texts = Mutex::new(vec![String::new(); runs.len()]);
+    let mut wanted: Vec<(Place, u32, usize)> = (0..)
+        .zip(runs)
+        .map(|(n, run)| (Place::of(run.begin), run.tokens(search.length), n))
+        .collect();
+    wanted.sort_unstable();
+    let of = |document: u32| {
+        let from = wanted.partition_point(|(place, ..)| place.document < document);
+        let to = wanted.partition_point(|(place, ..)| place.document <= document);
+        wanted.get(from..to).unwrap_or_default()
+    };
+    search.each_unit(
+        |unit, parser: &mut Parser| {
+            let (mut text, mut positions) = (String::new(), Positions::default());
+            search.reread.each(
+                unit,
+                |number| !of(number).is_empty(),
+                |number, _, raw| {
+                    text.clear();
+                    parser.text_as_read(raw, &mut text);
+                    let range = |place: &Place, tokens: u32| place.token..place.token + tokens;
+                    let ranges: Vec<Range<u32>> = of(number)
+                        .iter()
+                        .map(|(place, tokens, _)| range(place, *tokens))
+                        .collect();
+                    positions.find(&text, &search.parse.tokens, ranges.iter());
+                    let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+                    for (range, (.., n)) in ranges.iter().zip(of(number)) {
+                        let first = positions.of(range.start);
+                        let last = positions.of(range.end - 1);
+                        let Some((first, last)) = first.zip(last) else {
+                            continue;
+                        };
+                        let end = text.floor_char_boundary(last.end.min(first.begin + TEXT_BYTES));
+                        if let (Some(place), Some(text)) =
+                            (texts.get_mut(*n), text.get(first.begin..end))
+                        {
+                            place.push_str(text);
+                        }
+                    }
+                    Ok(())
+                },
+            )
+        },
+        |_| {},
+    )?;
+    Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn begin(
+    workspace: &Workspace,
+    search: &Search<'_>,
+    name: &str,
+    (passages, matches): (&PassagesConfig, &MatchesConfig),
+    columns: &str,
+) -> Result<AtomicFile> {
+    let mut file = AtomicFile::create(&workspace.directory().join(name))?;
+    let columns = format!("# max-documents: {}\n{columns}", matches.max_documents);
+    file.put(header(passages, &search.parse.tokens, &columns).as_bytes())?;
+    Ok(file)
+}
+
+/// Writes [`COMMON_FILE`] and [`COMMON_PLACES_FILE`]; of groups, [`BOILERPLATE_FILE`] and
+/// [`BOILERPLATE_PLACES_FILE`].
+fn write_common(
+    workspace: &Workspace,
+    search: &Search<'_>,
+    (commons, mut occurrences): (&[Run], Sorted),
+    config: (&PassagesConfig, &MatchesConfig),
+    groups: Option<(&Groups, &BoilerplateConfig)>,
+) -> Result<Vec<ResultFile>> {
+    let names = Catalogue::names(workspace, &search.context.budget)?;
+    let files = match groups {
+        Some(_) => [BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE],
+        None => [COMMON_FILE, COMMON_PLACES_FILE],
+    };
+    let place = "docno\tbegin_token\tend_token\tbegin_byte\tend_byte\tdocument";
+    let (mut common, mut all) = match groups {
+        None => {
+            let columns = format!("passage\ttokens\tdocuments\tplaces\t{place}");
+            let common = begin(workspace, search, files[0], config, &columns)?;
+            let columns = format!("passage\t{place}");
+            let all = begin(workspace, search, files[1], config, &columns)?;
+            (common, all)
+        }
+        Some((_, boilerplate)) => {
+            let begin = |name: &str, columns: String| {
+                let mut file = AtomicFile::create(&workspace.directory().join(name))?;
+                let columns = format!("# by: {}\n{columns}", boilerplate.by);
+                file.put(header(config.0, &search.parse.tokens, &columns).as_bytes())?;
+                Ok::<_, Error>(file)
+            };
+            let columns = format!("passage\ttokens\tgroups\tplaces\t{place}\ttext");
+            let common = begin(files[0], columns)?;
+            (common, begin(files[1], format!("passage\tgroup\t{place}"))?)
+        }
+    };
+    let mut places = Places {
+        sorter: search.sorter("places", 4)?,
+        count: 0,
+    };
+    // The ranks of the runs that are written, by number.
+    let mut ranks: Vec<(u64, u32)> = (0..)
+        .zip(commons)
+        .map(|(rank, run)| (run.number, rank))
+        .collect();
+    ranks.sort_unstable();
+    for run in commons {
+        places.push(Place::of(run.begin), run.tokens(search.length))?;
+    }
+    // The ranks may not be in the order of the numbers.
+    let mut ranked = search.sorter("ranked", 4)?;
+    while let Some(item) = occurrences.next()? {
+        let run = (item.key >> 64) as u64;
+        if let Ok(at) = ranks.binary_search_by_key(&run, |(number, _)| *number) {
+            let rank = ranks.get(at).map_or(0, |(_, rank)| *rank);
+            ranked.push(Tagged {
+                key: u128::from(rank) << 64 | u128::from(item.key as u64),
+                ..item
+            })?;
+        }
+    }
+    let mut ranked = ranked.sorted()?;
+    let mut records = Records::create(search)?;
+    let mut count = 0u64;
+    while let Some(item) = ranked.next()? {
+        let place = Place::of(item.key as u64);
+        places.push(place, item.document)?;
+        let rank = (item.key >> 64) as u32;
+        records.push(&[rank, place.document, place.token, item.document])?;
+        count += 1;
+    }
+    let mut located = places.located(search)?;
+    let texts = match groups {
+        Some(_) => texts(search, commons)?,
+        None => Vec::new(),
+    };
+    for (rank, run) in commons.iter().enumerate() {
+        let place = Place::of(run.begin);
+        let bytes = next_bytes(&mut located)?;
+        let tokens = run.tokens(search.length);
+        let mut line = format!(
+            "{rank}\t{tokens}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+            run.documents,
+            run.occurrences,
+            cell(&names.get(place.document)?),
+            place.token,
+            place.token + tokens,
+            bytes.start,
+            bytes.end,
+            place.document
+        );
+        if let Some(text) = texts.get(rank) {
+            let _ = write!(line, "\t{}", cell(text));
+        }
+        line.push('\n');
+        common.put(line.as_bytes())?;
+    }
+    let mut records = records.read()?;
+    for _ in 0..count {
+        let [rank, document, token, tokens] = records.next()?;
+        let bytes = next_bytes(&mut located)?;
+        let mut line = format!("{rank}\t");
+        if let Some((groups, _)) = groups {
+            let _ = write!(line, "{}\t", cell(groups.name(document)));
+        }
+        let _ = writeln!(
+            line,
+            "{}\t{token}\t{}\t{}\t{}\t{document}",
+            cell(&names.get(document)?),
+            token + tokens,
+            bytes.start,
+            bytes.end
+        );
+        all.put(line.as_bytes())?;
+    }
+    // The files of the sort are removed at its end.
+    located.next()?;
+    Ok(vec![
+        ResultFile::new(files[0], common.finish()?),
+        ResultFile::new(files[1], all.finish()?),
+    ])
+}
+
+/// Writes [`MATCHES_FILE`] and [`OVERLAPS_FILE`].
+fn write_matches(
+    workspace: &Workspace,
+    search: &Search<'_>,
+    (repeats, commons, mut pairs): (&Repeats, &[Run], Sorted),
+    config: (&PassagesConfig, &MatchesConfig),
+    stats: &mut Stats,
+) -> Result<Vec<ResultFile>> {
+    let names = Catalogue::names(workspace, &search.context.budget)?;
+    let words = words(workspace)?;
+    let columns = "docno_a\tdocno_b\tbegin_a\tbegin_b\ttokens\tbegin_byte_a\tend_byte_a\
+                   \tbegin_byte_b\tend_byte_b\tcommon\tdocument_a\tdocument_b";
+    let mut matches = begin(workspace, search, MATCHES_FILE, config, columns)?;
+    let columns = "docno_a\tdocno_b\tmatches\tlongest\ttokens_a\tshare_a\ttokens_b\tshare_b\
+                   \tdocument_a\tdocument_b";
+    let mut overlaps = begin(workspace, search, OVERLAPS_FILE, config, columns)?;
+    let mut places = Places {
+        sorter: search.sorter("places", 4)?,
+        count: 0,
+    };
+    let mut records = Records::create(search)?;
+    let mut count = 0u64;
+    let context = search.context;
+    context
+        .progress
+        .start(STAGE, Unit::Count("pairs of documents"), None);
+    let hand_out = |hand: &mut dyn FnMut(Vec<(u32, u32)>) -> Result<()>| {
+        let mut some: Vec<(u32, u32)> = Vec::new();
+        let mut last = None;
+        while let Some(item) = pairs.next()? {
+            if last.replace(item.key) == Some(item.key) {
+                continue;
+            }
+            some.push(((item.key >> 32) as u32, item.key as u32));
+            if some.len() == PAIRS {
+                context.stop.check(STAGE)?;
+                hand(std::mem::take(&mut some))?;
+            }
+        }
+        hand(some)
+    };
+    let work = |pairs: Vec<(u32, u32)>, pass: &mut dyn FnMut(Vec<PairMatches>) -> Result<()>| {
+        disk::point("passages: matches");
+        let mut joiner = Joiner {
+            commons,
+            length: search.length,
+            pieces: Vec::new(),
+        };
+        let (mut reader, mut of_a, mut of_b) = (repeats.reader(0), Vec::new(), Vec::new());
+        let (mut done, mut held, mut a) = (Vec::new(), 0, None);
+        for (one, other) in pairs {
+            if a.replace(one) != Some(one) {
+                reader.of(one, &mut of_a)?;
+                of_a.sort_unstable_by_key(|repeat| (repeat.first, repeat.place));
+            }
+            reader.of(other, &mut of_b)?;
+            of_b.sort_unstable_by_key(|repeat| (repeat.first, repeat.place));
+            let found = joiner.join((one, &of_a), (other, &of_b));
+            held += found.matches.len();
+            done.push(found);
+            if held > PLACES {
+                context.stop.check(STAGE)?;
+                pass(std::mem::take(&mut done))?;
+                held = 0;
+            }
+        }
+        pass(done)
+    };
+    let take = |found: Vec<PairMatches>| {
+        for pair in found {
+            let longest = pair.matches.iter().map(|m| m.tokens).max();
+            let (listed, longest) = match pair.listed {
+                true => (
+                    pair.matches.len().to_string(),
+                    longest.unwrap_or(0).to_string(),
+                ),
+                false => ("-".into(), "-".into()),
+            };
+            let of = |document: u32| u64::from(words.get(document).unwrap_or_default());
+            let line = format!(
+                "{}\t{}\t{listed}\t{longest}\t{}\t{}\t{}\t{}\t{}\t{}\n",
+                cell(&names.get(pair.a)?),
+                cell(&names.get(pair.b)?),
+                pair.tokens_a,
+                share(pair.tokens_a, of(pair.a)),
+                pair.tokens_b,
+                share(pair.tokens_b, of(pair.b)),
+                pair.a,
+                pair.b
+            );
+            overlaps.put(line.as_bytes())?;
+            stats.pairs += 1;
+            stats.unlisted_pairs += u64::from(!pair.listed);
+            stats.matches += pair.matches.len() as u64;
+            for m in pair.matches {
+                let place = |document, token| Place { document, token };
+                places.push(place(pair.a, m.a), m.tokens)?;
+                places.push(place(pair.b, m.b), m.tokens)?;
+                records.push(&[pair.a, pair.b, m.a, m.b, m.tokens, m.common.into()])?;
+                count += 1;
+            }
+        }
+        context.progress.at(stats.pairs);
+        Ok(())
+    };
+    in_order(STAGE, context.budget.threads, hand_out, work, take)?;
+    let mut located = places.located(search)?;
+    let mut records = records.read()?;
+    let mut line = String::new();
+    for _ in 0..count {
+        let [a, b, begin_a, begin_b, tokens, common] = records.next()?;
+        let of_a = next_bytes(&mut located)?;
+        let of_b = next_bytes(&mut located)?;
+        line.clear();
+        let _ = writeln!(
+            line,
+            "{}\t{}\t{begin_a}\t{begin_b}\t{tokens}\t{}\t{}\t{}\t{}\t{common}\t{a}\t{b}",
+            cell(&names.get(a)?),
+            cell(&names.get(b)?),
+            of_a.start,
+            of_a.end,
+            of_b.start,
+            of_b.end
+        );
+        matches.put(line.as_bytes())?;
+    }
+    located.next()?;
+    Ok(vec![
+        ResultFile::new(MATCHES_FILE, matches.finish()?),
+        ResultFile::new(OVERLAPS_FILE, overlaps.finish()?),
+    ])
+}

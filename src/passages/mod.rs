@@ -1,0 +1,367 @@
+//! Passages: the text that documents share, with its places.
+//!
+//! # In and out
+//! In: a collection, and the inputs that it was read from, which are read again. Out, in the
+//! directory of the collection: [`SPANS_FILE`], [`REMOVABLE_FILE`] and [`COVERAGE_FILE`]; if
+//! [`PassagesConfig::matches`] says so, also [`MATCHES_FILE`], [`OVERLAPS_FILE`], [`COMMON_FILE`]
+//! and [`COMMON_PLACES_FILE`]; with [`PassagesConfig::boilerplate`], [`BOILERPLATE_FILE`] and
+//! [`BOILERPLATE_PLACES_FILE`].
+//!
+//! # Definitions
+//! A *k-gram* is a run of k consecutive tokens ([`PassagesConfig::length`]). A token position is
+//! *repeated* if it lies in an occurrence of a k-gram that occurs at least twice in the collection,
+//! in another document or elsewhere in the same one; overlapping occurrences count. A *span* is a
+//! maximal run of repeated positions of a document. A position is *removable* if it is repeated and
+//! lies in no first occurrence of a repeated k-gram, by input order and then by position: without the
+//! removable positions, every repeated k-gram still occurs once.
+//!
+//! # Algorithm
+//! 1. `grams`: each document is cut into stretches of consecutive k-grams that share a minimizer.
+//! 2. `repeats`: external sorts of the stretches, and of some of their k-grams, find the repeated
+//!    k-grams of each document and where each occurs first.
+//! 3. `spans`: the spans of each document follow from its repeats. Their bytes and lines are found
+//!    in its text.
+//! 4. `sweep` and `matches`: pairs of documents, their matches, and common passages follow from the
+//!    repeats, too.
+//!
+//! # Invariants
+//! - Every span is found and none is wrong; [`repeats`] says how k-grams are compared.
+//! - The files depend on inputs and parameters alone, not on threads, memory or stops.
+//!
+//! # Cost
+//! The inputs are read three times, and twice more for matches. Memory: what reading takes, 20 bytes for each document, and
+//! the rest of the budget for the sorts. Temporary files: 24 bytes for each stretch.
+//!
+//! # Errors
+//! `BadParameter` for a length out of range, for tokens that are not words, and for standard input;
+//! `InputChanged` if an input is not what was read; `BudgetTooSmall`; those of reading.
+
+mod grams;
+mod groups;
+mod matches;
+mod repeats;
+mod spans;
+mod sweep;
+mod tables;
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::budget::{ByteSize, PROCESS_BYTES};
+use crate::cluster::ResultFormat;
+use crate::collection::{self, Catalogue, Representatives, Reread};
+use crate::numbers::counted;
+use crate::parse::TokenKind;
+use crate::progress::Context;
+use crate::read::InputFile;
+use crate::store::disk;
+use crate::workspace::{Cost, InputList, Meter, Workspace};
+use crate::{Error, Result};
+
+use grams::MOST_LENGTH;
+pub use groups::By;
+use groups::Groups;
+pub use matches::{MOST_PIECES, TEXT_BYTES};
+use repeats::Search;
+
+const STAGE: &str = "passages";
+
+/// The spans of each document.
+pub const SPANS_FILE: &str = "spans.tsv";
+/// The removable parts of the spans.
+pub const REMOVABLE_FILE: &str = "removable.tsv";
+/// What part of each document is repeated.
+pub const COVERAGE_FILE: &str = "coverage.tsv";
+/// The matches of pairs of documents.
+pub const MATCHES_FILE: &str = "matches.tsv";
+/// How much of each other two documents share.
+pub const OVERLAPS_FILE: &str = "overlaps.tsv";
+/// Passages in many documents.
+pub const COMMON_FILE: &str = "common.tsv";
+/// Where they are.
+pub const COMMON_PLACES_FILE: &str = "common-places.tsv";
+/// The passages that most groups of documents share.
+pub const BOILERPLATE_FILE: &str = "boilerplate.tsv";
+/// Where they are.
+pub const BOILERPLATE_PLACES_FILE: &str = "boilerplate-places.tsv";
+/// All files that a search writes.
+pub const FILES: [&str; 9] = [
+    SPANS_FILE,
+    REMOVABLE_FILE,
+    COVERAGE_FILE,
+    MATCHES_FILE,
+    OVERLAPS_FILE,
+    COMMON_FILE,
+    COMMON_PLACES_FILE,
+    BOILERPLATE_FILE,
+    BOILERPLATE_PLACES_FILE,
+];
+
+/// The least memory for the sorts.
+const LEAST_SORT_BYTES: u64 = 16 << 20;
+/// Bytes of memory for each document: where its repeats end, and the places in it that are looked
+/// for; its record number, its tokens, and the overhead of such a column.
+const DOCUMENT_BYTES: u64 = 28;
+
+/// Which documents are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Of {
+    /// All.
+    #[default]
+    All,
+    /// Those that are no exact duplicates of earlier ones.
+    Representatives,
+}
+
+impl fmt::Display for Of {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Of::All => "all",
+            Of::Representatives => "representatives",
+        })
+    }
+}
+
+impl FromStr for Of {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "all" => Ok(Of::All),
+            "representatives" => Ok(Of::Representatives),
+            _ => Err(format!("`{text}` is not all or representatives")),
+        }
+    }
+}
+
+/// Parameters of a search for passages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PassagesConfig {
+    /// The least length of a passage, in tokens: 1 to 500.
+    pub length: u32,
+    /// The documents that are compared.
+    pub of: Of,
+    /// How matches are listed; none are if it is absent.
+    pub matches: Option<MatchesConfig>,
+    /// Which groups of documents are searched for passages that they share; none if it is absent.
+    pub boilerplate: Option<BoilerplateConfig>,
+    /// Whether the files are also written as Parquet tables.
+    #[serde(skip)]
+    pub results: ResultFormat,
+}
+
+/// How passages are listed that several groups of documents share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BoilerplateConfig {
+    /// The groups.
+    pub by: By,
+    /// The number of passages in the list: those in the most groups, and of these the longest.
+    pub top: u32,
+}
+
+/// How the matches of pairs of documents are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MatchesConfig {
+    /// Two documents are a pair if they share a k-gram that occurs in at most this number of
+    /// documents.
+    pub max_documents: u32,
+}
+
+impl Default for MatchesConfig {
+    fn default() -> Self {
+        MatchesConfig { max_documents: 100 }
+    }
+}
+
+impl Default for PassagesConfig {
+    fn default() -> Self {
+        PassagesConfig {
+            length: 50,
+            of: Of::All,
+            matches: Some(MatchesConfig::default()),
+            boilerplate: None,
+            results: ResultFormat::default(),
+        }
+    }
+}
+
+impl PassagesConfig {
+    /// Refuses a length out of range.
+    ///
+    /// # Errors
+    /// `BadParameter`.
+    pub fn check(&self) -> Result<()> {
+        if (1..=MOST_LENGTH).contains(&self.length) {
+            return Ok(());
+        }
+        Err(Error::BadParameter {
+            name: "length",
+            given: self.length.to_string(),
+            limit: format!("1 to {MOST_LENGTH} tokens"),
+        })
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Stats {
+    /// Documents compared.
+    pub documents: u64,
+    /// Their tokens.
+    pub tokens: u64,
+    /// Documents with spans.
+    pub repeating: u64,
+    /// Spans.
+    pub spans: u64,
+    /// Repeated tokens.
+    pub repeated_tokens: u64,
+    /// Removable tokens.
+    pub removable_tokens: u64,
+    /// Bytes of the texts as read, and of their spans.
+    pub bytes: u64,
+    /// Bytes of the spans.
+    pub repeated_bytes: u64,
+    /// The longest span, in tokens.
+    pub longest: u64,
+    /// Pairs of documents that share a passage in few documents.
+    pub pairs: u64,
+    /// Those of them with too many matches for a list ([`MOST_PIECES`]).
+    pub unlisted_pairs: u64,
+    /// The matches of the others.
+    pub matches: u64,
+    /// Common passages.
+    pub common: u64,
+    /// Passages that several groups of documents share.
+    pub boilerplate: u64,
+    /// Stretches of k-grams, which were sorted.
+    pub stretches: u64,
+    /// K-grams that were sorted one by one.
+    pub grams: u64,
+    /// Runs of repeated k-grams whose first occurrences are runs, too.
+    pub repeats: u64,
+    /// What the search cost.
+    #[serde(skip)]
+    pub cost: Cost,
+}
+
+/// The inputs of a collection, to be read again.
+fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
+    let mut inputs = Vec::new();
+    let mut entries = InputList::open(workspace.directory())?;
+    while let Some(entry) = entries.next()? {
+        if entry.path == "-" {
+            return Err(Error::BadParameter {
+                name: "INPUT",
+                given: "-".into(),
+                limit: "standard input cannot be read again; store it in a file first".into(),
+            });
+        }
+        // The file may have moved with its directory, or the working directory may be another.
+        let is_file = |path: &&Path| disk::metadata(path).is_ok_and(|found| found.is_file());
+        let path = entry.places().find(is_file);
+        let problem = match path.is_some() || entry.identity.is_some() {
+            true => None,
+            false => Some((crate::read::Reason::Unreadable, String::new())),
+        };
+        let path = path.unwrap_or(Path::new(&entry.path));
+        inputs.push(InputFile::of_entry(entry, path, problem));
+    }
+    Ok(inputs)
+}
+
+/// Finds the passages of a collection with its catalogue, and writes the result files into its
+/// directory.
+///
+/// # Errors
+/// As the module says.
+pub fn run(
+    workspace: &mut Workspace,
+    config: &PassagesConfig,
+    context: &Context<'_>,
+) -> Result<Stats> {
+    let meter = Meter::start();
+    config.check()?;
+    let refuse = |name, given: String, limit: &str| {
+        Err(Error::BadParameter {
+            name,
+            given,
+            limit: limit.into(),
+        })
+    };
+    let collection = collection::config(&workspace.manifest).clone();
+    if let TokenKind::Bytes(_) = collection.shingle.parse.tokens {
+        let given = collection.shingle.parse.tokens.to_string();
+        return refuse("tokens", given, "passages consist of words; use words");
+    }
+    if workspace.manifest.base.is_some() {
+        let given = workspace.directory().display().to_string();
+        return refuse("DIR", given, "it was made with --against; give its inputs");
+    }
+    let stats = Catalogue::stats(workspace)?;
+    let (documents, duplicates) = (stats.documents, stats.exact_duplicates);
+    let inputs = inputs_of(workspace)?;
+    let only_bytes = match config.of {
+        Of::All => 0,
+        Of::Representatives => Representatives::most_bytes(documents, duplicates),
+    };
+    let groups = config
+        .boilerplate
+        .as_ref()
+        .map_or(0, |_| Groups::memory(documents));
+    let tables = documents * DOCUMENT_BYTES + only_bytes + groups;
+    let reading = Reread::least_memory(&collection, inputs.len()).0;
+    let least = ByteSize(PROCESS_BYTES + tables + reading + LEAST_SORT_BYTES);
+    context.budget.require(least, || {
+        format!("finding the passages of {}", counted(documents, "document"))
+    })?;
+    let left = context.budget.memory.0 - PROCESS_BYTES - tables;
+    let reading = reading.max(left / 2);
+    let only = match config.of {
+        Of::All => None,
+        Of::Representatives => Some(Catalogue::representatives(workspace)?),
+    };
+    let own = |name: &str| FILES.contains(&name.replace(".parquet", ".tsv").as_str());
+    for name in workspace.forget_others(own)? {
+        disk::remove(&workspace.directory().join(name))?;
+    }
+    let scratch = workspace.scratch(context)?;
+    let reread = Reread::new(workspace, &inputs, ByteSize(reading), context);
+    let search = Search {
+        reread: &reread,
+        parse: &collection.shingle.parse,
+        length: config.length,
+        only: only.as_ref(),
+        documents: documents as u32,
+        scratch: scratch.path(),
+        memory: left - reading,
+        context,
+    };
+    let mut stats = Stats::default();
+    let repeats = search.run(&mut stats)?;
+    let mut files = spans::write(workspace, &search, &repeats, config, &mut stats)?;
+    if let Some(matches) = &config.matches {
+        let config = (config, matches);
+        let found = matches::write(workspace, &search, &repeats, config, &mut stats)?;
+        files.extend(found);
+    }
+    if let Some(boilerplate) = &config.boilerplate {
+        let config = (config, boilerplate);
+        let found = matches::write_boilerplate(workspace, &search, &repeats, config, &mut stats)?;
+        files.extend(found);
+    }
+    if config.results == ResultFormat::Parquet {
+        for n in 0..files.len() {
+            if let Some(file) = files.get(n) {
+                files.push(tables::write(workspace, file, context)?);
+            }
+        }
+    }
+    drop((repeats, reread, scratch));
+    workspace.name_others(files)?;
+    stats.cost = meter.cost();
+    Ok(stats)
+}

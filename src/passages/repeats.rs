@@ -1,0 +1,577 @@
+//! Finds every repeated k-gram, and where it occurs first.
+//!
+//! # Algorithm
+//! 1. All documents are cut into stretches ([`super::grams`]), which are sorted by anchor and
+//!    content. Stretches with an anchor of their own have no repeated k-gram. Equal stretches
+//!    (*classes*) are repeated as a whole.
+//! 2. If an anchor has several classes, they may share some of their k-grams. The k-grams of the
+//!    first stretch of each class are hashed, from the text, and sorted by hash.
+//! 3. For each stretch of a class the first occurrence of each k-gram follows from the two sorts.
+//!    They are sorted by place and written to a file.
+//!
+//! # Exactness
+//! K-grams are compared by XXH3 hashes of 128 bits of their canonical text, equal stretches by 120
+//! bits, of which 60 are of their anchor. The chance that any two of a billion different k-grams
+//! have equal hashes is below 10^-20; that of two stretches with the same anchor is 2^-60.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::grams::{Grams, Place, Stretch, Stretches};
+use super::{STAGE, Stats};
+use crate::budget::ByteSize;
+use crate::collection::{Representatives, Reread};
+use crate::parse::{ParseConfig, Parser};
+use crate::progress::{Context, Unit};
+use crate::store::disk::{self, File};
+use crate::store::{Sorted, Tagged, TaggedSorter};
+use crate::workers::{Tasks, work_and_commit};
+use crate::{Error, Result};
+
+/// Items that a thread collects before it takes the sorter.
+const ITEMS: usize = 16 << 10;
+/// Bytes of a [`Repeat`] in the file.
+pub(super) const REPEAT_BYTES: u64 = 16;
+/// Bytes of the file that are read and written at once.
+pub(super) const PIECE_BYTES: usize = 256 << 10;
+
+/// Consecutive k-grams of a document that occur elsewhere, too, and their first occurrences, which
+/// are consecutive as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Repeat {
+    /// The first k-gram.
+    pub place: Place,
+    /// The number of k-grams.
+    pub count: u32,
+    /// Where the first k-gram occurs first: here, or at an earlier place.
+    pub first: Place,
+}
+
+impl Repeat {
+    /// Appends another one, if it continues this one.
+    fn extend(&mut self, next: &Repeat) -> bool {
+        let continues = self.place.document == next.place.document
+            && self.place.plus(self.count) == next.place
+            && self.first.document == next.first.document
+            && self.first.plus(self.count) == next.first;
+        if continues {
+            self.count += next.count;
+        }
+        continues
+    }
+
+    /// An item of a sort by place.
+    fn item(&self) -> Tagged {
+        Tagged {
+            key: u128::from(self.place.number()) << 64 | u128::from(self.first.number()),
+            document: self.count,
+            extra: 0,
+        }
+    }
+
+    /// An item of a sort by first occurrence.
+    pub fn item_by_first(&self) -> Tagged {
+        Tagged {
+            key: u128::from(self.first.number()) << 64 | u128::from(self.place.number()),
+            document: self.count,
+            extra: 0,
+        }
+    }
+
+    pub fn by_first(item: &Tagged) -> Repeat {
+        let Repeat {
+            place,
+            count,
+            first,
+        } = Repeat::of(item);
+        Repeat {
+            place: first,
+            count,
+            first: place,
+        }
+    }
+
+    /// The range of its k-grams by first occurrence.
+    pub fn line(&self) -> (u64, u64) {
+        let begin = self.first.number();
+        (begin, begin + u64::from(self.count))
+    }
+
+    fn of(item: &Tagged) -> Repeat {
+        Repeat {
+            place: Place::of((item.key >> 64) as u64),
+            count: item.document,
+            first: Place::of(item.key as u64),
+        }
+    }
+
+    fn encode(&self) -> [u8; REPEAT_BYTES as usize] {
+        let mut bytes = [0; REPEAT_BYTES as usize];
+        let words = [
+            self.place.token,
+            self.count,
+            self.first.document,
+            self.first.token,
+        ];
+        for (bytes, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
+        bytes
+    }
+}
+
+/// The repeats of all documents, in a file without a name.
+pub(super) struct Repeats {
+    file: File,
+    /// The place of the file, for messages.
+    directory: PathBuf,
+    /// Where the repeats of each document end, in repeats, from document 0 on.
+    ends: Vec<u64>,
+}
+
+impl Repeats {
+    /// The range of a document's repeats.
+    fn range(&self, document: u32) -> Range<u64> {
+        let document = document as usize;
+        let end = self.ends.get(document).copied().unwrap_or(0);
+        let begin = document.checked_sub(1).and_then(|d| self.ends.get(d));
+        begin.copied().unwrap_or(0)..end
+    }
+
+    /// Whether a document has repeats.
+    pub fn has(&self, document: u32) -> bool {
+        !self.range(document).is_empty()
+    }
+
+    /// Reads the repeats of documents, with up to `ahead` bytes beyond those of the document.
+    pub fn reader(&self, ahead: usize) -> RepeatsReader<'_> {
+        RepeatsReader {
+            repeats: self,
+            ahead: ahead as u64 / REPEAT_BYTES,
+            bytes: Vec::new(),
+            held: 0..0,
+        }
+    }
+}
+
+/// Reads repeats.
+pub(super) struct RepeatsReader<'r> {
+    repeats: &'r Repeats,
+    ahead: u64,
+    bytes: Vec<u8>,
+    held: Range<u64>,
+}
+
+impl RepeatsReader<'_> {
+    /// The repeats of a document, by place.
+    pub fn of(&mut self, document: u32, repeats: &mut Vec<Repeat>) -> Result<()> {
+        repeats.clear();
+        let range = self.repeats.range(document);
+        if range.is_empty() {
+            return Ok(());
+        }
+        if range.start < self.held.start || range.end > self.held.end {
+            let all = self.repeats.ends.last().copied().unwrap_or(0);
+            let end = (range.start + self.ahead).min(all).max(range.end);
+            self.bytes
+                .resize(((end - range.start) * REPEAT_BYTES) as usize, 0);
+            self.held = 0..0;
+            self.repeats
+                .file
+                .read_exact_at(&mut self.bytes, range.start * REPEAT_BYTES)
+                .map_err(Error::io(
+                    "read a temporary file in",
+                    &self.repeats.directory,
+                ))?;
+            self.held = range.start..end;
+        }
+        let skipped = (range.start - self.held.start) as usize;
+        let count = (range.end - range.start) as usize;
+        let words = self.bytes.as_chunks::<4>().0.as_chunks::<4>().0;
+        let held = words.get(skipped..skipped + count).unwrap_or_default();
+        repeats.extend(held.iter().map(|words| {
+            let [token, count, first_document, first_token] = words.map(u32::from_le_bytes);
+            Repeat {
+                place: Place { document, token },
+                count,
+                first: Place {
+                    document: first_document,
+                    token: first_token,
+                },
+            }
+        }));
+        Ok(())
+    }
+}
+
+/// What the search works with.
+pub(super) struct Search<'a> {
+    pub reread: &'a Reread<'a>,
+    pub parse: &'a ParseConfig,
+    pub length: u32,
+    /// The documents that take part; all if none are given.
+    pub only: Option<&'a Representatives>,
+    pub documents: u32,
+    pub scratch: &'a Path,
+    /// Memory for the sorts.
+    pub memory: u64,
+    pub context: &'a Context<'a>,
+}
+
+/// Pushes items that threads have collected.
+pub(super) struct Shared(Mutex<TaggedSorter>);
+
+impl Shared {
+    pub fn new(sorter: TaggedSorter) -> Shared {
+        Shared(Mutex::new(sorter))
+    }
+
+    pub fn push(&self, items: &mut Vec<Tagged>) -> Result<()> {
+        let mut sorter = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        items.drain(..).try_for_each(|item| sorter.push(item))
+    }
+
+    fn len(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    pub fn sorted(self) -> Result<Sorted> {
+        let sorter = self.0.into_inner();
+        sorter.unwrap_or_else(PoisonError::into_inner).sorted()
+    }
+}
+
+impl Search<'_> {
+    pub fn sorter(&self, name: &str, share: u64) -> Result<TaggedSorter> {
+        TaggedSorter::create(&self.scratch.join(name), ByteSize(self.memory / share))
+    }
+
+    /// Finds the repeats of all documents.
+    pub fn run(&self, stats: &mut Stats) -> Result<Repeats> {
+        let stretches = self.stretches(stats)?;
+        let mut members = self.sorter("members", 4)?;
+        let mut examined = self.sorter("examined", 4)?;
+        group(stretches, &mut members, &mut examined, self.context)?;
+        let (examined, _) = self.write(examined.sorted()?, true)?;
+        let grams = self.grams(&examined, stats)?;
+        drop(examined);
+        let mut firsts = self.sorter("firsts", 4)?;
+        shared_grams(grams, &mut firsts, self.context)?;
+        let mut repeats = self.sorter("repeats", 2)?;
+        let resolved = resolve(
+            members.sorted()?,
+            firsts.sorted()?,
+            self.context,
+            |repeat| repeats.push(repeat.item()),
+        );
+        resolved?;
+        let (repeats, count) = self.write(repeats.sorted()?, true)?;
+        stats.repeats = count;
+        Ok(repeats)
+    }
+
+    /// Calls `work` for each unit, on all threads for which there is memory.
+    pub fn each_unit(
+        &self,
+        work: impl Fn(usize, &mut Parser) -> Result<()> + Sync,
+        mut done: impl FnMut(usize),
+    ) -> Result<()> {
+        let reread = self.reread;
+        let threads = reread.threads();
+        work_and_commit(
+            STAGE,
+            threads,
+            0..reread.units(),
+            |tasks: &Tasks<'_, usize, usize>| {
+                let mut parser = Parser::new(self.parse);
+                while let Some(unit) = tasks.next() {
+                    if let Err(error) = work(unit, &mut parser) {
+                        reread.close();
+                        tasks.cancel();
+                        return Err(error);
+                    }
+                    tasks.finished(unit);
+                }
+                Ok(())
+            },
+            |unit| {
+                done(unit);
+                Ok(())
+            },
+        )
+    }
+
+    /// The stretches of all documents, sorted.
+    fn stretches(&self, stats: &mut Stats) -> Result<Sorted> {
+        let sorter = Shared::new(self.sorter("stretches", 2)?);
+        let bytes = (0..self.reread.units()).map(|unit| self.reread.bytes(unit));
+        let progress = self.context.progress;
+        progress.start("passages", Unit::Bytes, Some(bytes.sum()));
+        let mut position = 0;
+        self.each_unit(
+            |unit, parser| {
+                disk::point("passages: worker");
+                let mut stretches = Stretches::new(self.length);
+                let wanted = |number| self.only.is_none_or(|only| only.has(number));
+                self.reread.each(unit, wanted, |number, _, document| {
+                    stretches.begin(number);
+                    parser.parse(document, &mut stretches);
+                    match stretches.found.len() >= ITEMS {
+                        true => sorter.push(&mut stretches.found),
+                        false => Ok(()),
+                    }
+                })?;
+                sorter.push(&mut stretches.found)
+            },
+            |unit| {
+                position += self.reread.bytes(unit);
+                progress.at(position);
+            },
+        )?;
+        stats.stretches = sorter.len();
+        sorter.sorted()
+    }
+
+    /// The k-grams of the examined stretches, sorted.
+    fn grams(&self, examined: &Repeats, stats: &mut Stats) -> Result<Sorted> {
+        let sorter = Shared::new(self.sorter("grams", 2)?);
+        self.each_unit(
+            |unit, parser| {
+                let mut grams = Grams::new(self.length);
+                let mut reader = examined.reader(PIECE_BYTES);
+                let mut wanted = Vec::new();
+                self.reread.each(
+                    unit,
+                    |number| examined.has(number),
+                    |number, _, document| {
+                        reader.of(number, &mut wanted)?;
+                        grams.begin(number, &wanted);
+                        parser.parse(document, &mut grams);
+                        match grams.found.len() >= ITEMS {
+                            true => sorter.push(&mut grams.found),
+                            false => Ok(()),
+                        }
+                    },
+                )?;
+                sorter.push(&mut grams.found)
+            },
+            |_| {},
+        )?;
+        stats.grams = sorter.len();
+        sorter.sorted()
+    }
+
+    /// Writes the repeats, which come in order. With `join`, those that continue each other are one.
+    pub fn write(&self, mut sorted: Sorted, join: bool) -> Result<(Repeats, u64)> {
+        use std::io::Write;
+        let file = disk::unnamed(self.scratch)?;
+        let failed = || Error::io("write a temporary file in", self.scratch);
+        let mut out = std::io::BufWriter::with_capacity(PIECE_BYTES, file);
+        let mut ends = Vec::with_capacity(self.documents as usize);
+        let mut written = 0;
+        let mut open: Option<Repeat> = None;
+        loop {
+            let next = sorted.next()?.map(|item| Repeat::of(&item));
+            if let (true, Some(open), Some(next)) = (join, &mut open, &next)
+                && open.extend(next)
+            {
+                continue;
+            }
+            if let Some(repeat) = std::mem::replace(&mut open, next) {
+                ends.resize(repeat.place.document as usize, written);
+                out.write_all(&repeat.encode()).map_err(failed())?;
+                written += 1;
+            }
+            if open.is_none() {
+                break;
+            }
+            if written % 4096 == 0 {
+                self.context.stop.check(STAGE)?;
+            }
+        }
+        ends.resize(self.documents as usize, written);
+        let file = out.into_inner().map_err(|e| e.into_error());
+        let repeats = Repeats {
+            file: file.map_err(failed())?,
+            directory: self.scratch.into(),
+            ends,
+        };
+        Ok((repeats, written))
+    }
+}
+
+/// A class of equal stretches, while its members come.
+struct Class {
+    content: u128,
+    first: Place,
+    count: u32,
+    members: u64,
+}
+
+/// Goes through the stretches of each anchor. `members` gets the members of each class that may
+/// have repeated k-grams, with the class's first one; `examined` the first ones whose k-grams are
+/// to be compared.
+fn group(
+    mut stretches: Sorted,
+    members: &mut TaggedSorter,
+    examined: &mut TaggedSorter,
+    context: &Context<'_>,
+) -> Result<()> {
+    // `alone` says that the class has no other member.
+    let mut member = |class: &Class, place: Place, alone: bool| {
+        members.push(Tagged {
+            key: u128::from(class.first.number()) << 64 | u128::from(place.number()),
+            document: class.count,
+            extra: alone.into(),
+        })
+    };
+    let mut examine = |class: &Class| {
+        let stretch = Repeat {
+            place: class.first,
+            count: class.count,
+            first: class.first,
+        };
+        examined.push(stretch.item())
+    };
+    let (mut anchor, mut classes, mut taken) = (None, 0u64, 0u64);
+    let mut open: Option<Class> = None;
+    loop {
+        let next = stretches.next()?.map(|item| Stretch::of(&item));
+        if let (Some(class), Some(next)) = (&mut open, &next)
+            && class.content == next.content
+        {
+            if class.members == 1 {
+                member(class, class.first, false)?;
+            }
+            class.members += 1;
+            member(class, next.place, false)?;
+            continue;
+        }
+        let same = next.is_some_and(|next| anchor == Some(next.anchor));
+        if let Some(class) = open.take() {
+            classes += 1;
+            if classes > 1 || same {
+                examine(&class)?;
+                if class.members == 1 {
+                    member(&class, class.first, true)?;
+                }
+            }
+        }
+        let Some(next) = next else { return Ok(()) };
+        if !same {
+            (anchor, classes) = (Some(next.anchor), 0);
+        }
+        open = Some(Class {
+            content: next.content,
+            first: next.place,
+            count: next.count,
+            members: 1,
+        });
+        taken += 1;
+        if taken % 65536 == 0 {
+            context.stop.check(STAGE)?;
+        }
+    }
+}
+
+/// Passes on each k-gram of several classes, by place, with its first occurrence.
+fn shared_grams(mut grams: Sorted, firsts: &mut TaggedSorter, context: &Context<'_>) -> Result<()> {
+    let mut push = |place: Place, first: Place| {
+        firsts.push(Tagged {
+            key: place.number().into(),
+            document: first.document,
+            extra: first.token,
+        })
+    };
+    // The hash, the first occurrence, and whether there are more.
+    let mut open: Option<(u128, Place, bool)> = None;
+    let mut taken = 0u64;
+    while let Some(item) = grams.next()? {
+        let place = Place {
+            document: item.document,
+            token: item.extra,
+        };
+        match &mut open {
+            Some((hash, first, more)) if *hash == item.key => {
+                if !std::mem::replace(more, true) {
+                    push(*first, *first)?;
+                }
+                push(place, *first)?;
+            }
+            _ => open = Some((item.key, place, false)),
+        }
+        taken += 1;
+        if taken % 65536 == 0 {
+            context.stop.check(STAGE)?;
+        }
+    }
+    Ok(())
+}
+
+/// Passes on the repeats of each member of a class.
+fn resolve(
+    mut members: Sorted,
+    mut firsts: Sorted,
+    context: &Context<'_>,
+    mut pass: impl FnMut(Repeat) -> Result<()>,
+) -> Result<()> {
+    // The first occurrences of the k-grams of a class, where they are known to be in several
+    // classes.
+    let mut known: Vec<Option<Place>> = Vec::new();
+    let mut class = None;
+    let mut next = firsts.next()?;
+    let mut taken = 0u64;
+    while let Some(item) = members.next()? {
+        let (first, place) = ((item.key >> 64) as u64, Place::of(item.key as u64));
+        let (count, alone) = (item.document, item.extra != 0);
+        if class != Some(first) {
+            class = Some(first);
+            known.clear();
+            known.resize(count as usize, None);
+            while let Some(item) = next
+                && (item.key as u64) < first + u64::from(count)
+            {
+                let at = (item.key as u64).checked_sub(first);
+                if let Some(known) = at.and_then(|at| known.get_mut(at as usize)) {
+                    *known = Some(Place {
+                        document: item.document,
+                        token: item.extra,
+                    });
+                }
+                next = firsts.next()?;
+            }
+        }
+        let mut open: Option<Repeat> = None;
+        for (offset, known) in (0..).zip(&known) {
+            let own = Place::of(first).plus(offset);
+            let first = match known {
+                Some(first) => *first,
+                None if alone => continue,
+                None => own,
+            };
+            let repeat = Repeat {
+                place: place.plus(offset),
+                count: 1,
+                first,
+            };
+            if !open.as_mut().is_some_and(|open| open.extend(&repeat))
+                && let Some(done) = open.replace(repeat)
+            {
+                pass(done)?;
+            }
+        }
+        if let Some(done) = open {
+            pass(done)?;
+        }
+        taken += 1;
+        if taken % 65536 == 0 {
+            context.stop.check(STAGE)?;
+        }
+    }
+    // All that is left belongs to no class.
+    while next.is_some() {
+        next = firsts.next()?;
+    }
+    Ok(())
+}
