@@ -69,6 +69,37 @@ impl Budget {
     }
 }
 
+/// The memory of work whose size shows only as it is read. Things that do not fit are counted but
+/// not kept, so that the error can state the smallest sufficient budget.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held<'b> {
+    budget: &'b Budget,
+    bytes: u64,
+}
+
+impl<'b> Held<'b> {
+    /// Begins with this number of bytes.
+    pub(crate) fn new(budget: &'b Budget, bytes: u64) -> Self {
+        Held { budget, bytes }
+    }
+
+    /// Counts this number of bytes; returns whether there is room for them.
+    pub(crate) fn take(&mut self, bytes: usize) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+        self.bytes <= self.budget.memory.0
+    }
+
+    /// Bytes that are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.budget.memory.0.saturating_sub(self.bytes)
+    }
+
+    /// Returns an error if there was no room.
+    pub(crate) fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
+        self.budget.require(ByteSize(self.bytes), what)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -213,6 +213,40 @@ pub enum Error {
         /// The stage that must run first.
         stage: &'static str,
     },
+    /// A name that no document has.
+    #[error("{}: {given} is the name of no document{}", path.display(), reason_in(reason))]
+    NoDocument {
+        /// The output directory.
+        path: PathBuf,
+        /// The name given.
+        given: String,
+        /// The reason, if the name has the form of a place.
+        reason: Option<String>,
+        /// Docnos that resemble the name.
+        near: Vec<String>,
+    },
+    /// A docno that several documents have.
+    #[error("{}: {} have the docno {given}: {}", path.display(), counted(*documents, "document"), some_of(places, *documents))]
+    SeveralDocuments {
+        /// The output directory.
+        path: PathBuf,
+        /// The docno given.
+        given: String,
+        /// The number of documents that have it.
+        documents: u64,
+        /// File and record of the first ones.
+        places: Vec<String>,
+    },
+    /// A text that cannot be read again.
+    #[error("{}: the text of {docno} is not available: {reason}", path.display())]
+    NoText {
+        /// The output directory.
+        path: PathBuf,
+        /// The docno of the document.
+        docno: String,
+        /// The reason.
+        reason: String,
+    },
     /// Another process works in the output directory.
     #[error("{} is in use by {holder}", path.display())]
     Locked {
@@ -410,6 +444,22 @@ fn at(offset_bytes: Option<u64>) -> String {
 }
 
 /// The parameter as the user types it.
+fn reason_in(reason: &Option<String>) -> String {
+    reason
+        .as_ref()
+        .map_or_else(String::new, |reason| format!(": {reason}"))
+}
+
+/// The first of some things, and how many more there are.
+fn some_of(listed: &[String], all: u64) -> String {
+    let more = all.saturating_sub(listed.len() as u64);
+    let list = listed.join(", ");
+    match more {
+        0 => list,
+        more => format!("{list} and {} more", crate::numbers::count(more)),
+    }
+}
+
 fn flag(name: &str) -> String {
     let argument = name.chars().all(char::is_uppercase);
     if argument {
@@ -589,6 +639,19 @@ impl Error {
                 stage: "cluster",
             } => format!("run `lookalike cluster {}` first", path.display()),
             Error::StageMissing { .. } => "run `lookalike run INPUT... -o DIR` first".into(),
+            Error::NoDocument { near, .. } if near.is_empty() => {
+                "give a docno, or a place as FILE:RECORD; documents.tsv has both".into()
+            }
+            Error::NoDocument { near, .. } => format!(
+                "did you mean {}? Give a docno, or a place as FILE:RECORD; documents.tsv has both",
+                near.join(" or ")
+            ),
+            Error::SeveralDocuments { .. } => {
+                "name one of them by its place, as FILE:RECORD".into()
+            }
+            Error::NoText { .. } => "put the input back where it was; a collection that is made with \
+                                     --keep-text does not need it"
+                .into(),
             Error::Locked { .. } => {
                 "wait for it to end, or stop it; nothing needs to be removed by hand".into()
             }

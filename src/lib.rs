@@ -65,6 +65,7 @@
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod align;
 mod bits;
 pub mod budget;
 pub mod byte_size;
@@ -74,6 +75,7 @@ pub mod collection;
 pub mod contamination;
 pub mod dedup;
 pub mod distributed;
+mod document;
 pub mod error;
 pub mod evaluate;
 pub mod experiments;

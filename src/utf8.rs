@@ -5,6 +5,16 @@ pub(crate) fn is_continuation(b: u8) -> bool {
     b & 0xc0 == 0x80
 }
 
+/// Whether this character is invisible and changes how the text around it is shown: marks,
+/// embeddings, overrides and isolates of the bidirectional algorithm (UAX 9), which can make a text
+/// look like another; the separators that end its lines and paragraphs; tags; interlinear
+/// annotations.
+pub(crate) fn is_deceptive(c: char) -> bool {
+    matches!(c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        | '\u{e0000}'..='\u{e0fff}' | '\u{fff9}'..='\u{fffb}')
+}
+
 /// The beginning of a sequence of bytes.
 pub(crate) enum Decoded {
     /// A character and its length in bytes.

@@ -36,6 +36,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "read",
             "parse",
+            "align",
             "shingle",
             "collection",
             "sample",
@@ -48,6 +49,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("outputs", &["outputs"]),
     ("pipeline", &["pipeline"]),
+    ("documents by name", &["document"]),
     ("methods", &["methods"]),
     (
         "experiments, evaluation, look-ups, deduplication",

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 27] = [
     "run",
     "dedup",
     "add",
@@ -25,6 +25,8 @@ const COMMANDS: [&str; 24] = [
     "cluster",
     "method",
     "query",
+    "show",
+    "diff",
     "report",
     "graph",
     "status",
@@ -37,6 +39,7 @@ const COMMANDS: [&str; 24] = [
     "qrels",
     "transfer",
     "contamination",
+    "passages",
     "verify",
     "completions",
     "man",

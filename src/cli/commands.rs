@@ -6,8 +6,8 @@ use std::fmt::Write;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::{
-    add, compare, contamination, dedup, evaluate, graph, index, inspect, method, passages, perturb,
-    plan, qrels, query, report, run, shell, status, study, transfer, verify,
+    add, compare, contamination, dedup, diff, evaluate, graph, index, inspect, method, passages,
+    perturb, plan, qrels, query, report, run, shell, show, status, study, transfer, verify,
 };
 
 /// Find near-duplicate documents exactly, in bounded memory
@@ -76,7 +76,10 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "contamination",
         ],
     ),
-    ("Look", &["report", "graph", "status", "inspect"]),
+    (
+        "Look",
+        &["show diff", "report", "graph", "status", "inspect"],
+    ),
     (
         "Evaluate",
         &[
@@ -92,11 +95,15 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// What several commands on one line of the overview do.
-const TOGETHER: [(&str, &str); 4] = [
+const TOGETHER: [(&str, &str); 5] = [
     ("ingest join cluster", "Do the steps of `run` one by one"),
     (
         "query index",
         "Look up documents in a collection, or index it",
+    ),
+    (
+        "show diff",
+        "Print what is known about a document, or where two differ",
     ),
     (
         "plan study",
@@ -236,6 +243,32 @@ Examples:
   lookalike run sample-corpora/trec-web -o out
   lookalike passages out")]
     Passages(Box<passages::Options>),
+    /// Print what is known about a document, and its text
+    ///
+    /// DOC is a docno, or a place as FILE:RECORD, as documents.tsv has them. `ingest` is enough:
+    /// facts that need pairs or clusters are left out. The text is read from the input if that has not
+    /// changed, and otherwise from DIR if it keeps texts (`ingest --keep-text`). The command only
+    /// reads DIR.
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o out
+  lookalike show out PG-000004
+  lookalike show out a.gz:4 --text
+  lookalike show out PG-000004 --text-only > text")]
+    Show(show::Options),
+    /// Show where two documents differ, or what they share
+    ///
+    /// Prints the exact resemblance of documents A and B, and both texts with their differences.
+    /// Words are compared as DIR compares them, so white space, case and punctuation usually make
+    /// no difference. A and B are docnos, or places as FILE:RECORD. With --passages, lists instead
+    /// all passages that both texts have. With -o, writes a page. The command only reads DIR.
+    #[command(after_long_help = "\
+Examples:
+  lookalike run sample-corpora/trec-web -o out
+  lookalike diff out PG-000004 PG-000025
+  lookalike diff out PG-000004 PG-000025 --passages --length 50
+  lookalike diff out PG-000004 PG-000025 --output differences.html")]
+    Diff(diff::Options),
     /// Write an HTML page with clusters, pairs and their texts
     ///
     /// The page is one file that loads nothing and runs no script. The command reads the texts from

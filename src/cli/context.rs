@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::budget::{Budget, ByteSize, Disk};
+use crate::collection::CatalogueEntry;
 use crate::progress::{Context, Progress, Stop};
 use crate::store::disk;
 use crate::workspace::Workspace;
-use crate::{Error, Result, limits, pipeline};
+use crate::{Error, Result, collection, limits, pipeline};
 
 use super::commands::ProgressForm;
 use super::json_lines::JsonLines;
@@ -25,8 +26,16 @@ pub struct Resources {
 
 /// Where a command runs: it takes the results, shows the progress, and stops the command.
 pub trait Host: Sync {
-    /// Takes a result that goes to no file.
+    /// Takes a result that goes to no file. A terminal gets escapes in place of control characters.
     fn say(&self, text: &str) -> Result<()>;
+    /// Takes a result as it is: escape sequences in it are the program's own.
+    fn show(&self, text: &str) -> Result<()> {
+        self.say(text)
+    }
+    /// The number of columns, if results go to a terminal.
+    fn columns(&self) -> Option<usize> {
+        None
+    }
     /// The request to stop. A command calls this once, before it begins.
     fn stop(&self) -> Stop;
     /// The receiver of progress reports; with `quiet`, none of them is shown.
@@ -40,6 +49,16 @@ pub struct Process(pub ProgressForm);
 impl Host for Process {
     fn say(&self, text: &str) -> Result<()> {
         super::say(text)
+    }
+
+    fn show(&self, text: &str) -> Result<()> {
+        use std::io::Write;
+        let mut out = std::io::stdout().lock();
+        super::said(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    }
+
+    fn columns(&self) -> Option<usize> {
+        super::screen::columns()
     }
 
     fn stop(&self) -> Stop {
@@ -64,6 +83,19 @@ pub fn open_to_read(directory: &Path, context: &Context<'_>) -> Result<Workspace
     let mut workspace = Workspace::open_to_read(directory, pipeline::RECORDS)?;
     workspace.read_without_gone(context)?;
     Ok(workspace)
+}
+
+/// As [`open_to_read`], and makes the catalogue first if it was lost, or the ingest was interrupted
+/// before it.
+pub fn open_catalogued(directory: &Path, context: &Context<'_>) -> Result<Workspace> {
+    let base = open_to_read(directory, context)?;
+    let ingested = collection::ingested(&base.manifest);
+    if !ingested || base.manifest.has::<CatalogueEntry>() {
+        return Ok(base);
+    }
+    drop(base);
+    pipeline::catalogued(&mut pipeline::open(directory)?, context)?;
+    open_to_read(directory, context)
 }
 
 /// As [`open_to_read`], for a command that writes `output`. If that is a file of the directory, the

@@ -13,6 +13,7 @@ mod compare;
 mod contamination;
 mod context;
 mod dedup;
+mod diff;
 mod evaluate;
 mod flags;
 mod graph;
@@ -28,7 +29,9 @@ mod qrels;
 mod query;
 mod report;
 mod run;
+mod screen;
 mod shell;
+mod show;
 mod signals;
 mod status;
 mod study;
@@ -144,6 +147,8 @@ fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {
         Command::Graph(options) => graph::run(&options, host),
         Command::Index(options) => index::run(&options, host),
         Command::Add(options) => add::run(&options, host),
+        Command::Show(options) => show::run(&options, host),
+        Command::Diff(options) => diff::run(&options, host),
         Command::Status(options) => status::run(&options, host),
         Command::Inspect(options) => inspect::run(&options),
         Command::Verify(options) => verify::run(&options, host),

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use crate::collection::CatalogueEntry;
 use crate::ids::Threshold;
 use crate::methods::Spec;
 use crate::numbers::counted;
@@ -15,7 +14,7 @@ use crate::store::json;
 use crate::{Result, collection, pipeline};
 use clap::Args;
 
-use super::context::{Host, open_to_read, with_context};
+use super::context::{Host, open_catalogued, with_context};
 use super::flags::{CriterionFlags, Limits, Output, Reading, WalkFlags};
 
 /// Options of `query`.
@@ -105,13 +104,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         host,
         &options.limits.resources(options.output.quiet()),
         |context| {
-            let mut base = open_to_read(&options.directory, context)?;
-            if collection::ingested(&base.manifest) && !base.manifest.has::<CatalogueEntry>() {
-                // It was lost, or the ingest was interrupted before it.
-                drop(base);
-                pipeline::catalogued(&mut pipeline::open(&options.directory)?, context)?;
-                base = open_to_read(&options.directory, context)?;
-            }
+            let base = open_catalogued(&options.directory, context)?;
             let theirs = &collection::config(&base.manifest).read;
             let read = ReadConfig {
                 format: options.reading.format,

@@ -8,6 +8,16 @@ use crate::process;
 use crate::progress::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether a pager shows the result.
+static PAGED: AtomicBool = AtomicBool::new(false);
+
+/// From here on an interrupt from the keyboard, which the pager gets, too, does not stop the
+/// command. Pagers use it to stop a search.
+pub fn leave_interrupts_to_the_pager() {
+    PAGED.store(true, Ordering::Relaxed);
+}
 
 /// Watches for signals in a separate thread, which ends with the process. If the thread cannot be
 /// started, a signal ends the process at once.
@@ -23,7 +33,10 @@ pub fn watch(stop: &Stop) {
     let stop = stop.clone();
     let handle = signals.handle();
     let thread = std::thread::Builder::new().spawn(move || {
-        for _ in signals.forever() {
+        for signal in signals.forever() {
+            if signal == SIGINT && PAGED.load(Ordering::Relaxed) {
+                continue;
+            }
             if stop.requested() {
                 std::process::exit(super::INTERRUPTED.into());
             }

@@ -6,7 +6,7 @@ use crate::numbers::counted;
 use crate::progress::{Context, Unit, caught, joined};
 use crate::read::{Reason, Reject, SourceSpan};
 use crate::store::{
-    HEADER_BYTES, Header, Kind, PartInfo, PartWriter, Tagged, VERSION, sort_tagged,
+    HEADER_BYTES, Header, Kind, PartInfo, PartReader, PartWriter, Tagged, VERSION, sort_tagged,
 };
 use crate::workspace::Workspace;
 use crate::{Error, Result, threads};
@@ -452,6 +452,34 @@ impl Catalogue {
         let files = (workspace.path(DIRECTORY), workspace.collection_parameters());
         let mapped = Catalogue::names_bytes(workspace, budget)? > 0;
         Names::open(files, (&entry.names, &entry.name_ends), mapped)
+    }
+
+    /// Calls `each` with every document and its docno, in order.
+    pub(crate) fn each_name(
+        workspace: &Workspace,
+        mut each: impl FnMut(u32, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let entry = Catalogue::entry(workspace)?;
+        let open = |kind, info: &PartInfo| {
+            let path = workspace.path(DIRECTORY).join(&info.name);
+            let parameters = Some(workspace.collection_parameters());
+            PartReader::open(&path, kind, parameters, Some(info))
+        };
+        let mut names = open(Kind::Names, &entry.names)?;
+        let mut ends = open(Kind::Column, &entry.name_ends)?;
+        let mut start = 0;
+        for document in 0..entry.stats.documents as u32 {
+            let end = ends.take_u64()?;
+            let length = end.checked_sub(start);
+            let Some(length) = length.filter(|length| *length <= names.remaining()) else {
+                let expected = format!("{start} to {}", start + names.remaining());
+                return Err(ends.corrupt("end of a docno", expected, end));
+            };
+            each(document, names.take(length as usize)?)?;
+            start = end;
+        }
+        names.finish()?;
+        ends.finish()
     }
 
     /// Bytes of memory that look-ups of docnos take.

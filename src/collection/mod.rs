@@ -35,6 +35,7 @@
 //! the bytes of a segment never need to be in memory at once.
 
 mod blocks;
+mod by_place;
 mod catalogue;
 mod column;
 mod config;
@@ -47,6 +48,7 @@ mod records;
 mod sets;
 mod texts;
 
+pub(crate) use by_place::SetsByPlace;
 pub use catalogue::{
     Catalogue, CatalogueStats, Extent, GroupStats, RepresentativeReader, Representatives,
     run as catalogue,

@@ -63,7 +63,7 @@ use text::Text;
 use tokens::Canonical;
 
 pub use config::{ParseConfig, TokenKind};
-pub(crate) use spans::{SpanFinder, canonical_token, each_token, token_spans};
+pub(crate) use spans::{SpanFinder, canonical_token, each_token, push_canonical, token_spans};
 pub use tokens::{TokenConsumer, Tokens};
 
 /// Maximum number of characters kept of a title.

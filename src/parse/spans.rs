@@ -148,13 +148,21 @@ impl SpanFinder {
 
 /// The canonical text of a token: two tokens are equal if their canonical texts are equal.
 pub(crate) fn canonical_token(token: &str, kind: &TokenKind) -> String {
+    let mut canonical = String::new();
+    push_canonical(token, kind, &mut canonical);
+    canonical
+}
+
+/// Appends the canonical text of a token.
+pub(crate) fn push_canonical(token: &str, kind: &TokenKind, out: &mut String) {
     match kind {
-        TokenKind::Words => token
-            .chars()
-            .map(|c| if c == '\u{2019}' { '\'' } else { c })
-            .flat_map(char::to_lowercase)
-            .collect(),
-        TokenKind::Whitespace | TokenKind::Bytes(_) => token.into(),
+        TokenKind::Words => out.extend(
+            token
+                .chars()
+                .map(|c| if c == '\u{2019}' { '\'' } else { c })
+                .flat_map(char::to_lowercase),
+        ),
+        TokenKind::Whitespace | TokenKind::Bytes(_) => out.push_str(token),
     }
 }
 

@@ -1,11 +1,9 @@
 //! Looks up documents of one collection in another one, by the sets that are stored.
 
 use std::cell::Cell;
-use std::marker::PhantomData;
-use std::ops::Range;
 
 use crate::budget::{ByteSize, PROCESS_BYTES};
-use crate::collection::{self, Catalogue, SetFile};
+use crate::collection::{self, Catalogue, SetsByPlace};
 use crate::ids::{FingerprintKind, Key, Threshold};
 use crate::measure::Criterion;
 use crate::parse::TokenKind;
@@ -169,7 +167,7 @@ impl Asking<'_> {
             Ok(())
         };
         let mut wanted = self.wanted.iter().enumerate().peekable();
-        let mut sets = Sets::<K>::new(self.from);
+        let mut sets = SetsByPlace::<K>::new(self.from);
         let (mut bytes, mut set) = (Vec::new(), Vec::new());
         Catalogue::stored_in_order(self.from)?.each(|document, stored| {
             if document.is_multiple_of(4096) {
@@ -204,66 +202,5 @@ impl Asking<'_> {
             Ok(())
         })?;
         ask(&mut batch)
-    }
-}
-
-/// The sets of a collection, read where they are wanted, in the order of the documents.
-struct Sets<'a, K> {
-    workspace: &'a Workspace,
-    /// The number of segments that begin at or before the current document.
-    segments: usize,
-    /// Where the next set begins in its segment.
-    next: u64,
-    file: Option<SetFile>,
-    block: Vec<u8>,
-    key: PhantomData<K>,
-}
-
-impl<'a, K: Key> Sets<'a, K> {
-    fn new(workspace: &'a Workspace) -> Self {
-        Sets {
-            workspace,
-            segments: 0,
-            next: 0,
-            file: None,
-            block: Vec::new(),
-            key: PhantomData,
-        }
-    }
-
-    /// Goes past a document with this number of keys; returns the place of its set.
-    fn pass(&mut self, document: u32, keys: u32) -> Range<u64> {
-        let segments = collection::segments(&self.workspace.manifest);
-        while segments
-            .get(self.segments)
-            .is_some_and(|segment| segment.first_document <= document)
-        {
-            self.segments += 1;
-            self.next = 0;
-            self.file = None;
-        }
-        let start = self.next;
-        self.next = start.saturating_add(u64::from(keys) * K::BYTES as u64);
-        start..self.next
-    }
-
-    /// Reads the set at a place of the current segment.
-    fn read(&mut self, place: Range<u64>, out: &mut Vec<u8>) -> Result<()> {
-        let segments = collection::segments(&self.workspace.manifest);
-        let segment = self.segments.checked_sub(1).and_then(|at| segments.get(at));
-        let file = match (&mut self.file, segment) {
-            (Some(file), _) => file,
-            (file, Some(segment)) => file.insert(SetFile::open::<K>(self.workspace, segment)?),
-            (None, None) => {
-                return Err(Error::Corrupt {
-                    path: self.workspace.directory().into(),
-                    offset_bytes: None,
-                    what: "documents of the catalogue".into(),
-                    expected: "a segment with them".into(),
-                    found: "none".into(),
-                });
-            }
-        };
-        file.read(place, &mut self.block, out)
     }
 }

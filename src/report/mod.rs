@@ -14,6 +14,7 @@ mod graph;
 mod ledger;
 pub mod page;
 mod plan;
+pub(crate) mod terminal;
 mod wording;
 mod write;
 
@@ -21,4 +22,5 @@ pub use dedup::dedup_ledger;
 pub use graph::{GraphFormat, graph, write_graph};
 pub use ledger::{cost_rows, ledger, ledger_rows};
 pub use plan::{plan, study};
+pub(crate) use write::write_diff;
 pub use write::{COMPARE_DIRECTORY, COMPARE_PAGE, write_comparison, write_page, write_study};

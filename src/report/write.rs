@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use super::page::{self, PageConfig, PageStats};
+use crate::document::{Both, Passages};
 use crate::experiments::compare::{self, CompareConfig, Comparison, TableFile};
 use crate::experiments::study::{self, Study, StudyConfig, StudyCost};
 use crate::progress::Context;
 use crate::store::{disk, json};
 use crate::workspace::{ResultFile, Workspace};
-use crate::{Result, outputs, pipeline};
+use crate::{Result, collection, outputs, pipeline};
 
 /// Subdirectory of an output directory with the tables of a comparison.
 pub const COMPARE_DIRECTORY: &str = "compare";
@@ -35,6 +36,29 @@ pub fn write_page(
         workspace.name_others(vec![file])?;
     }
     Ok(stats)
+}
+
+/// Writes the page of a comparison of two documents.
+pub(crate) fn write_diff(
+    workspace: &mut Workspace,
+    both: &Both,
+    passages: &Passages,
+    context: Option<usize>,
+    output: &Path,
+) -> Result<()> {
+    let name = workspace.other_name(output);
+    if let Some(name) = &name {
+        workspace.forget_others(|other| other == name)?;
+    }
+    let words = [both.a.words(workspace)?, both.b.words(workspace)?];
+    let kind = &collection::config(&workspace.manifest).shingle.parse.tokens;
+    let program = &workspace.manifest.program;
+    let shown = (kind, context);
+    let written = page::diff::write(both, words, passages, shown, (program, output))?;
+    if let Some(name) = &name {
+        workspace.name_others(vec![ResultFile::new(name, written)])?;
+    }
+    Ok(())
 }
 
 /// Compares methods on a collection, and writes tables and a page to its directory.

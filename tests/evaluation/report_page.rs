@@ -218,6 +218,30 @@ fn what_documents_say_stays_text() {
     let only = "https://e.example/?a=\"onclick=alert(9)&b='<x>";
     assert_eq!(links.into_iter().collect::<Vec<_>>(), [only]);
     assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'; img-src data:"));
+
+    // The page of two documents has the same texts, and the same rules.
+    let path = corpus.directory.path().join("two.html");
+    let compared = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .arg("diff")
+        .arg(corpus.out())
+        .args(["a.jsonl:1", "a.jsonl:2", "--length", "2", "--full", "-o"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    assert!(compared.status.success(), "{compared:?}");
+    let page = fs::read_to_string(path).unwrap();
+    let parsed = assert_harmless(&page);
+    for said in [
+        "<img src=x onerror=alert(4)>",
+        "javascript:alert(5)",
+        "\"><svg onload=alert(7)>",
+        "<script>alert(1)</script> </title></style> \" onmouseover=\"alert(2) '",
+        "U+202EevilU+202C U+2066xU+2069 U+200Fy",
+    ] {
+        assert!(parsed.text.contains(said), "{said}");
+    }
+    assert!(page.contains("<del>first</del>") && page.contains("<ins>second</ins>"));
+    assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'; img-src data:"));
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! Where texts agree: passages that documents share, and items of test sets in a corpus.
+//! Where texts agree: single documents and pairs of them, passages that documents share, and items of
+//! test sets in a corpus.
 
 #[path = "../common/mod.rs"]
 mod common;
 
 mod contamination;
+mod looking;
 mod spans;

@@ -205,6 +205,55 @@ fn sort_memory(
     ))
 }
 
+/// The cluster of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ClusterOf {
+    /// Its number, as in `clusters.jsonl`.
+    pub number: u32,
+    /// Its representative.
+    pub root: u32,
+    /// Number of its members.
+    pub members: u64,
+    /// Its first members.
+    pub listed: Vec<u32>,
+}
+
+/// The cluster of a document with its first members, from the committed pairs; `None` if the
+/// document is in no cluster.
+pub(crate) fn cluster_of(
+    workspace: &Workspace,
+    document: u32,
+    most: usize,
+    context: &Context<'_>,
+) -> Result<Option<ClusterOf>> {
+    let components = Components::new(workspace, &mut ClusterStats::default(), context)?;
+    if document as usize >= components.roots.len() {
+        return Ok(None);
+    }
+    let Some((root, number)) = components.cluster(document) else {
+        return Ok(None);
+    };
+    let mut cluster = ClusterOf {
+        number,
+        root,
+        members: 0,
+        listed: Vec::new(),
+    };
+    for (member, _) in (0..).zip(&components.roots).filter(|of| *of.1 == root) {
+        cluster.members += 1;
+        if cluster.listed.len() < most {
+            cluster.listed.push(member);
+        }
+    }
+    Ok(Some(cluster))
+}
+
+/// The memory that [`cluster_of`] takes.
+pub(crate) fn cluster_of_bytes(documents: u64) -> u64 {
+    // Union-find, then roots and numbers.
+    documents * 4 + components::bytes(documents)
+}
+
 /// The result files.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ResultsEntry {

@@ -2,6 +2,7 @@
 //! random.
 
 use crate::Result;
+use crate::budget::Held;
 use crate::cluster::ClusterStats;
 use crate::collection::{Catalogue, DocumentRecord, Extent, Representatives, each_document};
 use crate::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
@@ -14,7 +15,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::texts::ShownText;
-use super::{MEMBERS_SHOWN, PageConfig, PageMemory, STAGE};
+use super::{MEMBERS_SHOWN, PageConfig, STAGE};
 
 /// Characters of a docno, title or address that are kept.
 const NAME_CHARS: usize = 300;
@@ -263,7 +264,7 @@ pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most
 pub(super) fn choose(
     workspace: &Workspace,
     config: &PageConfig,
-    memory: &mut PageMemory<'_>,
+    memory: &mut Held<'_>,
     context: &Context<'_>,
 ) -> Result<Chosen> {
     let documents = Catalogue::stats(workspace)?.documents as u32;
@@ -458,7 +459,7 @@ fn resemblances(
 fn look_up(
     workspace: &Workspace,
     mut wanted: Vec<u32>,
-    memory: &mut PageMemory<'_>,
+    memory: &mut Held<'_>,
     context: &Context<'_>,
 ) -> Result<HashMap<u32, ShownDocument>> {
     wanted.sort_unstable();

@@ -43,9 +43,9 @@ pub(super) fn end(html: &mut Html) {
     html.raw("</section>\n");
 }
 
-pub(super) fn foot(html: &mut Html, summary: &Summary) {
+pub(super) fn foot(html: &mut Html, program: &str) {
     html.raw("</main>\n<footer>")
-        .text(&summary.program)
+        .text(program)
         .raw(". This page loads no other file and runs no script.</footer>\n</body>\n</html>\n");
 }
 

@@ -9,6 +9,7 @@
 use std::fmt::Display;
 
 use crate::report::charts::{BarRow, bars};
+use crate::utf8::is_deceptive;
 
 /// Markup in memory.
 #[derive(Debug, Default)]
@@ -32,13 +33,7 @@ fn written(c: char) -> Written {
         '"' => Written::Entity("&quot;"),
         '\'' => Written::Entity("&#39;"),
         '\n' | '\t' => Written::Entity(" "),
-        // Marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX 9), which
-        // can make a text look like another, and the separators that end its lines and paragraphs.
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            Written::CodePoint
-        }
-        // Invisible: tags, interlinear annotations.
-        '\u{e0000}'..='\u{e0fff}' | '\u{fff9}'..='\u{fffb}' => Written::CodePoint,
+        c if is_deceptive(c) => Written::CodePoint,
         c if c.is_control() || c as u32 & 0xfffe == 0xfffe => Written::Replaced,
         '\u{fdd0}'..='\u{fdef}' => Written::Replaced,
         _ => Written::AsIs,

@@ -1,8 +1,7 @@
 //! The report page: one HTML file about one output directory, for readers of its results.
 //!
 //! # Source
-//! The comparison of two texts: Myers 1986, by the crate `similar`, which limits the search as git
-//! does. The choice of random pairs: those with the smallest hashes, a sample without replacement.
+//! The comparison of two texts: [`crate::align`]. The choice of random pairs: those with the smallest hashes, a sample without replacement.
 //!
 //! # In and out
 //! In: the manifest, pairs, catalogue and documents of a directory on which `cluster` was run; the
@@ -16,7 +15,8 @@
 //! 2. Read each input file that contains one of these documents once, up to the last of them. Parse
 //!    each document with the same settings as the run, and use it if its MD5 is still the same
 //!    (`texts.rs`). Threads read different files.
-//! 3. Compare the words of each pair of texts; fold stretches without a difference (`changes.rs`).
+//! 3. Compare the words of each pair of texts; fold stretches without a difference
+//!    ([`crate::align`]).
 //! 4. Write the page section by section. Each section has a file of its own.
 //!
 //! # Invariants
@@ -43,10 +43,10 @@
 //! `StageMissing` if there are no pairs or clusters; `BudgetTooSmall`; `Corrupt` and `Io` for the
 //! files of the directory.
 
-mod changes;
 mod choose;
 mod clusters;
 pub(crate) mod compare;
+pub(crate) mod diff;
 mod found;
 mod frame;
 mod html;
@@ -56,9 +56,10 @@ mod sizes;
 mod study;
 mod texts;
 
-use crate::budget::{Budget, ByteSize};
+use crate::budget::Held;
 use crate::cluster::ResultsEntry;
-use crate::collection::{self, Catalogue};
+use crate::collection::Catalogue;
+use crate::document::record_bytes;
 use crate::join::PairsEntry;
 use crate::numbers::{count, counted};
 use crate::pipeline::Summary;
@@ -146,8 +147,7 @@ pub fn write(
     }
     let documents = Catalogue::stats(workspace)?.documents;
     let levels = manifest.get::<SampleEntry>().map_or(1, |s| s.sizes.len());
-    // The current record, and the same again for its bytes before decoding.
-    let record = collection::config(manifest).read.max_document.0 * 5 / 2;
+    let record = record_bytes(workspace);
     let there = choose::Most::of(results.map(|results| results.stats), pairs, config);
     let chosen = choose::bytes(
         Catalogue::extent(workspace)?,
@@ -165,10 +165,7 @@ pub fn write(
             counted(documents, "document")
         )
     };
-    let mut memory = PageMemory {
-        budget: &context.budget,
-        bytes: FIXED_BYTES + record + chosen,
-    };
+    let mut memory = Held::new(&context.budget, FIXED_BYTES + record + chosen);
     memory.check(what)?;
     context.progress.start(STAGE, Unit::Count("steps"), Some(3));
 
@@ -234,7 +231,7 @@ pub fn write(
             frame::end(&mut html);
         }
     }
-    frame::foot(&mut html, &summary);
+    frame::foot(&mut html, &summary.program);
     flush(&mut html, &mut out)?;
     let (bytes, checksum) = out.finish()?;
     disk::sync_parent(output)?;
@@ -255,31 +252,6 @@ pub fn write(
         count(stats.missing)
     ));
     Ok(stats)
-}
-
-/// The memory of a page. Names and texts are counted as they are read. Those that do not fit are
-/// counted but not kept, so that the error can state the smallest sufficient budget.
-struct PageMemory<'a> {
-    budget: &'a Budget,
-    bytes: u64,
-}
-
-impl PageMemory<'_> {
-    /// Counts this number of bytes; returns whether there is room for them.
-    fn take(&mut self, bytes: usize) -> bool {
-        self.bytes = self.bytes.saturating_add(bytes as u64);
-        self.bytes <= self.budget.memory.0
-    }
-
-    /// Bytes that are left.
-    fn left(&self) -> u64 {
-        self.budget.memory.0.saturating_sub(self.bytes)
-    }
-
-    /// Returns an error if there was no room.
-    fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
-        self.budget.require(ByteSize(self.bytes), what)
-    }
 }
 
 /// Whether this is a study file that the page shows.

@@ -2,16 +2,22 @@
 
 use std::collections::HashMap;
 
-use super::changes::{Block, Stretch, changes};
 use super::choose::{ShownDocument, ShownPair};
 use super::frame::{is_sampled, many};
 use super::html::Html;
-use super::texts::{ShownText, Words};
+use super::texts::ShownText;
 use super::{PageConfig, WORDS_COMPARED};
+use crate::align::{Block, Comparison, Fold, Stretch};
 use crate::numbers::count;
 use crate::parse::TokenKind;
 use crate::pipeline::Summary;
 use crate::report::wording::Wording;
+
+/// How the texts of a pair are folded.
+const FOLD: Fold = Fold {
+    context: 15,
+    least: 10,
+};
 
 /// Which pairs a section shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -131,7 +137,20 @@ pub(super) fn one_pair(
     html.raw("</div>\n");
     match (texts.get(&pair.a), texts.get(&pair.b)) {
         (Some(ShownText::Found(a)), Some(ShownText::Found(b))) => {
-            two_texts(html, a, b, &summary.collection.shingle.parse.tokens);
+            let tokens = &summary.collection.shingle.parse.tokens;
+            let comparison = Comparison::new(a, b, tokens);
+            for block in comparison.blocks(Some(FOLD)) {
+                two_texts(html, &comparison, &block);
+            }
+            if a.cut || b.cut {
+                html.raw("<p class=\"note\">").text(&format!(
+                    "Only the beginnings of these texts are compared here: at most {} of each, \
+                     fewer if words are very long. Text that is marked near the end may continue \
+                     after it.",
+                    many(WORDS_COMPARED as u64, "word")
+                ));
+                html.raw("</p>\n");
+            }
         }
         (a, b) => {
             for (document, text) in [(pair.a, a), (pair.b, b)] {
@@ -150,39 +169,37 @@ pub(super) fn one_pair(
     html.raw("</div></details>\n");
 }
 
-fn two_texts(html: &mut Html, a: &Words, b: &Words, tokens: &TokenKind) {
-    for block in changes(a, b, tokens) {
-        match block {
-            Block::Folded(words) => {
-                html.raw("<p class=\"fold\">… ")
-                    .text(&many(words as u64, "word"))
-                    .raw(" in common …</p>\n");
-            }
-            Block::Shown(stretches) => {
+/// A part of a comparison, side by side.
+pub(super) fn two_texts(html: &mut Html, comparison: &Comparison<'_>, block: &Block) {
+    match block {
+        Block::Folded(stretch) => {
+            html.raw("<p class=\"fold\">… ")
+                .text(&many(stretch.a.len() as u64, "word"))
+                .raw(" in common …</p>\n");
+        }
+        Block::Shown(stretches) => {
+            for row in comparison.rows(stretches) {
                 html.raw("<div class=\"two-texts\">");
-                side(html, a, &stretches, true);
-                side(html, b, &stretches, false);
+                for first in [true, false] {
+                    side(html, comparison, &row, first);
+                }
                 html.raw("</div>\n");
             }
         }
     }
-    if a.cut || b.cut {
-        html.raw("<p class=\"note\">").text(&format!(
-            "Only the beginnings of these texts are compared here: at most {} of each, fewer if words are \
-             very long. Text that is marked near the end may continue after it.",
-            many(WORDS_COMPARED as u64, "word")
-        ));
-        html.raw("</p>\n");
-    }
 }
 
-/// One of the texts in a block.
-fn side(html: &mut Html, words: &Words, stretches: &[Stretch], first: bool) {
+/// One of the texts in a row.
+fn side(html: &mut Html, comparison: &Comparison<'_>, row: &[Stretch], first: bool) {
     html.raw("<div class=\"side\" dir=\"auto\">");
     let mut any = false;
-    for stretch in stretches {
-        let range = if first { &stretch.a } else { &stretch.b };
-        let text = words.text.get(range.clone()).unwrap_or_default();
+    for stretch in row {
+        let bytes = comparison.bytes(stretch);
+        let (words, range) = match first {
+            true => (comparison.a.words, bytes.a),
+            false => (comparison.b.words, bytes.b),
+        };
+        let text = words.text.get(range).unwrap_or_default();
         any |= !text.is_empty();
         if stretch.equal || text.is_empty() {
             html.text(text);

@@ -1,28 +1,21 @@
 //! Reads the texts of the documents shown from the input files again.
 
-use crate::ids::FingerprintKind;
-use crate::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens, token_spans};
-use crate::progress::{Context, joined_all};
-use crate::read::{
-    Batch, InputFile, Interpreted, RawDocument, RecordKind, RecordReader, interpret, lasting,
-};
-use crate::shingle::{ShingleConfig, Shingler};
-use crate::store::disk;
-use crate::workers::Queue;
-use crate::workspace::{InputEntry, InputList, Workspace};
-use crate::{Error, Result, collection, threads};
-use std::cmp::Reverse;
+use crate::align::Words;
+use crate::budget::Held;
+use crate::document::{READER_BYTES, Readers, Wanted, read_again};
+use crate::parse::{Parser, TokenConsumer, TokenKind, Tokens, token_spans};
+use crate::progress::Context;
+use crate::read::RawDocument;
+use crate::workspace::Workspace;
+use crate::{Result, collection};
 use std::collections::HashMap;
-use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use super::choose::ShownDocument;
-use super::{PageMemory, STAGE, WORDS_COMPARED};
+use super::{STAGE, WORDS_COMPARED};
 
 /// Limit on the bytes of a text that are kept. 20,000 words of ordinary length take half of it.
 pub(super) const TEXT_BYTES: usize = 256 << 10;
-/// Buffers of a reader, and of its decompressor.
-const READER_BYTES: u64 = 16 << 20;
 /// The most memory of a text and of where its words are.
 const MOST_TEXT_BYTES: u64 =
     (TEXT_BYTES + WORDS_COMPARED * size_of::<std::ops::Range<usize>>()) as u64;
@@ -34,243 +27,61 @@ pub(super) enum ShownText {
     Missing(String),
 }
 
-/// A readable text and where its words lie.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Words {
-    pub text: String,
-    pub spans: Vec<std::ops::Range<usize>>,
-    /// Whether this is only the beginning of the text.
-    pub cut: bool,
-}
-
-impl Words {
-    fn bytes(&self) -> usize {
-        self.text.capacity() + self.spans.capacity() * size_of::<std::ops::Range<usize>>()
-    }
-}
-
-/// Reads the texts of documents, as far as there is room for them. Each input file is read once, up
-/// to the last text that is needed. Several threads read files; each takes `record` bytes.
-///
-/// An input that is missing or was changed is not an error: the page gives the reason in place of
-/// the text.
+/// Reads the texts of documents, as far as there is room for them. Several threads read files; each
+/// takes `record` bytes. The page gives the reason in place of a text that is missing.
 pub(super) fn read(
     workspace: &Workspace,
     documents: &HashMap<u32, ShownDocument>,
     wanted: &[u32],
-    (memory, record): (&mut PageMemory<'_>, u64),
+    (memory, record): (&mut Held<'_>, u64),
     context: &Context<'_>,
 ) -> Result<HashMap<u32, ShownText>> {
-    let mut places: Vec<Place> = wanted
+    let places: Vec<Wanted> = wanted
         .iter()
         .filter_map(|&number| {
             let document = documents.get(&number)?;
-            Some((document.file, document.offset, number))
+            Some(Wanted {
+                file: document.file,
+                offset: document.offset,
+                number,
+                md5: document.md5,
+            })
         })
         .collect();
-    places.sort_unstable();
-    places.dedup();
-    let mut texts = HashMap::with_capacity(places.len());
-    let mut inputs = InputList::open(workspace.directory())?;
-    let mut files = Vec::new();
-    for of_file in places.chunk_by(|a, b| a.0 == b.0) {
-        let Some(&(file, ..)) = of_file.first() else {
-            continue;
-        };
-        let problem = match inputs.entry_of(file)? {
-            None => "the list of inputs does not name its file".to_string(),
-            Some(entry) => match open(entry)? {
-                Err(problem) => problem,
-                Ok(input) => {
-                    files.push((input, of_file));
-                    continue;
-                }
-            },
-        };
-        for &(_, _, number) in of_file {
-            texts.insert(number, ShownText::Missing(problem.clone()));
-        }
-    }
-    // The largest first: no thread is left with it when the others have ended.
-    files.sort_by_key(|(input, _)| Reverse(input.identity.as_ref().map_or(0, |file| file.size)));
     let of_texts = places.len() as u64 * MOST_TEXT_BYTES;
     let spare = memory.left().saturating_sub(of_texts);
     let threads = (1 + spare / (record + READER_BYTES)).min(context.budget.threads as u64);
-    let threads = (threads as usize).clamp(1, files.len().max(1));
-    let queue = Queue::new(files);
-    let found = Mutex::new((&mut texts, memory));
-    let work = || -> Result<()> {
-        let mut reader = InputTexts::new(workspace);
-        while let Some((input, of_file)) = queue.next() {
-            reader.file(&input, of_file, documents, &found, context)?;
-            let path = input.path.display();
-            let problem =
-                format!("{path} has changed since it was read: another record is in its place");
-            let mut found = locked(&found);
-            for &(_, _, number) in of_file {
-                let text = found.0.entry(number);
-                text.or_insert_with(|| ShownText::Missing(problem.clone()));
-            }
-        }
-        Ok(())
+    let beginnings = Beginnings {
+        tokens: &collection::config(&workspace.manifest).shingle.parse.tokens,
+        found: Mutex::new((HashMap::with_capacity(places.len()), memory)),
     };
-    let work = || work().inspect_err(|_| queue.clear());
-    threads::scope(|scope| {
-        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        joined_all(STAGE, handles).map(|_| ())
-    })?;
-    Ok(texts)
+    let of = (STAGE, context);
+    read_again(workspace, places, threads as usize, of, &beginnings)?;
+    let found = beginnings.found.into_inner();
+    Ok(found.unwrap_or_else(PoisonError::into_inner).0)
 }
-
-/// File, offset and number of a document.
-type Place = (u32, u64, u32);
 
 /// The texts found so far, and the memory that they may take.
-type Found<'f, 'm> = Mutex<(&'f mut HashMap<u32, ShownText>, &'f mut PageMemory<'m>)>;
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+struct Beginnings<'f, 'm> {
+    tokens: &'f TokenKind,
+    found: Mutex<(HashMap<u32, ShownText>, &'f mut Held<'m>)>,
 }
 
-/// The input of an entry of the list if it is still there; otherwise the reason why it is not read.
-fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
-    let mut path = Path::new(&entry.path);
-    let Some(identity) = &entry.identity else {
-        return Ok(Err(if entry.path == "-" {
-            "it was read from standard input, which cannot be read again".into()
-        } else {
-            format!("{} could not be read", entry.path)
-        }));
-    };
-    let mut found = disk::metadata(path);
-    for other in entry.places() {
-        let there = disk::metadata(other);
-        if there.as_ref().is_ok_and(|there| there.is_file()) {
-            (path, found) = (other, there);
-            break;
-        }
-    }
-    Ok(match found {
-        Err(error) if !lasting(&error) => return Err(error).map_err(Error::io("inspect", path)),
-        Err(error) => {
-            let from_here = if path.is_relative() {
-                "; the path is relative to where the run was started"
-            } else {
-                ""
-            };
-            Err(format!("{}: {error}{from_here}", entry.path))
-        }
-        // Opening a FIFO could wait forever.
-        Ok(metadata) if !metadata.is_file() => Err(format!("{} is not a file", entry.path)),
-        Ok(metadata) if metadata.len() != identity.size => Err(format!(
-            "{} has {} bytes but had {} when it was read",
-            entry.path,
-            metadata.len(),
-            identity.size
-        )),
-        Ok(_) => Ok(InputFile {
-            path: path.into(),
-            real: None,
-            docno: entry.name.clone(),
-            odd_path: false,
-            identity: Some(identity.clone()),
-            problem: None,
-        }),
-    })
-}
-
-struct InputTexts<'w> {
-    workspace: &'w Workspace,
-    /// Computes only the MD5 of the canonical document, and no fingerprints.
-    shingler: Shingler<u64>,
-    parser: Parser,
-}
-
-impl<'w> InputTexts<'w> {
-    fn new(workspace: &'w Workspace) -> InputTexts<'w> {
-        let shingle = &collection::config(&workspace.manifest).shingle;
-        InputTexts {
-            workspace,
-            shingler: Shingler::new(&ShingleConfig {
-                fingerprint: FingerprintKind::Xxh3,
-                ..shingle.clone()
-            }),
-            // The text as written, with white space folded.
-            parser: Parser::new(&ParseConfig {
-                tokens: TokenKind::Whitespace,
-                ..shingle.parse.clone()
-            }),
-        }
-    }
-
-    /// Reads the texts of one file. A text that is not in its place is left out.
-    fn file(
-        &mut self,
-        input: &InputFile,
-        wanted: &[Place],
-        documents: &HashMap<u32, ShownDocument>,
-        found: &Found<'_, '_>,
-        context: &Context<'_>,
-    ) -> Result<()> {
-        let config = &collection::config(&self.workspace.manifest).read;
-        let mut wanted = wanted.iter().peekable();
-        let Some(&&(file, ..)) = wanted.peek() else {
-            return Ok(());
-        };
-        let mut records = RecordReader::open(input, file, config, context.stop);
-        let mut batch = Batch::default();
-        let mut n = 0u64;
-        while let Some(&&(_, offset, number)) = wanted.peek() {
-            batch.clear();
-            n += 1;
-            if n.is_multiple_of(1024) {
-                context.stop.check(STAGE)?;
-            }
-            let more = records.next_into(&mut batch);
-            if let Some(error) = records.failure() {
-                return Err(error).map_err(Error::io("read", &input.path));
-            }
-            if !more {
-                break;
-            }
-            let Some(record) = batch.records.first() else {
-                break;
-            };
-            if record.source.offset < offset || matches!(record.kind, RecordKind::Rejected(_)) {
-                continue;
-            }
-            wanted.next();
-            let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
-            if record.source.offset == offset
-                && let Interpreted::Document(document) = interpret(record, bytes, config)
-                && let Some(expected) = documents.get(&number)
-                && self
-                    .shingler
-                    .shingle(&document, (1, 0), &mut Vec::new())
-                    .md5
-                    == expected.md5
-            {
-                self.shingler.shrink();
-                let words = self.words(&document);
-                let mut found = locked(found);
-                if found.1.take(words.bytes()) {
-                    found.0.insert(number, ShownText::Found(words));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn words(&mut self, document: &RawDocument<'_>) -> Words {
+impl Readers for Beginnings<'_, '_> {
+    fn found(&self, number: u32, document: &RawDocument<'_>, parser: &mut Parser) {
         let mut beginning = Beginning::default();
-        self.parser.parse(document, &mut beginning);
-        self.parser.shrink();
-        let tokens = &collection::config(&self.workspace.manifest)
-            .shingle
-            .parse
-            .tokens;
+        parser.parse(document, &mut beginning);
         let text = String::from_utf8_lossy(&beginning.bytes).into_owned();
-        words(text, beginning.cut, tokens)
+        let words = words(text, beginning.cut, self.tokens);
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.1.take(words.bytes()) {
+            found.0.insert(number, ShownText::Found(words));
+        }
+    }
+
+    fn missing(&self, number: u32, problem: String) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.0.insert(number, ShownText::Missing(problem));
     }
 }
 
@@ -324,6 +135,7 @@ impl TokenConsumer for Beginning {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::ParseConfig;
     use crate::read::ContentKind;
 
     fn beginning(body: &str, content: ContentKind) -> Beginning {

@@ -1,0 +1,176 @@
+//! `diff`: show where two documents differ, or what they share.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::document::{self, CompareConfig, Compared};
+use crate::report::terminal::{self, Layout};
+use crate::report::write_diff;
+use crate::{Error, Result, collection, outputs};
+use clap::{Args, ValueEnum};
+
+use super::context::{Host, open_catalogued, open_for, with_context};
+use super::flags::{Json, Memory};
+use super::screen::ScreenFlags;
+
+/// Options of `diff`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Output directory of an earlier `ingest` or `run`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// First document: a docno, or a place as FILE:RECORD
+    #[arg(value_name = "A")]
+    a: String,
+    /// Second document
+    #[arg(value_name = "B")]
+    b: String,
+    /// List the passages that both texts have, in any order
+    ///
+    /// A passage is a run of equal tokens that cannot be extended to either side. One that a text
+    /// repeats is listed for each place. Positions count from 0, the last one excluded; lines count
+    /// from 1.
+    #[arg(long)]
+    passages: bool,
+    /// Shortest passage to list, in tokens
+    ///
+    /// Two unrelated English texts rarely have 20 words in a row in common. Also for --json and -o.
+    ///
+    /// Example: --passages --length 50
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    length: u32,
+    /// List at most this number of passages
+    ///
+    /// The number of all passages, and the share of each text that they cover, do not depend on it.
+    ///
+    /// Example: --passages --most 10
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    most: usize,
+    /// Words to show around a difference
+    ///
+    /// Example: --context 5
+    #[arg(long, value_name = "N", default_value_t = 15, help_heading = "Display")]
+    context: u32,
+    /// Show equal words, too, instead of their number
+    #[arg(long, conflicts_with = "context", help_heading = "Display")]
+    full: bool,
+    /// Arrangement of the texts: auto, side-by-side or unified
+    ///
+    /// "auto" puts the texts side by side if there are at least 100 columns. In a unified text,
+    /// words of A are red and words of B are green; without colours they are written as [-A-] and
+    /// {+B+}.
+    ///
+    /// Example: --layout side-by-side
+    #[arg(
+        long,
+        value_name = "LAYOUT",
+        default_value = "auto",
+        help_heading = "Display"
+    )]
+    layout: LayoutChoice,
+    /// Columns to use [default: those of the terminal, or 80]
+    ///
+    /// Example: --width 120
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(20..=1000),
+        help_heading = "Display"
+    )]
+    width: Option<u32>,
+    #[command(flatten)]
+    screen: ScreenFlags,
+    /// Write an HTML page instead
+    ///
+    /// The page is one file that loads nothing and runs no script. If the file is in DIR, the
+    /// command needs DIR for itself, because the manifest there names the page.
+    ///
+    /// Example: --output differences.html
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["passages", "json"])]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    json: Json,
+}
+
+/// How the texts are arranged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LayoutChoice {
+    #[value(help = None)]
+    Auto,
+    #[value(help = None)]
+    SideBySide,
+    #[value(help = None)]
+    Unified,
+}
+
+/// Columns from which texts are put side by side.
+const WIDE: usize = 100;
+
+/// Bytes for each token that its display takes: rows, or the positions of a stretch.
+const SHOWN_BYTES: u64 = 120;
+
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
+    if options.length == 0 {
+        return Err(Error::BadParameter {
+            name: "length",
+            given: "0".into(),
+            limit: "a passage has at least one token".into(),
+        });
+    }
+    let config = CompareConfig {
+        length: options.length as usize,
+        most: options.most,
+        shown_bytes: SHOWN_BYTES,
+    };
+    let around = (!options.full).then_some(options.context as usize);
+    with_context(host, &options.memory.alone(true), |context| {
+        let mut workspace = open_catalogued(&options.directory, context)?;
+        if let Some(output) = &options.output {
+            outputs::check(output, Some((&workspace, &[])), &[])?;
+            if workspace.other_name(output).is_some() {
+                drop(workspace);
+                workspace = open_for(&options.directory, output, context)?;
+            }
+        }
+        let names = [options.a.as_str(), options.b.as_str()];
+        let both = document::compare(&workspace, names, &config, context)?;
+        let kind = &collection::config(&workspace.manifest).shingle.parse.tokens;
+        let texts = both
+            .a
+            .words(&workspace)
+            .and_then(|a| Ok([a, both.b.words(&workspace)?]));
+        if options.json.json {
+            host.say(&super::json(&Compared::new(&both, kind, &config))?)?;
+            return texts.map(|_| ExitCode::SUCCESS);
+        }
+        if let Some(output) = &options.output {
+            let passages = document::passages(texts?, kind, &config);
+            write_diff(&mut workspace, &both, &passages, around, output)?;
+            host.say(&format!("page in {}\n", output.display()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let screen = options.screen.screen(options.width, host);
+        let mut pages = options.screen.pages(host);
+        let mut put = |piece: &str| pages.put(piece);
+        match &texts {
+            Err(_) => terminal::head(&both, screen, &mut put)?,
+            Ok(texts) if options.passages => {
+                let passages = document::passages(*texts, kind, &config);
+                terminal::passages(&both, *texts, &passages, around, screen, &mut put)?;
+            }
+            Ok(texts) => {
+                let layout = match options.layout {
+                    LayoutChoice::SideBySide => Layout::SideBySide,
+                    LayoutChoice::Auto if screen.width >= WIDE => Layout::SideBySide,
+                    _ => Layout::Unified,
+                };
+                let shown = (layout, around);
+                terminal::compared(&both, *texts, kind, shown, screen, &mut put)?;
+            }
+        }
+        pages.finish()?;
+        texts.map(|_| ExitCode::SUCCESS)
+    })
+}

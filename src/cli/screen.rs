@@ -1,0 +1,172 @@
+//! The terminal that results go to: its columns, its colours, and a pager.
+
+use std::io::{IsTerminal, Write};
+use std::process::{Child, Command, Stdio};
+
+use clap::{Args, ValueEnum};
+
+use super::context::Host;
+use super::signals;
+use crate::report::terminal::Screen;
+use crate::{Error, Result};
+
+/// The columns of the terminal that standard output is; `None` if it is no terminal.
+pub fn columns() -> Option<usize> {
+    let out = std::io::stdout();
+    if !out.is_terminal() {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(&out).ok();
+    let columns = size.map(|size| usize::from(size.ws_col));
+    Some(columns.filter(|&columns| columns > 0).unwrap_or(WIDTH))
+}
+
+/// Columns where there is no terminal.
+const WIDTH: usize = 80;
+
+/// The most columns: a wider screen is not easier to read.
+const MOST_WIDTH: usize = 1000;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless NO_COLOR is set.
+    #[value(help = None)]
+    Auto,
+    /// In any case.
+    #[value(help = None)]
+    Always,
+    /// In no case.
+    #[value(help = None)]
+    Never,
+}
+
+/// Flags for results that people read on a terminal.
+#[derive(Debug, Args)]
+pub struct ScreenFlags {
+    /// When to use colours: auto, always or never
+    ///
+    /// "auto" uses them on a terminal, unless NO_COLOR is in the environment or TERM is "dumb".
+    ///
+    /// Example: --color never
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Display"
+    )]
+    color: Colour,
+    /// Do not send long results to a pager
+    ///
+    /// On a terminal, results go through $PAGER, or `less` if it is not set.
+    ///
+    /// Example: --no-pager
+    #[arg(long, help_heading = "Display")]
+    no_pager: bool,
+}
+
+impl ScreenFlags {
+    /// How the terminal of a host looks, with the width that the user gave, if any.
+    pub fn screen(&self, width: Option<u32>, host: &dyn Host) -> Screen {
+        let columns = host.columns();
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let width = width.map(|width| width as usize).or(columns);
+        Screen {
+            colour: match self.color {
+                Colour::Always => true,
+                Colour::Never => false,
+                Colour::Auto => columns.is_some() && !dumb && !set("NO_COLOR"),
+            },
+            width: width.unwrap_or(WIDTH).min(MOST_WIDTH),
+        }
+    }
+
+    /// Starts to print a result, through a pager if it goes to a terminal.
+    pub fn pages<'h>(&self, host: &'h dyn Host) -> Pages<'h> {
+        let paged = host.columns().is_some() && !self.no_pager;
+        Pages {
+            host,
+            pager: paged.then(start).flatten(),
+            text: String::new(),
+        }
+    }
+}
+
+/// Starts the pager; `None` if the user wants none, or there is none.
+fn start() -> Option<Child> {
+    let pager = match std::env::var("PAGER") {
+        Ok(given) => given,
+        Err(_) if has_less() => "less".into(),
+        Err(_) => return None,
+    };
+    if pager.trim().is_empty() || pager.trim() == "cat" {
+        return None;
+    }
+    let mut command = Command::new("sh");
+    command.args(["-c", &pager]);
+    // Colours pass, a result of less than a screen is only printed, and it stays after the end.
+    if std::env::var_os("LESS").is_none() {
+        command.env("LESS", "FRX");
+    }
+    if std::env::var_os("LV").is_none() {
+        command.env("LV", "-c");
+    }
+    let pager = command.stdin(Stdio::piped()).spawn().ok();
+    if pager.is_some() {
+        signals::leave_interrupts_to_the_pager();
+    }
+    pager
+}
+
+fn has_less() -> bool {
+    let mut look = Command::new("sh");
+    look.args(["-c", "command -v less"]);
+    let look = look.stdin(Stdio::null()).stdout(Stdio::null()).status();
+    look.is_ok_and(|status| status.success())
+}
+
+/// Bytes that are collected before they are printed.
+const AT_ONCE: usize = 64 << 10;
+
+/// A result on its way to the terminal, to a pager, or to another host.
+pub struct Pages<'h> {
+    host: &'h dyn Host,
+    pager: Option<Child>,
+    text: String,
+}
+
+impl Pages<'_> {
+    /// Prints a piece.
+    pub fn put(&mut self, piece: &str) -> Result<()> {
+        self.text.push_str(piece);
+        match self.text.len() >= AT_ONCE {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let text = std::mem::take(&mut self.text);
+        let Some(pager) = &mut self.pager else {
+            return self.host.show(&text);
+        };
+        match &mut pager.stdin {
+            // A reader that leaves the pager has seen enough.
+            Some(pipe) => super::said(pipe.write_all(text.as_bytes())),
+            None => Ok(()),
+        }
+    }
+
+    /// Prints the rest and waits until the pager ends.
+    pub fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        let Some(mut pager) = self.pager.take() else {
+            return Ok(());
+        };
+        drop(pager.stdin.take());
+        let ended = pager.wait();
+        ended.map_err(Error::io("wait for", "the pager".as_ref()))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+//! `show`: print what is known about a document, and its text.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::budget::Held;
+use crate::document::{self, Facts, Source, Text};
+use crate::report::terminal::{self, visible_lines};
+use crate::store::json;
+use crate::{Error, Result, cluster};
+use clap::Args;
+use serde::Serialize;
+
+use super::context::{Host, open_catalogued, with_context};
+use super::flags::{Json, Memory};
+use super::screen::ScreenFlags;
+
+/// Options of `show`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Output directory of an earlier `ingest` or `run`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Docno of a document, or its place as FILE:RECORD
+    #[arg(value_name = "DOC")]
+    document: String,
+    /// Print its text below the facts
+    ///
+    /// The text is the UTF-8 text from which the words come: a field of a JSON object, or the text
+    /// of a page without its tags.
+    #[arg(long, conflicts_with = "text_only")]
+    text: bool,
+    /// Print only its text, byte for byte
+    ///
+    /// A terminal gets escapes in place of control characters.
+    #[arg(long, conflicts_with_all = ["json", "most"])]
+    text_only: bool,
+    /// List at most this number of pairs, the most similar first
+    ///
+    /// Example: --most 3
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    most: usize,
+    #[command(flatten)]
+    screen: ScreenFlags,
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    json: Json,
+}
+
+/// The result in JSON.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    facts: &'a Facts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text_source: Option<Source>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text_missing: Option<&'a str>,
+}
+
+/// Memory for the rest of the process while a text is printed, and its copies for a terminal.
+const FIXED_BYTES: u64 = 24 << 20;
+const COPIES: u64 = 6;
+
+pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
+    with_context(host, &options.memory.alone(true), |context| {
+        let workspace = open_catalogued(&options.directory, context)?;
+        let found = document::find(&workspace, &options.document, context)?;
+        let text = match options.text || options.text_only {
+            false => None,
+            true => {
+                let mut held = Held::new(&context.budget, FIXED_BYTES);
+                let mut texts = document::texts(&workspace, &[&found], &mut held, context)?;
+                let text = texts.pop();
+                let escaped = !options.text_only || host.columns().is_some();
+                if let (Some(Text::Found(text, _)), true) = (&text, escaped) {
+                    let copies = text.len().saturating_mul(COPIES as usize);
+                    let _ = held.take(copies);
+                }
+                held.check(|| "showing a document with its text".into())?;
+                text
+            }
+        };
+        if options.text_only {
+            return match text {
+                Some(Text::Found(text, _)) if host.columns().is_some() => {
+                    host.show(&visible_lines(&text))?;
+                    Ok(ExitCode::SUCCESS)
+                }
+                Some(Text::Found(text, _)) => {
+                    host.show(&text)?;
+                    Ok(ExitCode::SUCCESS)
+                }
+                Some(Text::Missing(reason)) => Err(Error::NoText {
+                    path: options.directory.clone(),
+                    docno: cluster::cell(&found.record.docno).into_owned(),
+                    reason,
+                }),
+                None => Ok(ExitCode::SUCCESS),
+            };
+        }
+        let facts = document::facts(&workspace, &found, options.most, context)?;
+        if options.json.json {
+            let shown = Shown {
+                facts: &facts,
+                text: match &text {
+                    Some(Text::Found(text, _)) => Some(text),
+                    _ => None,
+                },
+                text_source: match &text {
+                    Some(Text::Found(_, source)) => Some(*source),
+                    _ => None,
+                },
+                text_missing: match &text {
+                    Some(Text::Missing(reason)) => Some(reason),
+                    _ => None,
+                },
+            };
+            let text = json::pretty(&shown, "standard output")?;
+            host.say(&super::plain_json(&text))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let screen = options.screen.screen(None, host);
+        let mut pages = options.screen.pages(host);
+        terminal::shown(&facts, screen, &mut |piece| pages.put(piece))?;
+        match text {
+            None => {}
+            Some(Text::Found(text, source)) => {
+                pages.put("\n")?;
+                match source {
+                    Source::Input => {}
+                    Source::Kept => pages.put("The kept text, white space folded:\n\n")?,
+                    Source::KeptOfRepresentative => pages.put(
+                        "The text is the one of its representative, with the same words.\n\n",
+                    )?,
+                }
+                pages.put(&visible_lines(&text))?;
+                if !text.ends_with('\n') {
+                    pages.put("\n")?;
+                }
+            }
+            Some(Text::Missing(reason)) => {
+                let reason = terminal::visible(&reason);
+                pages.put(&format!("\nThe text is not available: {reason}\n"))?;
+            }
+        }
+        pages.finish()?;
+        Ok(ExitCode::SUCCESS)
+    })
+}

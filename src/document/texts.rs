@@ -1,0 +1,170 @@
+//! The texts of documents, from the inputs or from the collection.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::budget::Held;
+use crate::collection::{self, Catalogue, TextReader};
+use crate::parse::Parser;
+use crate::progress::Context;
+use crate::read::RawDocument;
+use crate::workspace::Workspace;
+use crate::{Error, Result};
+
+use super::STAGE;
+use super::find::{Found, located};
+use super::inputs::{READER_BYTES, Readers, Wanted, read_again, record_bytes};
+
+/// Where a text was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Source {
+    /// The collection keeps it, with its white space folded.
+    Kept,
+    /// Its input file.
+    Input,
+    /// The collection keeps the text of its representative, which has the same words.
+    KeptOfRepresentative,
+}
+
+/// The text of a document, or the reason why there is none.
+#[derive(Clone, Debug)]
+pub(crate) enum Text {
+    Found(String, Source),
+    Missing(String),
+}
+
+/// The texts of documents, as they are read ([`Parser::text_as_read`]). Texts for which there is
+/// no room are counted, and the caller checks `held` afterwards.
+pub(crate) fn texts(
+    workspace: &Workspace,
+    documents: &[&Found],
+    held: &mut Held<'_>,
+    context: &Context<'_>,
+) -> Result<Vec<Text>> {
+    let wanted = documents.iter().map(|found| Wanted {
+        file: found.record.file,
+        offset: found.record.offset,
+        number: found.number,
+        md5: found.record.md5,
+    });
+    let wanted: Vec<Wanted> = wanted.collect();
+    let _ = held.take((record_bytes(workspace) + READER_BYTES) as usize);
+    let whole = Whole(Mutex::new((Vec::new(), held)));
+    read_again(workspace, wanted, 1, (STAGE, context), &whole)?;
+    let (read, held) = whole.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut texts = Vec::with_capacity(documents.len());
+    for found in documents {
+        let mut read = read.iter().filter(|(number, _)| *number == found.number);
+        let mut text = read.next().map(|(_, text)| text.clone());
+        if let Some(Text::Missing(_)) = text {
+            let kept = match found.record.stored {
+                true => {
+                    let text = kept(workspace, found, held, context)?;
+                    text.map(|text| Text::Found(text, Source::Kept))
+                }
+                false => {
+                    let text = of_representative(workspace, found, held, context)?;
+                    text.map(|text| Text::Found(text, Source::KeptOfRepresentative))
+                }
+            };
+            text = kept.or(text);
+        }
+        texts.push(text);
+    }
+    let none = || Text::Missing("there is no memory for it".into());
+    Ok(texts
+        .into_iter()
+        .map(|text| text.unwrap_or_else(none))
+        .collect())
+}
+
+/// The texts that were read again.
+struct Whole<'h, 'b>(Mutex<(Vec<(u32, Text)>, &'h mut Held<'b>)>);
+
+impl Readers for Whole<'_, '_> {
+    fn found(&self, number: u32, document: &RawDocument<'_>, parser: &mut Parser) {
+        let mut whole = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut length = 0;
+        parser.as_read_in_pieces(document, &mut |piece| length += piece.len());
+        if !whole.1.take(length) {
+            return;
+        }
+        let mut text = String::with_capacity(length);
+        parser.text_as_read(document, &mut text);
+        whole.0.push((number, Text::Found(text, Source::Input)));
+    }
+
+    fn missing(&self, number: u32, problem: String) {
+        let mut whole = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        whole.0.push((number, Text::Missing(problem)));
+    }
+}
+
+/// The text of a damaged part need not be valid UTF-8.
+fn utf8(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// The text that the collection keeps of a document; `None` if it keeps none.
+fn kept(
+    workspace: &Workspace,
+    found: &Found,
+    held: &mut Held<'_>,
+    context: &Context<'_>,
+) -> Result<Option<String>> {
+    let segments = collection::segments(&workspace.manifest);
+    let at = segments.partition_point(|segment| segment.first_document <= found.number);
+    let segment = at.checked_sub(1).and_then(|at| segments.get(at));
+    let Some(segment) = segment else {
+        return Ok(None);
+    };
+    let Some(mut texts) = TextReader::of(workspace, segment)? else {
+        return Ok(None);
+    };
+    let ends = |path: &std::path::Path| Error::Corrupt {
+        path: path.into(),
+        offset_bytes: None,
+        what: "texts of the segment".into(),
+        expected: format!("one of document {}", found.number),
+        found: "none".into(),
+    };
+    for n in 0..found.texts_before {
+        if n.is_multiple_of(4096) {
+            context.stop.check(STAGE)?;
+        }
+        if texts.next_length()?.is_none() {
+            return Err(ends(texts.path()));
+        }
+    }
+    let Some(length) = texts.next_length()? else {
+        return Err(ends(texts.path()));
+    };
+    if !held.take(length as usize) {
+        return Ok(Some(String::new()));
+    }
+    let mut bytes = Vec::new();
+    while let Some(piece) = texts.piece()? {
+        bytes.extend_from_slice(piece);
+    }
+    Ok(Some(utf8(bytes)))
+}
+
+/// The kept text of the first document with the same words.
+fn of_representative(
+    workspace: &Workspace,
+    found: &Found,
+    held: &mut Held<'_>,
+    context: &Context<'_>,
+) -> Result<Option<String>> {
+    let mut firsts = Catalogue::representatives_in_order(workspace)?;
+    firsts.skip_to(found.number)?;
+    let Some(first) = firsts.next()?.filter(|&first| first != found.number) else {
+        return Ok(None);
+    };
+    let first = located(workspace, first, context)?;
+    match first.record.stored {
+        true => kept(workspace, &first, held, context),
+        false => Ok(None),
+    }
+}

@@ -1,0 +1,388 @@
+//! Two documents compared, on a terminal.
+
+use super::flow::Line;
+use super::{Flow, Put, Screen, Style, visible};
+use crate::align::{Block, Comparison, Fold, Stretch, Words};
+use crate::document::{Both, Covered, Lines, Pair, Passages, Place, Side, Source};
+use crate::numbers::{count, counted, percent};
+use crate::parse::TokenKind;
+use crate::{Result, cluster};
+
+/// How two texts are arranged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    SideBySide,
+    /// One text, with the words of both where they differ.
+    Unified,
+}
+
+/// Columns between two texts.
+const BETWEEN: usize = 3;
+
+/// Rows are separated by this sign; rows with a difference by the second one.
+const SIGNS: [&str; 2] = ["│", "┃"];
+
+/// A stretch that would hide fewer words is not folded.
+const LEAST_FOLDED: usize = 10;
+
+/// Prints the measures and both texts.
+pub(crate) fn compared(
+    both: &Both,
+    [a, b]: [&Words; 2],
+    kind: &TokenKind,
+    (layout, context): (Layout, Option<usize>),
+    screen: Screen,
+    put: Put<'_>,
+) -> Result<()> {
+    head(both, screen, put)?;
+    let comparison = Comparison::new(a, b, kind);
+    let lines = [Lines::new(&a.text), Lines::new(&b.text)];
+    let fold = context.map(|context| Fold {
+        context,
+        least: LEAST_FOLDED,
+    });
+    let texts = Texts {
+        comparison: &comparison,
+        lines: &lines,
+        numbered: lines.iter().any(Lines::several),
+        screen,
+    };
+    put("\n")?;
+    if layout == Layout::SideBySide {
+        texts.titles(both, put)?;
+    }
+    for block in comparison.blocks(fold) {
+        match (&block, layout) {
+            (Block::Folded(stretch), _) => texts.folded(stretch, layout, put)?,
+            (Block::Shown(shown), Layout::Unified) => texts.unified(shown, put)?,
+            (Block::Shown(shown), Layout::SideBySide) => texts.side_by_side(shown, put)?,
+        }
+    }
+    if let [only] = comparison.stretches.as_slice()
+        && only.equal
+    {
+        put(&format!(
+            "\n{}\n",
+            screen.styled(Style::Soft, "no word differs")
+        ))?;
+    }
+    Ok(())
+}
+
+/// Prints what is known about both documents.
+pub(crate) fn head(both: &Both, screen: Screen, put: Put<'_>) -> Result<()> {
+    let names = [&both.a, &both.b].map(|side| visible(&cluster::cell(&side.found.record.docno)));
+    let width = names.iter().map(|name| name.chars().count()).max();
+    let width = width.unwrap_or(0).min(40);
+    let sides = [("A", Style::First, &both.a), ("B", Style::Second, &both.b)];
+    for ((letter, style, side), name) in sides.into_iter().zip(&names) {
+        let words = counted(side.found.record.words, "word");
+        let gap = " ".repeat(width.saturating_sub(name.chars().count()));
+        let about = about(side);
+        put(&format!(
+            "{} {}{gap}  {words}  {}\n",
+            screen.styled(style, letter),
+            screen.styled(Style::Strong, name),
+            screen.styled(Style::Soft, &about)
+        ))?;
+    }
+    let [a, b] = both.sizes();
+    let shared = counted(both.shared, "shingle");
+    if both.equal() {
+        put("The documents have the same words.\n")?;
+    }
+    let Some(_) = both.resemblance() else {
+        return put("Neither document has a shingle, so their resemblance is undefined.\n");
+    };
+    put(&format!(
+        "resemblance {}: {shared} in both, of {} and {}\n",
+        screen.styled(Style::Strong, &both.resemblance_text()),
+        count(a),
+        count(b)
+    ))?;
+    let [a_in_b, b_in_a] = both
+        .containments()
+        .map(|share| share.map_or("-".into(), |share| percent(share, 1)));
+    put(&format!(
+        "{a_in_b} of A\u{2019}s shingles are in B, {b_in_a} of B\u{2019}s in A\n"
+    ))
+}
+
+/// Where a document is, its title, and where its text comes from.
+fn about(side: &Side) -> String {
+    let mut about = visible(&cluster::cell(&side.found.place()));
+    if let Some(title) = &side.found.record.title {
+        about.push_str("  ");
+        about.push_str(&visible(title));
+    }
+    match &side.text {
+        Ok((_, Source::Input)) => {}
+        Ok((_, Source::Kept)) => about.push_str("  (the kept text, white space folded)"),
+        Ok((_, Source::KeptOfRepresentative)) => {
+            about.push_str("  (the kept text of its representative, with the same words)");
+        }
+        Err(_) => about.push_str("  (no text)"),
+    }
+    about
+}
+
+/// The texts of a comparison.
+struct Texts<'c> {
+    comparison: &'c Comparison<'c>,
+    lines: &'c [Lines<'c>; 2],
+    /// Whether a line of a text says where it is.
+    numbered: bool,
+    screen: Screen,
+}
+
+impl Texts<'_> {
+    /// Columns of each text side by side.
+    fn column(&self) -> usize {
+        self.screen.width.saturating_sub(BETWEEN) / 2
+    }
+
+    /// The names of both documents above their texts.
+    fn titles(&self, both: &Both, put: Put<'_>) -> Result<()> {
+        let column = Screen {
+            width: self.column(),
+            ..self.screen
+        };
+        let sides = [
+            (&both.a, Style::First, "A "),
+            (&both.b, Style::Second, "B "),
+        ];
+        let [a, b] = sides.map(|(side, style, letter)| {
+            let mut flow = Flow::new(column);
+            flow.text(letter, style);
+            flow.text(&cluster::cell(&side.found.record.docno), Style::Strong);
+            flow.finish()
+        });
+        self.beside(a, b, false, put)?;
+        let rule = "─".repeat(self.column() + 1);
+        let rule = format!("{rule}┼{rule}");
+        put(&(self.screen.styled(Style::Soft, &rule) + "\n"))
+    }
+
+    /// Says how many words are left out, and where both texts go on.
+    fn folded(&self, stretch: &Stretch, layout: Layout, put: Put<'_>) -> Result<()> {
+        let words = counted(stretch.a.len() as u64, "word");
+        let mut text = format!("… {words} in common …");
+        let ends = [
+            (&self.comparison.a, stretch.a.end, &self.lines[0]),
+            (&self.comparison.b, stretch.b.end, &self.lines[1]),
+        ];
+        let at = ends.map(|(pieces, end, lines)| {
+            let span = pieces.words.spans.get(end);
+            span.map(|span| lines.of(span.start))
+        });
+        if let ([Some(a), Some(b)], true) = (at, self.numbered) {
+            text.push_str(&match a == b {
+                true => format!("  line {}", count(a)),
+                false => format!("  line {} of A, {} of B", count(a), count(b)),
+            });
+        }
+        let columns = text.chars().count();
+        let free = self.screen.width.saturating_sub(columns);
+        let indent = match layout {
+            Layout::Unified => 0,
+            Layout::SideBySide => free / 2,
+        };
+        let text = self.screen.styled(Style::Soft, &text);
+        put(&format!("{}{text}\n", " ".repeat(indent)))
+    }
+
+    fn text(&self, stretch: &Stretch, first: bool) -> &str {
+        let bytes = self.comparison.bytes(stretch);
+        let (words, range) = match first {
+            true => (self.comparison.a.words, bytes.a),
+            false => (self.comparison.b.words, bytes.b),
+        };
+        words.text.get(range).unwrap_or_default()
+    }
+
+    /// Appends words that only one text has. Without colours they are marked by brackets. The white
+    /// space after the last word is not marked.
+    fn marked(&self, flow: &mut Flow, text: &str, first: bool) {
+        if text.is_empty() {
+            return;
+        }
+        let (style, opens, closes) = match first {
+            true => (Style::First, "[-", "-]"),
+            false => (Style::Second, "{+", "+}"),
+        };
+        let inner = text.trim_end();
+        if !self.screen.colour {
+            flow.text(opens, style);
+        }
+        flow.text(inner, style);
+        if !self.screen.colour {
+            flow.text(closes, style);
+        }
+        flow.text(text.get(inner.len()..).unwrap_or_default(), Style::Plain);
+    }
+
+    fn unified(&self, shown: &[Stretch], put: Put<'_>) -> Result<()> {
+        let mut flow = Flow::new(self.screen);
+        for stretch in shown {
+            if stretch.equal {
+                flow.text(self.text(stretch, true), Style::Plain);
+            } else {
+                let (a, b) = (self.text(stretch, true), self.text(stretch, false));
+                // Words of the second text follow on the same line, if only their spaces differ.
+                let space = a.get(a.trim_end().len()..).unwrap_or_default();
+                let break_after = b.ends_with('\n') && !b.is_empty();
+                if space.contains('\n') && break_after && !b.trim_end().contains('\n') {
+                    self.marked(&mut flow, a.trim_end(), true);
+                    flow.text(" ", Style::Plain);
+                } else {
+                    self.marked(&mut flow, a, true);
+                }
+                self.marked(&mut flow, b, false);
+            }
+            for line in flow.take() {
+                put(&(line.text + "\n"))?;
+            }
+        }
+        for line in flow.finish() {
+            put(&(line.text + "\n"))?;
+        }
+        Ok(())
+    }
+
+    fn side_by_side(&self, shown: &[Stretch], put: Put<'_>) -> Result<()> {
+        let column = Screen {
+            width: self.column(),
+            ..self.screen
+        };
+        for row in self.comparison.rows(shown) {
+            let [a, b] = [true, false].map(|first| {
+                let mut flow = Flow::new(column);
+                for stretch in &row {
+                    let text = self.text(stretch, first);
+                    match stretch.equal {
+                        true => flow.text(text, Style::Plain),
+                        false => self.marked(&mut flow, text, first),
+                    }
+                }
+                flow.finish()
+            });
+            let differs = row.iter().any(|stretch| !stretch.equal);
+            self.beside(a, b, differs, put)?;
+        }
+        Ok(())
+    }
+
+    /// Prints lines of both texts beside each other.
+    fn beside(&self, a: Vec<Line>, b: Vec<Line>, differs: bool, put: Put<'_>) -> Result<()> {
+        let style = match differs {
+            true => Style::Plain,
+            false => Style::Soft,
+        };
+        let sign = self.screen.styled(style, SIGNS[usize::from(differs)]);
+        let rows = a.len().max(b.len());
+        let (mut a, mut b) = (a.into_iter(), b.into_iter());
+        for _ in 0..rows {
+            let (a, b) = (a.next().unwrap_or_default(), b.next().unwrap_or_default());
+            let gap = " ".repeat(self.column().saturating_sub(a.width));
+            let line = format!("{}{gap} {sign} {}", a.text, b.text);
+            put(&(line.trim_end().to_string() + "\n"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Words of a passage that are shown at each end, unless it is shown whole.
+fn ends_of(context: usize) -> usize {
+    context.saturating_mul(2).max(1)
+}
+
+/// Prints the measures and the passages that both texts have.
+pub(crate) fn passages(
+    both: &Both,
+    texts: [&Words; 2],
+    passages: &Passages,
+    context: Option<usize>,
+    screen: Screen,
+    put: Put<'_>,
+) -> Result<()> {
+    head(both, screen, put)?;
+    let total = counted(passages.total, "shared passage");
+    let least = counted(passages.length as u64, "token");
+    put(&format!("\n{total} of at least {least}\n"))?;
+    for (letter, style, covered) in [
+        ("A", Style::First, passages.covered_a),
+        ("B", Style::Second, passages.covered_b),
+    ] {
+        let Covered {
+            tokens,
+            covered,
+            share,
+        } = covered;
+        put(&format!(
+            "{} {} of {} ({}) in a passage\n",
+            screen.styled(style, letter),
+            count(covered),
+            counted(tokens, "token"),
+            percent(share, 1)
+        ))?;
+    }
+    let [a, _] = texts;
+    for (n, passage) in (1u64..).zip(&passages.listed) {
+        let Pair {
+            tokens,
+            a: at_a,
+            b: at_b,
+        } = passage;
+        let title = format!("{}. {}", count(n), counted(*tokens as u64, "token"));
+        put(&format!("\n{}\n", screen.styled(Style::Strong, &title)))?;
+        for (letter, style, place) in [("A", Style::First, at_a), ("B", Style::Second, at_b)] {
+            let letter = screen.styled(style, letter);
+            put(&format!(
+                "{letter} {}\n",
+                screen.styled(Style::Soft, &at(place))
+            ))?;
+        }
+        let mut flow = Flow::new(screen);
+        let [from, to] = at_a.tokens;
+        let ends = context.map_or(usize::MAX, ends_of);
+        let text = |range| a.text.get(a.bytes_of(&range)).unwrap_or_default();
+        let hidden = (to - from).saturating_sub(ends.saturating_mul(2));
+        if hidden < LEAST_FOLDED {
+            flow.text(text(from..to), Style::Plain);
+        } else {
+            flow.text(text(from..from + ends), Style::Plain);
+            flow.text("\n", Style::Plain);
+            let words = counted(hidden as u64, "token");
+            flow.text(&format!("… {words} more …\n"), Style::Soft);
+            flow.text(text(to - ends..to), Style::Plain);
+        }
+        for line in flow.finish() {
+            put(&(line.text + "\n"))?;
+        }
+    }
+    let listed = passages.listed.len() as u64;
+    if listed < passages.total {
+        put(&format!(
+            "\n{} of {} are listed; --most lists more\n",
+            count(listed),
+            counted(passages.total, "passage")
+        ))?;
+    }
+    Ok(())
+}
+
+fn at(place: &Place) -> String {
+    let numbers = |n: usize| count(n as u64);
+    let [first, last] = place.lines;
+    let lines = match first == last {
+        true => format!("line {}", count(first)),
+        false => format!("lines {} to {}", count(first), count(last)),
+    };
+    format!(
+        "tokens {}..{}, bytes {}..{}, {lines}",
+        numbers(place.tokens[0]),
+        numbers(place.tokens[1]),
+        numbers(place.bytes[0]),
+        numbers(place.bytes[1])
+    )
+}

@@ -1,0 +1,108 @@
+//! The facts about a document, on a terminal.
+
+use super::{Put, Screen, Style, visible};
+use crate::Result;
+use crate::cluster::cell;
+use crate::document::{Facts, Known, Listed};
+use crate::numbers::{count, counted};
+
+/// Columns of the names of facts.
+const NAMES: usize = 18;
+
+/// Prints the facts about a document.
+pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
+    let name = |docno: &str| visible(&cell(docno));
+    put(&(screen.styled(Style::Strong, &name(&facts.docno)) + "\n"))?;
+    let mut fact = |what: &str, value: String| {
+        let what = screen.styled(Style::Soft, &format!("{what:<NAMES$}"));
+        put(&format!("{what}{value}\n"))
+    };
+    if let Some(title) = &facts.title {
+        fact("title", visible(title))?;
+    }
+    if let Some(url) = &facts.url {
+        fact("address", visible(url))?;
+    }
+    if let Some(record) = facts.record {
+        fact("place", format!("{}:{record}", name(&facts.file)))?;
+    } else {
+        fact("file", name(&facts.file))?;
+    }
+    let (offset, length) = (count(facts.offset), counted(facts.length, "byte"));
+    fact("bytes there", format!("{length} from byte {offset}"))?;
+    fact("document", facts.document.to_string())?;
+    fact("charset", facts.charset.clone())?;
+    let group = match facts.size_group_words.as_str() {
+        "" => facts.size_group.to_string(),
+        words => format!("{} ({words} words)", facts.size_group),
+    };
+    fact("words", count(facts.words))?;
+    fact("shingles", count(facts.shingles.into()))?;
+    fact("size group", group)?;
+    fact("MD5 of the words", facts.md5.clone())?;
+    fact(
+        "representative",
+        match facts.representative == facts.docno {
+            true => "itself".into(),
+            false => name(&facts.representative),
+        },
+    )?;
+    fact(
+        "exact duplicates",
+        match facts.exact_duplicates.total {
+            0 => "none".into(),
+            _ => list(&facts.exact_duplicates),
+        },
+    )?;
+    fact(
+        "cluster",
+        match &facts.cluster {
+            Known::NotYet { not_yet } => visible(not_yet),
+            Known::Is(None) => "none".into(),
+            Known::Is(Some(cluster)) => {
+                let members = counted(cluster.members.total, "document");
+                let listed = list(&cluster.members);
+                format!("{}: {members}: {listed}", cluster.id)
+            }
+        },
+    )?;
+    match &facts.pairs {
+        Known::NotYet { not_yet } => fact("pairs", visible(not_yet)),
+        Known::Is(pairs) => {
+            let mut total = match pairs.pairs.total {
+                0 => "none".into(),
+                total => count(total),
+            };
+            let listed = pairs.pairs.listed.len() as u64;
+            if listed < pairs.pairs.total {
+                total.push_str(&format!(", of which {} follow", count(listed)));
+            }
+            if !pairs.all {
+                total.push_str(" (of those that form the clusters; the others are not listed)");
+            }
+            fact("pairs", total)?;
+            for pair in &pairs.pairs.listed {
+                let shared = counted(pair.shared.into(), "shingle");
+                let partner = name(&pair.docno);
+                let about = screen.styled(Style::Soft, &format!("{shared} in both"));
+                put(&format!("  {}  {partner}  {about}\n", pair.score))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// The first of some names, and how many more there are.
+fn list(names: &Listed<String>) -> String {
+    let listed: Vec<String> = names
+        .listed
+        .iter()
+        .map(|name| visible(&cell(name)))
+        .collect();
+    let more = names.total.saturating_sub(listed.len() as u64);
+    let listed = listed.join(", ");
+    match more {
+        0 => listed,
+        more => format!("{listed} and {} more", count(more)),
+    }
+}
