@@ -31,7 +31,10 @@
 //! `BadParameter` for a length out of range, for tokens that are not words, and for standard input;
 //! `InputChanged` if an input is not what was read; `BudgetTooSmall`; those of reading.
 
+mod cuts;
 mod grams;
+mod removable;
+mod remove;
 mod repeats;
 mod spans;
 
@@ -50,6 +53,12 @@ use crate::read::InputFile;
 use crate::store::disk;
 use crate::workspace::{Cost, InputList, Meter, Workspace};
 use crate::{Error, Result};
+
+pub use cuts::Align;
+pub use remove::{
+    REMOVED_ENDING, RemovalConfig, RemovalSummary, check_before_removal, check_removal_inputs,
+    remove,
+};
 
 use grams::MOST_LENGTH;
 use repeats::Search;
