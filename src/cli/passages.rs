@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::numbers::{count, percent};
 use crate::passages::{
     self, Align, COVERAGE_FILE, Of, PassagesConfig, REMOVABLE_FILE, RemovalSummary, SPANS_FILE,
-    Stats,
+    Stats, Unit, UnitsConfig,
 };
 use crate::progress::Context;
 use crate::store::disk;
@@ -17,7 +17,7 @@ use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::context::{Host, with_context};
-use super::flags::{CollectionFlags, Limits, Output, RemovalFlags};
+use super::flags::{CollectionFlags, Limits, Output, RemovalFlags, UnitFlags};
 
 /// Options of `passages`.
 #[derive(Debug, Args)]
@@ -64,6 +64,8 @@ pub struct Options {
     /// Example: --of representatives
     #[arg(long, value_name = "WHICH", default_value_t = Of::All, help_heading = "Passages")]
     of: Of,
+    #[command(flatten)]
+    units: UnitFlags,
     #[command(flatten)]
     removal: RemovalFlags,
     #[command(flatten)]
@@ -140,6 +142,8 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         of: options.of,
     };
     config.check()?;
+    let units = options.units.config(options.of);
+    units.as_ref().map_or(Ok(()), UnitsConfig::check)?;
     let removal = &options.removal;
     let directory = directory(flags, removal)?;
     let missing = match (directory, removal.remove) {
@@ -159,12 +163,21 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let resources = options.limits.resources(options.output.quiet());
     with_context(host, &resources, |context| {
         let mut workspace = collection(options, directory, copies, context)?;
-        let found = passages::run(&mut workspace, &config, context)?;
+        let found = match &units {
+            Some(units) => passages::run_units(&mut workspace, units, context)?,
+            None => passages::run(&mut workspace, &config, context)?,
+        };
         let removed = match copies {
             Some(copies) => {
-                let how = removal.config(Align::Token);
-                let removed = passages::remove(&workspace, &config, &how, copies, context)?;
-                Some(removed)
+                let how = removal.config(match units.as_ref().map(|units| units.unit) {
+                    None => Align::Token,
+                    Some(Unit::Line) => Align::Line,
+                    Some(Unit::Paragraph) => Align::Paragraph,
+                });
+                let sought = (&config, &units);
+                Some(passages::remove(
+                    &workspace, &sought, &how, copies, context,
+                )?)
             }
             None => None,
         };
@@ -176,7 +189,11 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             };
             host.say(&super::json(&printed)?)?;
         } else if !options.output.quiet() {
-            let mut text = table(&found, &config, &out);
+            let title = match &units {
+                Some(units) => format!("repeated {}s", units.unit),
+                None => format!("passages of at least {} tokens", config.length),
+            };
+            let mut text = table(&found, &title, &out);
             if let (Some(removed), Some(copies)) = (&removed, copies) {
                 text += &removal_table(removed, &found, copies);
             }
@@ -251,7 +268,7 @@ fn share(part: u64, whole: u64) -> String {
 }
 
 /// The findings as text for people.
-fn table(stats: &Stats, config: &PassagesConfig, out: &Path) -> String {
+fn table(stats: &Stats, title: &str, out: &Path) -> String {
     let mut text = String::new();
     let lines = [
         ("documents", stats.documents, None),
@@ -274,7 +291,7 @@ fn table(stats: &Stats, config: &PassagesConfig, out: &Path) -> String {
         ("spans", stats.spans, None),
         ("longest span, in tokens", stats.longest, None),
     ];
-    let _ = writeln!(text, "passages of at least {} tokens", config.length);
+    let _ = writeln!(text, "{title}");
     for (name, number, share) in lines {
         let share = share.map_or_else(String::new, |share| format!("  {share}"));
         let _ = writeln!(text, "{name:<28}{:>14}{share}", count(number));

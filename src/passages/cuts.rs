@@ -149,14 +149,14 @@ impl Removable<'_> {
 }
 
 /// The lines or paragraphs of a text, without the ends of their lines.
-struct Blocks<'t> {
+pub(super) struct Blocks<'t> {
     text: &'t str,
     at: usize,
     paragraphs: bool,
 }
 
 impl Blocks<'_> {
-    fn new(text: &str, paragraphs: bool) -> Blocks<'_> {
+    pub fn new(text: &str, paragraphs: bool) -> Blocks<'_> {
         let at = 0;
         Blocks {
             text,

@@ -37,6 +37,7 @@ mod removable;
 mod remove;
 mod repeats;
 mod spans;
+mod units;
 
 use std::fmt;
 use std::path::Path;
@@ -59,9 +60,10 @@ pub use remove::{
     REMOVED_ENDING, RemovalConfig, RemovalSummary, check_before_removal, check_removal_inputs,
     remove,
 };
+pub use units::{Scope, Unit, UnitsConfig};
 
 use grams::MOST_LENGTH;
-use repeats::Search;
+use repeats::{Repeats, Search};
 
 const STAGE: &str = "passages";
 
@@ -174,6 +176,8 @@ pub struct Stats {
     pub grams: u64,
     /// Runs of repeated k-grams whose first occurrences are runs, too.
     pub repeats: u64,
+    /// Lines or paragraphs that were sorted.
+    pub units: u64,
     /// What the search cost.
     #[serde(skip)]
     pub cost: Cost,
@@ -214,8 +218,45 @@ pub fn run(
     config: &PassagesConfig,
     context: &Context<'_>,
 ) -> Result<Stats> {
-    let meter = Meter::start();
     config.check()?;
+    let (length, of) = (config.length, config.of);
+    let how = format!("# length: {length}\n# of: {of}\n");
+    let find = |search: &Search<'_>, stats: &mut Stats| search.run(stats);
+    search(workspace, (length, of), &how, find, context)
+}
+
+/// Finds the repeated lines or paragraphs of a collection with its catalogue, and writes the result
+/// files into its directory.
+///
+/// # Errors
+/// As the module says.
+pub fn run_units(
+    workspace: &mut Workspace,
+    config: &UnitsConfig,
+    context: &Context<'_>,
+) -> Result<Stats> {
+    config.check()?;
+    let UnitsConfig {
+        unit,
+        scope,
+        least,
+        of,
+    } = config;
+    let how = format!("# unit: {unit}\n# scope: {scope}\n# least: {least}\n# of: {of}\n");
+    let find = |search: &Search<'_>, stats: &mut Stats| units::find(search, config, stats);
+    search(workspace, (1, *of), &how, find, context)
+}
+
+/// Writes the result files for the repeats that `find` finds. `how` is what they say of the
+/// parameters.
+fn search(
+    workspace: &mut Workspace,
+    (length, of): (u32, Of),
+    how: &str,
+    find: impl FnOnce(&Search<'_>, &mut Stats) -> Result<Repeats>,
+    context: &Context<'_>,
+) -> Result<Stats> {
+    let meter = Meter::start();
     let refuse = |name, given: String, limit: &str| {
         Err(Error::BadParameter {
             name,
@@ -235,7 +276,7 @@ pub fn run(
     let stats = Catalogue::stats(workspace)?;
     let (documents, duplicates) = (stats.documents, stats.exact_duplicates);
     let inputs = inputs_of(workspace)?;
-    let only_bytes = match config.of {
+    let only_bytes = match of {
         Of::All => 0,
         Of::Representatives => Representatives::most_bytes(documents, duplicates),
     };
@@ -247,7 +288,7 @@ pub fn run(
     })?;
     let left = context.budget.memory.0 - PROCESS_BYTES - tables;
     let reading = reading.max(left / 2);
-    let only = match config.of {
+    let only = match of {
         Of::All => None,
         Of::Representatives => Some(Catalogue::representatives(workspace)?),
     };
@@ -257,7 +298,7 @@ pub fn run(
     let search = Search {
         reread: &reread,
         parse: &collection.shingle.parse,
-        length: config.length,
+        length,
         only: only.as_ref(),
         documents: documents as u32,
         scratch: scratch.path(),
@@ -265,8 +306,8 @@ pub fn run(
         context,
     };
     let mut stats = Stats::default();
-    let repeats = search.run(&mut stats)?;
-    let files = spans::write(workspace, &search, &repeats, config, &mut stats)?;
+    let repeats = find(&search, &mut stats)?;
+    let files = spans::write(workspace, &search, &repeats, how, &mut stats)?;
     drop((repeats, reread, scratch));
     workspace.name_others(files)?;
     stats.cost = meter.cost();

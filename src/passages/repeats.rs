@@ -62,7 +62,7 @@ impl Repeat {
     }
 
     /// An item of a sort by place.
-    fn item(&self) -> Tagged {
+    pub fn item(&self) -> Tagged {
         Tagged {
             key: u128::from(self.place.number()) << 64 | u128::from(self.first.number()),
             document: self.count,
@@ -192,26 +192,30 @@ pub(super) struct Search<'a> {
 }
 
 /// Pushes items that threads have collected.
-struct Shared<C: Compare>(Mutex<TaggedSorter<C>>);
+pub(super) struct Shared<C: Compare>(Mutex<TaggedSorter<C>>);
 
 impl<C: Compare> Shared<C> {
-    fn push(&self, items: &mut Vec<Tagged>) -> Result<()> {
+    pub fn new(sorter: TaggedSorter<C>) -> Self {
+        Shared(Mutex::new(sorter))
+    }
+
+    pub fn push(&self, items: &mut Vec<Tagged>) -> Result<()> {
         let mut sorter = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         items.drain(..).try_for_each(|item| sorter.push(item))
     }
 
-    fn len(&self) -> u64 {
+    pub fn len(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    fn sorted(self) -> Result<Sorted<C>> {
+    pub fn sorted(self) -> Result<Sorted<C>> {
         let sorter = self.0.into_inner();
         sorter.unwrap_or_else(PoisonError::into_inner).sorted()
     }
 }
 
 impl Search<'_> {
-    fn sorter(&self, name: &str, share: u64) -> Result<TaggedSorter<impl Compare + use<>>> {
+    pub fn sorter(&self, name: &str, share: u64) -> Result<TaggedSorter<impl Compare + use<>>> {
         tagged_sorter(&self.scratch.join(name), ByteSize(self.memory / share))
     }
 
@@ -240,7 +244,7 @@ impl Search<'_> {
     }
 
     /// Calls `work` for each unit, on all threads for which there is memory.
-    fn each_unit(
+    pub fn each_unit(
         &self,
         work: impl Fn(usize, &mut Parser) -> Result<()> + Sync,
         mut done: impl FnMut(usize),
@@ -272,7 +276,7 @@ impl Search<'_> {
 
     /// The stretches of all documents, sorted.
     fn stretches(&self, stats: &mut Stats) -> Result<Sorted<impl Compare + use<>>> {
-        let sorter = Shared(Mutex::new(self.sorter("stretches", 2)?));
+        let sorter = Shared::new(self.sorter("stretches", 2)?);
         let bytes = (0..self.reread.units()).map(|unit| self.reread.bytes(unit));
         let progress = self.context.progress;
         progress.start("passages", Unit::Bytes, Some(bytes.sum()));
@@ -303,7 +307,7 @@ impl Search<'_> {
 
     /// The k-grams of the examined stretches, sorted.
     fn grams(&self, examined: &Repeats, stats: &mut Stats) -> Result<Sorted<impl Compare + use<>>> {
-        let sorter = Shared(Mutex::new(self.sorter("grams", 2)?));
+        let sorter = Shared::new(self.sorter("grams", 2)?);
         self.each_unit(
             |unit, parser| {
                 let mut grams = Grams::new(self.length);
@@ -331,7 +335,7 @@ impl Search<'_> {
     }
 
     /// Writes the repeats, which come in order.
-    fn write(&self, mut sorted: Sorted<impl Compare>) -> Result<(Repeats, u64)> {
+    pub fn write(&self, mut sorted: Sorted<impl Compare>) -> Result<(Repeats, u64)> {
         use std::io::Write;
         let file = disk::unnamed(self.scratch)?;
         let failed = || Error::io("write a temporary file in", self.scratch);

@@ -6,3 +6,4 @@ mod common;
 mod remove;
 mod spans;
 mod support;
+mod units;

@@ -379,7 +379,7 @@ fn of_random_texts_what_the_definition_says() {
         }
     }
     assert!(
-        spaces > 10 && emptied > 10 && dropped > 10,
+        spaces > 5 && emptied > 10 && dropped > 10,
         "{spaces} {emptied} {dropped}"
     );
 }

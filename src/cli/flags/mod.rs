@@ -9,6 +9,7 @@ mod pairs;
 mod removal;
 mod resources;
 mod results;
+mod units;
 mod values;
 
 pub use input::{CollectionFlags, ReadLimits, Reading, WalkFlags};
@@ -16,4 +17,5 @@ pub use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
 pub use removal::RemovalFlags;
 pub use resources::{Json, Limits, Memory, Output, Quiet, Threads};
 pub use results::Results;
+pub use units::UnitFlags;
 pub use values::{KeepOrDrop, List};
