@@ -116,6 +116,9 @@ fn collection(
     if let Some(directory) = directory {
         let mut workspace = pipeline::open(directory)?;
         pipeline::catalogued(&mut workspace, context)?;
+        if let Some(outputs) = copies {
+            passages::check_removal(&workspace, outputs, context)?;
+        }
         return Ok(workspace);
     }
     let work = match (copies, &options.removal.work) {

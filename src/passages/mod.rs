@@ -57,8 +57,8 @@ use crate::{Error, Result};
 
 pub use cuts::Align;
 pub use remove::{
-    REMOVED_ENDING, RemovalConfig, RemovalSummary, check_before_removal, check_removal_inputs,
-    remove,
+    REMOVED_ENDING, RemovalConfig, RemovalSummary, check_before_removal, check_removal,
+    check_removal_inputs, remove,
 };
 pub use units::{Scope, Unit, UnitsConfig};
 

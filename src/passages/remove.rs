@@ -218,6 +218,30 @@ pub fn check_removal_inputs(
 const MARKUP: &str = "its text as read is not a part of the file, so no part of the file can be \
                       removed; extract the text first";
 
+/// Refuses a collection or directories that [`remove`] would refuse, before the search. Returns the
+/// inputs.
+///
+/// # Errors
+/// `BadParameter`; those of reading.
+pub fn check_removal(
+    workspace: &Workspace,
+    outputs: (&Path, Option<&Path>),
+    context: &Context<'_>,
+) -> Result<Vec<InputFile>> {
+    let inputs = dedup::inputs_of(workspace)?;
+    dedup::check_places(workspace, &inputs, outputs)?;
+    let collection = collection::config(&workspace.manifest);
+    check_removal_inputs(&inputs, &collection.read, context)?;
+    // Neither directory is begun if the other one is refused.
+    let (kept, removed) = outputs;
+    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
+        output
+            .map(|output| OutputDirectory::look(output, parameter))
+            .transpose()?;
+    }
+    Ok(inputs)
+}
+
 /// Writes the inputs of a collection again to `kept`, without the text that is removable of them by
 /// the search `sought`. What is removed goes to `removed`.
 ///
@@ -231,10 +255,8 @@ pub fn remove(
     context: &Context<'_>,
 ) -> Result<RemovalSummary> {
     let meter = Meter::start();
-    let inputs = dedup::inputs_of(workspace)?;
-    dedup::check_places(workspace, &inputs, (kept, removed))?;
+    let inputs = check_removal(workspace, (kept, removed), context)?;
     let collection = collection::config(&workspace.manifest);
-    check_removal_inputs(&inputs, &collection.read, context)?;
     let removable = Removable::open(workspace, &inputs, context)?;
 
     let files = inputs.len() as u64;
@@ -247,12 +269,6 @@ pub fn remove(
         .require(least, || "writing the inputs again".into())?;
     let spare = context.budget.memory.0 - dedup::FIXED_BYTES - tables;
 
-    // Neither directory is begun if the other one is refused.
-    for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
-        output
-            .map(|output| OutputDirectory::look(output, parameter))
-            .transpose()?;
-    }
     let digest = digest(workspace, sought, config, removed.is_some())?;
     let kept = OutputDirectory::open(kept, "output", &digest)?;
     let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));

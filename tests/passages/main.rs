@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod copies;
 mod remove;
 mod spans;
 mod support;
