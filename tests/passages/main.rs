@@ -5,5 +5,9 @@
 mod common;
 
 mod contamination;
+mod copies;
 mod looking;
+mod remove;
 mod spans;
+mod support;
+mod units;
