@@ -27,12 +27,17 @@ const SENTENCES: usize = 40;
 /// A row is cut between equal words if it has this number of words on a side.
 const ROW: usize = 100;
 
+/// The most equal words that are shown as part of the difference around them.
+const ISLAND: usize = 5;
+/// For each of these words, the least words of the differences before and after them.
+const SEA: usize = 4;
+
 /// Two texts and where their words differ.
 #[derive(Debug)]
 pub(crate) struct Comparison<'t> {
     pub a: Pieces<'t>,
     pub b: Pieces<'t>,
-    /// All stretches, in tokens.
+    /// All stretches, in tokens. A stretch that differs may contain a few equal words.
     pub stretches: Vec<Stretch>,
 }
 
@@ -40,7 +45,7 @@ impl<'t> Comparison<'t> {
     pub(crate) fn new(a: &'t Words, b: &'t Words, kind: &TokenKind) -> Self {
         let (of_a, of_b) = numbers(a, b, kind);
         Comparison {
-            stretches: differences(&of_a, &of_b),
+            stretches: without_islands(differences(&of_a, &of_b)),
             a: Pieces::new(a),
             b: Pieces::new(b),
         }
@@ -138,6 +143,29 @@ impl<'t> Comparison<'t> {
         rows.retain(|row| !row.is_empty());
         rows
     }
+}
+
+/// Joins differences that only a few equal words separate. Two passages that have nothing to do with
+/// each other share some words in the same order, and a reader does not care which.
+fn without_islands(stretches: Vec<Stretch>) -> Vec<Stretch> {
+    let size = |stretch: &Stretch| stretch.a.len().max(stretch.b.len());
+    let mut out: Vec<Stretch> = Vec::with_capacity(stretches.len());
+    let mut rest = stretches.into_iter().peekable();
+    while let Some(stretch) = rest.next() {
+        let words = stretch.a.len();
+        let is_island = stretch.equal && words <= ISLAND;
+        match (out.last_mut(), rest.peek()) {
+            (Some(before), Some(after))
+                if is_island && words * SEA <= size(before).min(size(after)) =>
+            {
+                before.a.end = after.a.end;
+                before.b.end = after.b.end;
+                rest.next();
+            }
+            _ => out.push(stretch),
+        }
+    }
+    out
 }
 
 /// Cuts an equal stretch in three; parts without words are `None`.
@@ -254,6 +282,16 @@ mod tests {
             least: 0,
         };
         assert_eq!(of("a b c", "a x c", Some(none)), "<1>[-b -]<1>");
+    }
+
+    #[test]
+    fn a_few_equal_words_do_not_break_a_difference() {
+        let (a, b) = marked("1 2 3 4 x 5 6 7 8 y", "9 10 11 12 x 13 14 15 16 y", None);
+        assert_eq!(a, "[-1 2 3 4 x 5 6 7 8 -]y");
+        assert_eq!(b, "{+9 10 11 12 x 13 14 15 16 +}y");
+        // The differences are too small for it.
+        let (a, _) = marked("1 2 3 x 5 6 7 8 y", "9 10 11 x 13 14 15 16 y", None);
+        assert_eq!(a, "[-1 2 3 -]x [-5 6 7 8 -]y");
     }
 
     #[test]

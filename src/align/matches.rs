@@ -354,8 +354,8 @@ mod tests {
         let found = matches(&a, &b, 20, 1000);
         // One for each diagonal on which at least 20 tokens lie.
         assert_eq!(found.total, 300_000 + 200_000 - 1 - 2 * 19);
-        assert_eq!(found.covered_a, [0..300_000]);
-        assert_eq!(found.covered_b, [0..200_000]);
+        assert_eq!(found.covered_a, std::slice::from_ref(&(0..300_000)));
+        assert_eq!(found.covered_b, std::slice::from_ref(&(0..200_000)));
         assert_eq!(found.listed.len(), 1000);
         assert_eq!(
             found.listed[999],

@@ -76,10 +76,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "contamination",
         ],
     ),
-    (
-        "Look",
-        &["show diff", "report", "graph", "status", "inspect"],
-    ),
+    ("Look", &["show diff", "report graph", "status", "inspect"]),
     (
         "Evaluate",
         &[
@@ -95,7 +92,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// What several commands on one line of the overview do.
-const TOGETHER: [(&str, &str); 5] = [
+const TOGETHER: [(&str, &str); 6] = [
     ("ingest join cluster", "Do the steps of `run` one by one"),
     (
         "query index",
@@ -104,6 +101,10 @@ const TOGETHER: [(&str, &str); 5] = [
     (
         "show diff",
         "Print what is known about a document, or where two differ",
+    ),
+    (
+        "report graph",
+        "Write a page of clusters and pairs, or print the pairs",
     ),
     (
         "plan study",
@@ -246,9 +247,9 @@ Examples:
     /// Print what is known about a document, and its text
     ///
     /// DOC is a docno, or a place as FILE:RECORD, as documents.tsv has them. `ingest` is enough:
-    /// facts that need pairs or clusters are left out. The text is read from the input if that has not
-    /// changed, and otherwise from DIR if it keeps texts (`ingest --keep-text`). The command only
-    /// reads DIR.
+    /// facts that need pairs or clusters are left out. The text is read from the input again; if
+    /// that is gone or has changed, from DIR, if it keeps texts (`ingest --keep-text`). The command
+    /// only reads DIR.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o out

@@ -26,8 +26,8 @@ pub struct Options {
     document: String,
     /// Print its text below the facts
     ///
-    /// The text is the UTF-8 text from which the words come: a field of a JSON object, or the text
-    /// of a page without its tags.
+    /// The text is the one from which the words come, in UTF-8: a field of a JSON object, or the
+    /// text of a page without its tags.
     #[arg(long, conflicts_with = "text_only")]
     text: bool,
     /// Print only its text, byte for byte
@@ -130,12 +130,8 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             None => {}
             Some(Text::Found(text, source)) => {
                 pages.put("\n")?;
-                match source {
-                    Source::Input => {}
-                    Source::Kept => pages.put("The kept text, white space folded:\n\n")?,
-                    Source::KeptOfRepresentative => pages.put(
-                        "The text is the one of its representative, with the same words.\n\n",
-                    )?,
+                if let Some(remark) = source.remark() {
+                    pages.put(&format!("({remark})\n\n"))?;
                 }
                 pages.put(&visible_lines(&text))?;
                 if !text.ends_with('\n') {

@@ -12,13 +12,14 @@
 //! 2. Exact duplicates come from the column of representatives, pairs and clusters from the
 //!    committed pairs, in one pass over each.
 //! 3. A text is read from its input, and used if its words still have the same MD5. If the input is
-//!    gone, the text that the collection keeps takes its place, or that of the representative, which
-//!    has the same words; their white space is folded.
+//!    gone, the text that the collection keeps takes its place, or that of the representative,
+//!    which has the same words.
 //!
 //! # Invariants
 //! - Nothing in the directory is changed.
-//! - A text is that of [`crate::parse::Parser::text_as_read`], in which documents have their
-//!   positions. A missing text is not an error: the reason takes its place.
+//! - A text is that of [`crate::parse::Parser::text_as_read`], as in the other commands that state
+//!   positions; only a kept text has its white space folded. A missing text is not an error: the
+//!   reason takes its place.
 //! - Resemblance and containment are exact, of the full sets, whatever the pairs were made with.
 //!
 //! # Cost

@@ -1,4 +1,4 @@
-//! The texts of documents, from the inputs or from the collection.
+//! The texts of documents, from the collection or from the inputs.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -18,12 +18,25 @@ use super::inputs::{READER_BYTES, Readers, Wanted, read_again, record_bytes};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Source {
+    /// Its input file: the text as it was read.
+    Input,
     /// The collection keeps it, with its white space folded.
     Kept,
-    /// Its input file.
-    Input,
     /// The collection keeps the text of its representative, which has the same words.
     KeptOfRepresentative,
+}
+
+impl Source {
+    /// What a reader has to know about the text.
+    pub fn remark(self) -> Option<&'static str> {
+        match self {
+            Source::Input => None,
+            Source::Kept => Some("the text that DIR keeps, with white space folded"),
+            Source::KeptOfRepresentative => {
+                Some("the text that DIR keeps of its representative, with the same words")
+            }
+        }
+    }
 }
 
 /// The text of a document, or the reason why there is none.
@@ -33,8 +46,8 @@ pub(crate) enum Text {
     Missing(String),
 }
 
-/// The texts of documents, as they are read ([`Parser::text_as_read`]). Texts for which there is
-/// no room are counted, and the caller checks `held` afterwards.
+/// The texts of documents, as they are read ([`Parser::text_as_read`]), or as the collection keeps
+/// them. Texts for which there is no room are counted, and the caller checks `held` afterwards.
 pub(crate) fn texts(
     workspace: &Workspace,
     documents: &[&Found],
@@ -47,35 +60,23 @@ pub(crate) fn texts(
         number: found.number,
         md5: found.record.md5,
     });
-    let wanted: Vec<Wanted> = wanted.collect();
     let _ = held.take((record_bytes(workspace) + READER_BYTES) as usize);
     let whole = Whole(Mutex::new((Vec::new(), held)));
-    read_again(workspace, wanted, 1, (STAGE, context), &whole)?;
+    read_again(workspace, wanted.collect(), 1, (STAGE, context), &whole)?;
     let (read, held) = whole.0.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut texts = Vec::with_capacity(documents.len());
     for found in documents {
         let mut read = read.iter().filter(|(number, _)| *number == found.number);
-        let mut text = read.next().map(|(_, text)| text.clone());
-        if let Some(Text::Missing(_)) = text {
-            let kept = match found.record.stored {
-                true => {
-                    let text = kept(workspace, found, held, context)?;
-                    text.map(|text| Text::Found(text, Source::Kept))
-                }
-                false => {
-                    let text = of_representative(workspace, found, held, context)?;
-                    text.map(|text| Text::Found(text, Source::KeptOfRepresentative))
-                }
-            };
-            text = kept.or(text);
-        }
-        texts.push(text);
+        texts.push(match read.next() {
+            Some((_, Text::Missing(reason))) => {
+                let kept = instead(workspace, found, held, context)?;
+                kept.unwrap_or_else(|| Text::Missing(reason.clone()))
+            }
+            Some((_, text)) => text.clone(),
+            None => Text::Missing("there is no memory for it".into()),
+        });
     }
-    let none = || Text::Missing("there is no memory for it".into());
-    Ok(texts
-        .into_iter()
-        .map(|text| text.unwrap_or_else(none))
-        .collect())
+    Ok(texts)
 }
 
 /// The texts that were read again.
@@ -86,7 +87,8 @@ impl Readers for Whole<'_, '_> {
         let mut whole = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut length = 0;
         parser.as_read_in_pieces(document, &mut |piece| length += piece.len());
-        if !whole.1.take(length) {
+        // Twice: a text is copied once.
+        if !whole.1.take(length.saturating_mul(2)) {
             return;
         }
         let mut text = String::with_capacity(length);
@@ -100,7 +102,22 @@ impl Readers for Whole<'_, '_> {
     }
 }
 
-/// The text of a damaged part need not be valid UTF-8.
+/// The text that the collection keeps of a document or of its representative.
+fn instead(
+    workspace: &Workspace,
+    found: &Found,
+    held: &mut Held<'_>,
+    context: &Context<'_>,
+) -> Result<Option<Text>> {
+    if found.record.stored {
+        let kept = kept(workspace, found, held, context)?;
+        return Ok(kept.map(|text| Text::Found(text, Source::Kept)));
+    }
+    let kept = of_representative(workspace, found, held, context)?;
+    Ok(kept.map(|text| Text::Found(text, Source::KeptOfRepresentative)))
+}
+
+/// A kept text is valid UTF-8; in a damaged part it need not be.
 fn utf8(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())

@@ -291,19 +291,35 @@ fn the_text_of_a_plain_file_is_the_file() {
     let directory = common::temporary();
     let input = directory.path().join("in");
     fs::create_dir(&input).unwrap();
-    let content = "First line, “quoted”\nsecond líne; 漢字\nthird";
+    let content = "  First line,\t“quoted”\r\n\n\nsecond líne; 漢字\u{a0}\nthird \n";
     fs::write(input.join("a.txt"), content).unwrap();
+    fs::write(input.join("b.txt"), format!("\n{content}more")).unwrap();
     for flags in [&[][..], &["--keep-text"]] {
         let made = Made::new("ingest", &[&input], flags);
         assert_eq!(made.show(&["a.txt", "--text-only"]), content);
         assert_eq!(made.show(&["a.txt:1", "--text-only"]), content);
-        let shown: Value =
-            serde_json::from_str(&made.show(&["a.txt", "--text", "--json"])).unwrap();
+        let shown = made.show(&["a.txt", "--text", "--json"]);
+        let shown: Value = serde_json::from_str(&shown).unwrap();
         assert_eq!(shown["text"], content);
+        let lines = content.replace("\r\n", "\n");
         assert!(
             made.show(&["a.txt", "--text"])
-                .ends_with(&format!("\n\n{content}\n"))
+                .ends_with(&format!("\n\n{lines}"))
         );
+        // Positions are those in the files.
+        let compared = made.compared("a.txt", "b.txt", "1");
+        let [passage] = compared["passages"]["listed"]
+            .as_array()
+            .unwrap()
+            .as_slice()
+        else {
+            panic!("{compared}")
+        };
+        let end = content.find("third").unwrap() + 5;
+        assert_eq!(range(&passage["a"], "bytes"), (2, end));
+        assert_eq!(range(&passage["b"], "bytes"), (3, end + 1));
+        assert_eq!(range(&passage["a"], "lines"), (1, 5));
+        assert_eq!(range(&passage["b"], "lines"), (2, 6));
     }
 }
 
@@ -517,7 +533,15 @@ fn texts_that_are_gone_have_a_reason() {
     let (made, input) = Made::of(&documents, "run", &["--threshold", "0.5"]);
     let (kept, kept_input) = Made::of(&documents, "run", &["--keep-text"]);
     fs::write(&kept_input, "gone").unwrap();
-    assert!(kept.diff(&["one", "two"]).contains("{+x+}"));
+    let diff = kept.diff(&["one", "two"]);
+    assert!(
+        diff.contains("{+x+}")
+            && diff.contains("(the text that DIR keeps, with white space folded)"),
+        "{diff}"
+    );
+    let compared = kept.compared("one", "two", "5");
+    assert_eq!(compared["a"]["text"]["source"], "kept");
+    check(&compared, &kept.texts("one", "two"), 5);
     let there = made.show(&["one", "--text-only"]);
     assert!(there.starts_with("w0 w1 "));
     let before = fs::read(&input).unwrap();

@@ -15,6 +15,10 @@ use std::path::Path;
 /// Limit on the passages that have a row.
 const PASSAGES_SHOWN: usize = 200;
 
+/// Words of a passage that its row shows, and limit on their characters.
+const WORDS_SHOWN: usize = 8;
+const CHARS_SHOWN: usize = 80;
+
 /// A stretch that would hide fewer words is not folded.
 const LEAST_FOLDED: usize = 10;
 
@@ -33,7 +37,7 @@ pub(crate) fn write(
     html.raw("<a href=\"#passages\">Shared passages</a><a href=\"#texts\">Texts</a></nav>\n");
     html.raw("</header>\n<main>\n");
     measures(&mut html, both, passages);
-    shared(&mut html, passages);
+    shared(&mut html, a, passages);
     texts_head(&mut html, both);
     super::flush(&mut html, &mut out)?;
     let comparison = Comparison::new(a, b, kind);
@@ -113,7 +117,7 @@ fn measures(html: &mut Html, both: &Both, passages: &Passages) {
     frame::end(html);
 }
 
-fn shared(html: &mut Html, passages: &Passages) {
+fn shared(html: &mut Html, a: &Words, passages: &Passages) {
     html.raw("<section id=\"passages\">\n<h2>Shared passages</h2>\n<p>");
     html.text(&format!(
         "{} of at least {} that both texts have, in any order. A passage cannot be extended to \
@@ -134,13 +138,12 @@ fn shared(html: &mut Html, passages: &Passages) {
     html.raw(
         "<div class=\"scroll\">\n<table>\n<thead><tr><th scope=\"col\" class=\"n\">tokens</th>",
     );
-    for _ in 0..2 {
-        html.raw(
-            "<th scope=\"col\" class=\"n\">from token</th><th scope=\"col\" class=\"n\">bytes</th>",
-        );
+    for side in ["first: token", "second: token"] {
+        html.raw("<th scope=\"col\" class=\"n\">").raw(side);
+        html.raw("</th><th scope=\"col\" class=\"n\">bytes</th>");
         html.raw("<th scope=\"col\" class=\"n\">lines</th>");
     }
-    html.raw("</tr></thead>\n<tbody>\n");
+    html.raw("<th scope=\"col\">begins with</th></tr></thead>\n<tbody>\n");
     for passage in listed {
         html.raw("<tr><th scope=\"row\" class=\"n\">");
         html.text(&count(passage.tokens as u64)).raw("</th>");
@@ -161,20 +164,22 @@ fn shared(html: &mut Html, passages: &Passages) {
                 html.raw("<td class=\"n\">").text(&cell).raw("</td>");
             }
         }
-        html.raw("</tr>\n");
+        let [from, to] = passage.a.tokens;
+        let bytes = a.bytes_of(&(from..to.min(from + WORDS_SHOWN)));
+        let text = a.text.get(bytes).unwrap_or_default();
+        let begins: String = text.chars().take(CHARS_SHOWN).collect();
+        html.raw("<td class=\"long\">").isolated(&begins);
+        html.raw(" …</td></tr>\n");
     }
     html.raw("</tbody>\n</table>\n</div>\n");
     frame::end(html);
 }
 
 fn texts_head(html: &mut Html, both: &Both) {
-    html.raw(
-        "<section id=\"texts\">\n<h2>Texts</h2>\n<p><del>These words</del> are only in the first ",
-    );
-    html.raw(
-        "text, <ins>these words</ins> only in the second. Differences that tokens ignore, such ",
-    );
-    html.raw("as white space, are not marked.</p>\n<div class=\"two-texts heads\">");
+    html.raw("<section id=\"texts\">\n<h2>Texts</h2>\n<p><del>These words</del> are only in the ");
+    html.raw("first text at this place, <ins>these words</ins> only in the second. Differences ");
+    html.raw("that tokens ignore, such as white space, are not marked.</p>\n");
+    html.raw("<div class=\"two-texts heads\">");
     for side in [&both.a, &both.b] {
         let Side { found, .. } = side;
         html.raw("<div><p><strong>")
@@ -184,6 +189,11 @@ fn texts_head(html: &mut Html, both: &Both) {
             .raw("</span></p><p class=\"soft\">")
             .isolated(&found.place())
             .raw("</p>");
+        if let Ok((_, source)) = &side.text
+            && let Some(remark) = source.remark()
+        {
+            html.raw("<p class=\"soft\">").text(remark).raw("</p>");
+        }
         if let Some(title) = &found.record.title {
             html.raw("<p>").isolated(title).raw("</p>");
         }

@@ -3,7 +3,7 @@
 use super::flow::Line;
 use super::{Flow, Put, Screen, Style, visible};
 use crate::align::{Block, Comparison, Fold, Stretch, Words};
-use crate::document::{Both, Covered, Lines, Pair, Passages, Place, Side, Source};
+use crate::document::{Both, Covered, Lines, Pair, Passages, Place, Side};
 use crate::numbers::{count, counted, percent};
 use crate::parse::TokenKind;
 use crate::{Result, cluster};
@@ -116,10 +116,10 @@ fn about(side: &Side) -> String {
         about.push_str(&visible(title));
     }
     match &side.text {
-        Ok((_, Source::Input)) => {}
-        Ok((_, Source::Kept)) => about.push_str("  (the kept text, white space folded)"),
-        Ok((_, Source::KeptOfRepresentative)) => {
-            about.push_str("  (the kept text of its representative, with the same words)");
+        Ok((_, source)) => {
+            if let Some(remark) = source.remark() {
+                about.push_str(&format!("  ({remark})"));
+            }
         }
         Err(_) => about.push_str("  (no text)"),
     }
