@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "run",
     "dedup",
     "add",
@@ -36,6 +36,7 @@ const COMMANDS: [&str; 23] = [
     "perturb",
     "qrels",
     "transfer",
+    "passages",
     "verify",
     "completions",
     "man",
@@ -191,6 +192,10 @@ fn examples_of_flags_run() {
         ("plan", "plan out"),
         ("study", "study out"),
         ("perturb", "perturb sample-corpora/trec-web -o @"),
+        (
+            "passages",
+            "passages sample-corpora/jsonl/text.jsonl.zst -o @",
+        ),
     ];
     let place = Place::new();
     let mut run = BTreeSet::new();
