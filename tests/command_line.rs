@@ -199,6 +199,10 @@ fn examples_of_flags_run() {
             "contamination",
             "contamination sample-corpora/trec-web --against test.jsonl",
         ),
+        (
+            "passages",
+            "passages sample-corpora/jsonl/text.jsonl.zst -o @",
+        ),
     ];
     let place = Place::new();
     place.shell("printf '{\"task_id\":7,\"question\":\"one\",\"text\":\"two\"}\\n' > test.jsonl");

@@ -73,6 +73,9 @@ pub(super) fn copy<E>(
     copy_rewriting(input, spans, kept, removed, &mut |_, bytes| Ok(bytes))
 }
 
+/// Makes a new record from one.
+pub(crate) type Rewrite<'r, E> = dyn FnMut(&Span, Vec<u8>) -> Result<Vec<u8>, E> + 'r;
+
 /// As [`copy`], with what `rewrite` returns in place of each rewritten record that is kept. A
 /// rewritten record is in memory as a whole. `rewrite` also sees those that are removed.
 pub(crate) fn copy_rewriting<E>(
@@ -80,7 +83,7 @@ pub(crate) fn copy_rewriting<E>(
     spans: impl Iterator<Item = Result<Span, E>>,
     kept: &mut impl MemberSink,
     mut removed: Option<&mut dyn MemberSink>,
-    rewrite: &mut dyn FnMut(&Span, Vec<u8>) -> Result<Vec<u8>, E>,
+    rewrite: &mut Rewrite<'_, E>,
 ) -> Result<bool, Failed<E>> {
     let mut window = Window::new(input);
     let mut out = Kept {

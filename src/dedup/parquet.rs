@@ -143,6 +143,9 @@ pub(crate) fn annotate(
     copy(source, output, &mut keep, (Some(&mut note), None), check)
 }
 
+/// Makes the new text of a row, from its number and its text.
+pub(crate) type NewText<'t> = dyn FnMut(u64, &[u8]) -> Result<Vec<u8>> + 't;
+
 /// Texts that are replaced.
 pub(crate) struct Texts<'t> {
     /// The column with them, among the leaf columns. It has byte arrays, and no lists.
@@ -151,7 +154,7 @@ pub(crate) struct Texts<'t> {
     /// order.
     pub changes: &'t mut dyn FnMut(u64) -> bool,
     /// The new text of a row. It is called once for each row that changes, in order.
-    pub text: &'t mut dyn FnMut(u64, &[u8]) -> Result<Vec<u8>>,
+    pub text: &'t mut NewText<'t>,
 }
 
 /// Like [`copy_rows`], with other texts in some rows.
@@ -463,7 +466,7 @@ struct Edit<'e> {
     first: u64,
     /// The rows that change, from the first of the row group; those done are cut off.
     changed: &'e [u64],
-    text: &'e mut dyn FnMut(u64, &[u8]) -> Result<Vec<u8>>,
+    text: &'e mut NewText<'e>,
 }
 
 impl Edit<'_> {

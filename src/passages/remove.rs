@@ -22,7 +22,7 @@
 //!
 //! # Cost
 //! The inputs are read once more. Memory: 424 bytes an input file; for each thread its compressor
-//! and 6 times the largest record that changes, of Parquet 1.5 times `--max-document`. A thread
+//! and 8 times the largest record that changes, of Parquet 1.5 times `--max-document`. A thread
 //! waits until there is memory for its file.
 //!
 //! # Errors
@@ -66,8 +66,8 @@ use crate::{Error, Result};
 pub const REMOVED_ENDING: &str = ".removed.jsonl";
 
 /// Memory for each byte of a record that changes: the record, its strings, its text as the reader
-/// finds it and as it is read, the record again, and ranges.
-const RECORD_BYTES: u64 = 6;
+/// finds it and as it is read, the record again, a line of removed text, and ranges.
+const RECORD_BYTES: u64 = 8;
 
 /// Parameters of a removal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -183,7 +183,8 @@ pub fn check_removal_inputs(
             return Err(error).map_err(Error::io("read", &input.path));
         }
         match container {
-            None | Some(Container::Json) => {}
+            None => {}
+            Some(Container::Json) => check_first(&mut reader, input, read)?,
             Some(Container::Plain) if is_markup_by_name(&input.docno, read) => {
                 return refuse(&input.path, format!("it is markup; {MARKUP}, or {ADVICE}"));
             }
@@ -200,6 +201,7 @@ pub fn check_removal_inputs(
                     );
                     return refuse(&input.path, limit);
                 }
+                check_first(&mut reader, input, read)?;
             }
             Some(other) => {
                 let limit = format!(
@@ -213,6 +215,33 @@ pub fn check_removal_inputs(
     }
     Ok(())
 }
+
+/// Refuses an input whose first document is markup: most others then are, too, and would be refused
+/// only after the search.
+fn check_first(reader: &mut RecordReader, input: &InputFile, read: &ReadConfig) -> Result<()> {
+    let mut batch = Batch::default();
+    for _ in 0..FIRST_RECORDS {
+        batch.clear();
+        if !reader.next_into(&mut batch) {
+            break;
+        }
+        let Some(record) = batch.records.first() else {
+            break;
+        };
+        let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
+        if let Interpreted::Document(raw) = interpret(record, bytes, read) {
+            if raw.content == ContentKind::Markup {
+                let limit = format!("its document {} is markup; {MARKUP}", raw.docno);
+                return refuse(&input.path, limit);
+            }
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Records among which the first document of an input is looked for.
+const FIRST_RECORDS: usize = 16;
 
 /// What to do about markup.
 const MARKUP: &str = "its text as read is not a part of the file, so no part of the file can be \

@@ -242,7 +242,7 @@ pub(super) fn find(
             _ => open = Some((item.key, place, false)),
         }
         taken += 1;
-        if taken % 65536 == 0 {
+        if taken.is_multiple_of(65536) {
             search.context.stop.check(STAGE)?;
         }
     }

@@ -349,6 +349,7 @@ impl<'de> Visitor<'de> for Member<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::interpret::Outcome;
     use crate::read::json;
 
     fn config(field: Option<&str>) -> ReadConfig {
@@ -377,9 +378,7 @@ mod tests {
         for object in objects {
             for field in fields.iter().copied().map(Some).chain([None]) {
                 let config = config(field);
-                let crate::read::interpret::Outcome::Document(parts) =
-                    json::document(object, &config)
-                else {
+                let Outcome::Document(parts) = json::document(object, &config) else {
                     continue;
                 };
                 let strings = JsonStrings::find(object, &config).unwrap();

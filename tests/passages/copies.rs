@@ -314,7 +314,7 @@ fn what_cannot_be_rewritten_is_refused_before_anything_is_written() {
     write(
         place,
         "lines/a.jsonl",
-        format!("{{\"html\":\"{page}\"}}\n{{\"text\":\"a\"}}\n"),
+        format!("{{\"text\":\"a\"}}\n{{\"html\":\"{page}\"}}\n"),
     );
     write(place, "lines/b.jsonl", "{\"text\":\"b\"}\n");
     write(place, "other/mine", "mine");
@@ -393,6 +393,10 @@ fn records_that_cannot_be_rewritten_are_named() {
     write(place, "a.jsonl", format!("{{\"text\":\"{text}\"}}\n{page}"));
     let said = refused(place, "a.jsonl -o kept --remove --length 5");
     assert!(said.contains("p7 of a.jsonl; it is markup"), "{said}");
+    write(place, "pages.jsonl", page);
+    let said = refused(place, "pages.jsonl -o pages --remove --length 5");
+    assert!(said.contains("its document p7 is markup"), "{said}");
+    assert!(!place.join("pages").exists() && !place.join("pages.work").exists());
     write(place, "b/1.txt", text);
     write(
         place,

@@ -84,7 +84,7 @@ fn of_random_texts_those_of_the_definition() {
             place,
             &format!("in -o out {how} --threads {}", 1 + seed % 2),
         );
-        let mut places: HashMap<(String, usize), Vec<(usize, Range<usize>)>> = HashMap::new();
+        let mut places: HashMap<_, Vec<(usize, Range<usize>)>> = HashMap::new();
         for (n, text) in texts.iter().enumerate() {
             for (words, range) in units(text.trim_start_matches('\u{feff}'), unit) {
                 if range.len() >= least {

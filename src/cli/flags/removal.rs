@@ -72,6 +72,7 @@ pub struct RemovalFlags {
         long,
         value_name = "DIR",
         requires = "remove",
+        hide_short_help = true,
         help_heading = "Removing"
     )]
     pub work: Option<PathBuf>,

@@ -29,6 +29,7 @@ pub struct UnitFlags {
         value_name = "SCOPE",
         default_value_t = Scope::Collection,
         requires = "unit",
+        hide_short_help = true,
         help_heading = "Passages"
     )]
     scope: Scope,
@@ -40,6 +41,7 @@ pub struct UnitFlags {
         value_name = "N",
         default_value_t = 1,
         requires = "unit",
+        hide_short_help = true,
         help_heading = "Passages"
     )]
     least: u32,
