@@ -30,6 +30,9 @@
 //!   bytes. A command that continues a directory refuses files that have changed.
 //! - Nothing is read or written outside of the inputs, the work directory and the two outputs.
 //!
+//! The modules that write files also serve [`crate::passages::remove()`], whose copies keep these
+//! rules.
+//!
 //! # Cost
 //! Memory: 44 bytes a document (56 with [`Revisit`]), 400 an input file, and per thread what its
 //! compressors take (xz: 96 MiB each, others below 10 MiB). A thread waits until there is memory

@@ -240,6 +240,7 @@ fn places(object: &str, config: &ReadConfig) -> serde_json::Result<Vec<Range<usi
 
 /// The strings of an object's text, with their quotes.
 fn strings<'t>(object: &'t str, config: &ReadConfig) -> serde_json::Result<Vec<&'t str>> {
+    let object = object.trim_ascii_start();
     let names = match &config.text_field {
         Some(name) => &[name.as_str()][..],
         None => &TEXT_FIELDS,
