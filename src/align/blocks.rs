@@ -1,6 +1,6 @@
 //! A comparison of two texts, cut into parts for display.
 
-use super::differences::{Stretch, differences};
+use super::differences::{Out, Stretch, differences};
 use super::words::{Pieces, Words, numbers};
 use crate::parse::TokenKind;
 
@@ -45,7 +45,7 @@ impl<'t> Comparison<'t> {
     pub(crate) fn new(a: &'t Words, b: &'t Words, kind: &TokenKind) -> Self {
         let (of_a, of_b) = numbers(a, b, kind);
         Comparison {
-            stretches: without_islands(differences(&of_a, &of_b)),
+            stretches: without_islands(differences(&of_a, &of_b), &of_a, &of_b),
             a: Pieces::new(a),
             b: Pieces::new(b),
         }
@@ -147,14 +147,14 @@ impl<'t> Comparison<'t> {
 
 /// Joins differences that only a few equal words separate. Two passages that have nothing to do with
 /// each other share some words in the same order, and a reader does not care which.
-fn without_islands(stretches: Vec<Stretch>) -> Vec<Stretch> {
+fn without_islands(stretches: Vec<Stretch>, of_a: &[u32], of_b: &[u32]) -> Vec<Stretch> {
     let size = |stretch: &Stretch| stretch.a.len().max(stretch.b.len());
-    let mut out: Vec<Stretch> = Vec::with_capacity(stretches.len());
+    let mut joined: Vec<Stretch> = Vec::with_capacity(stretches.len());
     let mut rest = stretches.into_iter().peekable();
     while let Some(stretch) = rest.next() {
         let words = stretch.a.len();
         let is_island = stretch.equal && words <= ISLAND;
-        match (out.last_mut(), rest.peek()) {
+        match (joined.last_mut(), rest.peek()) {
             (Some(before), Some(after))
                 if is_island && words * SEA <= size(before).min(size(after)) =>
             {
@@ -162,10 +162,30 @@ fn without_islands(stretches: Vec<Stretch>) -> Vec<Stretch> {
                 before.b.end = after.b.end;
                 rest.next();
             }
-            _ => out.push(stretch),
+            _ => joined.push(stretch),
         }
     }
-    out
+    // A joined difference may begin or end with words that are equal after all.
+    let mut out = Out::default();
+    for Stretch { equal, a, b } in joined {
+        let (Some(left), Some(right)) = (of_a.get(a.clone()), of_b.get(b.clone())) else {
+            continue;
+        };
+        let front = left.iter().zip(right).take_while(|(x, y)| x == y).count();
+        let most = left.len().min(right.len()) - front;
+        let back = left.iter().rev().zip(right.iter().rev()).take(most);
+        let back = back.take_while(|(x, y)| x == y).count();
+        if equal || front + back == 0 {
+            out.push(equal, a, b);
+            continue;
+        }
+        let (from_a, from_b) = (a.start + front, b.start + front);
+        let (to_a, to_b) = (a.end - back, b.end - back);
+        out.push(true, a.start..from_a, b.start..from_b);
+        out.push(false, from_a..to_a, from_b..to_b);
+        out.push(true, to_a..a.end, to_b..b.end);
+    }
+    out.0
 }
 
 /// Cuts an equal stretch in three; parts without words are `None`.
@@ -292,6 +312,10 @@ mod tests {
         // The differences are too small for it.
         let (a, _) = marked("1 2 3 x 5 6 7 8 y", "9 10 11 x 13 14 15 16 y", None);
         assert_eq!(a, "[-1 2 3 -]x [-5 6 7 8 -]y");
+        // The words at its ends are no part of a joined difference.
+        let (a, b) = marked("0 a b c d x e f g h 1 x 2", "0 x i j k l m n 1 x 2", None);
+        assert_eq!(a, "0 [-a b c d x e f g h -]1 x 2");
+        assert_eq!(b, "0 {+x i j k l m n +}1 x 2");
     }
 
     #[test]

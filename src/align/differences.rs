@@ -41,11 +41,11 @@ type Part<'t> = (&'t [u32], Range<usize>);
 
 /// The stretches so far.
 #[derive(Default)]
-struct Out(Vec<Stretch>);
+pub(super) struct Out(pub(super) Vec<Stretch>);
 
 impl Out {
     /// Appends a stretch, or extends the last one.
-    fn push(&mut self, equal: bool, a: Range<usize>, b: Range<usize>) {
+    pub(super) fn push(&mut self, equal: bool, a: Range<usize>, b: Range<usize>) {
         if a.is_empty() && b.is_empty() {
             return;
         }

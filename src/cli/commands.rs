@@ -100,7 +100,7 @@ const TOGETHER: [(&str, &str); 6] = [
     ),
     (
         "show diff",
-        "Print what is known about a document, or where two differ",
+        "Print a document and its facts, or compare two",
     ),
     (
         "report graph",

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use crate::document::{self, CompareConfig, Compared};
 use crate::report::terminal::{self, Layout};
 use crate::report::write_diff;
+use crate::store::json;
 use crate::{Error, Result, collection, outputs};
 use clap::{Args, ValueEnum};
 
@@ -142,7 +143,11 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             .words(&workspace)
             .and_then(|a| Ok([a, both.b.words(&workspace)?]));
         if options.json.json {
-            host.say(&super::json(&Compared::new(&both, kind, &config))?)?;
+            let compared = Compared::new(&both, kind, &config);
+            host.say(&super::plain_json(&json::line(
+                &compared,
+                "standard output",
+            )?))?;
             return texts.map(|_| ExitCode::SUCCESS);
         }
         if let Some(output) = &options.output {

@@ -520,7 +520,7 @@ fn exact_duplicates_are_the_same_words() {
     );
     assert!(
         made.show(&["two", "--text"])
-            .contains("the one of its representative")
+            .contains("keeps of its representative")
     );
 }
 

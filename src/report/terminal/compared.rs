@@ -228,14 +228,13 @@ impl Texts<'_> {
                 flow.text(self.text(stretch, true), Style::Plain);
             } else {
                 let (a, b) = (self.text(stretch, true), self.text(stretch, false));
-                // Words of the second text follow on the same line, if only their spaces differ.
-                let space = a.get(a.trim_end().len()..).unwrap_or_default();
-                let break_after = b.ends_with('\n') && !b.is_empty();
-                if space.contains('\n') && break_after && !b.trim_end().contains('\n') {
-                    self.marked(&mut flow, a.trim_end(), true);
+                // The white space of both ends with that of the second text.
+                match b.is_empty() {
+                    true => self.marked(&mut flow, a, true),
+                    false => self.marked(&mut flow, a.trim_end(), true),
+                }
+                if !a.is_empty() && !b.is_empty() {
                     flow.text(" ", Style::Plain);
-                } else {
-                    self.marked(&mut flow, a, true);
                 }
                 self.marked(&mut flow, b, false);
             }

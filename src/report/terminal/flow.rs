@@ -23,7 +23,7 @@ pub(crate) struct Line {
 }
 
 /// Text that flows into lines. A line breaks at the last space that fits, or within a word that
-/// does not fit.
+/// does not fit. Of several empty lines in a row, one is left.
 #[derive(Debug)]
 pub(crate) struct Flow {
     screen: Screen,
@@ -31,6 +31,8 @@ pub(crate) struct Flow {
     lines: Vec<Line>,
     current: Vec<Cell>,
     used: usize,
+    /// Whether the line before is empty.
+    blank: bool,
 }
 
 impl Flow {
@@ -44,6 +46,7 @@ impl Flow {
             lines: Vec::new(),
             current: Vec::new(),
             used: 0,
+            blank: false,
         }
     }
 
@@ -95,6 +98,11 @@ impl Flow {
     fn end_line(&mut self) {
         while self.current.last().is_some_and(|cell| cell.c == ' ') {
             self.current.pop();
+        }
+        // The text of a page without its tags has many empty lines in a row. One is enough.
+        let blank = self.current.is_empty();
+        if std::mem::replace(&mut self.blank, blank) && blank {
+            return;
         }
         let mut line = Line::default();
         let mut style = Style::Plain;
@@ -157,6 +165,7 @@ mod tests {
         assert_eq!(flowed("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(flowed("a\n\nb  c\n", 10), ["a", "", "b  c"]);
         assert_eq!(flowed("    abcdef", 6), ["    ab", "cdef"]);
+        assert_eq!(flowed("a\n \n\n\t\nb\n\n", 10), ["a", "", "b", ""]);
         assert!(flowed("", 10).is_empty());
     }
 
