@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "run",
     "dedup",
     "add",
@@ -39,6 +39,7 @@ const COMMANDS: [&str; 26] = [
     "qrels",
     "transfer",
     "contamination",
+    "passages",
     "verify",
     "completions",
     "man",
@@ -197,6 +198,10 @@ fn examples_of_flags_run() {
         (
             "contamination",
             "contamination sample-corpora/trec-web --against test.jsonl",
+        ),
+        (
+            "passages",
+            "passages sample-corpora/jsonl/text.jsonl.zst -o @",
         ),
     ];
     let place = Place::new();

@@ -237,10 +237,13 @@ Examples:
     /// A passage is a run of at least --length tokens that occurs twice or more in the collection, in
     /// two documents or in one. Writes spans.tsv (where each document repeats text), removable.tsv
     /// (what can go so that each passage stays once) and coverage.tsv (how much of each document
-    /// that is) to the directory.
+    /// that is) to the directory. With --remove, it also writes copies of the inputs without what
+    /// can go.
     #[command(after_long_help = "\
 Examples:
   lookalike passages sample-corpora/jsonl -o shared --length 20
+  lookalike passages sample-corpora/jsonl/text.jsonl.zst --remove -o kept
+  lookalike passages sample-corpora/jsonl/text.jsonl.zst --unit line --remove -o lines
   lookalike run sample-corpora/trec-web -o out
   lookalike passages out")]
     Passages(Box<passages::Options>),

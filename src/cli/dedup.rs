@@ -15,7 +15,7 @@ use crate::{Error, Result, pipeline};
 use clap::Args;
 
 use super::context::{Host, with_context};
-use super::flags::{CollectionFlags, CriterionFlags, Limits, Output, Results};
+use super::flags::{CollectionFlags, CriterionFlags, KeepOrDrop, Limits, Output, Results};
 
 /// Options of `dedup`.
 #[derive(Debug, Args)]
@@ -196,15 +196,6 @@ pub struct Options {
     limits: Limits,
     #[command(flatten)]
     printed: Output,
-}
-
-/// A choice between two.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum KeepOrDrop {
-    /// They stay.
-    Keep,
-    /// They are removed.
-    Drop,
 }
 
 /// Which removed records leave a revisit record.

@@ -7,16 +7,18 @@ use std::process::ExitCode;
 use crate::cluster::ResultFormat;
 use crate::numbers::{count, percent};
 use crate::passages::{
-    self, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, Stats,
+    self, Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalSummary,
+    Stats, Unit, UnitsConfig,
 };
+use crate::progress::Context;
 use crate::store::disk;
 use crate::workspace::{MANIFEST_FILE, Workspace};
-use crate::{Error, Result, pipeline};
+use crate::{Error, Result, dedup, pipeline};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::context::{Host, with_context};
-use super::flags::{CollectionFlags, Limits, Output};
+use super::flags::{CollectionFlags, Limits, Output, RemovalFlags, UnitFlags};
 
 /// Options of `passages`.
 #[derive(Debug, Args)]
@@ -114,19 +116,33 @@ pub struct Options {
     )]
     results: ResultFormat,
     #[command(flatten)]
+    units: UnitFlags,
+    #[command(flatten)]
+    removal: RemovalFlags,
+    #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
     output: Output,
 }
 
 /// The directory of a collection that the arguments name in place of inputs.
-fn directory(flags: &CollectionFlags) -> Result<Option<&Path>> {
+fn directory<'o>(flags: &'o CollectionFlags, removal: &RemovalFlags) -> Result<Option<&'o Path>> {
     let [only] = flags.inputs.as_slice() else {
         return Ok(None);
     };
     let is_ours = disk::is_directory(only)? && disk::exists(&only.join(MANIFEST_FILE))?;
     let given = !flags.output.as_os_str().is_empty();
-    match (is_ours, given) {
+    if let (true, Some(work)) = (is_ours, &removal.work) {
+        return Err(Error::BadParameter {
+            name: "work",
+            given: work.display().to_string(),
+            limit: format!(
+                "{} is an output directory, in which the command works; leave --work out",
+                only.display()
+            ),
+        });
+    }
+    match (is_ours, given && !removal.remove) {
         (true, true) => Err(Error::BadParameter {
             name: "output",
             given: flags.output.display().to_string(),
@@ -140,12 +156,46 @@ fn directory(flags: &CollectionFlags) -> Result<Option<&Path>> {
     }
 }
 
+/// Makes or opens the collection. `copies` are the directories for what stays and for what goes.
+fn collection(
+    options: &Options,
+    directory: Option<&Path>,
+    copies: Option<(&Path, Option<&Path>)>,
+    context: &Context<'_>,
+) -> Result<Workspace> {
+    let flags = &options.collection;
+    if let Some(directory) = directory {
+        let mut workspace = pipeline::open(directory)?;
+        pipeline::catalogued(&mut workspace, context)?;
+        if let Some(outputs) = copies {
+            passages::check_removal(&workspace, outputs, context)?;
+        }
+        return Ok(workspace);
+    }
+    let work = match (copies, &options.removal.work) {
+        (None, _) => flags.output.clone(),
+        (Some(_), Some(work)) => work.clone(),
+        (Some((kept, _)), None) => dedup::work_directory(kept),
+    };
+    if let Some(outputs) = copies {
+        passages::check_before_removal(&flags.inputs, &work, outputs)?;
+    }
+    Workspace::look_whether_free(&work)?;
+    let config = flags.config()?;
+    let inputs = flags.list_for(&work)?;
+    if copies.is_some() {
+        passages::check_removal_inputs(&inputs, &config.read, context)?;
+    }
+    pipeline::ingest(&inputs, &work, &config, flags.strict, context)
+}
+
 pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let flags = &options.collection;
     let config = PassagesConfig {
         length: options.length,
         of: options.of,
-        matches: (!options.no_matches).then_some(MatchesConfig {
+        // Who wants copies looks at no list of matches.
+        matches: (!options.no_matches && !options.removal.remove).then_some(MatchesConfig {
             max_documents: options.max_documents,
         }),
         boilerplate: options.by.clone().map(|by| BoilerplateConfig {
@@ -155,37 +205,122 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         results: options.results,
     };
     config.check()?;
-    let directory = directory(flags)?;
-    if directory.is_none() && flags.output.as_os_str().is_empty() {
+    let units = options.units.config(options.of, options.results);
+    units.as_ref().map_or(Ok(()), UnitsConfig::check)?;
+    let removal = &options.removal;
+    let directory = directory(flags, removal)?;
+    let missing = match (directory, removal.remove) {
+        (_, true) => Some("the directory for the copies; give -o KEPT"),
+        (None, false) => Some("the directory for the documents and the result files; give -o DIR"),
+        (Some(_), false) => None,
+    };
+    if let (Some(limit), true) = (missing, flags.output.as_os_str().is_empty()) {
         return Err(Error::BadParameter {
             name: "output",
             given: "none".into(),
-            limit: "the directory for the documents and the result files; give -o DIR".into(),
+            limit: limit.into(),
         });
     }
+    let kept = flags.output.as_path();
+    let copies = removal.remove.then_some((kept, removal.removed.as_deref()));
     let resources = options.limits.resources(options.output.quiet());
     with_context(host, &resources, |context| {
-        let mut workspace = match directory {
-            Some(directory) => {
-                let mut workspace = pipeline::open(directory)?;
-                pipeline::catalogued(&mut workspace, context)?;
-                workspace
-            }
-            None => {
-                Workspace::look_whether_free(&flags.output)?;
-                let (inputs, out) = (flags.list()?, &flags.output);
-                pipeline::ingest(&inputs, out, &flags.config()?, flags.strict, context)?
-            }
+        let mut workspace = collection(options, directory, copies, context)?;
+        let found = match &units {
+            Some(units) => passages::run_units(&mut workspace, units, context)?,
+            None => passages::run(&mut workspace, &config, context)?,
         };
-        let stats = passages::run(&mut workspace, &config, context)?;
+        let removed = match copies {
+            Some(copies) => {
+                let how = removal.config(match units.as_ref().map(|units| units.unit) {
+                    None => Align::Token,
+                    Some(Unit::Line) => Align::Line,
+                    Some(Unit::Paragraph) => Align::Paragraph,
+                });
+                let sought = (&config, &units);
+                Some(passages::remove(
+                    &workspace, &sought, &how, copies, context,
+                )?)
+            }
+            None => None,
+        };
         let out: PathBuf = workspace.directory().into();
         if options.output.json() {
-            host.say(&super::json(&stats)?)?;
+            let printed = Printed {
+                found: &found,
+                removal: removed.as_ref(),
+            };
+            host.say(&super::json(&printed)?)?;
         } else if !options.output.quiet() {
-            host.say(&table(&stats, &config, &out))?;
+            let title = match &units {
+                Some(units) => format!("repeated {}s", units.unit),
+                None => format!("passages of at least {} tokens", config.length),
+            };
+            let mut text = table(&found, &title, units.is_none().then_some(&config), &out);
+            if let (Some(removed), Some(copies)) = (&removed, copies) {
+                text += &removal_table(removed, &found, copies);
+            }
+            host.say(&text)?;
         }
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// What `--json` prints.
+#[derive(serde::Serialize)]
+struct Printed<'s> {
+    #[serde(flatten)]
+    found: &'s Stats,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removal: Option<&'s RemovalSummary>,
+}
+
+/// What was removed, as text for people.
+fn removal_table(
+    summary: &RemovalSummary,
+    found: &Stats,
+    (kept, removed): (&Path, Option<&Path>),
+) -> String {
+    let mut text = String::new();
+    let lines = [
+        (
+            "documents that lose text",
+            summary.changed,
+            Some(share(summary.changed, summary.documents)),
+        ),
+        (
+            "  all of it",
+            summary.emptied,
+            Some(share(summary.emptied, summary.documents)),
+        ),
+        ("documents left out", summary.dropped, None),
+        ("ranges removed", summary.ranges, None),
+        (
+            "  tokens",
+            summary.removed_tokens,
+            Some(share(summary.removed_tokens, found.tokens)),
+        ),
+        (
+            "  bytes of text",
+            summary.removed_bytes,
+            Some(share(summary.removed_bytes, found.bytes)),
+        ),
+        ("files", summary.files, None),
+        ("  that lose nothing", summary.whole_files, None),
+    ];
+    let _ = writeln!(text);
+    for (name, number, share) in lines {
+        let share = share.map_or_else(String::new, |share| format!("  {share}"));
+        let _ = writeln!(text, "{name:<28}{:>14}{share}", count(number));
+    }
+    let (wall, cpu) = (summary.cost.wall_seconds, summary.cost.cpu_seconds);
+    let _ = writeln!(text, "{:<28}{wall:>14.1}", "seconds");
+    let _ = writeln!(text, "{:<28}{cpu:>14.1}", "CPU seconds");
+    let _ = writeln!(text, "copies in {}", kept.display());
+    if let Some(removed) = removed {
+        let _ = writeln!(text, "removed text in {}", removed.display());
+    }
+    text
 }
 
 fn share(part: u64, whole: u64) -> String {
@@ -196,7 +331,7 @@ fn share(part: u64, whole: u64) -> String {
 }
 
 /// The findings as text for people.
-fn table(stats: &Stats, config: &PassagesConfig, out: &Path) -> String {
+fn table(stats: &Stats, title: &str, config: Option<&PassagesConfig>, out: &Path) -> String {
     let mut text = String::new();
     let of_documents = |part| Some(share(part, stats.documents));
     let of_tokens = |part| Some(share(part, stats.tokens));
@@ -221,7 +356,8 @@ fn table(stats: &Stats, config: &PassagesConfig, out: &Path) -> String {
         ("spans", stats.spans, None),
         ("longest span, in tokens", stats.longest, None),
     ];
-    if config.matches.is_some() {
+    let matches = config.is_some_and(|config| config.matches.is_some());
+    if matches {
         lines.push(("pairs of documents", stats.pairs, None));
         if stats.unlisted_pairs > 0 {
             lines.push(("  with too many matches", stats.unlisted_pairs, None));
@@ -229,7 +365,7 @@ fn table(stats: &Stats, config: &PassagesConfig, out: &Path) -> String {
         lines.push(("matches", stats.matches, None));
         lines.push(("common passages", stats.common, None));
     }
-    let _ = writeln!(text, "passages of at least {} tokens", config.length);
+    let _ = writeln!(text, "{title}");
     for (name, number, share) in lines {
         let share = share.map_or_else(String::new, |share| format!("  {share}"));
         let _ = writeln!(text, "{name:<28}{:>14}{share}", count(number));
@@ -238,10 +374,10 @@ fn table(stats: &Stats, config: &PassagesConfig, out: &Path) -> String {
     let _ = writeln!(text, "{:<28}{wall:>14.1}", "seconds");
     let _ = writeln!(text, "{:<28}{cpu:>14.1}", "CPU seconds");
     let mut files = FILES[..3].to_vec();
-    if config.matches.is_some() {
+    if matches {
         files.extend(&FILES[3..7]);
     }
-    if let Some(boilerplate) = &config.boilerplate {
+    if let Some(boilerplate) = config.and_then(|config| config.boilerplate.as_ref()) {
         files.extend(&FILES[7..]);
         let name = format!("passages in several groups ({})", boilerplate.by);
         let _ = writeln!(text, "{name:<42}{:>14}", count(stats.boilerplate));

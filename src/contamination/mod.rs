@@ -94,7 +94,7 @@ const STAGE: &str = "contamination";
 /// `BadParameter`; `Io`.
 pub fn check_corpus(corpus: &[PathBuf]) -> Result<()> {
     for path in corpus {
-        if disk::exists(&path.join(MANIFEST_FILE))? {
+        if disk::is_directory(path)? && disk::exists(&path.join(MANIFEST_FILE))? {
             return Err(Error::BadParameter {
                 name: "CORPUS",
                 given: path.display().to_string(),

@@ -20,7 +20,7 @@ const MOST_SEPARATOR: usize = 64 << 10;
 
 /// A record whose fate is known, by its place in the decompressed bytes of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(crate) struct Span {
     pub offset: u64,
     pub length: u64,
     pub kept: bool,
@@ -28,24 +28,26 @@ pub(super) struct Span {
     pub member: Option<String>,
     /// What the `revisit` record says that takes the place of a WARC record that is not kept.
     pub revisit: Option<Reference>,
+    /// Whether the record is rewritten as a whole ([`copy_rewriting`]).
+    pub rewritten: bool,
 }
 
 /// The bytes of a file, decompressed.
-pub(super) trait Members: Read {
+pub(crate) trait Members: Read {
     /// The number of members of the compressed file that have begun. A call of `read` gives bytes
     /// of one member only.
     fn members(&self) -> u64;
 }
 
 /// A sink that can end a member of a compressed file and begin another.
-pub(super) trait MemberSink: Write {
+pub(crate) trait MemberSink: Write {
     /// Ends the current member, unless it is empty.
     fn end_member(&mut self) -> io::Result<()>;
 }
 
 /// Why a copy failed.
 #[derive(Debug)]
-pub(super) enum Failed<E> {
+pub(crate) enum Failed<E> {
     /// The input cannot be read.
     Reading(io::Error),
     /// The kept file cannot be written.
@@ -66,7 +68,22 @@ pub(super) fn copy<E>(
     input: &mut impl Members,
     spans: impl Iterator<Item = Result<Span, E>>,
     kept: &mut impl MemberSink,
+    removed: Option<&mut dyn MemberSink>,
+) -> Result<bool, Failed<E>> {
+    copy_rewriting(input, spans, kept, removed, &mut |_, bytes| Ok(bytes))
+}
+
+/// Makes a new record from one.
+pub(crate) type Rewrite<'r, E> = dyn FnMut(&Span, Vec<u8>) -> Result<Vec<u8>, E> + 'r;
+
+/// As [`copy`], with what `rewrite` returns in place of each rewritten record that is kept. A
+/// rewritten record is in memory as a whole. `rewrite` also sees those that are removed.
+pub(crate) fn copy_rewriting<E>(
+    input: &mut impl Members,
+    spans: impl Iterator<Item = Result<Span, E>>,
+    kept: &mut impl MemberSink,
     mut removed: Option<&mut dyn MemberSink>,
+    rewrite: &mut Rewrite<'_, E>,
 ) -> Result<bool, Failed<E>> {
     let mut window = Window::new(input);
     let mut out = Kept {
@@ -101,7 +118,23 @@ pub(super) fn copy<E>(
         if span.member.is_some() && first != Some(b'{') {
             return Err(Failed::NotAnObject(span.offset));
         }
-        if span.kept {
+        if span.rewritten {
+            let (mut bytes, mut new_member) = (Vec::new(), false);
+            at = record(&mut window, at, end, &span, |piece, begins_member| {
+                new_member |= begins_member && bytes.is_empty();
+                bytes.extend_from_slice(piece);
+                Ok(())
+            })?;
+            let bytes = rewrite(&span, bytes).map_err(Failed::Span)?;
+            if span.kept {
+                out.begin_record()
+                    .and_then(|()| out.record(&bytes, new_member))
+                    .map_err(Failed::Keeping)?;
+                out.state = State::AfterKept;
+            } else {
+                out.after_removed();
+            }
+        } else if span.kept {
             out.begin_record().map_err(Failed::Keeping)?;
             at = record(&mut window, at, end, &span, |bytes, new_member| {
                 out.record(bytes, new_member).map_err(Failed::Keeping)
@@ -462,6 +495,7 @@ mod tests {
                     kept,
                     member: None,
                     revisit: None,
+                    rewritten: false,
                 })),
                 _ => bytes.push(byte),
             }
@@ -527,6 +561,7 @@ mod tests {
                 kept,
                 member: None,
                 revisit: None,
+                rewritten: false,
             })
         });
         let mut input = Parts(parts.map(|part| part.as_bytes().to_vec()).to_vec(), 0, 7);
@@ -551,6 +586,7 @@ mod tests {
                     kept: false,
                     member: None,
                     revisit: None,
+                    rewritten: false,
                 })
             });
             let bytes = parts.map(|part| format!("{part}\r\n\r\n").into_bytes());
@@ -572,6 +608,7 @@ mod tests {
                 kept,
                 member: Some("0".into()),
                 revisit: None,
+                rewritten: false,
             })
         };
         let mut out = Out::default();
@@ -590,6 +627,7 @@ mod tests {
                 kept: true,
                 member: None,
                 revisit: None,
+                rewritten: false,
             })
         };
         for spans in [

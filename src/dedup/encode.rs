@@ -6,7 +6,7 @@ use super::copy::MemberSink;
 use crate::read::Codec;
 
 /// A compressed file that is being written, in one member or several.
-pub(super) struct Encoder<W: Write> {
+pub(crate) struct Encoder<W: Write> {
     /// `None` only while one member follows another.
     stream: Option<Stream<W>>,
     codec: Codec,

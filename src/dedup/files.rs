@@ -27,7 +27,7 @@ const TIMES: usize = 16;
 
 /// Calls `act` for every file, with its number and with the records of the collection, in which it
 /// finds those of the file ([`InputRecords::next_of`]). Several threads call it.
-pub(super) fn each<'w>(
+pub(crate) fn each<'w>(
     name: &'static str,
     (workspace, inputs): (&'w Workspace, &[InputFile]),
     context: &Context<'_>,
@@ -106,7 +106,7 @@ fn tasks(inputs: &[InputFile], threads: usize) -> Vec<Task> {
 }
 
 /// Bytes that threads take and give back.
-pub(super) struct Shared {
+pub(crate) struct Shared {
     left: Mutex<u64>,
     most: u64,
     given_back: Condvar,
@@ -140,7 +140,7 @@ impl Shared {
 }
 
 /// Bytes that are given back when this is dropped.
-pub(super) struct Taken<'s> {
+pub(crate) struct Taken<'s> {
     shared: &'s Shared,
     bytes: u64,
 }

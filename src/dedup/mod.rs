@@ -30,6 +30,9 @@
 //!   bytes. A command that continues a directory refuses files that have changed.
 //! - Nothing is read or written outside of the inputs, the work directory and the two outputs.
 //!
+//! The modules that write files also serve [`crate::passages::remove()`], whose copies keep these
+//! rules.
+//!
 //! # Cost
 //! Memory: 44 bytes a document (56 with [`Revisit`]), 400 an input file, and per thread what its
 //! compressors take (xz: 96 MiB each, others below 10 MiB). A thread waits until there is memory
@@ -38,23 +41,23 @@
 
 mod annotate;
 mod choose;
-mod copy;
-mod encode;
+pub(crate) mod copy;
+pub(crate) mod encode;
 mod evidence;
-mod files;
+pub(crate) mod files;
 mod finished;
 mod formats;
 mod listed;
 mod lzw;
 mod order;
-mod output;
-mod parquet;
+pub(crate) mod output;
+pub(crate) mod parquet;
 mod places;
 mod policy;
 mod revisit;
 mod values;
 mod warc;
-mod write;
+pub(crate) mod write;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -88,9 +91,9 @@ use places::Places;
 
 const STAGE: &str = "dedup";
 /// Memory for a finished file of an output directory, by its name, length and checksum.
-const FINISHED_BYTES: u64 = 200;
+pub(crate) const FINISHED_BYTES: u64 = 200;
 /// Memory for the buffers of readers and writers.
-const FIXED_BYTES: u64 = 24 << 20;
+pub(crate) const FIXED_BYTES: u64 = 24 << 20;
 
 /// What becomes of documents without words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -304,7 +307,7 @@ fn check(
     Ok(())
 }
 
-fn standard_input() -> Error {
+pub(crate) fn standard_input() -> Error {
     Error::BadParameter {
         name: "INPUT",
         given: "-".into(),
@@ -331,6 +334,16 @@ pub fn check_before(
     if let Some(list) = &config.remove {
         listed::check(list)?;
     }
+    check_outputs(inputs, work, (kept, removed))
+}
+
+/// Refuses output directories that overlap with each other, the work directory or an input, or that
+/// hold other files.
+pub(crate) fn check_outputs(
+    inputs: &[PathBuf],
+    work: &Path,
+    (kept, removed): (&Path, Option<&Path>),
+) -> Result<()> {
     let mut taken = vec![("the work directory", work)];
     for (parameter, output) in [("output", Some(kept)), ("removed", removed)] {
         let Some(output) = output else { continue };
@@ -371,13 +384,19 @@ pub fn check_inputs(
     context: &Context<'_>,
 ) -> Result<()> {
     check_memory(inputs, removed, (config, read), context)?;
+    check_names(inputs)?;
+    formats::check(config, inputs, read, context)
+}
+
+/// Refuses inputs that cannot be written again under their names.
+pub(crate) fn check_names(inputs: &[InputFile]) -> Result<()> {
     for input in inputs {
         check_name(&input.docno, &input.path.to_string_lossy())?;
         if input.path.to_str().is_none() && input.problem.is_none() {
             return Err(not_utf8(&input.path.to_string_lossy()));
         }
     }
-    formats::check(config, inputs, read, context)
+    Ok(())
 }
 
 /// Refuses an input whose output would be in the program's own directory.
@@ -428,7 +447,7 @@ fn least_of_threads(
 }
 
 /// The inputs of a collection, from its list.
-fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
+pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     let list = workspace.directory().join(INPUTS_FILE);
     let mut inputs = Vec::new();
     let mut entries = InputList::open(workspace.directory())?;
@@ -644,7 +663,7 @@ pub fn run(
 }
 
 /// Refuses output directories that overlap with each other, the work directory or the inputs.
-fn check_places(
+pub(crate) fn check_places(
     workspace: &Workspace,
     inputs: &[InputFile],
     (kept, removed): (&Path, Option<&Path>),

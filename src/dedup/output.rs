@@ -41,7 +41,7 @@ struct State {
 }
 
 /// A directory that mirrors the inputs.
-pub(super) struct OutputDirectory {
+pub(crate) struct OutputDirectory {
     directory: PathBuf,
     digest: String,
     finished: Arc<SharedList>,
@@ -118,6 +118,9 @@ impl OutputDirectory {
         threads: usize,
         context: &Context<'_>,
     ) -> Result<()> {
+        let names = inputs
+            .iter()
+            .map(|input| (&input.docno[..], Some(&*input.path)));
         let lists = [
             REMOVED_FILE,
             REMOVED_TABLE,
@@ -125,16 +128,23 @@ impl OutputDirectory {
             REMOVED_LIST,
             KEPT_TABLE,
         ];
-        let names = inputs
-            .iter()
-            .map(|input| (&input.docno[..], Some(&input.path)));
         let names: Vec<_> = names.chain(lists.map(|name| (name, None))).collect();
+        self.check_files(&names, threads, context)
+    }
+
+    /// As [`OutputDirectory::check_finished`], for files of these names, and the inputs to which
+    /// they may be links.
+    pub fn check_files(
+        &self,
+        names: &[(&str, Option<&Path>)],
+        threads: usize,
+        context: &Context<'_>,
+    ) -> Result<()> {
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {
             while let Some((name, input)) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
                 context.stop.check(STAGE)?;
-                let input = input.map(PathBuf::as_path);
-                if let Err(error) = self.check_file(name, input, context) {
+                if let Err(error) = self.check_file(name, *input, context) {
                     next.store(names.len(), Ordering::Relaxed);
                     return Err(error);
                 }
@@ -276,7 +286,7 @@ impl OutputDirectory {
 }
 
 /// A file that is being written.
-pub(super) struct OutputFile {
+pub(crate) struct OutputFile {
     out: BufWriter<disk::File>,
     temporary: PathBuf,
     path: PathBuf,
@@ -352,7 +362,7 @@ impl Write for OutputFile {
 }
 
 /// Whether an input of this name would be written into the program's own directory.
-pub(super) fn is_private(name: &str) -> bool {
+pub(crate) fn is_private(name: &str) -> bool {
     Path::new(name).components().next() == Some(Component::Normal(PRIVATE.as_ref()))
 }
 
@@ -387,7 +397,7 @@ fn refuse<T>(parameter: &'static str, directory: &Path, limit: &str) -> Result<T
 }
 
 /// Refuses an output directory below a directory that is an input: the next call would read it.
-pub(super) fn check_outside(parameter: &'static str, directory: &Path, input: &Path) -> Result<()> {
+pub(crate) fn check_outside(parameter: &'static str, directory: &Path, input: &Path) -> Result<()> {
     if !resolved(directory)?.starts_with(resolved(input)?) {
         return Ok(());
     }
@@ -399,7 +409,7 @@ pub(super) fn check_outside(parameter: &'static str, directory: &Path, input: &P
 }
 
 /// Refuses an output directory in a place where it would change what the command reads.
-pub(super) fn check_place(
+pub(crate) fn check_place(
     parameter: &'static str,
     directory: &Path,
     taken: &[(&str, &Path)],

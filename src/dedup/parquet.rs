@@ -124,7 +124,7 @@ pub(crate) fn copy_rows(
     mut keep: impl FnMut(u64) -> bool,
     check: &mut dyn FnMut() -> Result<()>,
 ) -> Result<CopiedRows> {
-    copy(source, output, &mut keep, None, check)
+    copy(source, output, &mut keep, (None, None), check)
 }
 
 /// Like [`copy_rows`], and appends the column `lookalike` with what `note` returns for each row
@@ -140,7 +140,35 @@ pub(crate) fn annotate(
     mut note: impl FnMut(u64) -> Annotation,
     check: &mut dyn FnMut() -> Result<()>,
 ) -> Result<CopiedRows> {
-    copy(source, output, &mut keep, Some(&mut note), check)
+    copy(source, output, &mut keep, (Some(&mut note), None), check)
+}
+
+/// Makes the new text of a row, from its number and its text.
+pub(crate) type NewText<'t> = dyn FnMut(u64, &[u8]) -> Result<Vec<u8>> + 't;
+
+/// Texts that are replaced.
+pub(crate) struct Texts<'t> {
+    /// The column with them, among the leaf columns. It has byte arrays, and no lists.
+    pub column: usize,
+    /// Whether the text of a row is replaced. It is called once for each row that is kept, in
+    /// order.
+    pub changes: &'t mut dyn FnMut(u64) -> bool,
+    /// The new text of a row. It is called once for each row that changes, in order.
+    pub text: &'t mut NewText<'t>,
+}
+
+/// Like [`copy_rows`], with other texts in some rows.
+///
+/// # Errors
+/// See the module.
+pub(crate) fn copy_with_texts(
+    source: &Source<'_>,
+    output: impl Write + Send,
+    mut keep: impl FnMut(u64) -> bool,
+    texts: &mut Texts<'_>,
+    check: &mut dyn FnMut() -> Result<()>,
+) -> Result<CopiedRows> {
+    copy(source, output, &mut keep, (None, Some(texts)), check)
 }
 
 /// The file as the `parquet` crate reads it to copy column chunks as they are.
@@ -196,7 +224,10 @@ fn copy<W: Write + Send>(
     source: &Source<'_>,
     output: W,
     keep: &mut dyn FnMut(u64) -> bool,
-    mut note: Option<&mut dyn FnMut(u64) -> Annotation>,
+    (mut note, mut texts): (
+        Option<&mut dyn FnMut(u64) -> Annotation>,
+        Option<&mut Texts<'_>>,
+    ),
     check: &mut dyn FnMut() -> Result<()>,
 ) -> Result<CopiedRows> {
     let failed = Failure::default();
@@ -241,8 +272,18 @@ fn copy<W: Write + Send>(
     for (number, group) in metadata.row_groups().iter().enumerate() {
         check()?;
         let rows = u64::try_from(group.num_rows()).unwrap_or(0);
-        let (runs, kept) = runs(copied.rows, rows, keep, check)?;
         let first = copied.rows;
+        let mut changed = Vec::new();
+        let keep = &mut |row| {
+            let kept = keep(row);
+            if let (true, Some(texts)) = (kept, &mut texts)
+                && (texts.changes)(row)
+            {
+                changed.push(row - first);
+            }
+            kept
+        };
+        let (runs, kept) = runs(first, rows, keep, check)?;
         copied.rows += rows;
         copied.kept += kept;
         if kept == 0 {
@@ -258,7 +299,7 @@ fn copy<W: Write + Send>(
         let mut out = writer
             .next_row_group()
             .map_err(|error| error_of(&place(None), error.into()))?;
-        let whole = kept == rows && group.columns().iter().all(can_be_copied);
+        let whole = kept == rows && changed.is_empty() && group.columns().iter().all(can_be_copied);
         copied.whole_groups += u64::from(whole);
         copied.changed_groups += u64::from(!whole);
         let notes = note.as_mut().map(|note| {
@@ -272,7 +313,7 @@ fn copy<W: Write + Send>(
             None => Ok(()),
         };
         let mut replaced = false;
-        for column in group.columns() {
+        for (leaf, column) in group.columns().iter().enumerate() {
             // The annotation of an earlier command has its place among the columns.
             if notes.is_some() && is_annotation(column) {
                 if !std::mem::replace(&mut replaced, true) {
@@ -289,7 +330,13 @@ fn copy<W: Write + Send>(
             let done = if whole {
                 part.append(&mut out).map_err(Stopped::Parquet)
             } else {
-                part.encode(&mut out, check)
+                let texts = texts.as_mut().filter(|texts| texts.column == leaf);
+                let edit = texts.map(|texts| Edit {
+                    first,
+                    changed: &changed,
+                    text: &mut *texts.text,
+                });
+                part.encode(&mut out, edit, check)
             };
             done.map_err(|stopped| error_of(&place(Some(column)), stopped))?;
         }
@@ -413,6 +460,44 @@ fn properties(metadata: &ParquetMetaData, annotated: bool) -> WriterProperties {
     builder.build()
 }
 
+/// The texts of a row group that are replaced.
+struct Edit<'e> {
+    /// The first row of the row group in the file.
+    first: u64,
+    /// The rows that change, from the first of the row group; those done are cut off.
+    changed: &'e [u64],
+    text: &'e mut NewText<'e>,
+}
+
+impl Edit<'_> {
+    /// Replaces values of some rows. `most` is the definition level of a value that is not null.
+    fn apply(
+        &mut self,
+        rows: Range<u64>,
+        (definitions, most): (&[i16], i16),
+        values: &mut [ByteArray],
+    ) -> Result<()> {
+        let mut values = values.iter_mut();
+        for (row, at) in rows.zip(0..) {
+            let is_null = most > 0 && definitions.get(at) != Some(&most);
+            let value = if is_null { None } else { values.next() };
+            let [next, rest @ ..] = self.changed else {
+                break;
+            };
+            if *next != row {
+                continue;
+            }
+            self.changed = rest;
+            let old = value.as_ref().map_or(&[][..], |value| value.data());
+            let new = (self.text)(self.first + row, old)?;
+            if let Some(value) = value {
+                *value = ByteArray::from(new);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// One column of a row group.
 struct Part<'a> {
     file: &'a Arc<dyn ReadAt>,
@@ -444,6 +529,7 @@ impl Part<'_> {
     fn encode<W: Write + Send>(
         &self,
         out: &mut SerializedRowGroupWriter<'_, W>,
+        mut edit: Option<Edit<'_>>,
         check: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(), Stopped> {
         let unlimited = Limits::of_trusted();
@@ -454,20 +540,30 @@ impl Part<'_> {
             let missing = "the column is not in the schema";
             return Err(ParquetError::General(missing.into()).into());
         };
+        fn none<T>(_: Range<u64>, _: &[i16], _: &mut [T]) -> Result<()> {
+            Ok(())
+        }
         use ColumnReader as R;
         use ColumnWriter as W;
         match (reader, writer.untyped()) {
-            (R::BoolColumnReader(r), W::BoolColumnWriter(w)) => self.values(r, w, check)?,
-            (R::Int32ColumnReader(r), W::Int32ColumnWriter(w)) => self.values(r, w, check)?,
-            (R::Int64ColumnReader(r), W::Int64ColumnWriter(w)) => self.values(r, w, check)?,
-            (R::Int96ColumnReader(r), W::Int96ColumnWriter(w)) => self.values(r, w, check)?,
-            (R::FloatColumnReader(r), W::FloatColumnWriter(w)) => self.values(r, w, check)?,
-            (R::DoubleColumnReader(r), W::DoubleColumnWriter(w)) => self.values(r, w, check)?,
+            (R::BoolColumnReader(r), W::BoolColumnWriter(w)) => self.values(r, w, none, check)?,
+            (R::Int32ColumnReader(r), W::Int32ColumnWriter(w)) => self.values(r, w, none, check)?,
+            (R::Int64ColumnReader(r), W::Int64ColumnWriter(w)) => self.values(r, w, none, check)?,
+            (R::Int96ColumnReader(r), W::Int96ColumnWriter(w)) => self.values(r, w, none, check)?,
+            (R::FloatColumnReader(r), W::FloatColumnWriter(w)) => self.values(r, w, none, check)?,
+            (R::DoubleColumnReader(r), W::DoubleColumnWriter(w)) => {
+                self.values(r, w, none, check)?
+            }
             (R::ByteArrayColumnReader(r), W::ByteArrayColumnWriter(w)) => {
-                self.values(r, w, check)?;
+                let most = self.column.column_descr().max_def_level();
+                let edit = |rows, definitions: &[i16], values: &mut [ByteArray]| match &mut edit {
+                    Some(edit) => edit.apply(rows, (definitions, most), values),
+                    None => Ok(()),
+                };
+                self.values(r, w, edit, check)?;
             }
             (R::FixedLenByteArrayColumnReader(r), W::FixedLenByteArrayColumnWriter(w)) => {
-                self.values(r, w, check)?;
+                self.values(r, w, none, check)?;
             }
             _ => {
                 let other = "the column has another type than the schema says";
@@ -481,6 +577,7 @@ impl Part<'_> {
         &self,
         mut reader: ColumnReaderImpl<T>,
         writer: &mut ColumnWriterImpl<'_, T>,
+        mut edit: impl FnMut(Range<u64>, &[i16], &mut [T::T]) -> Result<()>,
         check: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(), Stopped> {
         let rows = u64::try_from(self.group.num_rows()).unwrap_or(1).max(1);
@@ -511,6 +608,7 @@ impl Part<'_> {
                 if read.0 as u64 != rows {
                     return Err(ended().into());
                 }
+                edit(at..at + rows, &definitions, &mut values).map_err(Stopped::Check)?;
                 let levels = (
                     nullable.then_some(&definitions[..]),
                     list.then_some(&repetitions[..]),

@@ -29,9 +29,9 @@ use crate::{Error, Result};
 /// The number of bytes that are copied at once.
 const PIECE: usize = 1 << 20;
 /// Memory of one copy, without its compressors and decompressor.
-const COPY_BYTES: u64 = 4 << 20;
+pub(crate) const COPY_BYTES: u64 = 4 << 20;
 /// Memory of a copy of a Parquet file: what the writer collects of a column.
-const ROWS_BYTES: u64 = 96 << 20;
+pub(crate) const ROWS_BYTES: u64 = 96 << 20;
 
 /// What the writing pass needs to know.
 pub(super) struct Writing<'p> {
@@ -62,13 +62,13 @@ pub(super) struct Written {
 }
 
 /// Memory of a thread that copies a file of this compression to this number of outputs.
-pub(super) fn memory_of(codec: Codec, outputs: u64) -> u64 {
+pub(crate) fn memory_of(codec: Codec, outputs: u64) -> u64 {
     COPY_BYTES + outputs * Encoder::<io::Sink>::memory(codec)
 }
 
 /// The least memory with which each of the inputs can be copied. Looks at the inputs only if there
 /// may not be enough for the largest compressor.
-pub(super) fn least_memory(inputs: &[InputFile], outputs: u64, there: u64) -> u64 {
+pub(crate) fn least_memory(inputs: &[InputFile], outputs: u64, there: u64) -> u64 {
     let most = memory_of(Codec::Xz, outputs);
     if there >= most {
         return most;
@@ -354,6 +354,7 @@ impl Spans<'_, '_> {
                         kept: member.is_some() || self.plan.choice.fate(number) == Fate::Kept,
                         member: member.transpose()?,
                         revisit,
+                        rewritten: false,
                     }
                 }
                 InputRecord::Rejected(reject)
@@ -365,6 +366,7 @@ impl Spans<'_, '_> {
                         kept: false,
                         member: None,
                         revisit: None,
+                        rewritten: false,
                     }
                 }
                 InputRecord::Rejected(_) => continue,
@@ -398,6 +400,7 @@ impl Iterator for Spans<'_, '_> {
                     kept: false,
                     member: None,
                     revisit: None,
+                    rewritten: false,
                 }))
             }
             None => entry.map(Ok),
@@ -470,7 +473,7 @@ impl<'p> Numbers<'p> {
 }
 
 /// Whether a file is Parquet, by its first bytes.
-pub(super) fn is_parquet(path: &Path) -> Result<bool> {
+pub(crate) fn is_parquet(path: &Path) -> Result<bool> {
     let mut head = [0; 4];
     let mut file = disk::open(path)?;
     let mut length = 0;
@@ -484,14 +487,14 @@ pub(super) fn is_parquet(path: &Path) -> Result<bool> {
 }
 
 /// The content of an input, up to where it can be decompressed.
-struct Source {
-    decompressed: Decompressed,
+pub(crate) struct Source {
+    pub decompressed: Decompressed,
     /// Why the rest cannot be decompressed.
-    damage: Option<io::Error>,
+    pub damage: Option<io::Error>,
 }
 
 impl Source {
-    fn open(path: &Path) -> Result<Source> {
+    pub fn open(path: &Path) -> Result<Source> {
         Ok(Source {
             decompressed: Decompressed::open(path)?,
             damage: None,
@@ -523,7 +526,7 @@ impl Members for Source {
 }
 
 /// Copies a file byte by byte.
-fn copy_whole(path: &Path, out: &mut OutputFile, context: &Context<'_>) -> Result<()> {
+pub(crate) fn copy_whole(path: &Path, out: &mut OutputFile, context: &Context<'_>) -> Result<()> {
     let mut input = disk::open(path)?;
     let mut buffer = vec![0; PIECE];
     loop {

@@ -35,7 +35,7 @@ use super::spans::{Positions, append, header, tokens_of};
 use super::sweep::{Found, Run, sweep};
 use super::{
     BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
-    MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, PassagesConfig, STAGE, Stats,
+    MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
 };
 use crate::cluster::cell;
 use crate::collection::{Catalogue, Column, ColumnBuilder, each_document};
@@ -436,7 +436,7 @@ pub(super) fn write(
     workspace: &Workspace,
     search: &Search<'_>,
     repeats: &Repeats,
-    config: (&PassagesConfig, &MatchesConfig),
+    config: (&str, &MatchesConfig),
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let mut pairs = search.sorter("pairs", 4)?;
@@ -470,7 +470,7 @@ pub(super) fn write_boilerplate(
     workspace: &Workspace,
     search: &Search<'_>,
     repeats: &Repeats,
-    (config, boilerplate): (&PassagesConfig, &BoilerplateConfig),
+    (how, boilerplate): (&str, &BoilerplateConfig),
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let groups = Groups::read(workspace, search, &boilerplate.by)?;
@@ -503,7 +503,7 @@ pub(super) fn write_boilerplate(
         workspace,
         search,
         found,
-        (config, &matches),
+        (how, &matches),
         Some((&groups, boilerplate)),
     )
 }
@@ -575,12 +575,12 @@ fn begin(
     workspace: &Workspace,
     search: &Search<'_>,
     name: &str,
-    (passages, matches): (&PassagesConfig, &MatchesConfig),
+    (how, matches): (&str, &MatchesConfig),
     columns: &str,
 ) -> Result<AtomicFile> {
     let mut file = AtomicFile::create(&workspace.directory().join(name))?;
     let columns = format!("# max-documents: {}\n{columns}", matches.max_documents);
-    file.put(header(passages, &search.parse.tokens, &columns).as_bytes())?;
+    file.put(header(how, &search.parse.tokens, &columns).as_bytes())?;
     Ok(file)
 }
 
@@ -590,7 +590,7 @@ fn write_common(
     workspace: &Workspace,
     search: &Search<'_>,
     (commons, mut occurrences): (&[Run], Sorted),
-    config: (&PassagesConfig, &MatchesConfig),
+    config: (&str, &MatchesConfig),
     groups: Option<(&Groups, &BoilerplateConfig)>,
 ) -> Result<Vec<ResultFile>> {
     let names = Catalogue::names(workspace, &search.context.budget)?;
@@ -711,7 +711,7 @@ fn write_matches(
     workspace: &Workspace,
     search: &Search<'_>,
     (repeats, commons, mut pairs): (&Repeats, &[Run], Sorted),
-    config: (&PassagesConfig, &MatchesConfig),
+    config: (&str, &MatchesConfig),
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let names = Catalogue::names(workspace, &search.context.budget)?;

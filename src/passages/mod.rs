@@ -36,13 +36,17 @@
 //! `BadParameter` for a length out of range, for tokens that are not words, and for standard input;
 //! `InputChanged` if an input is not what was read; `BudgetTooSmall`; those of reading.
 
+mod cuts;
 mod grams;
 mod groups;
 mod matches;
+mod removable;
+mod remove;
 mod repeats;
 mod spans;
 mod sweep;
 mod tables;
+mod units;
 
 use std::fmt;
 use std::path::Path;
@@ -61,11 +65,18 @@ use crate::store::disk;
 use crate::workspace::{Cost, InputList, Meter, Workspace};
 use crate::{Error, Result};
 
+pub use cuts::Align;
+pub use remove::{
+    REMOVED_ENDING, RemovalConfig, RemovalSummary, check_before_removal, check_removal,
+    check_removal_inputs, remove,
+};
+pub use units::{Scope, Unit, UnitsConfig};
+
 use grams::MOST_LENGTH;
 pub use groups::By;
 use groups::Groups;
 pub use matches::{MOST_PIECES, TEXT_BYTES};
-use repeats::Search;
+use repeats::{Repeats, Search};
 
 const STAGE: &str = "passages";
 
@@ -243,6 +254,8 @@ pub struct Stats {
     pub grams: u64,
     /// Runs of repeated k-grams whose first occurrences are runs, too.
     pub repeats: u64,
+    /// Lines or paragraphs that were sorted.
+    pub units: u64,
     /// What the search cost.
     #[serde(skip)]
     pub cost: Cost,
@@ -283,8 +296,47 @@ pub fn run(
     config: &PassagesConfig,
     context: &Context<'_>,
 ) -> Result<Stats> {
-    let meter = Meter::start();
     config.check()?;
+    let (length, of) = (config.length, config.of);
+    let how = format!("# length: {length}\n# of: {of}\n");
+    let find = |search: &Search<'_>, stats: &mut Stats| search.run(stats);
+    let more = (Some(config), config.results);
+    search(workspace, (length, of), (&how, more), find, context)
+}
+
+/// Finds the repeated lines or paragraphs of a collection with its catalogue, and writes the result
+/// files into its directory.
+///
+/// # Errors
+/// As the module says.
+pub fn run_units(
+    workspace: &mut Workspace,
+    config: &UnitsConfig,
+    context: &Context<'_>,
+) -> Result<Stats> {
+    config.check()?;
+    let UnitsConfig {
+        unit,
+        scope,
+        least,
+        of,
+        results,
+    } = config;
+    let how = format!("# unit: {unit}\n# scope: {scope}\n# least: {least}\n# of: {of}\n");
+    let find = |search: &Search<'_>, stats: &mut Stats| units::find(search, config, stats);
+    search(workspace, (1, *of), (&how, (None, *results)), find, context)
+}
+
+/// Writes the result files for the repeats that `find` finds. `how` is what they say of the
+/// parameters, and `more` says which of the other files there are.
+fn search(
+    workspace: &mut Workspace,
+    (length, of): (u32, Of),
+    (how, (more, results)): (&str, (Option<&PassagesConfig>, ResultFormat)),
+    find: impl FnOnce(&Search<'_>, &mut Stats) -> Result<Repeats>,
+    context: &Context<'_>,
+) -> Result<Stats> {
+    let meter = Meter::start();
     let refuse = |name, given: String, limit: &str| {
         Err(Error::BadParameter {
             name,
@@ -304,14 +356,12 @@ pub fn run(
     let stats = Catalogue::stats(workspace)?;
     let (documents, duplicates) = (stats.documents, stats.exact_duplicates);
     let inputs = inputs_of(workspace)?;
-    let only_bytes = match config.of {
+    let only_bytes = match of {
         Of::All => 0,
         Of::Representatives => Representatives::most_bytes(documents, duplicates),
     };
-    let groups = config
-        .boilerplate
-        .as_ref()
-        .map_or(0, |_| Groups::memory(documents));
+    let boilerplate = more.and_then(|more| more.boilerplate.as_ref());
+    let groups = boilerplate.map_or(0, |_| Groups::memory(documents));
     let tables = documents * DOCUMENT_BYTES + only_bytes + groups;
     let reading = Reread::least_memory(&collection, inputs.len()).0;
     let least = ByteSize(PROCESS_BYTES + tables + reading + LEAST_SORT_BYTES);
@@ -320,7 +370,7 @@ pub fn run(
     })?;
     let left = context.budget.memory.0 - PROCESS_BYTES - tables;
     let reading = reading.max(left / 2);
-    let only = match config.of {
+    let only = match of {
         Of::All => None,
         Of::Representatives => Some(Catalogue::representatives(workspace)?),
     };
@@ -333,7 +383,7 @@ pub fn run(
     let search = Search {
         reread: &reread,
         parse: &collection.shingle.parse,
-        length: config.length,
+        length,
         only: only.as_ref(),
         documents: documents as u32,
         scratch: scratch.path(),
@@ -341,19 +391,19 @@ pub fn run(
         context,
     };
     let mut stats = Stats::default();
-    let repeats = search.run(&mut stats)?;
-    let mut files = spans::write(workspace, &search, &repeats, config, &mut stats)?;
-    if let Some(matches) = &config.matches {
-        let config = (config, matches);
+    let repeats = find(&search, &mut stats)?;
+    let mut files = spans::write(workspace, &search, &repeats, how, &mut stats)?;
+    if let Some(matches) = more.and_then(|more| more.matches.as_ref()) {
+        let config = (how, matches);
         let found = matches::write(workspace, &search, &repeats, config, &mut stats)?;
         files.extend(found);
     }
-    if let Some(boilerplate) = &config.boilerplate {
-        let config = (config, boilerplate);
+    if let Some(boilerplate) = boilerplate {
+        let config = (how, boilerplate);
         let found = matches::write_boilerplate(workspace, &search, &repeats, config, &mut stats)?;
         files.extend(found);
     }
-    if config.results == ResultFormat::Parquet {
+    if results == ResultFormat::Parquet {
         for n in 0..files.len() {
             if let Some(file) = files.get(n) {
                 files.push(tables::write(workspace, file, context)?);

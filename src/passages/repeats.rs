@@ -62,7 +62,7 @@ impl Repeat {
     }
 
     /// An item of a sort by place.
-    fn item(&self) -> Tagged {
+    pub fn item(&self) -> Tagged {
         Tagged {
             key: u128::from(self.place.number()) << 64 | u128::from(self.first.number()),
             document: self.count,
@@ -232,7 +232,7 @@ impl Shared {
         items.drain(..).try_for_each(|item| sorter.push(item))
     }
 
-    fn len(&self) -> u64 {
+    pub fn len(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::repeats::{PIECE_BYTES, Repeat, Repeats, Search};
-use super::{COVERAGE_FILE, PassagesConfig, REMOVABLE_FILE, SPANS_FILE, STAGE, Stats};
+use super::{COVERAGE_FILE, REMOVABLE_FILE, SPANS_FILE, STAGE, Stats};
 use crate::cluster::cell;
 use crate::collection::{Column, ColumnBuilder, DocumentRecord, each_place};
 use crate::parse::{ParseConfig, Parser, TokenKind, each_token};
@@ -231,19 +231,16 @@ impl Maker<'_> {
 }
 
 /// The comment lines and the header of a file.
-pub(super) fn header(config: &PassagesConfig, tokens: &TokenKind, columns: &str) -> String {
-    format!(
-        "# format: lookalike 1\n# tokens: {tokens}\n# length: {}\n# of: {}\n{columns}\n",
-        config.length, config.of
-    )
+pub(super) fn header(how: &str, tokens: &TokenKind, columns: &str) -> String {
+    format!("# format: lookalike 1\n# tokens: {tokens}\n{how}{columns}\n")
 }
 
-/// Writes the files into the directory of the collection.
+/// Writes the files into the directory of the collection. `how` has comment lines with parameters.
 pub(super) fn write(
     workspace: &Workspace,
     search: &Search<'_>,
     repeats: &Repeats,
-    config: &PassagesConfig,
+    how: &str,
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let directory = workspace.directory();
@@ -251,7 +248,7 @@ pub(super) fn write(
     let places = "begin_token\tend_token\tbegin_byte\tend_byte\tbegin_line\tend_line\tfile\trecord";
     let begin = |name: &str, columns: &str| {
         let mut file = AtomicFile::create(&directory.join(name))?;
-        file.put(header(config, &search.parse.tokens, columns).as_bytes())?;
+        file.put(header(how, &search.parse.tokens, columns).as_bytes())?;
         Ok::<_, Error>(file)
     };
     let mut spans = begin(SPANS_FILE, &format!("docno\t{places}"))?;

@@ -316,6 +316,40 @@ pub(crate) fn field_of(kind: &RecordKind, bytes: &[u8], name: &str) -> Option<St
     }
 }
 
+/// The document in a JSON object or in a file that is one document, without its docno.
+pub(crate) fn document_of<'a>(
+    is_json: bool,
+    name: &str,
+    bytes: &'a [u8],
+    config: &ReadConfig,
+) -> Option<RawDocument<'a>> {
+    let outcome = match is_json {
+        true => json::document(bytes, config),
+        false => plain(name, bytes, config),
+    };
+    let Outcome::Document(parts) = outcome else {
+        return None;
+    };
+    Some(RawDocument {
+        docno: Cow::default(),
+        unnamed: false,
+        url: parts.url,
+        title: parts.title,
+        content: parts.content,
+        charset: parts.charset,
+        body: parts.body,
+        notices: Vec::new(),
+    })
+}
+
+/// Whether a file that is one document is markup by its name, or by the format that all have.
+pub(crate) fn is_markup_by_name(name: &str, config: &ReadConfig) -> bool {
+    match config.format {
+        Some(format) => format == Format::Html,
+        None => format_of_extension(&extension_of(name)) == Some(Format::Html),
+    }
+}
+
 /// The type of a WARC record, and hashes of what links it to the other records of its capture: the
 /// values of `WARC-Record-ID`, `WARC-Concurrent-To` and `WARC-Refers-To` (ISO 28500, section 5),
 /// and its URL with its date, because some crawlers write no links.

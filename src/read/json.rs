@@ -273,7 +273,7 @@ fn take_text<'t>(field: &mut Field<'t>) -> Option<Cow<'t, str>> {
 
 /// Replaces unpaired surrogates (`\ud83d` without its second half) by U+FFFD. The parser would
 /// reject the whole object for one of them, and truncated texts can end in one.
-fn repair_surrogates(text: &str) -> Option<String> {
+pub(super) fn repair_surrogates(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let unit = |at: usize| -> Option<u16> {
         let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;

@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 /// A step on the way to a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step<'p> {
+pub(super) enum Step<'p> {
     /// The field of this name, or the element of this number, from 0.
     Name(&'p str),
     /// All elements of a list.
@@ -17,7 +17,7 @@ enum Step<'p> {
 }
 
 /// The steps of a path: names joined by dots, each with any number of `[]` or `[N]` after it.
-fn steps(path: &str) -> Vec<Step<'_>> {
+pub(super) fn steps(path: &str) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
     for part in path.split('.') {
         let name = part.len() - brackets(part).map(|(_, length)| length).sum::<usize>();

@@ -86,6 +86,7 @@ mod inputs;
 mod interpret;
 mod json;
 mod json_paths;
+mod json_strings;
 pub(crate) mod lines;
 mod lzw;
 mod mail;
@@ -106,8 +107,9 @@ pub(crate) use each::{Coming, each_as_it_comes, each_interpreted};
 pub(crate) use inputs::tell_apart;
 pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};
 pub use interpret::{Interpreted, interpret};
-pub(crate) use interpret::{field_of, warc_links};
+pub(crate) use interpret::{document_of, field_of, is_markup_by_name, warc_links};
 pub use json::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS, content_of};
+pub(crate) use json_strings::{Cut, JsonStrings};
 pub use pieces::{Origin, Piece};
 pub use reader::RecordReader;
 pub use record::{

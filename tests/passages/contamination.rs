@@ -943,6 +943,60 @@ fn lookalike_on(arguments: &[&str], last: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// A file, a directory and standard input are read by the same names of fields, and print the same.
+#[test]
+fn files_and_standard_input_are_corpora() {
+    let place = common::temporary();
+    let at = |name: &str| place.path().join(name);
+    let text = "one two three four five six seven eight nine ten eleven twelve thirteen";
+    fs::create_dir(at("corpus")).unwrap();
+    fs::write(
+        at("corpus/c.jsonl"),
+        format!("{}\n", json!({"id": "d", "body": text})),
+    )
+    .unwrap();
+    fs::write(
+        at("t.jsonl"),
+        format!("{}\n", json!({"id": "i", "q": text})),
+    )
+    .unwrap();
+    let ran = |corpus: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+        let how = [
+            "--against",
+            "t.jsonl",
+            "--fields",
+            "q",
+            "--json",
+            "-o",
+            "out",
+            "-q",
+        ];
+        command
+            .current_dir(place.path())
+            .args(["contamination", corpus])
+            .args(how);
+        let input = fs::File::open(at("corpus/c.jsonl")).unwrap();
+        let output = command.stdin(input).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{corpus}: {message}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["test_sets"][0]["levels"][3]["by_one_document"], 1);
+        let found = fs::read_to_string(at("out/contaminated.jsonl")).unwrap();
+        let found: Value = serde_json::from_str(&found).unwrap();
+        (
+            report,
+            found["listed"][0]["file"].as_str().unwrap().to_string(),
+        )
+    };
+    let (report, name) = ran("corpus");
+    assert_eq!(name, "c.jsonl");
+    assert_eq!(ran("corpus/c.jsonl"), (report.clone(), name));
+    assert_eq!(ran("-"), (report, "-".into()));
+    let error = lookalike::contamination::check_corpus(&[at("nowhere")]);
+    assert!(error.is_ok(), "the list of inputs says what is wrong");
+}
+
 /// Words of real documents, as another writer would set them, are found in exactly the documents
 /// that have them.
 #[test]

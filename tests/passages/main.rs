@@ -1,9 +1,13 @@
-//! Where texts agree: passages that documents share, items of test sets in a corpus, and single
-//! documents and pairs of them.
+//! Where texts agree: single documents and pairs of them, passages that documents share, and items of
+//! test sets in a corpus.
 
 #[path = "../common/mod.rs"]
 mod common;
 
 mod contamination;
+mod copies;
 mod looking;
+mod remove;
 mod spans;
+mod support;
+mod units;

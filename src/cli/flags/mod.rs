@@ -6,12 +6,16 @@
 
 mod input;
 mod pairs;
+mod removal;
 mod resources;
 mod results;
+mod units;
 mod values;
 
 pub use input::{CollectionFlags, ReadLimits, Reading, WalkFlags};
 pub use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
+pub use removal::RemovalFlags;
 pub use resources::{Json, Limits, Memory, Output, Quiet, Threads};
 pub use results::Results;
-pub use values::List;
+pub use units::UnitFlags;
+pub use values::{KeepOrDrop, List};

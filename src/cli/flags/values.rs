@@ -98,3 +98,12 @@ impl<T: fmt::Display> fmt::Display for List<T> {
         f.write_str(&values.join(","))
     }
 }
+
+/// A choice between two.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum KeepOrDrop {
+    /// They stay.
+    Keep,
+    /// They are removed.
+    Drop,
+}

@@ -138,6 +138,32 @@ pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> Vec<Chos
     chosen
 }
 
+/// The column that is the text of each row, if one column of strings is.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn text_column(
+    schema: &SchemaDescriptor,
+    config: &ReadConfig,
+) -> std::result::Result<usize, String> {
+    let chosen = choose(schema, config).into_iter();
+    let chosen: Vec<_> = chosen.filter(|chosen| chosen.role == Role::Text).collect();
+    let [text] = chosen.as_slice() else {
+        return Err(match chosen.len() {
+            0 => "it has no column of text".into(),
+            columns => format!("its text is in {columns} columns"),
+        });
+    };
+    let column = schema.column(text.leaf);
+    if column.max_rep_level() > 0 {
+        return Err(format!("its column {} has lists", text.path));
+    }
+    if column.physical_type() != Physical::BYTE_ARRAY {
+        return Err(format!("its column {} has values of one length", text.path));
+    }
+    Ok(text.leaf)
+}
+
 /// How the bytes of a column are written as a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {

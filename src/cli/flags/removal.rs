@@ -1,0 +1,92 @@
+//! Flags for copies of the inputs without repeated text.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::KeepOrDrop;
+use crate::dedup::Empty;
+use crate::passages::{Align, RemovalConfig};
+
+/// What is removed, and where the copies go.
+#[derive(Debug, Args)]
+pub struct RemovalFlags {
+    /// Write copies of the inputs without removable text to KEPT
+    ///
+    /// --output names KEPT, which must be new or empty. It gets one file for each input file, under
+    /// the same relative path, in the same format, compression and order. Only the text changes; of
+    /// each passage the first occurrence stays. The inputs must be JSON, Parquet or plain text. The
+    /// same command continues after a stop.
+    ///
+    /// Example: --remove
+    #[arg(long, help_heading = "Removing")]
+    pub remove: bool,
+    /// Remove tokens, or only whole lines or paragraphs [default: token]
+    ///
+    /// token removes runs of removable tokens. Of the punctuation and white space at their two
+    /// sides, what has more line feeds stays, or else what is on the left. line removes the lines
+    /// of which every token is removable. paragraph does so with paragraphs, which are separated by
+    /// empty lines.
+    ///
+    /// Example: --remove --align line
+    #[arg(
+        long,
+        value_name = "TO",
+        requires = "remove",
+        help_heading = "Removing"
+    )]
+    pub align: Option<Align>,
+    /// Keep or drop documents of which no text is left
+    ///
+    /// drop also leaves out documents that had no words.
+    ///
+    /// Example: --remove --empty drop
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "keep",
+        requires = "remove",
+        help_heading = "Removing"
+    )]
+    pub empty: KeepOrDrop,
+    /// Directory for the removed text, a line of JSON for each range
+    ///
+    /// It gets a file NAME.removed.jsonl for each input file NAME that loses text, with the places
+    /// of each range in the text of its document and the text.
+    ///
+    /// Example: --remove --removed removed
+    #[arg(
+        long,
+        value_name = "REMOVED",
+        requires = "remove",
+        help_heading = "Removing"
+    )]
+    pub removed: Option<PathBuf>,
+    /// Working directory, for INPUT with --remove [default: KEPT.work]
+    ///
+    /// It has the documents and the result files. A directory that an earlier command made from the
+    /// same inputs with the same parameters is reused.
+    ///
+    /// Example: --remove --work work
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "remove",
+        hide_short_help = true,
+        help_heading = "Removing"
+    )]
+    pub work: Option<PathBuf>,
+}
+
+impl RemovalFlags {
+    /// The parameters in the form that the library takes.
+    pub fn config(&self, align: Align) -> RemovalConfig {
+        RemovalConfig {
+            align: self.align.unwrap_or(align),
+            empty: match self.empty {
+                KeepOrDrop::Keep => Empty::Keep,
+                KeepOrDrop::Drop => Empty::Drop,
+            },
+        }
+    }
+}
