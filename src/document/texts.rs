@@ -31,9 +31,9 @@ impl Source {
     pub fn remark(self) -> Option<&'static str> {
         match self {
             Source::Input => None,
-            Source::Kept => Some("the text that DIR keeps, with white space folded"),
+            Source::Kept => Some("the text that the directory keeps, with white space folded"),
             Source::KeptOfRepresentative => {
-                Some("the text that DIR keeps of its representative, with the same words")
+                Some("the text that the directory keeps of its representative, with the same words")
             }
         }
     }

@@ -536,7 +536,7 @@ fn texts_that_are_gone_have_a_reason() {
     let diff = kept.diff(&["one", "two"]);
     assert!(
         diff.contains("{+x+}")
-            && diff.contains("(the text that DIR keeps, with white space folded)"),
+            && diff.contains("(the text that the directory keeps, with white space folded)"),
         "{diff}"
     );
     let compared = kept.compared("one", "two", "5");
