@@ -95,12 +95,10 @@ impl ScreenFlags {
 
 /// Starts the pager; `None` if the user wants none, or there is none.
 fn start() -> Option<Child> {
-    let pager = match std::env::var("PAGER") {
-        Ok(given) => given,
-        Err(_) if has_less() => "less".into(),
-        Err(_) => return None,
-    };
-    if pager.trim().is_empty() || pager.trim() == "cat" {
+    let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".into());
+    let mut words = pager.split_whitespace();
+    let program = words.find(|word| !word.contains('='))?;
+    if program == "cat" || !is_there(program) {
         return None;
     }
     let mut command = Command::new("sh");
@@ -119,9 +117,10 @@ fn start() -> Option<Child> {
     pager
 }
 
-fn has_less() -> bool {
+/// Whether the shell finds a program.
+fn is_there(program: &str) -> bool {
     let mut look = Command::new("sh");
-    look.args(["-c", "command -v less"]);
+    look.args(["-c", "command -v \"$1\"", "sh", program]);
     let look = look.stdin(Stdio::null()).stdout(Stdio::null()).status();
     look.is_ok_and(|status| status.success())
 }
