@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Upper limit on the memory of [`matches`] for each token of both sequences, without the matches
+/// Upper limit on the memory of [`matches()`] for each token of both sequences, without the matches
 /// listed.
 pub(crate) const BYTES: u64 = 64;
 

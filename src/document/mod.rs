@@ -3,8 +3,8 @@
 //!
 //! # In and out
 //! In: an output directory, and the name of a document: its docno, or FILE:RECORD with the file and
-//! the record as in `documents.tsv`. Out: its [`Facts`]; its text ([`texts`]); what two documents
-//! share, by the definitions of the collection ([`compare`]).
+//! the record as in `documents.tsv`. Out: its [`Facts`]; its text ([`texts()`]); what two documents
+//! share, by the definitions of the collection ([`compare()`]).
 //!
 //! # Algorithm
 //! 1. A docno is looked for in the column of docnos, from its start to its end. A place is looked

@@ -1,7 +1,7 @@
 //! The report page: one HTML file about one output directory, for readers of its results.
 //!
 //! # Source
-//! The comparison of two texts: [`crate::align`]. The choice of random pairs: those with the smallest hashes, a sample without replacement.
+//! The comparison of two texts: `align`. The choice of random pairs: those with the smallest hashes, a sample without replacement.
 //!
 //! # In and out
 //! In: the manifest, pairs, catalogue and documents of a directory on which `cluster` was run; the
@@ -16,7 +16,7 @@
 //!    each document with the same settings as the run, and use it if its MD5 is still the same
 //!    (`texts.rs`). Threads read different files.
 //! 3. Compare the words of each pair of texts; fold stretches without a difference
-//!    ([`crate::align`]).
+//!    (`align`).
 //! 4. Write the page section by section. Each section has a file of its own.
 //!
 //! # Invariants
