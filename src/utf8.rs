@@ -15,6 +15,15 @@ pub(crate) fn is_deceptive(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}' | '\u{fff9}'..='\u{fffb}')
 }
 
+/// The last place at or before `at` where a character of `text` begins or the text ends.
+pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
 /// The beginning of a sequence of bytes.
 pub(crate) enum Decoded {
     /// A character and its length in bytes.

@@ -348,7 +348,7 @@ impl Parser {
     /// mark at its start and without markup, in place of which there is a line feed where a tag
     /// separates words. White space stays as it is. A byte that belongs to no character becomes
     /// U+FFFD. Positions in documents are offsets in this text; for a plain text in UTF-8 without a
-    /// byte order mark they are offsets in the text itself. `each_token` finds its tokens.
+    /// byte order mark they are offsets in the text itself.
     pub fn text_as_read(&mut self, document: &RawDocument<'_>, out: &mut String) {
         self.as_read_in_pieces(document, &mut |piece| out.push_str(piece));
     }

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::class::{Class, ClassCache, SLOW, WHITESPACE, WORDS};
 use super::config::TokenKind;
+use crate::utf8::boundary_before;
 
 /// The token state while walking a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub(crate) fn each_token(text: &str, kind: &TokenKind, mut each: impl FnMut(Rang
     let mut act = |span| more.set(more.get() && each(span));
     let mut rest = text;
     while !rest.is_empty() {
-        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
+        let (piece, after) = rest.split_at(boundary_before(rest, PIECE_BYTES));
         finder.push(piece, &mut act);
         if !more.get() {
             return;
@@ -236,7 +237,7 @@ mod tests {
                 let mut finder = SpanFinder::new(&kind);
                 let mut rest = &text[..];
                 while !rest.is_empty() {
-                    let (piece, after) = rest.split_at(rest.ceil_char_boundary(size));
+                    let (piece, after) = rest.split_at(boundary_before(rest, size + 3));
                     finder.push(piece, &mut |span| spans.push(span));
                     rest = after;
                 }

@@ -43,6 +43,7 @@ use crate::parse::Parser;
 use crate::progress::Unit;
 use crate::store::disk::{self, AtomicFile, File};
 use crate::store::{Sorted, Tagged, TaggedSorter};
+use crate::utf8::boundary_before;
 use crate::workers::in_order;
 use crate::workspace::{ResultFile, Workspace};
 use crate::{Error, Result};
@@ -555,7 +556,7 @@ fn texts(search: &Search<'_>, runs: &[Run]) -> Result<Vec<String>> {
                         let Some((first, last)) = first.zip(last) else {
                             continue;
                         };
-                        let end = text.floor_char_boundary(last.end.min(first.begin + TEXT_BYTES));
+                        let end = boundary_before(&text, last.end.min(first.begin + TEXT_BYTES));
                         if let (Some(place), Some(text)) =
                             (texts.get_mut(*n), text.get(first.begin..end))
                         {

@@ -25,7 +25,7 @@
 //!    repeats, too.
 //!
 //! # Invariants
-//! - Every span is found and none is wrong; [`repeats`] says how k-grams are compared.
+//! - Every span is found and none is wrong; the module `repeats` says how k-grams are compared.
 //! - The files depend on inputs and parameters alone, not on threads, memory or stops.
 //!
 //! # Cost

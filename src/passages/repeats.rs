@@ -369,7 +369,7 @@ impl Search<'_> {
         let failed = || Error::io("write a temporary file in", self.scratch);
         let mut out = std::io::BufWriter::with_capacity(PIECE_BYTES, file);
         let mut ends = Vec::with_capacity(self.documents as usize);
-        let mut written = 0;
+        let mut written = 0u64;
         let mut open: Option<Repeat> = None;
         loop {
             let next = sorted.next()?.map(|item| Repeat::of(&item));
@@ -386,7 +386,7 @@ impl Search<'_> {
             if open.is_none() {
                 break;
             }
-            if written % 4096 == 0 {
+            if written.is_multiple_of(4096) {
                 self.context.stop.check(STAGE)?;
             }
         }
@@ -469,7 +469,7 @@ fn group(
             members: 1,
         });
         taken += 1;
-        if taken % 65536 == 0 {
+        if taken.is_multiple_of(65536) {
             context.stop.check(STAGE)?;
         }
     }
@@ -502,7 +502,7 @@ fn shared_grams(mut grams: Sorted, firsts: &mut TaggedSorter, context: &Context<
             _ => open = Some((item.key, place, false)),
         }
         taken += 1;
-        if taken % 65536 == 0 {
+        if taken.is_multiple_of(65536) {
             context.stop.check(STAGE)?;
         }
     }
@@ -565,7 +565,7 @@ fn resolve(
             pass(done)?;
         }
         taken += 1;
-        if taken % 65536 == 0 {
+        if taken.is_multiple_of(65536) {
             context.stop.check(STAGE)?;
         }
     }

@@ -165,6 +165,9 @@ fn expected_matches(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
     [matches, overlaps, common, all]
 }
 
+/// The group of a document, and how many passages are listed.
+type Groups<'g> = (&'g dyn Fn(&Doc) -> String, usize);
+
 /// The passages of which each k-gram is in more than `most` documents, and their places: common.tsv
 /// and common-places.tsv; or, with groups, in more than `most` of these: boilerplate.tsv and
 /// boilerplate-places.tsv.
@@ -172,7 +175,7 @@ fn shared(
     docs: &[Doc],
     config: &PassagesConfig,
     most: usize,
-    groups: Option<(&dyn Fn(&Doc) -> String, usize)>,
+    groups: Option<Groups<'_>>,
 ) -> [String; 2] {
     let k = config.length as usize;
     let words: Vec<_> = docs.iter().map(|doc| words(&doc.text)).collect();
@@ -502,7 +505,7 @@ fn of_random_texts_those_of_the_definition() {
         let input = home.path().join("in");
         let docs = write(&input, &texts(seed), 1 + seed as usize % 3);
         for (n, length) in [1, 2, 3, 5, 13, 50].into_iter().enumerate() {
-            if (n as u64 + seed) % 3 != 0 {
+            if !(n as u64 + seed).is_multiple_of(3) {
                 continue;
             }
             let of = if seed % 4 == 0 {
