@@ -346,10 +346,12 @@ pub fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
 /// Creates a file in `directory` for writing and reading. It has no name, so it goes away with the
 /// process.
 pub fn unnamed(directory: &Path) -> Result<File> {
+    // The name that it would have, for the tests that cut the power by calculation.
+    let path = directory.join("unnamed.tmp");
     let create = || tempfile::tempfile_in(directory);
-    let created = faults::doing(Op::Create, directory, None, create);
+    let created = faults::doing(Op::Create, &path, None, create);
     let created = created.map_err(Error::io("make a file in", directory))?;
-    Ok(File::new(created, directory))
+    Ok(File::new(created, &path))
 }
 
 /// A place for temporary files. If the directory was created for them, it is removed on drop.
