@@ -534,7 +534,7 @@ impl GraphTask {
         match rule.parse().map_err(wrong)? {
             Rule::Star => {}
             Rule::Cluster => return self.clusters(py, true),
-            Rule::None => return Err(wrong("the rule is star or cluster")),
+            Rule::None | Rule::All => return Err(wrong("the rule is star or cluster")),
         }
         py.detach(|| {
             let mut pairs = Vec::new();
