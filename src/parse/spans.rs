@@ -1,9 +1,8 @@
 //! Finds the words of a readable text.
 //!
-//! The canonical text of words has neither capitals nor punctuation, but a display of a text needs
-//! both, and also needs to compare words. This module therefore implements the definition of a
-//! token ([`super`]) a second time, character by character, for texts short enough to display. A
-//! test compares it with [`super::Parser`].
+//! The canonical text of words has neither capitals nor punctuation. A display of a text needs both,
+//! and positions in documents are those of the readable text. This module therefore implements the
+//! definition of a token ([`super`]) a second time. A test compares it with [`super::Parser`].
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;

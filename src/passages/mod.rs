@@ -29,7 +29,8 @@
 //! - The files depend on inputs and parameters alone, not on threads, memory or stops.
 //!
 //! # Cost
-//! The inputs are read three times, and twice more for matches. Memory: what reading takes, 20 bytes for each document, and
+//! The inputs are read three times, and twice more for matches. Memory: what reading takes, 28 bytes
+//! for each document, and
 //! the rest of the budget for the sorts. Temporary files: 24 bytes for each stretch.
 //!
 //! # Errors
