@@ -30,8 +30,12 @@
 //!
 //! # Cost
 //! The inputs are read three times, and twice more for matches. Memory: what reading takes, 28 bytes
-//! for each document, and
-//! the rest of the budget for the sorts. Temporary files: 24 bytes for each stretch.
+//! for each document, and the rest of the budget for the sorts. Temporary files: 24 bytes for each
+//! stretch.
+//!
+//! # What is not guaranteed
+//! Matches and boilerplate hold all places of the passage with the most places at once: about 100
+//! bytes for each, beyond the budget. A word that is repeated n times has n places.
 //!
 //! # Errors
 //! `BadParameter` for a length out of range, for tokens that are not words, and for standard input;
