@@ -22,17 +22,17 @@
 //! has the covered tokens all the same.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::BinaryHeap;
 use std::fmt::Write as _;
-use std::io::{BufReader, BufWriter, Read, Seek, Write};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::grams::Place;
 use super::groups::Groups;
+use super::records::Records;
 use super::repeats::{PIECE_BYTES, Repeat, Repeats, Search, Shared};
 use super::spans::{Positions, append, header, tokens_of};
-use super::sweep::{Found, Run, sweep};
+use super::sweep::{Grouping, Run, sweep};
 use super::{
     BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
@@ -41,7 +41,7 @@ use crate::cluster::cell;
 use crate::collection::{Catalogue, Column, ColumnBuilder, each_document};
 use crate::parse::Parser;
 use crate::progress::Unit;
-use crate::store::disk::{self, AtomicFile, File};
+use crate::store::disk::{self, AtomicFile};
 use crate::store::{Sorted, Tagged, TaggedSorter};
 use crate::utf8::boundary_before;
 use crate::workers::in_order;
@@ -52,70 +52,12 @@ use crate::{Error, Result};
 pub const MOST_PIECES: usize = 1 << 20;
 /// The most bytes of the text of a passage in [`BOILERPLATE_FILE`].
 pub const TEXT_BYTES: usize = 2000;
+/// Bytes of memory for each common passage: the passage, its rank, and the number of its places.
+const COMMON_BYTES: u64 = (size_of::<Run>() + size_of::<(&Run, u32)>() + size_of::<u64>()) as u64;
 /// Pairs that a thread takes at once.
 const PAIRS: usize = 1024;
 /// Places in one document that are looked for at once.
 const PLACES: usize = 1 << 18;
-
-/// What the sweep finds.
-struct Sweeping<'s> {
-    pairs: &'s mut TaggedSorter,
-    occurrences: &'s mut TaggedSorter,
-    commons: Vec<Run>,
-    most_commons: usize,
-    length: u32,
-    groups: Option<&'s Groups>,
-}
-
-impl Found for Sweeping<'_> {
-    fn group(&self, document: u32) -> Option<u32> {
-        match self.groups {
-            Some(groups) => groups.of(document),
-            None => Some(document),
-        }
-    }
-
-    fn few(&mut self, documents: &mut dyn Iterator<Item = u32>, new: &[u32]) -> Result<()> {
-        if self.groups.is_some() {
-            return Ok(());
-        }
-        let is_new: HashSet<u32> = new.iter().copied().collect();
-        for one in documents {
-            for &other in new {
-                // A pair of two new ones comes twice.
-                if one == other || is_new.contains(&one) && one > other {
-                    continue;
-                }
-                self.pairs.push(Tagged {
-                    key: u128::from(one.min(other)) << 32 | u128::from(one.max(other)),
-                    document: 0,
-                    extra: 0,
-                })?;
-            }
-        }
-        Ok(())
-    }
-
-    fn many(&mut self, run: Run) -> Result<()> {
-        if self.commons.len() == self.most_commons {
-            return Err(Error::TooMany {
-                what: "common passages; use a greater --max-documents or more --memory",
-                found: self.commons.len() as u64 + 1,
-                most: self.most_commons as u64,
-            });
-        }
-        self.commons.push(run);
-        Ok(())
-    }
-
-    fn occurrence(&mut self, run: u64, place: Place, count: u32) -> Result<()> {
-        self.occurrences.push(Tagged {
-            key: u128::from(run) << 64 | u128::from(place.number()),
-            document: count - 1 + self.length,
-            extra: 0,
-        })
-    }
-}
 
 /// A match of two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -366,56 +308,6 @@ fn next_bytes(located: &mut Sorted) -> Result<Range<u64>> {
     }))
 }
 
-/// Fixed-size records in a temporary file.
-struct Records {
-    out: BufWriter<File>,
-    place: std::path::PathBuf,
-}
-
-impl Records {
-    fn create(search: &Search<'_>) -> Result<Records> {
-        Ok(Records {
-            out: BufWriter::with_capacity(PIECE_BYTES, disk::unnamed(search.scratch)?),
-            place: search.scratch.into(),
-        })
-    }
-
-    fn push(&mut self, words: &[u32]) -> Result<()> {
-        let mut put = |word: &u32| self.out.write_all(&word.to_le_bytes());
-        let put = words.iter().try_for_each(&mut put);
-        put.map_err(Error::io("write a temporary file in", &self.place))
-    }
-
-    fn read(self) -> Result<RecordsReader> {
-        let place = self.place;
-        let file = self.out.into_inner().map_err(|e| e.into_error());
-        let file = file.and_then(|mut file| file.rewind().map(|()| file));
-        let file = file.map_err(Error::io("write a temporary file in", &place))?;
-        Ok(RecordsReader {
-            file: BufReader::with_capacity(PIECE_BYTES, file),
-            place,
-        })
-    }
-}
-
-struct RecordsReader {
-    file: BufReader<File>,
-    place: std::path::PathBuf,
-}
-
-impl RecordsReader {
-    fn next<const N: usize>(&mut self) -> Result<[u32; N]> {
-        let mut words = [0; N];
-        for word in &mut words {
-            let mut bytes = [0; 4];
-            let read = self.file.read_exact(&mut bytes);
-            read.map_err(Error::io("read a temporary file in", &self.place))?;
-            *word = u32::from_le_bytes(bytes);
-        }
-        Ok(words)
-    }
-}
-
 /// The number of tokens of each document.
 fn words(workspace: &Workspace) -> Result<Column> {
     let mut words = ColumnBuilder::default();
@@ -441,29 +333,39 @@ pub(super) fn write(
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let mut pairs = search.sorter("pairs", 4)?;
-    let mut occurrences = search.sorter("occurrences", 4)?;
-    let mut sweeping = Sweeping {
-        pairs: &mut pairs,
-        occurrences: &mut occurrences,
-        commons: Vec::new(),
-        most_commons: (search.memory / 8) as usize / size_of::<Run>(),
-        length: search.length,
-        groups: None,
+    let grouping = Grouping(None);
+    let push = |one: u32, other: u32| {
+        pairs.push(Tagged {
+            key: u128::from(one) << 32 | u128::from(other),
+            document: 0,
+            extra: 0,
+        })
     };
-    let most = config.1.max_documents;
-    sweep(
-        by_first(search, repeats)?,
-        most,
-        &mut sweeping,
-        search.context,
-    )?;
-    let commons = sweeping.commons;
+    let mut runs = sweep(search, repeats, grouping, config.1.max_documents, push)?;
+    let most = most_commons(search);
+    if runs.count > most {
+        return Err(Error::TooMany {
+            what: "common passages; use a greater --max-documents or more --memory",
+            found: runs.count,
+            most,
+        });
+    }
+    let mut commons = Vec::with_capacity(runs.count as usize);
+    while let Some(run) = runs.next()? {
+        commons.push(run);
+    }
+    drop(runs);
     stats.common = commons.len() as u64;
-    let found = (&commons[..], occurrences.sorted()?);
+    let found = (&commons[..], repeats, grouping);
     let mut files = write_common(workspace, search, found, config, None)?;
     let found = (repeats, &commons[..], pairs.sorted()?);
     files.extend(write_matches(workspace, search, found, config, stats)?);
     Ok(files)
+}
+
+/// The number of common passages for which there is memory.
+fn most_commons(search: &Search<'_>) -> u64 {
+    search.memory / 8 / COMMON_BYTES
 }
 
 /// Finds the passages that several groups of documents share.
@@ -475,50 +377,80 @@ pub(super) fn write_boilerplate(
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let groups = Groups::read(workspace, search, &boilerplate.by)?;
-    let mut pairs = search.sorter("pairs", 8)?;
-    let mut occurrences = search.sorter("occurrences", 4)?;
-    let mut sweeping = Sweeping {
-        pairs: &mut pairs,
-        occurrences: &mut occurrences,
-        commons: Vec::new(),
-        most_commons: (search.memory / 8) as usize / size_of::<Run>(),
-        length: search.length,
-        groups: Some(&groups),
-    };
-    sweep(by_first(search, repeats)?, 1, &mut sweeping, search.context)?;
-    let mut commons = sweeping.commons;
-    pairs.sorted()?.next()?;
-    stats.boilerplate = commons.len() as u64;
-    let order = |run: &Run| {
-        (
-            Reverse(run.documents),
-            Reverse(run.end - run.begin),
-            run.number,
-        )
-    };
-    commons.sort_unstable_by_key(order);
-    commons.truncate(boilerplate.top as usize);
-    let found = (&commons[..], occurrences.sorted()?);
+    let grouping = Grouping(Some(&groups));
+    let mut runs = sweep(search, repeats, grouping, 1, |_, _| Ok(()))?;
+    stats.boilerplate = runs.count;
+    let top = runs.count.min(boilerplate.top.into());
+    let most = search.memory / 8 / (COMMON_BYTES + TEXT_BYTES as u64);
+    if top > most {
+        return Err(Error::TooMany {
+            what: "passages of boilerplate; use a smaller --top or more --memory",
+            found: top,
+            most,
+        });
+    }
+    // Those in the most groups, the last one of them first.
+    let mut best = BinaryHeap::with_capacity(top as usize + 1);
+    while let Some(run) = runs.next()? {
+        let order = (Reverse(run.groups), Reverse(run.end - run.begin), run.begin);
+        best.push(order);
+        if best.len() as u64 > top {
+            best.pop();
+        }
+    }
+    drop(runs);
+    let commons: Vec<Run> = best
+        .into_sorted_vec()
+        .into_iter()
+        .map(|(Reverse(groups), Reverse(length), begin)| Run {
+            begin,
+            end: begin + length,
+            groups,
+        })
+        .collect();
     let matches = MatchesConfig { max_documents: 1 };
     write_common(
         workspace,
         search,
-        found,
+        (&commons, repeats, grouping),
         (how, &matches),
         Some((&groups, boilerplate)),
     )
 }
 
-/// All repeats, sorted by first occurrence.
-fn by_first(search: &Search<'_>, repeats: &Repeats) -> Result<Sorted> {
-    let mut sorter = search.sorter("by-first", 4)?;
-    let (mut reader, mut own) = (repeats.reader(PIECE_BYTES), Vec::new());
-    for document in (0..search.documents).filter(|&document| repeats.has(document)) {
-        reader.of(document, &mut own)?;
-        own.iter()
-            .try_for_each(|repeat| sorter.push(repeat.item_by_first()))?;
-    }
-    sorter.sorted()
+/// The occurrences of each run, in the order in which the runs are given, and the number of them.
+fn occurrences(
+    search: &Search<'_>,
+    (runs, repeats, grouping): (&[Run], &Repeats, Grouping<'_>),
+) -> Result<(Sorted, Vec<u64>)> {
+    let mut sorter = search.sorter("occurrences", 4)?;
+    let mut counts = vec![0; runs.len()];
+    let mut by_begin: Vec<(&Run, u32)> = runs.iter().zip(0..).collect();
+    by_begin.sort_unstable_by_key(|(run, _)| run.begin);
+    repeats.each(search.context, |repeat| {
+        if grouping.of(repeat.place.document).is_none() {
+            return Ok(());
+        }
+        let (begin, end) = repeat.line();
+        let from = by_begin.partition_point(|(run, _)| run.end <= begin);
+        for (run, rank) in by_begin.get(from..).unwrap_or_default() {
+            if run.begin >= end {
+                break;
+            }
+            let (from, to) = (begin.max(run.begin), end.min(run.end));
+            let place = repeat.place.plus((from - begin) as u32);
+            sorter.push(Tagged {
+                key: u128::from(*rank) << 64 | u128::from(place.number()),
+                document: (to - from) as u32 - 1 + search.length,
+                extra: 0,
+            })?;
+            if let Some(count) = counts.get_mut(*rank as usize) {
+                *count += 1;
+            }
+        }
+        Ok(())
+    })?;
+    Ok((sorter.sorted()?, counts))
 }
 
 /// The texts of passages, where they occur first, each cut off after [`TEXT_BYTES`].
@@ -590,10 +522,11 @@ fn begin(
 fn write_common(
     workspace: &Workspace,
     search: &Search<'_>,
-    (commons, mut occurrences): (&[Run], Sorted),
+    found: (&[Run], &Repeats, Grouping<'_>),
     config: (&str, &MatchesConfig),
     groups: Option<(&Groups, &BoilerplateConfig)>,
 ) -> Result<Vec<ResultFile>> {
+    let commons = found.0;
     let names = Catalogue::names(workspace, &search.context.budget)?;
     let files = match groups {
         Some(_) => [BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE],
@@ -624,50 +557,32 @@ fn write_common(
         sorter: search.sorter("places", 4)?,
         count: 0,
     };
-    // The ranks of the runs that are written, by number.
-    let mut ranks: Vec<(u64, u32)> = (0..)
-        .zip(commons)
-        .map(|(rank, run)| (run.number, rank))
-        .collect();
-    ranks.sort_unstable();
     for run in commons {
         places.push(Place::of(run.begin), run.tokens(search.length))?;
     }
-    // The ranks may not be in the order of the numbers.
-    let mut ranked = search.sorter("ranked", 4)?;
-    while let Some(item) = occurrences.next()? {
-        let run = (item.key >> 64) as u64;
-        if let Ok(at) = ranks.binary_search_by_key(&run, |(number, _)| *number) {
-            let rank = ranks.get(at).map_or(0, |(_, rank)| *rank);
-            ranked.push(Tagged {
-                key: u128::from(rank) << 64 | u128::from(item.key as u64),
-                ..item
-            })?;
-        }
-    }
-    let mut ranked = ranked.sorted()?;
-    let mut records = Records::create(search)?;
+    let (mut occurrences, counts) = occurrences(search, found)?;
+    let mut records = Records::create(search.scratch)?;
     let mut count = 0u64;
-    while let Some(item) = ranked.next()? {
+    while let Some(item) = occurrences.next()? {
         let place = Place::of(item.key as u64);
         places.push(place, item.document)?;
         let rank = (item.key >> 64) as u32;
         records.push(&[rank, place.document, place.token, item.document])?;
         count += 1;
     }
+    drop(occurrences);
     let mut located = places.located(search)?;
     let texts = match groups {
         Some(_) => texts(search, commons)?,
         None => Vec::new(),
     };
-    for (rank, run) in commons.iter().enumerate() {
+    for (rank, (run, places)) in commons.iter().zip(counts).enumerate() {
         let place = Place::of(run.begin);
         let bytes = next_bytes(&mut located)?;
         let tokens = run.tokens(search.length);
         let mut line = format!(
-            "{rank}\t{tokens}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
-            run.documents,
-            run.occurrences,
+            "{rank}\t{tokens}\t{}\t{places}\t{}\t{}\t{}\t{}\t{}\t{}",
+            run.groups,
             cell(&names.get(place.document)?),
             place.token,
             place.token + tokens,
@@ -727,7 +642,7 @@ fn write_matches(
         sorter: search.sorter("places", 4)?,
         count: 0,
     };
-    let mut records = Records::create(search)?;
+    let mut records = Records::create(search.scratch)?;
     let mut count = 0u64;
     let context = search.context;
     context

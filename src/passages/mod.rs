@@ -45,6 +45,7 @@ mod cuts;
 mod grams;
 mod groups;
 mod matches;
+mod records;
 mod removable;
 mod remove;
 mod repeats;

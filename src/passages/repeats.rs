@@ -35,6 +35,8 @@ const ITEMS: usize = 16 << 10;
 pub(super) const REPEAT_BYTES: u64 = 16;
 /// Bytes of the file that are read and written at once.
 pub(super) const PIECE_BYTES: usize = 256 << 10;
+/// Repeats that are read at once.
+const SOME: u64 = PIECE_BYTES as u64 / REPEAT_BYTES;
 
 /// Consecutive k-grams of a document that occur elsewhere, too, and their first occurrences, which
 /// are consecutive as well.
@@ -67,28 +69,6 @@ impl Repeat {
             key: u128::from(self.place.number()) << 64 | u128::from(self.first.number()),
             document: self.count,
             extra: 0,
-        }
-    }
-
-    /// An item of a sort by first occurrence.
-    pub fn item_by_first(&self) -> Tagged {
-        Tagged {
-            key: u128::from(self.first.number()) << 64 | u128::from(self.place.number()),
-            document: self.count,
-            extra: 0,
-        }
-    }
-
-    pub fn by_first(item: &Tagged) -> Repeat {
-        let Repeat {
-            place,
-            count,
-            first,
-        } = Repeat::of(item);
-        Repeat {
-            place: first,
-            count,
-            first: place,
         }
     }
 
@@ -151,7 +131,26 @@ impl Repeats {
             ahead: ahead as u64 / REPEAT_BYTES,
             bytes: Vec::new(),
             held: 0..0,
+            document: 0,
+            left: 0..0,
         }
+    }
+
+    /// Visits all repeats, by place.
+    pub fn each(
+        &self,
+        context: &Context<'_>,
+        mut visit: impl FnMut(&Repeat) -> Result<()>,
+    ) -> Result<()> {
+        let (mut reader, mut some) = (self.reader(PIECE_BYTES), Vec::new());
+        for document in (0..self.ends.len() as u32).filter(|&document| self.has(document)) {
+            reader.begin(document);
+            while reader.next(&mut some)? {
+                context.stop.check(STAGE)?;
+                some.iter().try_for_each(&mut visit)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -161,35 +160,60 @@ pub(super) struct RepeatsReader<'r> {
     ahead: u64,
     bytes: Vec<u8>,
     held: Range<u64>,
+    /// The document, and those of its repeats that are not yet read.
+    document: u32,
+    left: Range<u64>,
 }
 
 impl RepeatsReader<'_> {
-    /// The repeats of a document, by place.
+    /// Begins a document.
+    pub fn begin(&mut self, document: u32) {
+        self.document = document;
+        self.left = self.repeats.range(document);
+    }
+
+    /// Some of the next repeats of the document, by place, in place of what `repeats` has; `false`
+    /// if there are none.
+    pub fn next(&mut self, repeats: &mut Vec<Repeat>) -> Result<bool> {
+        repeats.clear();
+        self.append(repeats)
+    }
+
+    /// All repeats of a document, by place.
     pub fn of(&mut self, document: u32, repeats: &mut Vec<Repeat>) -> Result<()> {
         repeats.clear();
-        let range = self.repeats.range(document);
-        if range.is_empty() {
-            return Ok(());
+        self.begin(document);
+        repeats.reserve_exact((self.left.end - self.left.start) as usize);
+        while self.append(repeats)? {}
+        Ok(())
+    }
+
+    fn append(&mut self, repeats: &mut Vec<Repeat>) -> Result<bool> {
+        let begin = self.left.start;
+        let end = self.left.end.min(begin + SOME);
+        if begin == end {
+            return Ok(false);
         }
-        if range.start < self.held.start || range.end > self.held.end {
+        if begin < self.held.start || end > self.held.end {
             let all = self.repeats.ends.last().copied().unwrap_or(0);
-            let end = (range.start + self.ahead).min(all).max(range.end);
+            let ahead = (begin + self.ahead).min(all).max(end);
             self.bytes
-                .resize(((end - range.start) * REPEAT_BYTES) as usize, 0);
+                .resize(((ahead - begin) * REPEAT_BYTES) as usize, 0);
             self.held = 0..0;
             self.repeats
                 .file
-                .read_exact_at(&mut self.bytes, range.start * REPEAT_BYTES)
+                .read_exact_at(&mut self.bytes, begin * REPEAT_BYTES)
                 .map_err(Error::io(
                     "read a temporary file in",
                     &self.repeats.directory,
                 ))?;
-            self.held = range.start..end;
+            self.held = begin..ahead;
         }
-        let skipped = (range.start - self.held.start) as usize;
-        let count = (range.end - range.start) as usize;
+        let skipped = (begin - self.held.start) as usize;
+        let count = (end - begin) as usize;
         let words = self.bytes.as_chunks::<4>().0.as_chunks::<4>().0;
         let held = words.get(skipped..skipped + count).unwrap_or_default();
+        let document = self.document;
         repeats.extend(held.iter().map(|words| {
             let [token, count, first_document, first_token] = words.map(u32::from_le_bytes);
             Repeat {
@@ -201,7 +225,8 @@ impl RepeatsReader<'_> {
                 },
             }
         }));
-        Ok(())
+        self.left.start = end;
+        Ok(true)
     }
 }
 

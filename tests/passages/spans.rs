@@ -554,6 +554,48 @@ fn of_random_texts_those_of_the_definition() {
     }
 }
 
+/// Many short documents of a few words, so that most k-grams are in several documents, and runs of
+/// k-grams in many documents begin and end side by side.
+#[test]
+fn documents_of_the_same_few_words() {
+    for seed in 0..60 {
+        let mut random = Random(seed);
+        let vocabulary = random.below(6) + 1;
+        let longest = random.below(12) + 2;
+        let texts: Vec<String> = (0..random.below(30) + 3)
+            .map(|_| {
+                let words = 0..random.below(longest);
+                words.fold(String::new(), |text, _| {
+                    text + &format!("w{} ", random.below(vocabulary))
+                })
+            })
+            .collect();
+        let home = common::temporary();
+        let input = home.path().join("in");
+        let docs = write(&input, &texts, 1 + seed as usize % 3);
+        let out = home.path().join("out");
+        let run = Run::default();
+        drop(run.ingest(&[&input], &out).unwrap());
+        for length in [1, 2, 4] {
+            let config = PassagesConfig {
+                length,
+                of: Of::All,
+                matches: Some(MatchesConfig {
+                    max_documents: [2, 3, 5, 9, 20, u32::MAX][random.below(6)],
+                }),
+                boilerplate: Some(BoilerplateConfig {
+                    by: [By::Source, By::Field("kind".into())][random.below(2)].clone(),
+                    top: [2, 1000][random.below(2)],
+                }),
+                results: ResultFormat::Tsv,
+            };
+            search(&out, &run, &config).unwrap();
+            let expected = expected_all(&docs, &config);
+            assert_eq!(found(&out), expected, "seed {seed}, {config:?}");
+        }
+    }
+}
+
 /// A text of many words, of which parts come again, in a file that several threads read in pieces.
 #[test]
 fn the_same_bytes_for_any_threads_and_memory() {
