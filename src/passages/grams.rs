@@ -20,8 +20,9 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::parse::{TokenConsumer, Tokens};
 use crate::store::Tagged;
+use crate::{Error, Result};
 
-use super::repeats::Repeat;
+use super::repeats::{Repeat, RepeatsReader, Shared};
 
 /// The longest k-grams: a stretch then has less than 256 of them.
 pub(super) const MOST_LENGTH: u32 = 500;
@@ -94,9 +95,54 @@ fn mixed(mut hash: u64) -> u64 {
     hash ^ hash >> 32
 }
 
-/// Cuts documents into stretches, one document after the other.
-#[derive(Debug)]
-pub(super) struct Stretches {
+/// Items on their way into a sort.
+struct Found<'s> {
+    sorter: &'s Shared,
+    items: Vec<Tagged>,
+    /// Why the sort did not take items. Those that follow are lost.
+    failed: Option<Error>,
+}
+
+/// Items that a thread collects before it takes the sorter.
+const ITEMS: usize = 16 << 10;
+
+impl<'s> Found<'s> {
+    fn new(sorter: &'s Shared) -> Found<'s> {
+        Found {
+            sorter,
+            items: Vec::new(),
+            failed: None,
+        }
+    }
+
+    /// Hands the items over, if they are many.
+    fn pass(&mut self) {
+        if self.items.len() >= ITEMS {
+            self.pass_all();
+        }
+    }
+
+    fn pass_all(&mut self) {
+        match self.failed {
+            None => self.failed = self.sorter.push(&mut self.items).err(),
+            Some(_) => self.items.clear(),
+        }
+    }
+
+    /// Whether the sort took everything so far.
+    fn check(&mut self) -> Result<()> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Hands all items over.
+    fn finish(&mut self) -> Result<()> {
+        self.pass_all();
+        self.check()
+    }
+}
+
+/// Cuts documents into stretches, one document after the other, and puts them into a sort.
+pub(super) struct Stretches<'s> {
     length: u64,
     /// Tokens of a q-gram.
     q: u64,
@@ -115,12 +161,11 @@ pub(super) struct Stretches {
     least: (u64, u64),
     /// The open stretch: its first k-gram and the place and hash of its anchor.
     open: Option<(u64, (u64, u64))>,
-    /// The stretches found.
-    pub found: Vec<Tagged>,
+    found: Found<'s>,
 }
 
-impl Stretches {
-    pub fn new(length: u32) -> Stretches {
+impl<'s> Stretches<'s> {
+    pub fn new(length: u32, sorter: &'s Shared) -> Stretches<'s> {
         let length = u64::from(length);
         let q = length / 2 + 1;
         let window = (length + 1).next_power_of_two();
@@ -137,7 +182,7 @@ impl Stretches {
             rolling: 0,
             least: (0, 0),
             open: None,
-            found: Vec::new(),
+            found: Found::new(sorter),
         }
     }
 
@@ -146,6 +191,16 @@ impl Stretches {
         (self.kept, self.seen, self.rolling) = (0, 0, 0);
         self.least = (0, u64::MAX);
         self.open = None;
+    }
+
+    /// Whether the sort took everything so far.
+    pub fn check(&mut self) -> Result<()> {
+        self.found.check()
+    }
+
+    /// Puts the last stretches into the sort.
+    pub fn finish(&mut self) -> Result<()> {
+        self.found.finish()
     }
 
     /// Takes the next token, which `tokens` has.
@@ -195,7 +250,7 @@ impl Stretches {
         let count = last - first + 1;
         let anchor = anchor >> (64 - CONTENT_BITS);
         let content = u128::from(anchor) << CONTENT_BITS | u128::from(content);
-        self.found.push(Tagged {
+        self.found.items.push(Tagged {
             key: content << COUNT_BITS | u128::from(count),
             document: self.document,
             extra: first as u32,
@@ -219,13 +274,14 @@ fn offset(tokens: &Tokens<'_>, kept: u64, token: u64) -> usize {
     start.unwrap_or(usize::MAX).min(tokens.bytes.len())
 }
 
-impl TokenConsumer for Stretches {
+impl TokenConsumer for Stretches<'_> {
     fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
         let from = (self.seen - self.kept) as usize;
         for span in tokens.spans(1).skip(from) {
             let token = tokens.bytes.get(span).unwrap_or_default();
             self.token(xxh3_64(token), &tokens);
         }
+        self.found.pass();
         if last {
             if let Some((first, anchor)) = self.open.take() {
                 self.close(first, self.seen - self.length, anchor.1, &tokens);
@@ -239,48 +295,76 @@ impl TokenConsumer for Stretches {
     }
 }
 
-/// Hashes the k-grams at given places of documents.
-#[derive(Debug)]
-pub(super) struct Grams {
+/// Hashes the k-grams at given places of documents, and puts the hashes and the places into a sort.
+pub(super) struct Grams<'a> {
     length: u64,
     document: u32,
-    /// The ranges of k-grams that are left, the next one last.
-    wanted: Vec<(u32, u32)>,
+    wanted: RepeatsReader<'a>,
+    /// Ranges of k-grams that are wanted next, and how many of them are done.
+    some: Vec<Repeat>,
+    at: usize,
+    /// The next one of the k-grams of the range, and its end.
+    range: Option<(u32, u32)>,
     kept: u64,
-    /// The k-grams found: the hash, and the place.
-    pub found: Vec<Tagged>,
+    found: Found<'a>,
 }
 
-impl Grams {
-    pub fn new(length: u32) -> Grams {
+impl<'a> Grams<'a> {
+    pub fn new(length: u32, wanted: RepeatsReader<'a>, sorter: &'a Shared) -> Grams<'a> {
         Grams {
             length: length.into(),
             document: 0,
-            wanted: Vec::new(),
+            wanted,
+            some: Vec::new(),
+            at: 0,
+            range: None,
             kept: 0,
-            found: Vec::new(),
+            found: Found::new(sorter),
         }
     }
 
-    /// Begins a document, of which the k-grams of `wanted` are hashed.
-    pub fn begin(&mut self, document: u32, wanted: &[Repeat]) {
+    /// Begins a document.
+    pub fn begin(&mut self, document: u32) {
         self.document = document;
-        self.wanted.clear();
-        let ranges = wanted.iter().rev();
-        let ranges = ranges.map(|range| (range.place.token, range.place.token + range.count));
-        self.wanted.extend(ranges);
-        self.kept = 0;
+        self.wanted.begin(document);
+        (self.at, self.kept) = (0, 0);
+        self.some.clear();
+        self.advance();
+    }
+
+    /// Goes on to the next range that is wanted.
+    fn advance(&mut self) {
+        if self.at == self.some.len() {
+            self.at = 0;
+            if let Err(error) = self.wanted.next(&mut self.some) {
+                self.some.clear();
+                self.found.failed.get_or_insert(error);
+            }
+        }
+        let next = self.some.get(self.at);
+        self.range = next.map(|next| (next.place.token, next.place.token + next.count));
+        self.at += usize::from(self.range.is_some());
+    }
+
+    /// Whether the sort took everything so far.
+    pub fn check(&mut self) -> Result<()> {
+        self.found.check()
+    }
+
+    /// Puts the last hashes into the sort.
+    pub fn finish(&mut self) -> Result<()> {
+        self.found.finish()
     }
 }
 
-impl TokenConsumer for Grams {
+impl TokenConsumer for Grams<'_> {
     fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
         let end = self.kept + tokens.len() as u64;
         let mut next = end;
-        while let Some((from, to)) = self.wanted.last_mut() {
-            let at = u64::from(*from);
+        while let Some((from, to)) = self.range {
+            let at = u64::from(from);
             if from == to {
-                self.wanted.pop();
+                self.advance();
                 continue;
             }
             if at + self.length > end {
@@ -288,13 +372,14 @@ impl TokenConsumer for Grams {
                 break;
             }
             let bytes = between(&tokens, self.kept, at, at + self.length);
-            self.found.push(Tagged {
+            self.found.items.push(Tagged {
                 key: xxh3_128(bytes),
                 document: self.document,
-                extra: *from,
+                extra: from,
             });
-            *from += 1;
+            self.range = Some((from + 1, to));
         }
+        self.found.pass();
         if last {
             return tokens.bytes.len();
         }

@@ -29,16 +29,18 @@ use std::sync::{Mutex, PoisonError};
 
 use super::grams::Place;
 use super::groups::Groups;
+use super::join::{Joiner, PairMatches};
 use super::records::Records;
 use super::repeats::{PIECE_BYTES, Repeat, Repeats, Search, Shared};
-use super::spans::{Positions, append, header, tokens_of};
+use super::spans::{Positions, header};
 use super::sweep::{Grouping, Run, sweep};
 use super::{
     BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
 };
+use crate::budget::ByteSize;
 use crate::cluster::cell;
-use crate::collection::{Catalogue, Column, ColumnBuilder, each_document};
+use crate::collection::{Catalogue, Column, ColumnBuilder, Credit, each_document};
 use crate::parse::Parser;
 use crate::progress::Unit;
 use crate::store::disk::{self, AtomicFile};
@@ -48,190 +50,16 @@ use crate::workers::in_order;
 use crate::workspace::{ResultFile, Workspace};
 use crate::{Error, Result};
 
-/// The most pieces of the matches of a pair.
-pub const MOST_PIECES: usize = 1 << 20;
 /// The most bytes of the text of a passage in [`BOILERPLATE_FILE`].
 pub const TEXT_BYTES: usize = 2000;
 /// Bytes of memory for each common passage: the passage, its rank, and the number of its places.
 const COMMON_BYTES: u64 = (size_of::<Run>() + size_of::<(&Run, u32)>() + size_of::<u64>()) as u64;
 /// Pairs that a thread takes at once.
 const PAIRS: usize = 1024;
-/// Places in one document that are looked for at once.
+/// A thread keeps the repeats of a document for its next pair if they take less.
+const LARGE_BYTES: u64 = 4 << 20;
+/// Matches that a thread collects before it passes them on.
 const PLACES: usize = 1 << 18;
-
-/// A match of two documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Match {
-    a: u32,
-    b: u32,
-    tokens: u32,
-    common: bool,
-}
-
-/// The matches of a pair, and what they cover.
-struct PairMatches {
-    a: u32,
-    b: u32,
-    matches: Vec<Match>,
-    listed: bool,
-    tokens_a: u64,
-    tokens_b: u64,
-}
-
-/// Equal k-grams of two documents that follow each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Piece {
-    a: u32,
-    b: u32,
-    count: u32,
-    common: bool,
-}
-
-/// Whether k-grams, by first occurrence, all lie in one common passage.
-fn is_common(commons: &[Run], range: Range<u64>) -> bool {
-    let after = commons.partition_point(|run| run.begin <= range.start);
-    let run = after.checked_sub(1).and_then(|at| commons.get(at));
-    run.is_some_and(|run| run.end >= range.end)
-}
-
-/// Finds the matches of pairs.
-struct Joiner<'a> {
-    commons: &'a [Run],
-    length: u32,
-    pieces: Vec<Piece>,
-}
-
-impl Joiner<'_> {
-    /// The matches of two documents, of which the repeats are sorted by first occurrence.
-    fn join(&mut self, (a, of_a): (u32, &[Repeat]), (b, of_b): (u32, &[Repeat])) -> PairMatches {
-        let mut found = PairMatches {
-            a,
-            b,
-            matches: Vec::new(),
-            listed: true,
-            tokens_a: 0,
-            tokens_b: 0,
-        };
-        if !self.pieces(of_a, of_b) {
-            found.listed = false;
-            found.tokens_a = self.covered(of_a, of_b);
-            found.tokens_b = self.covered(of_b, of_a);
-            return found;
-        }
-        // Pieces that continue each other are on the same diagonal.
-        let diagonal = |piece: &Piece| i64::from(piece.b) - i64::from(piece.a);
-        self.pieces
-            .sort_unstable_by_key(|piece| (diagonal(piece), piece.a));
-        let mut open: Option<Piece> = None;
-        let length = self.length;
-        let mut close = |piece: Piece| {
-            found.matches.push(Match {
-                a: piece.a,
-                b: piece.b,
-                tokens: piece.count - 1 + length,
-                common: piece.common,
-            });
-        };
-        for piece in &self.pieces {
-            match &mut open {
-                Some(before)
-                    if diagonal(before) == diagonal(piece)
-                        && before.a + before.count == piece.a =>
-                {
-                    before.count += piece.count;
-                    before.common &= piece.common;
-                }
-                _ => {
-                    if let Some(done) = open.replace(*piece) {
-                        close(done);
-                    }
-                }
-            }
-        }
-        if let Some(done) = open {
-            close(done);
-        }
-        found.matches.sort_unstable_by_key(|m| (m.a, m.b));
-        let mut ranges = Vec::new();
-        for m in &found.matches {
-            append(&mut ranges, m.a..m.a + m.tokens);
-        }
-        found.tokens_a = tokens_of(&ranges);
-        let mut of_b: Vec<_> = found.matches.iter().map(|m| (m.b, m.tokens)).collect();
-        of_b.sort_unstable();
-        ranges.clear();
-        for (begin, tokens) in of_b {
-            append(&mut ranges, begin..begin + tokens);
-        }
-        found.tokens_b = tokens_of(&ranges);
-        found
-    }
-
-    /// Finds where the repeats of two documents overlap by first occurrence; `false` if that is in
-    /// too many places.
-    fn pieces(&mut self, of_a: &[Repeat], of_b: &[Repeat]) -> bool {
-        self.pieces.clear();
-        // The repeats of b that may overlap the current one of a.
-        let mut open: Vec<Repeat> = Vec::new();
-        let mut next = of_b.iter().peekable();
-        for a in of_a {
-            let (begin, end) = a.line();
-            open.retain(|b| b.line().1 > begin);
-            while let Some(b) = next.next_if(|b| b.line().0 < end) {
-                if b.line().1 > begin {
-                    open.push(*b);
-                }
-            }
-            for b in &open {
-                let (begin_b, end_b) = b.line();
-                let (from, to) = (begin.max(begin_b), end.min(end_b));
-                if from >= to {
-                    continue;
-                }
-                if self.pieces.len() == MOST_PIECES {
-                    return false;
-                }
-                self.pieces.push(Piece {
-                    a: a.place.token + (from - begin) as u32,
-                    b: b.place.token + (from - begin_b) as u32,
-                    count: (to - from) as u32,
-                    common: is_common(self.commons, from..to),
-                });
-            }
-        }
-        true
-    }
-
-    /// The tokens of a document whose k-grams another one has.
-    fn covered(&self, of: &[Repeat], other: &[Repeat]) -> u64 {
-        let mut line: Vec<(u64, u64)> = Vec::new();
-        for (begin, end) in other.iter().map(Repeat::line) {
-            match line.last_mut() {
-                Some(last) if last.1 >= begin => last.1 = last.1.max(end),
-                _ => line.push((begin, end)),
-            }
-        }
-        let mut found = Vec::new();
-        for repeat in of {
-            let (begin, end) = repeat.line();
-            let from = line.partition_point(|&(_, other)| other <= begin);
-            for &(other_begin, other_end) in line.get(from..).unwrap_or_default() {
-                if other_begin >= end {
-                    break;
-                }
-                let (from, to) = (begin.max(other_begin), end.min(other_end));
-                let at = repeat.place.token + (from - begin) as u32;
-                found.push(at..at + (to - from) as u32 - 1 + self.length);
-            }
-        }
-        found.sort_unstable_by_key(|range| range.start);
-        let mut ranges = Vec::new();
-        found
-            .into_iter()
-            .for_each(|range| append(&mut ranges, range));
-        tokens_of(&ranges)
-    }
-}
 
 /// Places that are to be found in the texts, in the order in which they are given.
 struct Places {
@@ -254,10 +82,11 @@ impl Places {
     fn located(self, search: &Search<'_>) -> Result<Sorted> {
         let (places, _) = search.write(self.sorter.sorted()?, false)?;
         let sorter = Shared::new(search.sorter("bytes", 4)?);
+        let ends = |place: &Repeat| [place.place.token, place.place.token + place.count - 1];
         search.each_unit(
             |unit, parser: &mut Parser| {
                 let mut reader = places.reader(PIECE_BYTES);
-                let (mut wanted, mut ranges) = (Vec::new(), Vec::new());
+                let mut wanted = Vec::new();
                 let mut text = String::new();
                 let mut positions = Positions::default();
                 let mut found = Vec::new();
@@ -265,18 +94,15 @@ impl Places {
                     unit,
                     |number| places.has(number),
                     |number, document, raw| {
-                        reader.of(number, &mut wanted)?;
                         text.clear();
                         parser.text_as_read(raw, &mut text);
-                        for wanted in wanted.chunks(PLACES) {
-                            ranges.clear();
-                            let range =
-                                |place: &Repeat| place.place.token..place.place.token + place.count;
-                            ranges.extend(wanted.iter().map(range));
-                            positions.find(&text, &search.parse.tokens, ranges.iter());
-                            for (place, range) in wanted.iter().zip(&ranges) {
-                                let first = positions.of(range.start);
-                                let last = positions.of(range.end - 1);
+                        positions.begin();
+                        reader.begin(number);
+                        while reader.next(&mut wanted)? {
+                            let all = wanted.iter().flat_map(ends);
+                            positions.find(&text, &search.parse.tokens, all);
+                            for place in &wanted {
+                                let [first, last] = ends(place).map(|token| positions.of(token));
                                 let Some((first, last)) = first.zip(last) else {
                                     return Err(search.reread.changed(document));
                                 };
@@ -286,6 +112,9 @@ impl Places {
                                     document: (last.end - first.begin) as u32,
                                     extra: 0,
                                 });
+                            }
+                            if let Some(last) = wanted.last() {
+                                positions.go_on(last.place.token);
                             }
                             sorter.push(&mut found)?;
                         }
@@ -480,7 +309,9 @@ fn texts(search: &Search<'_>, runs: &[Run]) -> Result<Vec<String>> {
                         .iter()
                         .map(|(place, tokens, _)| range(place, *tokens))
                         .collect();
-                    positions.find(&text, &search.parse.tokens, ranges.iter());
+                    positions.begin();
+                    let ends = ranges.iter().flat_map(|range| [range.start, range.end - 1]);
+                    positions.find(&text, &search.parse.tokens, ends);
                     let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
                     for (range, (.., n)) in ranges.iter().zip(of(number)) {
                         let first = positions.of(range.start);
@@ -663,23 +494,26 @@ fn write_matches(
         }
         hand(some)
     };
+    let memory = Credit::new(search.reading);
     let work = |pairs: Vec<(u32, u32)>, pass: &mut dyn FnMut(Vec<PairMatches>) -> Result<()>| {
         disk::point("passages: matches");
-        let mut joiner = Joiner {
-            commons,
-            length: search.length,
-            pieces: Vec::new(),
-        };
-        let (mut reader, mut of_a, mut of_b) = (repeats.reader(0), Vec::new(), Vec::new());
-        let (mut done, mut held, mut a) = (Vec::new(), 0, None);
+        let mut joiner = Joiner::new(search, repeats, commons);
+        let (mut done, mut held) = (Vec::new(), 0);
         for (one, other) in pairs {
-            if a.replace(one) != Some(one) {
-                reader.of(one, &mut of_a)?;
-                of_a.sort_unstable_by_key(|repeat| (repeat.first, repeat.place));
+            let need = Joiner::bytes(repeats, one, other);
+            if need > search.reading {
+                let budget = &context.budget;
+                let least = budget.memory.0 - search.memory - search.reading + 2 * need;
+                budget.require(ByteSize(least), || {
+                    format!("finding the matches of the documents {one} and {other}")
+                })?;
             }
-            reader.of(other, &mut of_b)?;
-            of_b.sort_unstable_by_key(|repeat| (repeat.first, repeat.place));
-            let found = joiner.join((one, &of_a), (other, &of_b));
+            let taken = memory.hold(need);
+            let found = joiner.join(one, other)?;
+            drop(taken);
+            if need > LARGE_BYTES {
+                joiner = Joiner::new(search, repeats, commons);
+            }
             held += found.matches.len();
             done.push(found);
             if held > PLACES {

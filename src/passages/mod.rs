@@ -44,6 +44,7 @@
 mod cuts;
 mod grams;
 mod groups;
+mod join;
 mod matches;
 mod records;
 mod removable;
@@ -81,7 +82,8 @@ pub use units::{Scope, Unit, UnitsConfig};
 use grams::MOST_LENGTH;
 pub use groups::By;
 use groups::Groups;
-pub use matches::{MOST_PIECES, TEXT_BYTES};
+pub use join::MOST_PIECES;
+pub use matches::TEXT_BYTES;
 use repeats::{Repeats, Search};
 
 const STAGE: &str = "passages";
@@ -368,7 +370,9 @@ fn search(
     };
     let boilerplate = more.and_then(|more| more.boilerplate.as_ref());
     let groups = boilerplate.map_or(0, |_| Groups::memory(documents));
-    let tables = documents * DOCUMENT_BYTES + only_bytes + groups;
+    let active = more.and_then(|more| more.matches.as_ref());
+    let active = active.map_or(0, |matches| documents.min(matches.max_documents.into()));
+    let tables = documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES;
     let reading = Reread::least_memory(&collection, inputs.len()).0;
     let least = ByteSize(PROCESS_BYTES + tables + reading + LEAST_SORT_BYTES);
     context.budget.require(least, || {
@@ -394,6 +398,7 @@ fn search(
         documents: documents as u32,
         scratch: scratch.path(),
         memory: left - reading,
+        reading,
         context,
     };
     let mut stats = Stats::default();

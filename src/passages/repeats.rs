@@ -29,8 +29,6 @@ use crate::store::{Sorted, Tagged, TaggedSorter};
 use crate::workers::{Tasks, work_and_commit};
 use crate::{Error, Result};
 
-/// Items that a thread collects before it takes the sorter.
-const ITEMS: usize = 16 << 10;
 /// Bytes of a [`Repeat`] in the file.
 pub(super) const REPEAT_BYTES: u64 = 16;
 /// Bytes of the file that are read and written at once.
@@ -119,9 +117,15 @@ impl Repeats {
         begin.copied().unwrap_or(0)..end
     }
 
+    /// The number of a document's repeats.
+    pub fn count(&self, document: u32) -> u64 {
+        let range = self.range(document);
+        range.end - range.start
+    }
+
     /// Whether a document has repeats.
     pub fn has(&self, document: u32) -> bool {
-        !self.range(document).is_empty()
+        self.count(document) > 0
     }
 
     /// Reads the repeats of documents, with up to `ahead` bytes beyond those of the document.
@@ -241,6 +245,8 @@ pub(super) struct Search<'a> {
     pub scratch: &'a Path,
     /// Memory for the sorts.
     pub memory: u64,
+    /// Memory for reading, or for what does not read.
+    pub reading: u64,
     pub context: &'a Context<'a>,
 }
 
@@ -337,17 +343,14 @@ impl Search<'_> {
         self.each_unit(
             |unit, parser| {
                 disk::point("passages: worker");
-                let mut stretches = Stretches::new(self.length);
+                let mut stretches = Stretches::new(self.length, &sorter);
                 let wanted = |number| self.only.is_none_or(|only| only.has(number));
                 self.reread.each(unit, wanted, |number, _, document| {
                     stretches.begin(number);
                     parser.parse(document, &mut stretches);
-                    match stretches.found.len() >= ITEMS {
-                        true => sorter.push(&mut stretches.found),
-                        false => Ok(()),
-                    }
+                    stretches.check()
                 })?;
-                sorter.push(&mut stretches.found)
+                stretches.finish()
             },
             |unit| {
                 position += self.reread.bytes(unit);
@@ -363,23 +366,18 @@ impl Search<'_> {
         let sorter = Shared::new(self.sorter("grams", 2)?);
         self.each_unit(
             |unit, parser| {
-                let mut grams = Grams::new(self.length);
-                let mut reader = examined.reader(PIECE_BYTES);
-                let mut wanted = Vec::new();
+                let reader = examined.reader(PIECE_BYTES);
+                let mut grams = Grams::new(self.length, reader, &sorter);
                 self.reread.each(
                     unit,
                     |number| examined.has(number),
                     |number, _, document| {
-                        reader.of(number, &mut wanted)?;
-                        grams.begin(number, &wanted);
+                        grams.begin(number);
                         parser.parse(document, &mut grams);
-                        match grams.found.len() >= ITEMS {
-                            true => sorter.push(&mut grams.found),
-                            false => Ok(()),
-                        }
+                        grams.check()
                     },
                 )?;
-                sorter.push(&mut grams.found)
+                grams.finish()
             },
             |_| {},
         )?;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::repeats::{PIECE_BYTES, Repeat, Repeats, Search};
+use super::repeats::{PIECE_BYTES, Repeat, Repeats, RepeatsReader, Search};
 use super::{COVERAGE_FILE, REMOVABLE_FILE, SPANS_FILE, STAGE, Stats};
 use crate::cluster::cell;
 use crate::collection::{Column, ColumnBuilder, DocumentRecord, each_place};
@@ -15,6 +15,8 @@ use crate::workers::in_order;
 use crate::workspace::{InputList, ResultFile, Workspace};
 use crate::{Error, Result};
 
+/// Spans and removable parts of a document of which lines are made at once.
+const RANGES: usize = 64 << 10;
 /// A worker hands over the lines that it has made when they take this number of bytes.
 const LINES_BYTES: usize = 4 << 20;
 
@@ -28,7 +30,7 @@ struct Lines {
 }
 
 /// Where a token is in a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Position {
     pub begin: usize,
     pub end: usize,
@@ -36,39 +38,49 @@ pub(super) struct Position {
     pub line: u64,
 }
 
-/// Finds tokens in texts.
+/// Finds tokens in a text, some at a time.
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     wanted: Vec<u32>,
     found: Vec<Position>,
+    /// A token and where it is, at which the next search begins.
+    from: (u32, Position),
+    /// A token that was kept, and where it is.
+    kept: Option<(u32, Position)>,
 }
 
 impl Positions {
-    /// Finds the first and the last token of each range; `false` if the text has too few tokens.
-    pub fn find<'r>(
+    /// Begins a text.
+    pub fn begin(&mut self) {
+        self.from = (0, Position::default());
+        self.kept = None;
+    }
+
+    /// Finds tokens of the text, which all come at or after the one of [`Positions::go_on`];
+    /// `false` if the text has too few.
+    pub fn find(
         &mut self,
         text: &str,
         kind: &TokenKind,
-        ranges: impl Iterator<Item = &'r Range<u32>>,
+        tokens: impl Iterator<Item = u32>,
     ) -> bool {
         self.wanted.clear();
         self.found.clear();
-        self.wanted
-            .extend(ranges.flat_map(|range| [range.start, range.end.saturating_sub(1)]));
+        self.wanted.extend(tokens);
         self.wanted.sort_unstable();
         self.wanted.dedup();
-        let (mut token, mut line, mut counted) = (0, 1, 0);
+        let (mut token, from) = self.from;
+        let (offset, mut line, mut counted) = (from.begin, from.line.max(1), from.begin);
         let mut wanted = self.wanted.iter().peekable();
-        each_token(text, kind, |span| {
+        // A text that begins with a token has the same tokens as the rest of a longer one.
+        let rest = text.get(offset..).unwrap_or_default();
+        each_token(rest, kind, |span| {
             if wanted.next_if(|wanted| **wanted == token).is_some() {
-                let between = text.as_bytes().get(counted..span.start);
-                line += memchr::memchr_iter(b'\n', between.unwrap_or_default()).count() as u64;
-                counted = span.start;
-                self.found.push(Position {
-                    begin: span.start,
-                    end: span.end,
-                    line,
-                });
+                let (begin, end) = (offset + span.start, offset + span.end);
+                let between = text.as_bytes().get(counted..begin).unwrap_or_default();
+                line += memchr::memchr_iter(b'\n', between).count() as u64;
+                counted = begin;
+                self.found.push(Position { begin, end, line });
             }
             token += 1;
             wanted.peek().is_some()
@@ -76,59 +88,81 @@ impl Positions {
         self.found.len() == self.wanted.len()
     }
 
-    /// A token that was looked for.
+    /// A token that was looked for, or kept.
     pub fn of(&self, token: u32) -> Option<Position> {
-        let at = self.wanted.binary_search(&token).ok()?;
-        self.found.get(at).copied()
-    }
-}
-
-/// Appends a range to sorted ones, of which it may extend the last.
-pub(super) fn append(ranges: &mut Vec<Range<u32>>, range: Range<u32>) {
-    match ranges.last_mut() {
-        Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
-        _ => ranges.push(range),
-    }
-}
-
-/// The tokens that repeated k-grams of a document cover.
-pub(super) fn spans_of(repeats: &[Repeat], length: u32, spans: &mut Vec<Range<u32>>) {
-    spans.clear();
-    for repeat in repeats {
-        let begin = repeat.place.token;
-        append(spans, begin..begin + (repeat.count - 1 + length));
-    }
-}
-
-/// The repeated tokens of a document that no first occurrence covers.
-pub(super) fn removable_of(
-    repeats: &[Repeat],
-    length: u32,
-    spans: &[Range<u32>],
-    removable: &mut Vec<Range<u32>>,
-) {
-    removable.clear();
-    let mut firsts = Vec::new();
-    for repeat in repeats.iter().filter(|repeat| repeat.first == repeat.place) {
-        let begin = repeat.place.token;
-        append(&mut firsts, begin..begin + (repeat.count - 1 + length));
-    }
-    let mut firsts = firsts.iter().peekable();
-    for span in spans {
-        let mut begin = span.start;
-        while let Some(first) = firsts.next_if(|first| first.start < span.end) {
-            if begin < first.start {
-                removable.push(begin..first.start);
+        match self.wanted.binary_search(&token) {
+            Ok(at) => self.found.get(at).copied(),
+            Err(_) => {
+                let kept = self.kept.filter(|(kept, _)| *kept == token);
+                kept.map(|(_, position)| position)
             }
-            begin = first.end;
         }
-        if begin < span.end {
-            removable.push(begin..span.end);
+    }
+
+    /// The next search begins at this token, which was looked for.
+    pub fn go_on(&mut self, token: u32) {
+        if let Some(position) = self.of(token) {
+            self.from = (token, position);
         }
+    }
+
+    /// Keeps a token that was looked for, or kept.
+    pub fn keep(&mut self, token: u32) {
+        self.kept = self.of(token).map(|position| (token, position));
     }
 }
 
-pub(super) fn tokens_of(ranges: &[Range<u32>]) -> u64 {
+/// Finds the spans of a document, and what of them is removable, from its repeats.
+#[derive(Debug, Default)]
+struct Cover {
+    /// Complete ones that were not yet taken.
+    spans: Vec<Range<u32>>,
+    removable: Vec<Range<u32>>,
+    /// The open span, which may still grow.
+    open: Option<Range<u32>>,
+    /// The first token of the open span behind its first occurrences so far.
+    behind: u32,
+}
+
+impl Cover {
+    /// Adds the next repeat.
+    fn push(&mut self, repeat: &Repeat, length: u32) {
+        let begin = repeat.place.token;
+        let end = begin + (repeat.count - 1 + length);
+        match &mut self.open {
+            Some(open) if open.end >= begin => open.end = open.end.max(end),
+            _ => {
+                self.close();
+                self.open = Some(begin..end);
+                self.behind = begin;
+            }
+        }
+        if repeat.first == repeat.place {
+            self.remove_until(begin);
+            self.behind = self.behind.max(end);
+        }
+    }
+
+    fn remove_until(&mut self, end: u32) {
+        if self.behind < end {
+            self.removable.push(self.behind..end);
+        }
+    }
+
+    /// Ends the open span.
+    fn close(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.remove_until(open.end);
+            self.spans.push(open);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.spans.len() + self.removable.len()
+    }
+}
+
+fn tokens_of(ranges: &[Range<u32>]) -> u64 {
     ranges
         .iter()
         .map(|range| u64::from(range.end - range.start))
@@ -154,78 +188,145 @@ struct Maker<'a> {
     inputs: InputList,
     text: String,
     positions: Positions,
-    spans: Vec<Range<u32>>,
-    removable: Vec<Range<u32>>,
+    repeats: RepeatsReader<'a>,
+    some: Vec<Repeat>,
+    cover: Cover,
+    lines: Lines,
+}
+
+/// What is known of a document while its lines are made.
+#[derive(Default)]
+struct Counts {
+    spans: u64,
+    repeated_tokens: u64,
+    repeated_bytes: u64,
+    removable_tokens: u64,
+    longest: u64,
 }
 
 impl Maker<'_> {
-    /// Appends the lines of a document.
+    /// Makes the lines of a document, and passes them on if they are many.
     fn document(
         &mut self,
         number: u32,
         document: &DocumentRecord,
         raw: &RawDocument<'_>,
-        repeats: &[Repeat],
-        lines: &mut Lines,
+        pass: &mut dyn FnMut(Lines) -> Result<()>,
     ) -> Result<()> {
-        let length = self.search.length;
-        spans_of(repeats, length, &mut self.spans);
-        removable_of(repeats, length, &self.spans, &mut self.removable);
         self.text.clear();
         self.parser.text_as_read(raw, &mut self.text);
+        self.positions.begin();
         let docno = cell(&document.docno);
         let file = self.inputs.entry_of(document.file)?;
-        let file = cell(file.map_or("", |input| &input.name)).into_owned();
+        let file = cell(file.map_or("", |input| &input.name));
         let record = self.records.get(number).unwrap_or_default();
-        let stats = &mut lines.stats;
-        let mut repeated_bytes = 0;
-        if !self.spans.is_empty() {
-            let all = self.spans.iter().chain(&self.removable);
-            if !self.positions.find(&self.text, &self.parse.tokens, all) {
-                return Err(self.search.reread.changed(document));
+        let place = (&*docno, &*format!("{file}\t{record}"));
+        let mut counts = Counts::default();
+        self.repeats.begin(number);
+        while self.repeats.next(&mut self.some)? {
+            for repeat in &self.some {
+                self.cover.push(repeat, self.search.length);
             }
-            let put = |ranges: &[Range<u32>], out: &mut String| {
-                let mut bytes = 0;
-                for range in ranges {
-                    let first = self.positions.of(range.start);
-                    let last = self.positions.of(range.end - 1);
-                    let Some((first, last)) = first.zip(last) else {
-                        continue;
-                    };
-                    bytes += (last.end - first.begin) as u64;
-                    let _ = writeln!(
-                        out,
-                        "{docno}\t{}\t{}\t{}\t{}\t{}\t{}\t{file}\t{record}",
-                        range.start, range.end, first.begin, last.end, first.line, last.line
-                    );
-                }
-                bytes
-            };
-            repeated_bytes = put(&self.spans, &mut lines.spans);
-            put(&self.removable, &mut lines.removable);
-            stats.repeating += 1;
+            if self.cover.len() >= RANGES {
+                self.put(document, place, &mut counts)?;
+                self.pass(pass)?;
+            }
         }
-        let repeated = tokens_of(&self.spans);
-        let removable = tokens_of(&self.removable);
-        let lengths = self
-            .spans
-            .iter()
-            .map(|span| u64::from(span.end - span.start));
-        let longest = lengths.max().unwrap_or(0);
-        let (words, spans, bytes) = (document.words, self.spans.len(), self.text.len());
+        self.cover.close();
+        self.put(document, place, &mut counts)?;
+        let (docno, place) = place;
+        let (words, bytes) = (document.words, self.text.len());
+        let Counts {
+            spans,
+            repeated_tokens,
+            repeated_bytes,
+            removable_tokens,
+            longest,
+        } = counts;
         let _ = writeln!(
-            lines.coverage,
-            "{docno}\t{words}\t{repeated}\t{removable}\t{spans}\t{longest}\t{bytes}\
-             \t{repeated_bytes}\t{file}\t{record}\t{number}"
+            self.lines.coverage,
+            "{docno}\t{words}\t{repeated_tokens}\t{removable_tokens}\t{spans}\t{longest}\t{bytes}\
+             \t{repeated_bytes}\t{place}\t{number}"
         );
+        let stats = &mut self.lines.stats;
         stats.documents += 1;
+        stats.repeating += u64::from(spans > 0);
         stats.tokens += words;
-        stats.spans += spans as u64;
-        stats.repeated_tokens += repeated;
-        stats.removable_tokens += removable;
+        stats.spans += spans;
+        stats.repeated_tokens += repeated_tokens;
+        stats.removable_tokens += removable_tokens;
         stats.bytes += bytes as u64;
         stats.repeated_bytes += repeated_bytes;
         stats.longest = stats.longest.max(longest);
+        self.pass(pass)
+    }
+
+    /// Passes the lines on, if they are many.
+    fn pass(&mut self, pass: &mut dyn FnMut(Lines) -> Result<()>) -> Result<()> {
+        let Lines {
+            spans,
+            removable,
+            coverage,
+            ..
+        } = &self.lines;
+        match spans.len() + removable.len() + coverage.len() >= LINES_BYTES {
+            true => pass(std::mem::take(&mut self.lines)),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes the lines of the complete spans of a document, and of their removable parts.
+    fn put(
+        &mut self,
+        document: &DocumentRecord,
+        (docno, place): (&str, &str),
+        counts: &mut Counts,
+    ) -> Result<()> {
+        let (cover, positions) = (&mut self.cover, &mut self.positions);
+        if cover.len() == 0 {
+            return Ok(());
+        }
+        let open = cover.open.as_ref().map(|open| open.start);
+        let ranges = || cover.spans.iter().chain(&cover.removable);
+        let ends = ranges().flat_map(|range| [range.start, range.end - 1]);
+        let kept = positions.kept.map(|(token, _)| token);
+        let tokens = ends.chain(open).filter(|token| Some(*token) != kept);
+        if !positions.find(&self.text, &self.parse.tokens, tokens) {
+            return Err(self.search.reread.changed(document));
+        }
+        let put = |ranges: &[Range<u32>], out: &mut String| {
+            let mut bytes = 0;
+            for range in ranges {
+                let first = positions.of(range.start);
+                let last = positions.of(range.end - 1);
+                let Some((first, last)) = first.zip(last) else {
+                    continue;
+                };
+                bytes += (last.end - first.begin) as u64;
+                let _ = writeln!(
+                    out,
+                    "{docno}\t{}\t{}\t{}\t{}\t{}\t{}\t{place}",
+                    range.start, range.end, first.begin, last.end, first.line, last.line
+                );
+            }
+            bytes
+        };
+        counts.repeated_bytes += put(&cover.spans, &mut self.lines.spans);
+        put(&cover.removable, &mut self.lines.removable);
+        counts.spans += cover.spans.len() as u64;
+        counts.repeated_tokens += tokens_of(&cover.spans);
+        counts.removable_tokens += tokens_of(&cover.removable);
+        let lengths = cover.spans.iter().map(|span| span.end - span.start);
+        counts.longest = counts.longest.max(lengths.max().unwrap_or(0).into());
+        // The tokens of later ranges come behind the last beginning, but for that of the open span.
+        if let Some(last) = ranges().map(|range| range.start).chain(open).max() {
+            positions.go_on(last);
+        }
+        if let Some(open) = open {
+            positions.keep(open);
+        }
+        cover.spans.clear();
+        cover.removable.clear();
         Ok(())
     }
 }
@@ -275,22 +376,16 @@ pub(super) fn write(
             inputs: InputList::open(directory)?,
             text: String::new(),
             positions: Positions::default(),
-            spans: Vec::new(),
-            removable: Vec::new(),
+            repeats: repeats.reader(PIECE_BYTES),
+            some: Vec::new(),
+            cover: Cover::default(),
+            lines: Lines::default(),
         };
-        let mut lines = Lines::default();
-        let mut reader = repeats.reader(PIECE_BYTES);
-        let mut own = Vec::new();
         let wanted = |number| search.only.is_none_or(|only| only.has(number));
         let done = reread.each(unit, wanted, |number, document, raw| {
-            reader.of(number, &mut own)?;
-            maker.document(number, document, raw, &own, &mut lines)?;
-            match lines.spans.len() + lines.removable.len() + lines.coverage.len() >= LINES_BYTES {
-                true => pass(std::mem::take(&mut lines)),
-                false => Ok(()),
-            }
+            maker.document(number, document, raw, pass)
         });
-        done.and_then(|()| pass(lines))
+        done.and_then(|()| pass(maker.lines))
             .inspect_err(|_| reread.close())
     };
     let take = |lines: Lines| {

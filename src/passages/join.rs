@@ -1,0 +1,383 @@
+//! The matches of two documents.
+//!
+//! # Algorithm
+//! 1. Two occurrences of a run of k-grams have the same first occurrences. So the matches follow from
+//!    the repeats of both documents: where these overlap by first occurrence, they are equal
+//!    (*pieces*), and pieces that continue each other are joined.
+//! 2. The repeats of one document are in memory. Of the other one, only those are kept that overlap
+//!    them; each makes a piece. So at most [`MOST_PIECES`] are kept.
+//! 3. If there are more pieces, only the covered tokens are counted. The repeats of the other
+//!    document pass by once more, and the k-grams that they share are marked in a bitmap.
+//!
+//! # Cost
+//! Memory: [`Joiner::bytes`].
+
+use std::ops::Range;
+
+use super::repeats::{Repeat, Repeats, RepeatsReader, Search};
+use super::sweep::Run;
+use crate::Result;
+
+/// The most pieces of the matches of a pair.
+pub const MOST_PIECES: usize = 1 << 20;
+
+/// A match of two documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Match {
+    pub a: u32,
+    pub b: u32,
+    pub tokens: u32,
+    pub common: bool,
+}
+
+/// The matches of a pair, and what they cover.
+#[derive(Debug)]
+pub(super) struct PairMatches {
+    pub a: u32,
+    pub b: u32,
+    pub matches: Vec<Match>,
+    pub listed: bool,
+    pub tokens_a: u64,
+    pub tokens_b: u64,
+}
+
+/// Equal k-grams of two documents that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    a: u32,
+    b: u32,
+    count: u32,
+    common: bool,
+}
+
+/// Whether k-grams, by first occurrence, all lie in one common passage.
+fn is_common(commons: &[Run], range: &Range<u64>) -> bool {
+    let after = commons.partition_point(|run| run.begin <= range.start);
+    let run = after.checked_sub(1).and_then(|at| commons.get(at));
+    run.is_some_and(|run| run.end >= range.end)
+}
+
+/// The tokens that some ranges cover, which come in the order of their beginnings.
+#[derive(Default)]
+struct Covered {
+    tokens: u64,
+    end: u32,
+}
+
+impl Covered {
+    fn add(&mut self, range: Range<u32>) {
+        let begin = range.start.max(self.end);
+        if begin < range.end {
+            self.tokens += u64::from(range.end - begin);
+            self.end = range.end;
+        }
+    }
+}
+
+/// K-grams by first occurrence: disjoint ranges in order.
+#[derive(Default)]
+struct Line {
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Line {
+    /// Takes in the repeats, which are sorted by first occurrence.
+    fn set(&mut self, repeats: &[Repeat]) {
+        self.ranges.clear();
+        for (begin, end) in repeats.iter().map(Repeat::line) {
+            match self.ranges.last_mut() {
+                Some(last) if last.1 >= begin => last.1 = last.1.max(end),
+                _ => self.ranges.push((begin, end)),
+            }
+        }
+    }
+
+    /// The parts of the line that a repeat has, in order.
+    fn parts(&self, repeat: &Repeat) -> impl Iterator<Item = Range<u64>> {
+        let (begin, end) = repeat.line();
+        let from = self.ranges.partition_point(|&(_, other)| other <= begin);
+        let ranges = self.ranges.get(from..).unwrap_or_default();
+        let ranges = ranges.iter().take_while(move |(other, _)| *other < end);
+        ranges.map(move |(other_begin, other_end)| begin.max(*other_begin)..end.min(*other_end))
+    }
+}
+
+/// Marks k-grams of a line.
+struct Marks<'l> {
+    line: &'l Line,
+    /// The number of k-grams before each range.
+    before: Vec<u64>,
+    bits: Vec<u64>,
+}
+
+impl Marks<'_> {
+    fn new(line: &Line) -> Marks<'_> {
+        let mut count = 0;
+        let before = |&(begin, end): &(u64, u64)| {
+            let before = count;
+            count += end - begin;
+            before
+        };
+        let before = line.ranges.iter().map(before).collect();
+        Marks {
+            line,
+            before,
+            bits: vec![0; count.div_ceil(64) as usize],
+        }
+    }
+
+    /// The number of a k-gram of the line.
+    fn number(&self, gram: u64) -> u64 {
+        let after = self.line.ranges.partition_point(|range| range.0 <= gram);
+        let range = after.checked_sub(1);
+        let range = range.and_then(|at| self.line.ranges.get(at).zip(self.before.get(at)));
+        range.map_or(0, |((begin, _), before)| gram - begin + before)
+    }
+
+    fn mark(&mut self, part: &Range<u64>) {
+        let number = self.number(part.start);
+        for n in number..number + (part.end - part.start) {
+            if let Some(bits) = self.bits.get_mut((n / 64) as usize) {
+                *bits |= 1 << (n % 64);
+            }
+        }
+    }
+
+    fn has(&self, number: u64) -> bool {
+        let bits = self.bits.get((number / 64) as usize);
+        bits.is_some_and(|bits| bits >> (number % 64) & 1 == 1)
+    }
+}
+
+/// Finds the matches of pairs.
+pub(super) struct Joiner<'a> {
+    repeats: &'a Repeats,
+    reader: RepeatsReader<'a>,
+    commons: &'a [Run],
+    length: u32,
+    /// A document with all its repeats, sorted by first occurrence, and their line.
+    held: Option<u32>,
+    own: Vec<Repeat>,
+    line: Line,
+    /// The repeats of the other document that overlap those.
+    kept: Vec<Repeat>,
+    some: Vec<Repeat>,
+    pieces: Vec<Piece>,
+}
+
+impl<'a> Joiner<'a> {
+    pub fn new(search: &Search<'_>, repeats: &'a Repeats, commons: &'a [Run]) -> Joiner<'a> {
+        Joiner {
+            repeats,
+            reader: repeats.reader(0),
+            commons,
+            length: search.length,
+            held: None,
+            own: Vec::new(),
+            line: Line::default(),
+            kept: Vec::new(),
+            some: Vec::new(),
+            pieces: Vec::new(),
+        }
+    }
+
+    /// The document of a pair whose repeats are all in memory, and the other one. It is the first
+    /// one, which often has several pairs, unless that has very many repeats.
+    fn roles(repeats: &Repeats, one: u32, other: u32) -> (u32, u32) {
+        let count = repeats.count(one);
+        match count > MOST_PIECES as u64 && count > repeats.count(other) {
+            true => (other, one),
+            false => (one, other),
+        }
+    }
+
+    /// Bytes of memory for a pair.
+    pub fn bytes(repeats: &Repeats, one: u32, other: u32) -> u64 {
+        const REPEAT: u64 = size_of::<Repeat>() as u64;
+        const LINE: u64 = size_of::<(u64, u64)>() as u64;
+        // A piece, a match, and its part of the second document.
+        const PIECE: u64 =
+            (size_of::<Piece>() + size_of::<Match>() + size_of::<(u32, u32)>()) as u64;
+        let (held, streamed) = Self::roles(repeats, one, other);
+        let (held, streamed) = (repeats.count(held), repeats.count(streamed));
+        let kept = streamed.min(MOST_PIECES as u64);
+        let pieces = held.saturating_mul(streamed).min(MOST_PIECES as u64);
+        // The repeats that are open while pieces are found may be as many again. The marks take
+        // their place.
+        held * (2 * REPEAT + LINE) + kept * REPEAT + pieces * PIECE
+    }
+
+    /// The matches of two documents.
+    pub fn join(&mut self, a: u32, b: u32) -> Result<PairMatches> {
+        let (held, streamed) = Self::roles(self.repeats, a, b);
+        if self.held != Some(held) {
+            self.held = Some(held);
+            self.reader.of(held, &mut self.own)?;
+            self.own
+                .sort_unstable_by_key(|repeat| (repeat.first, repeat.place));
+            self.line.set(&self.own);
+        }
+        let mut found = PairMatches {
+            a,
+            b,
+            matches: Vec::new(),
+            listed: true,
+            tokens_a: 0,
+            tokens_b: 0,
+        };
+        let is_kept = self.keep(streamed)?;
+        let (of_a, of_b) = match held == a {
+            true => (&self.own, &self.kept),
+            false => (&self.kept, &self.own),
+        };
+        self.pieces.clear();
+        if !(is_kept && find_pieces(self.commons, of_a, of_b, &mut self.pieces)) {
+            found.listed = false;
+            let (of_held, of_streamed) = self.covered(streamed)?;
+            (found.tokens_a, found.tokens_b) = match held == a {
+                true => (of_held, of_streamed),
+                false => (of_streamed, of_held),
+            };
+            return Ok(found);
+        }
+        self.matches(&mut found);
+        Ok(found)
+    }
+
+    /// Keeps the repeats of a document that overlap those in memory; `false` if they are too many.
+    fn keep(&mut self, streamed: u32) -> Result<bool> {
+        self.kept.clear();
+        self.reader.begin(streamed);
+        while self.reader.next(&mut self.some)? {
+            for repeat in &self.some {
+                if self.line.parts(repeat).next().is_none() {
+                    continue;
+                }
+                if self.kept.len() == MOST_PIECES {
+                    return Ok(false);
+                }
+                self.kept.push(*repeat);
+            }
+        }
+        self.kept
+            .sort_unstable_by_key(|repeat| (repeat.first, repeat.place));
+        Ok(true)
+    }
+
+    /// Joins the pieces to matches.
+    fn matches(&mut self, found: &mut PairMatches) {
+        // Pieces that continue each other are on the same diagonal.
+        let diagonal = |piece: &Piece| i64::from(piece.b) - i64::from(piece.a);
+        self.pieces
+            .sort_unstable_by_key(|piece| (diagonal(piece), piece.a));
+        let mut open: Option<Piece> = None;
+        let length = self.length;
+        let mut close = |piece: Piece| {
+            found.matches.push(Match {
+                a: piece.a,
+                b: piece.b,
+                tokens: piece.count - 1 + length,
+                common: piece.common,
+            });
+        };
+        for piece in &self.pieces {
+            match &mut open {
+                Some(before)
+                    if diagonal(before) == diagonal(piece)
+                        && before.a + before.count == piece.a =>
+                {
+                    before.count += piece.count;
+                    before.common &= piece.common;
+                }
+                _ => {
+                    if let Some(done) = open.replace(*piece) {
+                        close(done);
+                    }
+                }
+            }
+        }
+        if let Some(done) = open {
+            close(done);
+        }
+        found.matches.sort_unstable_by_key(|m| (m.a, m.b));
+        let mut covered = Covered::default();
+        for m in &found.matches {
+            covered.add(m.a..m.a + m.tokens);
+        }
+        found.tokens_a = covered.tokens;
+        let mut of_b: Vec<_> = found.matches.iter().map(|m| (m.b, m.tokens)).collect();
+        of_b.sort_unstable();
+        let mut covered = Covered::default();
+        for (begin, tokens) in of_b {
+            covered.add(begin..begin + tokens);
+        }
+        found.tokens_b = covered.tokens;
+    }
+
+    /// The tokens of the document in memory whose k-grams the other one has, and those of the other
+    /// one. It is not in memory any more.
+    fn covered(&mut self, streamed: u32) -> Result<(u64, u64)> {
+        self.held = None;
+        self.kept = Vec::new();
+        self.pieces = Vec::new();
+        let length = self.length;
+        let mut of_streamed = Covered::default();
+        let mut marks = Marks::new(&self.line);
+        self.reader.begin(streamed);
+        while self.reader.next(&mut self.some)? {
+            for repeat in &self.some {
+                for part in self.line.parts(repeat) {
+                    let at = repeat.place.token + (part.start - repeat.line().0) as u32;
+                    of_streamed.add(at..at + (part.end - part.start) as u32 - 1 + length);
+                    marks.mark(&part);
+                }
+            }
+        }
+        self.own.sort_unstable_by_key(|repeat| repeat.place);
+        let mut of_held = Covered::default();
+        for repeat in &self.own {
+            let number = marks.number(repeat.line().0);
+            for n in 0..repeat.count {
+                if marks.has(number + u64::from(n)) {
+                    let at = repeat.place.token + n;
+                    of_held.add(at..at + length);
+                }
+            }
+        }
+        Ok((of_held.tokens, of_streamed.tokens))
+    }
+}
+
+/// Finds where the repeats of two documents overlap by first occurrence; `false` if that is in too
+/// many places.
+fn find_pieces(commons: &[Run], of_a: &[Repeat], of_b: &[Repeat], pieces: &mut Vec<Piece>) -> bool {
+    // The repeats of b that may overlap the current one of a.
+    let mut open: Vec<Repeat> = Vec::new();
+    let mut next = of_b.iter().peekable();
+    for a in of_a {
+        let (begin, end) = a.line();
+        open.retain(|b| b.line().1 > begin);
+        while let Some(b) = next.next_if(|b| b.line().0 < end) {
+            if b.line().1 > begin {
+                open.push(*b);
+            }
+        }
+        for b in &open {
+            let (begin_b, end_b) = b.line();
+            let (from, to) = (begin.max(begin_b), end.min(end_b));
+            if from >= to {
+                continue;
+            }
+            if pieces.len() == MOST_PIECES {
+                return false;
+            }
+            pieces.push(Piece {
+                a: a.place.token + (from - begin) as u32,
+                b: b.place.token + (from - begin_b) as u32,
+                count: (to - from) as u32,
+                common: is_common(commons, &(from..to)),
+            });
+        }
+    }
+    true
+}
