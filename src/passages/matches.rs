@@ -9,10 +9,8 @@
 //!
 //! # Algorithm
 //! 1. A sweep over the repeats by first occurrence ([`super::sweep`]) finds the pairs of documents,
-//!    which are sorted, and the common passages.
-//! 2. Two occurrences of a run of k-grams have the same first occurrences. So the matches of a pair
-//!    follow from its repeats: where both overlap by first occurrence, and pieces that continue each
-//!    other are joined.
+//!    which are sorted, and the common passages, whose occurrences are the repeats that overlap them.
+//! 2. The matches of a pair follow from its repeats ([`super::join`]).
 //! 3. The bytes of matches and of occurrences are found in one pass over the texts: the places are
 //!    sorted by document, found, and sorted back.
 //!

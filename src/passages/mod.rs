@@ -21,25 +21,27 @@
 //!    k-grams of each document and where each occurs first.
 //! 3. `spans`: the spans of each document follow from its repeats. Their bytes and lines are found
 //!    in its text.
-//! 4. `sweep` and `matches`: pairs of documents, their matches, and common passages follow from the
-//!    repeats, too.
+//! 4. `sweep`, `join` and `matches`: pairs of documents, their matches, and common passages follow
+//!    from the repeats, too.
 //!
 //! # Invariants
 //! - Every span is found and none is wrong; the module `repeats` says how k-grams are compared.
 //! - The files depend on inputs and parameters alone, not on threads, memory or stops.
 //!
 //! # Cost
-//! The inputs are read three times, and twice more for matches. Memory: what reading takes, 28 bytes
-//! for each document, and the rest of the budget for the sorts. Temporary files: 24 bytes for each
-//! stretch.
-//!
-//! # What is not guaranteed
-//! Matches and boilerplate hold all places of the passage with the most places at once: about 100
-//! bytes for each, beyond the budget. A word that is repeated n times has n places.
+//! The inputs are read three times, and twice more for matches. Memory: what reading takes; 28 bytes
+//! for each document, and 4 more for its group; 32 bytes for each of
+//! [`MatchesConfig::max_documents`], of which there are at most as many as documents; and the rest of
+//! the budget for the sorts. An eighth of it holds the common passages (about 50 bytes each) and an
+//! eighth the names of groups; more of them are refused. Of a pair of documents, one is in memory: 56
+//! bytes for each of its repeats (`join`). A pair that does not fit is refused with the least memory
+//! that will do. A word that is repeated n times has n repeats. Temporary files: 24 bytes for each
+//! stretch, and for each repeat and pair those of `sweep`.
 //!
 //! # Errors
 //! `BadParameter` for a length out of range, for tokens that are not words, and for standard input;
-//! `InputChanged` if an input is not what was read; `BudgetTooSmall`; those of reading.
+//! `InputChanged` if an input is not what was read; `BudgetTooSmall`; `TooMany` for common passages
+//! or groups; those of reading.
 
 mod cuts;
 mod grams;
