@@ -655,6 +655,110 @@ fn the_same_bytes_for_any_threads_and_memory() {
     }
 }
 
+/// A document with more ranges, in one span and in many, than are worked on at once.
+#[test]
+fn documents_of_very_many_ranges() {
+    let home = common::temporary();
+    let input = home.path().join("in");
+    let count = 100_000;
+    // `a` between words that come again later, and words of which every second one comes again.
+    let first: String = (0..count).map(|n| format!("x{n} a\n")).collect();
+    let second: String = (0..count).map(|n| format!("x{n} y{n}\n")).collect();
+    let docs = write(&input, &[first, second], 1);
+    let out = home.path().join("out");
+    let run = Run::default().max_document(8 << 20);
+    drop(run.ingest(&[&input], &out).unwrap());
+    let config = PassagesConfig {
+        length: 1,
+        matches: None,
+        ..PassagesConfig::default()
+    };
+    let stats = search(&out, &run, &config).unwrap();
+    assert_eq!(stats.spans, 1 + count);
+    let columns =
+        "docno\tbegin_token\tend_token\tbegin_byte\tend_byte\tbegin_line\tend_line\tfile\trecord\n";
+    let (mut spans, mut removable) = (columns.to_string(), columns.to_string());
+    let end = docs[0].text.len() - 1;
+    let _ = writeln!(
+        spans,
+        "d0\t0\t{}\t0\t{end}\t1\t{count}\t0.jsonl\t1",
+        2 * count
+    );
+    for (n, doc) in docs.iter().enumerate() {
+        let mut begin = 0;
+        for (line, text) in doc.text.lines().enumerate() {
+            let word = text.find(' ').unwrap();
+            let (token, from, to) = match n {
+                0 => (2 * line + 1, begin + word + 1, begin + text.len()),
+                _ => (2 * line, begin, begin + word),
+            };
+            begin += text.len() + 1;
+            let row = format!(
+                "d{n}\t{token}\t{}\t{from}\t{to}\t{l}\t{l}\t0.jsonl\t{}\n",
+                token + 1,
+                n + 1,
+                l = line + 1
+            );
+            if n == 1 {
+                spans += &row;
+            }
+            // The first `a` stays.
+            if (n, line) != (0, 0) {
+                removable += &row;
+            }
+        }
+    }
+    let found = found(&out);
+    assert!(found[0] == spans);
+    assert!(found[1] == removable);
+}
+
+/// The peak memory of a call of `passages`, and whether it succeeded.
+#[cfg(target_os = "linux")]
+fn peak(out: &Path, arguments: &[&str]) -> (u64, std::process::Output) {
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lookalike"))
+        .arg("passages")
+        .arg(out)
+        .args(["--quiet", "--threads", "1"])
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+        let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+        peak = peak.max(kib.unwrap_or(0) << 10);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    (peak, child.wait_with_output().unwrap())
+}
+
+/// Neither the places of a k-gram nor the repeats of a document take memory beyond the budget.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_word_repeated_millions_of_times_takes_no_more_memory() {
+    let home = common::temporary();
+    let input = home.path().join("in");
+    write(&input, &["a ".repeat(4_000_000)], 1);
+    let out = home.path().join("out");
+    let run = Run::default().max_document(8 << 20);
+    drop(run.ingest(&[&input], &out).unwrap());
+    let (_, refused) = peak(&out, &["--memory", "1MiB"]);
+    let message = String::from_utf8(refused.stderr).unwrap();
+    let least = message.split("give --memory ").nth(1).unwrap();
+    let least = least.split_whitespace().next().unwrap();
+    let mib: u64 = least.trim_end_matches("MiB").parse().unwrap();
+    let (peak, done) = peak(&out, &["--memory", least, "--length", "5"]);
+    assert!(done.status.success(), "{done:?}");
+    let most = mib + 16;
+    assert!(peak > 0 && peak < most << 20, "{} of {mib} MiB", peak >> 20);
+}
+
 /// Two documents that repeat a word have a match for every pair of places.
 #[test]
 fn pairs_with_too_many_matches_are_counted() {
