@@ -51,7 +51,8 @@
 //!
 //! # What is not guaranteed
 //! At most [`MOST_RUNS`] runs are listed for an item and a document, and only those among the first
-//! million places of n-grams in it; `all_runs` says whether these are all. Coverage counts all runs. A text that was changed within every n tokens is not found.
+//! million places of n-grams in it; `all_runs` says whether these are all. Coverage counts all runs. A
+//! text that was changed within every n tokens is not found.
 //!
 //! # Errors
 //! `BadParameter`, also for a test set without items and a corpus without documents; `BadLine` for

@@ -16,8 +16,8 @@
 //!
 //! # What is not guaranteed
 //! A pair of two documents that repeat a few words endlessly has quadratically many matches. The
-//! matches of a pair with more than [`super::MOST_PIECES`] are not listed; [`OVERLAPS_FILE`] says so, and
-//! has the covered tokens all the same.
+//! matches of a pair with more than [`super::MOST_PIECES`] are not listed; [`OVERLAPS_FILE`] says so,
+//! and has the covered tokens all the same.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,7 +1,8 @@
 //! The report page: one HTML file about one output directory, for readers of its results.
 //!
 //! # Source
-//! The comparison of two texts: `align`. The choice of random pairs: those with the smallest hashes, a sample without replacement.
+//! The comparison of two texts: `align`. The choice of random pairs: those with the smallest hashes,
+//! a sample without replacement.
 //!
 //! # In and out
 //! In: the manifest, pairs, catalogue and documents of a directory on which `cluster` was run; the
