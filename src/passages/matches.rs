@@ -39,6 +39,7 @@ use super::{
 use crate::budget::ByteSize;
 use crate::cluster::cell;
 use crate::collection::{Catalogue, Column, ColumnBuilder, Credit, each_document};
+use crate::numbers::counted;
 use crate::parse::Parser;
 use crate::progress::Unit;
 use crate::store::disk::{self, AtomicFile};
@@ -169,14 +170,9 @@ pub(super) fn write(
         })
     };
     let mut runs = sweep(search, repeats, grouping, config.1.max_documents, push)?;
-    let most = most_commons(search);
-    if runs.count > most {
-        return Err(Error::TooMany {
-            what: "common passages; use a greater --max-documents or more --memory",
-            found: runs.count,
-            most,
-        });
-    }
+    search.require_in_eighth(runs.count * COMMON_BYTES, || {
+        counted(runs.count, "common passage")
+    })?;
     let mut commons = Vec::with_capacity(runs.count as usize);
     while let Some(run) = runs.next()? {
         commons.push(run);
@@ -188,11 +184,6 @@ pub(super) fn write(
     let found = (repeats, &commons[..], pairs.sorted()?);
     files.extend(write_matches(workspace, search, found, config, stats)?);
     Ok(files)
-}
-
-/// The number of common passages for which there is memory.
-fn most_commons(search: &Search<'_>) -> u64 {
-    search.memory / 8 / COMMON_BYTES
 }
 
 /// Finds the passages that several groups of documents share.
@@ -208,14 +199,9 @@ pub(super) fn write_boilerplate(
     let mut runs = sweep(search, repeats, grouping, 1, |_, _| Ok(()))?;
     stats.boilerplate = runs.count;
     let top = runs.count.min(boilerplate.top.into());
-    let most = search.memory / 8 / (COMMON_BYTES + TEXT_BYTES as u64);
-    if top > most {
-        return Err(Error::TooMany {
-            what: "passages of boilerplate; use a smaller --top or more --memory",
-            found: top,
-            most,
-        });
-    }
+    search.require_in_eighth(top * (COMMON_BYTES + TEXT_BYTES as u64), || {
+        format!("{} of boilerplate (--top)", counted(top, "passage"))
+    })?;
     // Those in the most groups, the last one of them first.
     let mut best = BinaryHeap::with_capacity(top as usize + 1);
     while let Some(run) = runs.next()? {

@@ -274,6 +274,17 @@ impl Shared {
 }
 
 impl Search<'_> {
+    /// Refuses a table that takes more than an eighth of the memory for the sorts.
+    ///
+    /// # Errors
+    /// `BudgetTooSmall` with a budget that is enough for it.
+    pub fn require_in_eighth(&self, bytes: u64, what: impl FnOnce() -> String) -> Result<()> {
+        let budget = &self.context.budget;
+        let more = bytes.saturating_mul(8).saturating_sub(self.memory);
+        let least = ByteSize(budget.memory.0.saturating_add(more));
+        budget.require(least, what)
+    }
+
     pub fn sorter(&self, name: &str, share: u64) -> Result<TaggedSorter> {
         TaggedSorter::create(&self.scratch.join(name), ByteSize(self.memory / share))
     }

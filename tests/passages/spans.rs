@@ -713,6 +713,43 @@ fn documents_of_very_many_ranges() {
     assert!(found[1] == removable);
 }
 
+/// Many passages of boilerplate have as much memory as they need, or say how much that is.
+#[test]
+fn many_passages_of_boilerplate_need_memory() {
+    let home = common::temporary();
+    let input = home.path().join("in");
+    let count = 4000;
+    let text = |own: &str| (0..count).map(|n| format!("x{n} {own}{n}\n")).collect();
+    let texts: Vec<String> = ["a", "b", "c", "d"].map(text).into();
+    write(&input, &texts, 1);
+    let out = home.path().join("out");
+    let run = Run::default();
+    drop(run.ingest(&[&input], &out).unwrap());
+    let found_with = |top: u32| {
+        let config = PassagesConfig {
+            length: 1,
+            matches: None,
+            boilerplate: Some(BoilerplateConfig {
+                by: By::Field("kind".into()),
+                top,
+            }),
+            ..PassagesConfig::default()
+        };
+        common::least_memory(|memory| search(&out, &run.clone().memory(memory), &config))
+    };
+    let (of_one, stats) = found_with(1);
+    assert_eq!(stats.boilerplate, count);
+    let (of_all, stats) = found_with(u32::MAX);
+    assert_eq!(stats.boilerplate, count);
+    // An eighth of it has the text of each.
+    assert!(
+        of_all > of_one + (48 << 20),
+        "{}, {}",
+        ByteSize(of_one),
+        ByteSize(of_all)
+    );
+}
+
 /// The peak memory of a call of `passages`, and whether it succeeded.
 #[cfg(target_os = "linux")]
 fn peak(out: &Path, arguments: &[&str]) -> (u64, std::process::Output) {
