@@ -12,7 +12,7 @@ const FAMILIES_SHOWN: usize = 50;
 /// The whole page.
 pub(crate) fn page(comparison: &Comparison, specs: &[Spec], figures: &[TableFile]) -> Vec<u8> {
     let mut html = Html::default();
-    super::frame::head(&mut html, "Methods side by side");
+    super::old_frame::head(&mut html, "Methods side by side");
     let (documents, representatives) = (comparison.documents, comparison.representatives);
     html.raw("<p>")
         .show(counted(documents, "document"))

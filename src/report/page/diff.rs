@@ -1,8 +1,8 @@
 //! The page of a comparison of two documents.
 
-use super::frame;
 use super::frame::many;
 use super::html::Html;
+use super::old_frame;
 use super::pairs::two_texts;
 use crate::Result;
 use crate::align::{Block, Comparison, Fold, Words};
@@ -32,7 +32,7 @@ pub(crate) fn write(
 ) -> Result<(u64, u64)> {
     let mut out = AtomicFile::create(output)?;
     let mut html = Html::default();
-    frame::head(&mut html, "Two documents compared");
+    old_frame::head(&mut html, "Two documents compared");
     html.raw("<nav aria-label=\"Contents\"><a href=\"#measures\">Measures</a>");
     html.raw("<a href=\"#passages\">Shared passages</a><a href=\"#texts\">Texts</a></nav>\n");
     html.raw("</header>\n<main>\n");
@@ -57,8 +57,8 @@ pub(crate) fn write(
             }
         }
     }
-    frame::end(&mut html);
-    frame::foot(&mut html, program);
+    old_frame::end(&mut html);
+    old_frame::foot(&mut html, program);
     super::flush(&mut html, &mut out)?;
     let written = out.finish()?;
     disk::sync_parent(output)?;
@@ -114,7 +114,7 @@ fn measures(html: &mut Html, both: &Both, passages: &Passages) {
         "of the second text is in shared passages",
     );
     html.raw("</ul>\n");
-    frame::end(html);
+    old_frame::end(html);
 }
 
 fn shared(html: &mut Html, a: &Words, passages: &Passages) {
@@ -132,7 +132,7 @@ fn shared(html: &mut Html, a: &Words, passages: &Passages) {
     }
     html.raw("</p>\n");
     if passages.listed.is_empty() {
-        frame::end(html);
+        old_frame::end(html);
         return;
     }
     html.raw(
@@ -172,7 +172,7 @@ fn shared(html: &mut Html, a: &Words, passages: &Passages) {
         html.raw(" …</td></tr>\n");
     }
     html.raw("</tbody>\n</table>\n</div>\n");
-    frame::end(html);
+    old_frame::end(html);
 }
 
 fn texts_head(html: &mut Html, both: &Both) {

@@ -1,52 +1,106 @@
 //! What surrounds the sections of a page, and helpers that several sections use.
 
-use super::html::Html;
+use super::markup::{Markup, digest_source, html, plain, script, style, visible};
+use crate::Result;
 use crate::numbers::counted;
 use crate::pipeline::Summary;
-use crate::report::wording::Wording;
 use crate::sample::Sampling;
+use crate::store::disk::{self, AtomicFile};
+use std::path::Path;
 
-pub(super) fn head(html: &mut Html, title: &'static str) {
-    html.raw(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
-         'unsafe-inline'; img-src data:\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <title>",
-    )
-    .raw(title)
-    .raw("</title>\n<style>\n")
-    .raw(include_str!("style.css"))
-    .raw("</style>\n</head>\n<body>\n<header>\n<h1>")
-    .raw(title)
-    .raw("</h1>\n");
+/// The style of all pages.
+pub(super) const STYLE: &str = include_str!("style.css");
+
+/// What surrounds the sections of a page.
+#[derive(Debug, Default)]
+pub(super) struct Frame<'f> {
+    pub title: &'f str,
+    /// A line below the title.
+    pub below: Option<Markup>,
+    /// Ids of sections, and their names.
+    pub contents: Vec<(&'f str, String)>,
+    /// A script that the page may run.
+    pub script: Option<&'static str>,
+    /// The name of the program that made the results.
+    pub program: &'f str,
 }
 
-pub(super) fn contents(html: &mut Html, wording: &Wording<'_>, study: bool, listed: bool) {
-    html.raw("<nav aria-label=\"Contents\"><a href=\"#found\">What was found</a>");
-    html.raw("<a href=\"#ledger\">Ledger</a><a href=\"#sizes\">Sizes and ")
-        .raw(wording.noun())
-        .raw("</a>");
-    if study {
-        html.raw("<a href=\"#study\">Sampling study</a>");
+impl Frame<'_> {
+    /// A page without sections. Its policy allows this style, this script and nothing else: no
+    /// network, no frames, no other script.
+    fn markup(&self) -> Markup {
+        let mut policy = format!("default-src 'none'; style-src {}", digest_source(STYLE));
+        if let Some(source) = self.script {
+            policy.push_str("; script-src ");
+            policy.push_str(&digest_source(source));
+        }
+        policy.push_str("; base-uri 'none'; form-action 'none'");
+        html! {
+            (maud::DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(policy);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="referrer" content="no-referrer";
+                    title { (plain(self.title)) }
+                    (style(STYLE))
+                }
+                body {
+                    header {
+                        h1 { (visible(self.title)) }
+                        @if let Some(below) = &self.below { p.soft { (below) } }
+                        @if !self.contents.is_empty() {
+                            nav aria-label="Contents" {
+                                @for (id, name) in &self.contents { a href={ "#" (id) } { (name) } }
+                            }
+                        }
+                    }
+                    main {}
+                    footer { (visible(self.program)) ". This page loads nothing from the network." }
+                    @if let Some(source) = self.script { (script(source)) }
+                }
+            }
+        }
     }
-    html.raw("<a href=\"#clusters\">Largest clusters</a>");
-    if listed {
-        html.raw("<a href=\"#nearest\">Pairs nearest the threshold</a>");
-        html.raw("<a href=\"#random\">Pairs at random</a>");
+}
+
+/// A page that is written piece by piece.
+pub(super) struct Sheet<'o> {
+    out: AtomicFile,
+    output: &'o Path,
+    /// What follows the last section.
+    end: String,
+}
+
+impl<'o> Sheet<'o> {
+    /// Begins a page.
+    pub(super) fn create(output: &'o Path, frame: &Frame<'_>) -> Result<Sheet<'o>> {
+        let markup = frame.markup().into_string();
+        // Text is escaped, so the first end of an element is that of the element itself.
+        let (top, end) = markup.split_once("</main>").unwrap_or((&markup, ""));
+        let mut out = AtomicFile::create(output)?;
+        out.put(top.as_bytes())?;
+        Ok(Sheet {
+            out,
+            output,
+            end: format!("\n</main>{end}\n"),
+        })
     }
-    html.raw("</nav>\n</header>\n<main>\n");
-}
 
-pub(super) fn end(html: &mut Html) {
-    html.raw("</section>\n");
-}
+    /// Appends markup.
+    pub(super) fn put(&mut self, markup: Markup) -> Result<()> {
+        self.out.put(b"\n")?;
+        self.out.put(markup.into_string().as_bytes())
+    }
 
-pub(super) fn foot(html: &mut Html, program: &str) {
-    html.raw("</main>\n<footer>")
-        .text(program)
-        .raw(". This page loads no other file and runs no script.</footer>\n</body>\n</html>\n");
+    /// Ends the page, and returns its length in bytes and its checksum.
+    pub(super) fn finish(mut self) -> Result<(u64, u64)> {
+        self.out.put(self.end.as_bytes())?;
+        let written = self.out.finish()?;
+        disk::sync_parent(self.output)?;
+        Ok(written)
+    }
 }
 
 /// `1 document`, `2 documents`.

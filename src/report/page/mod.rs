@@ -52,6 +52,8 @@ mod found;
 mod frame;
 mod html;
 mod ledger;
+mod markup;
+mod old_frame;
 mod pairs;
 mod sizes;
 mod study;
@@ -194,8 +196,8 @@ pub fn write(
 
     let mut out = AtomicFile::create(output)?;
     let mut html = Html::default();
-    frame::head(&mut html, "Near-duplicate documents");
-    frame::contents(&mut html, wording, !figures.is_empty(), listed);
+    old_frame::head(&mut html, "Near-duplicate documents");
+    old_frame::contents(&mut html, wording, !figures.is_empty(), listed);
     found::found(&mut html, &summary, wording, listed);
     ledger::ledger(&mut html, &summary);
     sizes::sizes(
@@ -215,7 +217,7 @@ pub fn write(
         clusters::one_cluster(&mut html, cluster, wording, listed, documents, at == 0);
         flush(&mut html, &mut out)?;
     }
-    frame::end(&mut html);
+    old_frame::end(&mut html);
     if listed {
         for (which, shown) in [
             (Which::Nearest, &chosen.nearest),
@@ -229,10 +231,10 @@ pub fn write(
                 pairs::one_pair(&mut html, pair, documents, &texts, &summary, wording, open);
                 flush(&mut html, &mut out)?;
             }
-            frame::end(&mut html);
+            old_frame::end(&mut html);
         }
     }
-    frame::foot(&mut html, &summary.program);
+    old_frame::foot(&mut html, &summary.program);
     flush(&mut html, &mut out)?;
     let (bytes, checksum) = out.finish()?;
     disk::sync_parent(output)?;
