@@ -48,6 +48,44 @@ pub fn share(part: u64, whole: u64) -> Option<String> {
     (whole > 0).then(|| percent(part as f64 / whole as f64, 1))
 }
 
+/// A day in UTC as people write it: `31 January 2004`.
+#[must_use]
+pub fn date(seconds_since_1970: u64) -> String {
+    const MONTHS: [(&str, u64); 12] = [
+        ("January", 31),
+        ("February", 28),
+        ("March", 31),
+        ("April", 30),
+        ("May", 31),
+        ("June", 30),
+        ("July", 31),
+        ("August", 31),
+        ("September", 30),
+        ("October", 31),
+        ("November", 30),
+        ("December", 31),
+    ];
+    let mut days = seconds_since_1970 / 86_400;
+    // 400 years have 146,097 days; those before 1970 do not matter.
+    let mut year = 1970 + days / 146_097 * 400;
+    days %= 146_097;
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    for (month, length) in MONTHS {
+        let length = length + u64::from(month == "February" && leap(year));
+        if days < length {
+            return format!("{} {month} {year}", days + 1);
+        }
+        days -= length;
+    }
+    String::new()
+}
+
 fn ends(share: f64, whole: f64, decimals: usize) -> String {
     let text = |value: f64| format!("{value:.decimals$}");
     let least = 0.1f64.powi(i32::try_from(decimals).unwrap_or(0));
@@ -82,6 +120,23 @@ mod tests {
             (2, "batch", "2 batches"),
         ] {
             assert_eq!(counted(n, noun), told);
+        }
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        // By date(1) of GNU coreutils.
+        for (seconds, day) in [
+            (0, "1 January 1970"),
+            (951_782_400, "29 February 2000"),
+            (951_868_799, "29 February 2000"),
+            (951_868_800, "1 March 2000"),
+            (1_798_675_199, "30 December 2026"),
+            (1_798_761_599, "31 December 2026"),
+            (4_107_542_400, "1 March 2100"),
+            (13_574_563_200, "29 February 2400"),
+        ] {
+            assert_eq!(date(seconds), day);
         }
     }
 

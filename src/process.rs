@@ -1,5 +1,7 @@
 //! Resource usage of this process, as the kernel reports it; zero if the kernel does not report it.
 
+use std::time::SystemTime;
+
 /// CPU seconds (user and system) of all threads so far.
 #[must_use]
 pub fn cpu_seconds() -> f64 {
@@ -23,6 +25,12 @@ pub fn peak_bytes() -> u64 {
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
     let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
     kib.unwrap_or(0) << 10
+}
+
+/// Seconds since the beginning of 1970 in UTC; 0 before it.
+pub(crate) fn seconds_since_1970() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 /// Bytes of mapped files that are in memory.

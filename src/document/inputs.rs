@@ -4,7 +4,8 @@ use crate::ids::FingerprintKind;
 use crate::parse::{ParseConfig, Parser, TokenKind};
 use crate::progress::{Context, joined_all};
 use crate::read::{
-    Batch, InputFile, Interpreted, RawDocument, RecordKind, RecordReader, interpret, lasting,
+    Batch, InputFile, Interpreted, RawDocument, Record, RecordKind, RecordReader, date_of,
+    field_of, interpret, lasting,
 };
 use crate::shingle::{ShingleConfig, Shingler};
 use crate::store::disk;
@@ -31,15 +32,37 @@ pub(crate) struct Wanted {
     pub offset: u64,
     /// Its number.
     pub number: u32,
-    /// The MD5 of its words, by which it is recognised.
-    pub md5: [u8; 16],
+    /// The MD5 of its words, by which it is recognised; `None` takes whatever document is in its
+    /// place.
+    pub md5: Option<[u8; 16]>,
+}
+
+/// A document that was read again.
+pub(crate) struct Again<'a> {
+    /// Its number.
+    pub number: u32,
+    pub document: &'a RawDocument<'a>,
+    record: &'a Record,
+    bytes: &'a [u8],
+}
+
+impl Again<'_> {
+    /// The date that its record states ([`date_of`]).
+    pub fn date(&self) -> Option<String> {
+        date_of(&self.record.kind, self.bytes)
+    }
+
+    /// The value of a field of its record ([`field_of`]).
+    pub fn field(&self, name: &str) -> Option<String> {
+        field_of(&self.record.kind, self.bytes, name)
+    }
 }
 
 /// Takes the documents that are read again. Threads call it at the same time.
 pub(crate) trait Readers: Sync {
     /// A document that is still in its place. The parser gives its tokens as runs between white
     /// space.
-    fn found(&self, number: u32, document: &RawDocument<'_>, parser: &mut Parser);
+    fn found(&self, again: &Again<'_>, parser: &mut Parser);
     /// A document that is not there, and why.
     fn missing(&self, number: u32, problem: String);
 }
@@ -84,7 +107,7 @@ pub(crate) fn read_again(
     let threads = threads.clamp(1, files.len().max(1));
     let queue = Queue::new(files);
     let work = || -> Result<()> {
-        let mut reader = Again::new(workspace, (stage, context));
+        let mut reader = Rereader::new(workspace, (stage, context));
         while let Some((input, of_file)) = queue.next() {
             reader.file(&input, of_file, readers)?;
         }
@@ -144,7 +167,7 @@ fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
     })
 }
 
-struct Again<'w> {
+struct Rereader<'w> {
     workspace: &'w Workspace,
     of: (&'static str, &'w Context<'w>),
     /// Computes only the MD5 of the canonical document, and no fingerprints.
@@ -152,10 +175,10 @@ struct Again<'w> {
     parser: Parser,
 }
 
-impl<'w> Again<'w> {
-    fn new(workspace: &'w Workspace, of: (&'static str, &'w Context<'w>)) -> Again<'w> {
+impl<'w> Rereader<'w> {
+    fn new(workspace: &'w Workspace, of: (&'static str, &'w Context<'w>)) -> Rereader<'w> {
         let shingle = &collection::config(&workspace.manifest).shingle;
-        Again {
+        Rereader {
             workspace,
             of,
             shingler: Shingler::new(&ShingleConfig {
@@ -214,7 +237,13 @@ impl<'w> Again<'w> {
                 && self.is(&document, &wanted)
             {
                 self.shingler.shrink();
-                readers.found(wanted.number, &document, &mut self.parser);
+                let again = Again {
+                    number: wanted.number,
+                    document: &document,
+                    record,
+                    bytes,
+                };
+                readers.found(&again, &mut self.parser);
                 self.parser.shrink();
             } else {
                 gone(&wanted);
@@ -226,7 +255,10 @@ impl<'w> Again<'w> {
 
     /// Whether this is the document that was read before.
     fn is(&mut self, document: &RawDocument<'_>, wanted: &Wanted) -> bool {
+        let Some(md5) = wanted.md5 else {
+            return true;
+        };
         let facts = self.shingler.shingle(document, (1, 0), &mut Vec::new());
-        facts.md5 == wanted.md5
+        facts.md5 == md5
     }
 }

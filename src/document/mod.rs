@@ -38,7 +38,7 @@ mod texts;
 pub(crate) use compare::{Both, CompareConfig, Side, compare};
 pub(crate) use facts::{Facts, Known, Listed, facts};
 pub(crate) use find::find;
-pub(crate) use inputs::{READER_BYTES, Readers, Wanted, read_again, record_bytes};
+pub(crate) use inputs::{Again, READER_BYTES, Readers, Wanted, read_again, record_bytes};
 pub(crate) use positions::{Compared, Covered, Lines, Pair, Passages, Place, passages};
 pub(crate) use texts::{Source, Text, texts};
 

@@ -6,13 +6,12 @@ use crate::budget::Held;
 use crate::collection::{self, Catalogue, TextReader};
 use crate::parse::Parser;
 use crate::progress::Context;
-use crate::read::RawDocument;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 use super::STAGE;
 use super::find::{Found, located};
-use super::inputs::{READER_BYTES, Readers, Wanted, read_again, record_bytes};
+use super::inputs::{Again, READER_BYTES, Readers, Wanted, read_again, record_bytes};
 
 /// Where a text was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -58,7 +57,7 @@ pub(crate) fn texts(
         file: found.record.file,
         offset: found.record.offset,
         number: found.number,
-        md5: found.record.md5,
+        md5: Some(found.record.md5),
     });
     let _ = held.take((record_bytes(workspace) + READER_BYTES) as usize);
     let whole = Whole(Mutex::new((Vec::new(), held)));
@@ -83,7 +82,8 @@ pub(crate) fn texts(
 struct Whole<'h, 'b>(Mutex<(Vec<(u32, Text)>, &'h mut Held<'b>)>);
 
 impl Readers for Whole<'_, '_> {
-    fn found(&self, number: u32, document: &RawDocument<'_>, parser: &mut Parser) {
+    fn found(&self, again: &Again<'_>, parser: &mut Parser) {
+        let (number, document) = (again.number, again.document);
         let mut whole = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut length = 0;
         parser.as_read_in_pieces(document, &mut |piece| length += piece.len());

@@ -256,7 +256,8 @@ pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
         undivided_seconds: costs
             .clone()
             .fold(0.0, |sum, cost| sum + cost.undivided_seconds),
-        peak_bytes: costs.map(|cost| cost.peak_bytes).max().unwrap_or(0),
+        peak_bytes: costs.clone().map(|cost| cost.peak_bytes).max().unwrap_or(0),
+        ended: costs.map(|cost| cost.ended).max().unwrap_or(0),
     };
     rows.push(("all", all));
     rows

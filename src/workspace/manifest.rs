@@ -366,6 +366,9 @@ pub struct Cost {
     /// Peak resident memory of the process up to the end of the stage, in bytes. It includes
     /// earlier stages of the same process. 0 if the system does not report it.
     pub peak_bytes: u64,
+    /// When the work ended, in seconds since 1970. 0 in directories of version 0.1.0.
+    #[serde(default)]
+    pub ended: u64,
 }
 
 impl Cost {
@@ -375,6 +378,7 @@ impl Cost {
         self.cpu_seconds += more.cpu_seconds;
         self.undivided_seconds += more.undivided_seconds;
         self.peak_bytes = self.peak_bytes.max(more.peak_bytes);
+        self.ended = self.ended.max(more.ended);
     }
 }
 
@@ -402,6 +406,7 @@ impl Meter {
             cpu_seconds: process::cpu_seconds() - self.cpu,
             undivided_seconds: threads::course_seconds() - self.undivided,
             peak_bytes: process::peak_bytes(),
+            ended: process::seconds_since_1970(),
         }
     }
 }

@@ -2,10 +2,9 @@
 
 use crate::align::Words;
 use crate::budget::Held;
-use crate::document::{READER_BYTES, Readers, Wanted, read_again};
+use crate::document::{Again, READER_BYTES, Readers, Wanted, read_again};
 use crate::parse::{Parser, TokenConsumer, TokenKind, Tokens, token_spans};
 use crate::progress::Context;
-use crate::read::RawDocument;
 use crate::workspace::Workspace;
 use crate::{Result, collection};
 use std::collections::HashMap;
@@ -44,7 +43,7 @@ pub(super) fn read(
                 file: document.file,
                 offset: document.offset,
                 number,
-                md5: document.md5,
+                md5: Some(document.md5),
             })
         })
         .collect();
@@ -68,7 +67,8 @@ struct Beginnings<'f, 'm> {
 }
 
 impl Readers for Beginnings<'_, '_> {
-    fn found(&self, number: u32, document: &RawDocument<'_>, parser: &mut Parser) {
+    fn found(&self, again: &Again<'_>, parser: &mut Parser) {
+        let (number, document) = (again.number, again.document);
         let mut beginning = Beginning::default();
         parser.parse(document, &mut beginning);
         let text = String::from_utf8_lossy(&beginning.bytes).into_owned();
