@@ -48,4 +48,4 @@ mod words;
 pub(crate) use blocks::{Block, Comparison, Fold};
 pub(crate) use differences::{Stretch, differences};
 pub(crate) use matches::matches;
-pub(crate) use words::{NUMBER_BYTES, Words, numbers};
+pub(crate) use words::{NUMBER_BYTES, Pieces, Words, numbers};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::report::page::{PAGE_FILE, PageConfig};
+use crate::report::page::{PAGE_FILE, PageConfig, Replay};
 use crate::{Result, report};
 use clap::Args;
 
@@ -25,7 +25,22 @@ pub struct Options {
     /// Example: --output page.html
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Number of clusters to show, the largest first
+    /// Title of the page [default: Near-duplicates in NAME, with the name of the inputs]
+    ///
+    /// Example: --title "Our crawl of March"
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Link captures to a web archive: an address with {timestamp} and {url}
+    ///
+    /// A document gets a link if its record states an address and the date of its capture, as those
+    /// of WARC, ARC and TREC web files do.
+    ///
+    /// Example: --replay https://web.archive.org/web/{timestamp}/{url}
+    #[arg(long, value_name = "ADDRESS")]
+    replay: Option<Replay>,
+    /// Number of clusters to show without the page's script, the largest first
+    ///
+    /// The script lists all clusters of up to 100,000 documents in total, the largest first.
     ///
     /// Example: --clusters 50
     #[arg(long, value_name = "N", default_value_t = PageConfig::default().clusters)]
@@ -53,6 +68,8 @@ pub struct Options {
 pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let quiet = options.quiet.quiet;
     let config = PageConfig {
+        title: options.title.clone(),
+        replay: options.replay.clone(),
         clusters: options.clusters,
         pairs: options.pairs,
         seed: options.seed,

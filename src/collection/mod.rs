@@ -61,7 +61,7 @@ pub(crate) use ingest::{Credit, Reread, require_memory};
 pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub use loaded::{LoadedSets, Wanted};
 pub use names::Names;
-pub(crate) use places::{InputRecord, InputRecords, each_place};
+pub(crate) use places::{InputRecord, InputRecords, each_place, each_place_of};
 pub use records::{
     Addition, Additions, Against, CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments,
     against, begin, beside, config, ingested, own_segments, segments, segments_mut, standing_on,

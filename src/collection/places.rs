@@ -173,9 +173,16 @@ impl<'w> InputRecords<'w> {
 /// rejected records count, and records that are skipped (a request in a web archive) do not.
 pub(crate) fn each_place(
     workspace: &Workspace,
+    each: impl FnMut(u32, u64, DocumentRecord) -> Result<()>,
+) -> Result<()> {
+    each_place_of(InputRecords::all(workspace), each)
+}
+
+/// Calls `each` with every document among these records ([`each_place`]).
+pub(crate) fn each_place_of(
+    mut entries: InputRecords<'_>,
     mut each: impl FnMut(u32, u64, DocumentRecord) -> Result<()>,
 ) -> Result<()> {
-    let mut entries = InputRecords::all(workspace);
     let (mut file, mut record) = (0, 0);
     while let Some(entry) = entries.next()? {
         let of = match &entry {

@@ -4,7 +4,9 @@
 use crate::Result;
 use crate::budget::Held;
 use crate::cluster::ClusterStats;
-use crate::collection::{Catalogue, DocumentRecord, Extent, Representatives, each_document};
+use crate::collection::{
+    Catalogue, DocumentRecord, Extent, InputRecords, Representatives, each_place_of,
+};
 use crate::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::measure::Measure;
 use crate::progress::Context;
@@ -12,10 +14,10 @@ use crate::sample::Sampled;
 use crate::union_find::UnionFind;
 use crate::workspace::Workspace;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap};
 
-use super::texts::ShownText;
-use super::{MEMBERS_SHOWN, PageConfig, STAGE};
+use super::texts::{Known, ShownText};
+use super::{MEMBERS_LISTED, PAGE_DOCUMENTS, PageConfig, STAGE};
 
 /// Characters of a docno, title or address that are kept.
 const NAME_CHARS: usize = 300;
@@ -138,15 +140,36 @@ pub(super) struct ShownPair {
     pub sizes: (u32, u32),
 }
 
+/// Clusters with at most this number of different documents show all links between them; larger
+/// ones show those that hold them together.
+const ALL_LINKS: u64 = 12;
+
+/// Limit on the links for each member.
+const LINKS_PER_MEMBER: u64 = ALL_LINKS / 2;
+
 /// A cluster to be shown.
 #[derive(Debug)]
 pub(super) struct ShownCluster {
     pub root: u32,
+    /// Its number in `clusters.jsonl`.
+    pub number: u64,
     pub members: u64,
     /// Members that equal an earlier member.
     pub exact: u64,
     /// The first members.
     pub shown: Vec<Member>,
+    /// Pairs of different members that make it a cluster.
+    pub links: Vec<Link>,
+}
+
+/// A listed pair of members.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub a: u32,
+    pub b: u32,
+    /// The values from which the measure is printed.
+    pub amount: u64,
+    pub sizes: (u32, u32),
 }
 
 /// A member of a cluster.
@@ -169,6 +192,8 @@ pub(super) struct ShownDocument {
     pub words: u64,
     pub md5: [u8; 16],
     pub file: u32,
+    /// The number of its record in the file; `None` in the directory of a method.
+    pub record: Option<u64>,
     pub offset: u64,
 }
 
@@ -186,6 +211,7 @@ impl ShownDocument {
 
 /// The chosen clusters and pairs.
 pub(super) struct Chosen {
+    /// The largest first.
     pub clusters: Vec<ShownCluster>,
     /// The least similar pairs, in ascending order.
     pub nearest: Vec<ShownPair>,
@@ -209,16 +235,17 @@ pub(super) struct Most {
 impl Most {
     pub(super) fn of(there: Option<ClusterStats>, pairs: &PairsEntry, config: &PageConfig) -> Self {
         let there = there.unwrap_or_default();
-        let clusters = there.clusters.min(config.clusters as u64);
+        // Each cluster has two members or more.
+        let clusters = (config.clusters as u64).max(PAGE_DOCUMENTS / 2);
+        let clusters = there.clusters.min(clusters);
         let listed = match pairs.config.pairs {
             Pairs::None => 0,
             _ => pairs.stats.pairs,
         };
+        let shown = (config.clusters as u64).saturating_mul(MEMBERS_LISTED as u64);
         Most {
             clusters,
-            members: clusters
-                .saturating_mul(MEMBERS_SHOWN as u64)
-                .min(there.documents),
+            members: shown.saturating_add(PAGE_DOCUMENTS).min(there.documents),
             pairs: listed.min(config.pairs as u64),
         }
     }
@@ -230,7 +257,8 @@ pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most
     let sum = |sizes: &[usize]| sizes.iter().sum::<usize>() as u64;
     // Lists and tables may have twice the size of their contents, and so may the nodes of a tree.
     let cluster = 2 * sum(&[size_of::<ShownCluster>(), size_of::<(u32, usize)>()]);
-    let member = 2 * sum(&[size_of::<Member>(), size_of::<((u32, u32), Option<u64>)>()]);
+    let links = LINKS_PER_MEMBER as usize * size_of::<Link>();
+    let member = 2 * sum(&[size_of::<Member>(), size_of::<(u64, usize)>(), links]);
     // The nearest pairs, twice their number at random, and the data shown of both.
     let pair = 6 * sum(&[
         size_of::<(Score, u64, (u32, u64))>(),
@@ -239,12 +267,13 @@ pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most
     let document = 2 * sum(&[
         size_of::<(u32, ShownDocument)>(),
         size_of::<(u32, ShownText)>(),
+        size_of::<(u32, Known)>(),
     ]);
     let shown = most
         .members
         .saturating_add(most.pairs.saturating_mul(4))
         .min(documents);
-    // Union-find, representatives, sizes of clusters.
+    // Two times union-find, representatives or sizes of clusters.
     let columns = documents * 12 + Sampled::bytes_for(measure, levels, extent);
     [
         (most.clusters, cluster),
@@ -324,7 +353,8 @@ pub(super) fn choose(
     }
     let mut clusters = largest(&mut sets, documents, config.clusters);
     members(&mut clusters, &mut sets, &representatives);
-    resemblances(workspace, &mut clusters, &sampled, context)?;
+    drop(representatives);
+    link(workspace, &mut clusters, &mut sets, &sampled, context)?;
     let mut wanted: Vec<u32> = nearest
         .iter()
         .chain(&random)
@@ -359,45 +389,56 @@ fn check_now_and_then(n: &mut u64, context: &Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The clusters with the most documents, the largest first. Clusters of the same size are in input
-/// order.
-fn largest(sets: &mut UnionFind, documents: u32, most: usize) -> Vec<ShownCluster> {
+/// The clusters with the most documents, the largest first: `least` of them, and more as long as
+/// their members are at most [`PAGE_DOCUMENTS`]. Clusters of the same size are in input order.
+fn largest(sets: &mut UnionFind, documents: u32, least: usize) -> Vec<ShownCluster> {
     let mut sizes = vec![0u32; documents as usize];
     for document in 0..documents {
         sizes[sets.find(document) as usize] += 1;
     }
-    let mut largest = Least::new(most);
+    let mut largest = Least::new(least.max(PAGE_DOCUMENTS as usize / 2));
+    let mut number = 0u64;
     for (root, &size) in sizes.iter().enumerate() {
         if size >= 2 {
-            largest.offer((std::cmp::Reverse(size), root as u32));
+            largest.offer((std::cmp::Reverse(size), root as u32, number));
+            number += 1;
         }
     }
-    largest
-        .sorted()
-        .into_iter()
-        .map(|(std::cmp::Reverse(size), root)| ShownCluster {
-            root,
-            members: size.into(),
-            exact: 0,
-            shown: Vec::new(),
+    let mut listed = 0;
+    let sorted = largest.sorted().into_iter().enumerate();
+    sorted
+        .take_while(|(at, (std::cmp::Reverse(size), ..))| {
+            listed += u64::from(*size).min(MEMBERS_LISTED as u64);
+            *at < least || listed <= PAGE_DOCUMENTS
         })
+        .map(
+            |(_, (std::cmp::Reverse(size), root, number))| ShownCluster {
+                root,
+                number,
+                members: size.into(),
+                exact: 0,
+                shown: Vec::new(),
+                links: Vec::new(),
+            },
+        )
         .collect()
+}
+
+fn by_root(clusters: &[ShownCluster]) -> HashMap<u32, usize> {
+    let each = clusters.iter().enumerate();
+    each.map(|(at, cluster)| (cluster.root, at)).collect()
 }
 
 /// Fills in the first members, and the number of those that equal an earlier member.
 fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, representatives: &Representatives) {
-    let by_root: HashMap<u32, usize> = clusters
-        .iter()
-        .enumerate()
-        .map(|(at, cluster)| (cluster.root, at))
-        .collect();
+    let by_root = by_root(clusters);
     for (document, first) in (0..).zip(representatives.iter()) {
         if let Some(cluster) = by_root
             .get(&sets.find(document))
             .and_then(|&at| clusters.get_mut(at))
         {
             cluster.exact += u64::from(first != document);
-            if cluster.shown.len() < MEMBERS_SHOWN {
+            if cluster.shown.len() < MEMBERS_LISTED {
                 cluster.shown.push(Member {
                     document,
                     first,
@@ -408,48 +449,86 @@ fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, representatives:
     }
 }
 
-/// Fills in the similarity of members and representative if that pair is listed.
-fn resemblances(
+/// Fills in the links of each cluster, and the similarity of members and representative if that
+/// pair is listed.
+fn link(
     workspace: &Workspace,
     clusters: &mut [ShownCluster],
+    sets: &mut UnionFind,
     sampled: &Sampled,
     context: &Context<'_>,
 ) -> Result<()> {
-    let config = workspace
-        .manifest
-        .get::<PairsEntry>()
-        .map(|pairs| pairs.config);
+    let Some(entry) = workspace.manifest.get::<PairsEntry>() else {
+        return Ok(());
+    };
+    let config = entry.config;
+    let criterion = config.criterion();
     let listed = pairs_listed(workspace);
-    let mut similarity: BTreeMap<(u32, u32), Option<u64>> = BTreeMap::new();
-    for cluster in &*clusters {
-        for member in &cluster.shown {
-            similarity.insert((cluster.root, member.first), None);
-        }
-    }
+    let by_root = by_root(clusters);
+    let documents = Catalogue::stats(workspace)?.documents as u32;
+    let mut trees = UnionFind::new(documents);
     let mut n = 0u64;
     each_pair(workspace, |pair| {
         check_now_and_then(&mut n, context)?;
-        if let (Some(amount), Some(config)) = (similarity.get_mut(&(pair.a, pair.b)), config) {
-            let (a, b) = sampled.measured(pair.a, pair.b);
-            // If pairs are not listed, links may be below the threshold.
-            let reached = || {
-                let criterion = config.criterion();
-                criterion.reached(pair.shared.into(), a.into(), b.into())
-            };
-            if listed || reached() {
-                *amount = Some(pair.amount(config.measure));
+        let at = by_root.get(&sets.find(pair.a));
+        let Some(cluster) = at.and_then(|&at| clusters.get_mut(at)) else {
+            return Ok(());
+        };
+        // The first documents of both that equal them, as pairs name them.
+        let member = |cluster: &ShownCluster, document| {
+            let found = cluster
+                .shown
+                .binary_search_by_key(&document, |member| member.document);
+            found.is_ok()
+        };
+        let sizes = sampled.measured(pair.a, pair.b);
+        // If pairs are not listed, links may be below the threshold.
+        if !listed && !criterion.reached(pair.shared.into(), sizes.0.into(), sizes.1.into()) {
+            return Ok(());
+        }
+        let amount = pair.amount(config.measure);
+        let different = cluster.members.saturating_sub(cluster.exact);
+        let joins = trees.union(pair.a, pair.b);
+        let both = member(cluster, pair.a) && member(cluster, pair.b);
+        if both && (joins || different <= ALL_LINKS) {
+            cluster.links.push(Link {
+                a: pair.a,
+                b: pair.b,
+                amount,
+                sizes,
+            });
+        }
+        if pair.a == cluster.root {
+            let shown = &mut cluster.shown;
+            if let Ok(at) = shown.binary_search_by_key(&pair.b, |member| member.document)
+                && let Some(member) = shown.get_mut(at)
+            {
+                member.similarity = Some((amount, sizes));
             }
         }
         Ok(())
     })?;
+    // An exact duplicate has the similarity of the first document with its words.
     for cluster in clusters {
-        for member in &mut cluster.shown {
-            let amount = similarity
-                .get(&(cluster.root, member.first))
-                .copied()
-                .flatten();
-            let sizes = sampled.measured(cluster.root, member.first);
-            member.similarity = amount.map(|amount| (amount, sizes));
+        for at in 0..cluster.shown.len() {
+            let Some(&Member {
+                document, first, ..
+            }) = cluster.shown.get(at)
+            else {
+                continue;
+            };
+            if first == document {
+                continue;
+            }
+            let of_first = cluster
+                .shown
+                .binary_search_by_key(&first, |member| member.document);
+            let similarity = of_first
+                .ok()
+                .and_then(|first| cluster.shown.get(first)?.similarity);
+            if let Some(member) = cluster.shown.get_mut(at) {
+                member.similarity = similarity;
+            }
         }
     }
     Ok(())
@@ -467,20 +546,26 @@ fn look_up(
     let mut found = HashMap::with_capacity(wanted.len());
     let mut wanted = wanted.into_iter().peekable();
     let mut n = 0u64;
-    each_document(workspace, |number, document| {
-        check_now_and_then(&mut n, context)?;
-        if wanted.next_if_eq(&number).is_some() {
-            let document = shorten(document);
-            if memory.take(document.name_bytes()) {
-                found.insert(number, document);
+    // The directory of a method has no rejected records, so it cannot number the records.
+    let numbered = workspace.manifest.method.is_none();
+    each_place_of(
+        InputRecords::with_others(workspace),
+        |number, record, document| {
+            check_now_and_then(&mut n, context)?;
+            if wanted.next_if_eq(&number).is_some() {
+                let record = numbered.then_some(record);
+                let document = shorten(document, record);
+                if memory.take(document.name_bytes()) {
+                    found.insert(number, document);
+                }
             }
-        }
-        Ok(())
-    })?;
+            Ok(())
+        },
+    )?;
     Ok(found)
 }
 
-fn shorten(document: DocumentRecord) -> ShownDocument {
+fn shorten(document: DocumentRecord, record: Option<u64>) -> ShownDocument {
     let cut = |mut text: String| {
         if let Some((end, _)) = text.char_indices().nth(NAME_CHARS) {
             text.truncate(end);
@@ -496,6 +581,7 @@ fn shorten(document: DocumentRecord) -> ShownDocument {
         words: document.words,
         md5: document.md5,
         file: document.file,
+        record,
         offset: document.offset,
     }
 }

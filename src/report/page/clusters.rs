@@ -1,143 +1,240 @@
-//! The largest clusters.
+//! The clusters: the largest as a table each, and all of them as data for the script, which lists,
+//! searches and opens them.
 
-use std::collections::HashMap;
-
-use super::MEMBERS_SHOWN;
-use super::choose::{Chosen, Member, ShownCluster, ShownDocument};
-use super::frame::many;
-use super::html::Html;
+use super::choose::{Chosen, Member, ShownCluster};
+use super::documents::{address, place};
+use super::frame::{Sheet, many};
+use super::markup::{Markup, html, isolated};
+use super::{MEMBERS_SHOWN, Page};
+use crate::Result;
 use crate::numbers::count;
-use crate::pipeline::Summary;
-use crate::report::wording::Wording;
+use serde_json::{Value, json};
 
-pub(super) fn clusters_head(
-    html: &mut Html,
-    summary: &Summary,
-    wording: &Wording<'_>,
-    chosen: &Chosen,
-) {
-    html.raw("<section id=\"clusters\">\n<h2>Largest clusters</h2>\n");
-    let all = summary.cluster.unwrap_or_default().clusters;
-    if all == 0 {
-        html.raw("<p>There are no clusters.</p>\n");
-    } else {
-        html.raw("<p>");
-        let shown = chosen.clusters.len() as u64;
-        if shown < all {
-            html.text(&format!("{} of {}. ", count(shown), many(all, "cluster")));
+/// The head of the section, with the controls of the list, which the script shows.
+pub(super) fn head(page: &Page<'_>) -> Markup {
+    let wording = page.wording;
+    let all = page.summary.cluster.unwrap_or_default().clusters;
+    let listed = page.chosen.clusters.len() as u64;
+    let noun = wording.noun();
+    html! {
+        h2 { "Clusters" }
+        @if all == 0 {
+            p { "There are no clusters." }
+        } @else {
+            p {
+                "A cluster is a chain: each member is similar to some other member, but its " (noun)
+                " to the first member, the representative, may be below the threshold. An exact duplicate \
+                 has the same words as an earlier member. All clusters are in "
+                code { "clusters.jsonl" } "."
+                @if listed < all {
+                    " This page lists the largest " (count(listed)) " of " (many(all, "cluster"))
+                    @match page.split {
+                        true => { "; " a href="clusters-0001.html" { "the other pages" } " have all." }
+                        false => { "; " code { "lookalike report --split" } " makes pages of all." }
+                    }
+                }
+            }
+            div #tools hidden {
+                div.tools role="search" {
+                    label.wide { "Find a document by name, address, title or beginning"
+                        input #search type="search" autocomplete="off" spellcheck="false"; }
+                    label { "Documents, at least" input #least type="number" min="2" value="2"; }
+                    label { "Kind" select #kind {
+                        option value="all" { "all clusters" }
+                        option value="near" { "with near-duplicates" }
+                        option value="exact" { "exact duplicates only" }
+                        option value="chain" { "with members below the threshold" }
+                    } }
+                    label { "Order" select #order {
+                        option value="size" { "largest first" }
+                        option value="low" { "lowest " (noun) " first" }
+                        option value="high" { "highest " (noun) " first" }
+                        option value="name" { "by name" }
+                    } }
+                }
+                p #matches.soft.small role="status" {}
+            }
+            ul #list.list {}
+            button #more type="button" hidden { "Show more" }
         }
-        html.raw("A cluster is a chain: each member is similar to some other member, but its ")
-            .raw(wording.noun());
-        html.raw(
-            " to the first member, the representative, may be below the threshold. An exact duplicate has \
-             the same words as an earlier member. All clusters are in <code>clusters.jsonl</code>.</p>\n",
-        );
     }
 }
 
-/// If pairs are listed, a pair that is not in the list is below the threshold.
-pub(super) fn one_cluster(
-    html: &mut Html,
-    cluster: &ShownCluster,
-    wording: &Wording<'_>,
-    listed: bool,
-    documents: &HashMap<u32, ShownDocument>,
-    open: bool,
-) {
-    html.raw(if open {
-        "<details open><summary><b>"
-    } else {
-        "<details><summary><b>"
-    });
-    html.text(&many(cluster.members, "document")).raw("</b>");
+/// A cluster as a table. If pairs are listed, a pair that is not in the list is below the threshold.
+pub(super) fn one_cluster(page: &Page<'_>, cluster: &ShownCluster, open: bool) -> Markup {
     let near = cluster.members.saturating_sub(1 + cluster.exact);
-    let representative = documents.get(&cluster.root);
-    if let Some(document) = representative {
-        html.isolated(document.title.as_deref().unwrap_or(&document.docno));
-    }
-    html.raw(" <span class=\"soft\">")
-        .text(&format!(
-            "({} near, {} exact)",
-            count(near),
-            count(cluster.exact)
-        ))
-        .raw("</span></summary><div class=\"in\">\n");
-    if let Some(document) = representative {
-        html.raw("<p>Representative: <strong>")
-            .isolated(&document.docno)
-            .raw("</strong>");
-        if let Some(title) = &document.title {
-            html.raw(", ").isolated(title);
+    let representative = page.chosen.documents.get(&cluster.root);
+    let shown = cluster.shown.len().min(MEMBERS_SHOWN);
+    let name = representative.map(|document| document.title.as_deref().unwrap_or(&document.docno));
+    html! {
+        details open[open] {
+            summary {
+                b { (many(cluster.members, "document")) }
+                (isolated(name.unwrap_or_default()))
+                " " span.soft { "(" (count(near)) " near, " (count(cluster.exact)) " exact)" }
+            }
+            div.in {
+                div.scroll tabindex="0" {
+                    table {
+                        thead {
+                            tr {
+                                th scope="col" { "docno" }
+                                th scope="col" { "kind" }
+                                th.n scope="col" { (page.wording.noun()) }
+                                th.n scope="col" { "words" }
+                                th scope="col" { "date" }
+                                th scope="col" { "title" }
+                                th scope="col" { "address" }
+                                th scope="col" { "file and record" }
+                            }
+                        }
+                        tbody {
+                            @for member in cluster.shown.iter().take(shown) {
+                                (one_member(page, cluster, member))
+                            }
+                        }
+                    }
+                }
+                @if cluster.members > shown as u64 {
+                    p.soft { "The first " (shown) " of " (many(cluster.members, "document")) "." }
+                }
+            }
         }
-        if let Some(url) = &document.url {
-            html.raw("<br>").link(url);
-        }
-        html.raw("</p>\n");
     }
-    html.raw("<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">docno</th><th scope=\"col\">kind</th>");
-    html.raw("<th scope=\"col\" class=\"n\">")
-        .raw(wording.noun())
-        .raw("</th><th scope=\"col\" class=\"n\">words</th>");
-    html.raw("<th scope=\"col\">title</th><th scope=\"col\">address</th></tr></thead>\n<tbody>\n");
-    for member in &cluster.shown {
-        one_member(html, member, cluster.root, wording, listed, documents);
-    }
-    html.raw("</tbody></table></div>\n");
-    if cluster.members > cluster.shown.len() as u64 {
-        html.raw("<p class=\"soft\">")
-            .text(&format!(
-                "The first {MEMBERS_SHOWN} of {}.",
-                many(cluster.members, "document")
-            ))
-            .raw("</p>\n");
-    }
-    html.raw("</div></details>\n");
 }
 
-fn one_member(
-    html: &mut Html,
-    member: &Member,
-    root: u32,
-    wording: &Wording<'_>,
-    listed: bool,
-    documents: &HashMap<u32, ShownDocument>,
-) {
-    let Some(document) = documents.get(&member.document) else {
-        return;
-    };
-    html.raw("<tr><td class=\"name\">")
-        .isolated(&document.docno)
-        .raw("</td><td>");
-    html.raw(if member.document == root {
+fn kind(cluster: &ShownCluster, member: &Member) -> &'static str {
+    if member.document == cluster.root {
         "representative"
     } else if member.first != member.document {
         "exact"
     } else {
         "near"
-    });
-    html.raw("</td><td class=\"n\">");
-    match member.similarity {
-        _ if member.first == root => {
-            html.raw("1.000000");
-        }
-        Some((amount, (a, b))) => {
-            html.text(&wording.measure.text(amount, a.into(), b.into()));
-        }
-        None => {
-            let below = match listed {
-                true => wording.below(),
-                false => "not listed".into(),
-            };
-            html.raw("<span class=\"soft\">")
-                .text(&below)
-                .raw("</span>");
+    }
+}
+
+/// The similarity of a member and the representative, if it is known.
+fn similarity(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Option<String> {
+    if member.first == cluster.root {
+        return Some("1.000000".into());
+    }
+    let (amount, (a, b)) = member.similarity?;
+    Some(page.wording.measure.text(amount, a.into(), b.into()))
+}
+
+fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Markup {
+    let Some(document) = page.chosen.documents.get(&member.document) else {
+        return html! {};
+    };
+    let known = page.read.known.get(&member.document);
+    let date = known.and_then(|known| known.date.as_deref());
+    html! {
+        tr {
+            td.name { (isolated(&document.docno)) }
+            td { (kind(cluster, member)) }
+            td.n {
+                @match similarity(page, cluster, member) {
+                    Some(similarity) => (similarity),
+                    None => span.soft {
+                        @if page.listed { (page.wording.below()) } @else { "not listed" }
+                    }
+                }
+            }
+            td.n { (count(document.words)) }
+            td { (isolated(date.unwrap_or_default())) }
+            td.long { (isolated(document.title.as_deref().unwrap_or_default())) }
+            td.long { (address(document, known, page.config.replay.as_ref())) }
+            td.long { (isolated(&place(document, page.files))) }
         }
     }
-    html.raw("</td><td class=\"n\">")
-        .text(&count(document.words))
-        .raw("</td><td class=\"long\">");
-    html.isolated(document.title.as_deref().unwrap_or_default())
-        .raw("</td><td class=\"long\">");
-    html.link(document.url.as_deref().unwrap_or_default())
-        .raw("</td></tr>\n");
+}
+
+/// Writes the data for the script, a cluster at a time.
+///
+/// An array for each cluster: number of members, of exact duplicates among them, number in
+/// `clusters.jsonl`, members, links. A member is an array of number, docno, file, record, words,
+/// place of the first member with its words, similarity to the representative, title, address, date
+/// and beginning of its text; what is empty at its end is left out. The links are the places of two
+/// members and their similarity, one after the other.
+pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet<'_>) -> Result<()> {
+    let mut places: Vec<u32> = page.files.keys().copied().collect();
+    places.sort_unstable();
+    let names: Vec<&String> = places
+        .iter()
+        .filter_map(|file| page.files.get(file))
+        .collect();
+    let pairs = page.chosen.nearest.iter().chain(&page.chosen.random);
+    let pairs: Vec<(u32, u32)> = pairs.map(|pair| (pair.a, pair.b)).collect();
+    let head = json!({
+        "noun": page.wording.noun(),
+        "below": if page.listed { page.wording.below() } else { "not listed".into() },
+        "directory": page.directory,
+        "replay": page.config.replay.as_ref().map(|replay| replay.template()),
+        "names": names,
+        "pairs": pairs,
+    });
+    let head = head.to_string();
+    let open = head.strip_suffix('}').unwrap_or_default();
+    sheet.data_begin("data", &format!("{open},\"clusters\":["))?;
+    for (at, cluster) in page.chosen.clusters.iter().enumerate() {
+        let value = one(page, cluster, &places).to_string();
+        let comma = if at == 0 { "" } else { ",\n" };
+        sheet.data(&format!("{comma}{value}"))?;
+    }
+    sheet.data_end("]}")
+}
+
+fn one(page: &Page<'_>, cluster: &ShownCluster, places: &[u32]) -> Value {
+    let at = |document: u32| {
+        let found = cluster
+            .shown
+            .binary_search_by_key(&document, |member| member.document);
+        found.unwrap_or(0)
+    };
+    let members = cluster.shown.iter().enumerate().filter_map(|(n, member)| {
+        let document = page.chosen.documents.get(&member.document)?;
+        let known = page.read.known.get(&member.document);
+        let known = known.map(|known| (known.date.as_deref(), known.begins.as_str()));
+        let (date, begins) = known.unwrap_or_default();
+        let similarity = match n {
+            0 => None,
+            _ => similarity(page, cluster, member),
+        };
+        let mut values = vec![
+            json!(member.document),
+            json!(document.docno),
+            json!(places.binary_search(&document.file).unwrap_or(0)),
+            json!(document.record.unwrap_or(0)),
+            json!(document.words),
+            json!(at(member.first)),
+            json!(similarity.unwrap_or_default()),
+            json!(document.title.as_deref().unwrap_or_default()),
+            json!(document.url.as_deref().unwrap_or_default()),
+            json!(date.unwrap_or_default()),
+            json!(begins),
+        ];
+        while values.last().is_some_and(|last| last == "") {
+            values.pop();
+        }
+        Some(Value::Array(values))
+    });
+    let members: Vec<Value> = members.collect();
+    let links = cluster.links.iter().flat_map(|link| {
+        let (a, b) = link.sizes;
+        let similarity = page.wording.measure.text(link.amount, a.into(), b.into());
+        [json!(at(link.a)), json!(at(link.b)), json!(similarity)]
+    });
+    let links: Vec<Value> = links.collect();
+    json!([
+        cluster.members,
+        cluster.exact,
+        cluster.number,
+        members,
+        links
+    ])
+}
+
+/// Whether there is anything to list.
+pub(super) fn any(chosen: &Chosen) -> bool {
+    !chosen.clusters.is_empty()
 }

@@ -1,58 +1,88 @@
 //! What was found, in numbers and sentences.
 
 use super::frame::{is_sampled, many};
-use super::html::Html;
+use super::markup::{Markup, html};
 use crate::numbers::{count, counted};
 use crate::parse::TokenKind;
 use crate::pipeline::Summary;
 use crate::report::ledger::{bytes, share};
 use crate::report::wording::Wording;
 
-pub(super) fn found(html: &mut Html, summary: &Summary, wording: &Wording<'_>, listed: bool) {
+/// The section.
+pub(super) fn found(summary: &Summary, wording: &Wording<'_>, listed: bool) -> Markup {
     let catalogue = summary.catalogue.clone().unwrap_or_default();
     let cluster = summary.cluster.unwrap_or_default();
     let pairs = summary.join.as_ref().map_or(0, |join| join.pairs);
     let (documents, exact) = (catalogue.documents, catalogue.exact_duplicates);
-    html.raw("<section id=\"found\">\n<ul class=\"tiles\">\n");
-    let mut tile = |value: String, name: &str| {
-        html.raw("<li><b>")
-            .text(&value)
-            .raw("</b><span>")
-            .text(name)
-            .raw("</span></li>\n");
-    };
-    tile(count(documents), "documents");
-    tile(count(exact), "exact duplicates");
-    if listed {
-        tile(count(pairs), &wording.row());
-    }
-    tile(count(cluster.clusters), "clusters");
     let redundant = cluster.redundant;
-    tile(
-        count(redundant),
-        &format!("redundant documents{}", share(redundant, documents)),
-    );
-    html.raw("</ul>\n<p>");
-    html.text(&format!(
+    let mut tiles = vec![
+        (count(documents), "documents".to_string()),
+        (count(exact), "exact duplicates".into()),
+    ];
+    if listed {
+        tiles.push((count(pairs), wording.row()));
+    }
+    tiles.push((count(cluster.clusters), "clusters".into()));
+    let name = format!("redundant documents{}", share(redundant, documents));
+    tiles.push((count(redundant), name));
+    html! {
+        section id="found" {
+            p.lead { (sentence(documents, redundant, cluster.clusters, cluster.largest)) }
+            ul.tiles { @for (value, name) in tiles { li { b { (value) } span { (name) } } } }
+            p { (compared(summary, wording)) }
+            p { (linked(summary, wording, listed)) }
+            (exactness(summary, wording))
+        }
+    }
+}
+
+/// The finding.
+fn sentence(documents: u64, redundant: u64, clusters: u64, largest: u64) -> String {
+    match (documents, clusters) {
+        (0, _) => "There are no documents.".to_string(),
+        (_, 0) => format!(
+            "None of {} duplicates another one.",
+            many(documents, "document")
+        ),
+        _ => format!(
+            "{} of {}{} can be left out: each is in a cluster of which one document stays. There {}, \
+             and the largest has {}.",
+            count(redundant),
+            many(documents, "document"),
+            share(redundant, documents),
+            match clusters {
+                1 => format!("is {}", many(1, "cluster")),
+                n => format!("are {}", many(n, "cluster")),
+            },
+            many(largest, "document")
+        ),
+    }
+}
+
+/// What was read and how it was compared.
+fn compared(summary: &Summary, wording: &Wording<'_>) -> String {
+    let catalogue = summary.catalogue.clone().unwrap_or_default();
+    let (documents, exact) = (catalogue.documents, catalogue.exact_duplicates);
+    let mut said = format!(
         "{} ({}) gave {}.",
         many(summary.inputs, "input file"),
         bytes(summary.input_bytes),
         many(documents, "document")
-    ));
+    );
     let rejected: u64 = summary.ingest.rejected.values().sum();
     if rejected > 0 {
-        html.text(&format!(
+        said += &format!(
             " {} could not be read; rejects.jsonl lists each with the reason.",
             many(rejected, "record")
-        ));
+        );
     }
     if exact > 0 {
-        html.text(&format!(
+        said += &format!(
             " {}{} of them {} an earlier document word for word (exact duplicates).",
             count(exact),
             share(exact, documents),
             if exact == 1 { "repeats" } else { "repeat" }
-        ));
+        );
     }
     if documents > 0 {
         let by = match wording.method {
@@ -62,53 +92,49 @@ pub(super) fn found(html: &mut Html, summary: &Summary, wording: &Wording<'_>, l
             ),
             Some(method) => format!("the features that the method {method} extracts"),
         };
-        html.text(&format!(
+        said += &format!(
             " {} compared by {by}. {}",
             match catalogue.representatives {
                 1 => "The 1 that remains was".to_string(),
                 n => format!("The {} that remain were", count(n)),
             },
             wording.definition()
-        ));
+        );
     }
-    html.raw("</p>\n<p>");
-    if listed {
-        let reached = wording.listed();
-        html.text(&match pairs {
-            0 => format!("No pair of documents has {reached}."),
-            1 => format!("{} of documents has {reached}.", many(1, "pair")),
-            n => format!("{} of documents have {reached}.", many(n, "pair")),
-        });
-    } else {
-        html.text(&format!(
-            "The join searched for pairs with {} only as far as the clusters need them, and did not \
-             list them (--pairs none).",
-            wording.listed()
-        ));
-    }
-    if cluster.clusters == 0 {
-        html.text(" There are no clusters and no redundant documents.");
-    } else {
-        html.text(&format!(
-            " Documents that are linked by such pairs, or that are equal, form {} with {} in total. The \
-             largest has {}. Keeping one document of each cluster, and every document that is in no \
-             cluster, would leave out {}{}.",
-            many(cluster.clusters, "cluster"),
+    said
+}
+
+/// The pairs, and the clusters that they make.
+fn linked(summary: &Summary, wording: &Wording<'_>, listed: bool) -> String {
+    let cluster = summary.cluster.unwrap_or_default();
+    let pairs = summary.join.as_ref().map_or(0, |join| join.pairs);
+    let reached = wording.listed();
+    let mut said = match (listed, pairs) {
+        (false, _) => format!(
+            "The join searched for pairs with {reached} only as far as the clusters need them, and did \
+             not list them (--pairs none)."
+        ),
+        (_, 0) => format!("No pair of documents has {reached}."),
+        (_, 1) => format!("{} of documents has {reached}.", many(1, "pair")),
+        (_, n) => format!("{} of documents have {reached}.", many(n, "pair")),
+    };
+    said += &match cluster.clusters {
+        0 => " There are no clusters and no redundant documents.".to_string(),
+        n => format!(
+            " Documents that are linked by such pairs, or that are equal, form {} with {} in total. \
+             Redundant documents are those beyond the first of each cluster.",
+            many(n, "cluster"),
             many(cluster.documents, "document"),
-            many(cluster.largest, "document"),
-            many(redundant, "document"),
-            share(redundant, documents)
-        ));
-    }
-    html.raw("</p>\n");
-    exactness(html, summary, wording);
-    html.raw("</section>\n");
+        ),
+    };
+    said
 }
 
 /// Whether the numbers are exact, and if not, how they may be wrong.
-fn exactness(html: &mut Html, summary: &Summary, wording: &Wording<'_>) {
+fn exactness(summary: &Summary, wording: &Wording<'_>) -> Markup {
     let most = summary.join_config.and_then(|config| config.max_postings);
     let sampled = is_sampled(summary);
+    let mut notes = Vec::new();
     if sampled && let (Some(sampling), Some(sample)) = (&summary.sampling, &summary.sample) {
         let verified = summary
             .join_config
@@ -125,35 +151,35 @@ fn exactness(html: &mut Html, summary: &Summary, wording: &Wording<'_>) {
                 "Pairs near the threshold may be missing, and some listed pairs may be below it.",
             )
         };
-        html.raw("<p class=\"note\">").text(&format!(
+        notes.push(format!(
             "{what}. The run used only a sample of the shingles ({sampling}: {} of {}{}). {errors} \
              Short documents are affected most, because few of their shingles are sampled.",
             count(sample.sampled),
             count(sample.shingles),
             share(sample.sampled, sample.shingles)
         ));
-        html.raw("</p>\n");
     }
     if let Some(most) = most {
-        html.raw("<p class=\"note\">").text(&format!(
+        notes.push(format!(
             "The run left out {} that occur in more than {} (--max-postings). Documents may resemble \
              each other more than these numbers show, and pairs may be missing.",
             wording.features(),
             many(most.into(), "document")
         ));
-        html.raw("</p>\n");
     }
-    if !sampled && most.is_none() {
-        html.raw(match wording.method {
-            None => {
-                "<p>The comparison is exact: it used every shingle of every document, and nothing is \
-                 estimated.</p>\n"
-            }
-            Some(_) => {
-                "<p>The comparison used every feature of every document: these are all pairs that the \
-                 method finds.</p>\n"
-            }
-        });
+    let exact = match (!sampled && most.is_none(), wording.method) {
+        (false, _) => None,
+        (true, None) => Some(
+            "The comparison is exact: it used every shingle of every document, and nothing is estimated.",
+        ),
+        (true, Some(_)) => Some(
+            "The comparison used every feature of every document: these are all pairs that the method \
+             finds.",
+        ),
+    };
+    html! {
+        @for note in notes { p.note { (note) } }
+        @if let Some(exact) = exact { p { (exact) } }
     }
 }
 

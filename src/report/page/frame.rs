@@ -1,6 +1,8 @@
 //! What surrounds the sections of a page, and helpers that several sections use.
 
-use super::markup::{Markup, digest_source, html, plain, script, style, visible};
+use super::markup::{
+    Markup, digest_source, harmless_json, html, json_block, plain, script, style, visible,
+};
 use crate::Result;
 use crate::numbers::counted;
 use crate::pipeline::Summary;
@@ -92,6 +94,26 @@ impl<'o> Sheet<'o> {
     pub(super) fn put(&mut self, markup: Markup) -> Result<()> {
         self.out.put(b"\n")?;
         self.out.put(markup.into_string().as_bytes())
+    }
+
+    /// Begins an element with data for the script. The JSON between it and its end may be put in
+    /// pieces.
+    pub(super) fn data_begin(&mut self, id: &'static str, json: &str) -> Result<()> {
+        let element = json_block(id, json).into_string();
+        let open = element.strip_suffix("</script>").unwrap_or_default();
+        self.out.put(b"\n")?;
+        self.out.put(open.as_bytes())
+    }
+
+    /// Appends JSON.
+    pub(super) fn data(&mut self, json: &str) -> Result<()> {
+        self.out.put(harmless_json(json).as_bytes())
+    }
+
+    /// Appends JSON, and ends the element.
+    pub(super) fn data_end(&mut self, json: &str) -> Result<()> {
+        self.data(json)?;
+        self.out.put(b"</script>\n")
     }
 
     /// Ends the page, and returns its length in bytes and its checksum.

@@ -1,78 +1,120 @@
 //! The ledger, the cost of each stage and the parameters of the run.
 
-use super::html::Html;
+use super::markup::{Markup, html, visible};
 use crate::measure::Measure;
 use crate::parse::TokenKind;
 use crate::pipeline::Summary;
 use crate::report::ledger::{bytes, cost_rows, ledger_rows};
 
-pub(super) fn ledger(html: &mut Html, summary: &Summary) {
-    html.raw("<section id=\"ledger\">\n<h2>Ledger</h2>\n");
-    html.raw("<p>What the run read, what it left out and why, and what each stage counted.</p>\n");
-    html.raw("<div class=\"side-by-side\">\n<div class=\"scroll\"><table>\n<tbody>\n");
-    for (name, value) in ledger_rows(summary) {
-        let trimmed = name.trim_start();
-        html.raw(match name.len() - trimmed.len() {
-            0 => "<tr><th scope=\"row\">",
-            1..=2 => "<tr><th scope=\"row\" class=\"in1\">",
-            _ => "<tr><th scope=\"row\" class=\"in2\">",
-        });
-        html.text(trimmed)
-            .raw("</th><td>")
-            .text(&value)
-            .raw("</td></tr>\n");
-    }
-    html.raw("</tbody></table></div>\n<div><div class=\"scroll\"><table>\n");
-    html.raw(
-        "<caption>Time and memory of each stage</caption>\n<thead><tr><th scope=\"col\">stage</th>",
-    );
-    html.raw("<th scope=\"col\" class=\"n\">wall time (s)</th><th scope=\"col\" class=\"n\">CPU time (s)</th>");
-    html.raw("<th scope=\"col\" class=\"n\">peak memory so far</th></tr></thead>\n<tbody>\n");
-    for (stage, cost) in cost_rows(summary) {
-        html.raw("<tr><th scope=\"row\">")
-            .text(stage)
-            .raw("</th><td class=\"n\">")
-            .show(format_args!("{:.2}", cost.wall_seconds))
-            .raw("</td><td class=\"n\">")
-            .show(format_args!("{:.2}", cost.cpu_seconds))
-            .raw("</td><td class=\"n\">")
-            .text(&bytes(cost.peak_bytes))
-            .raw("</td></tr>\n");
-    }
-    html.raw("</tbody></table></div>\n<div class=\"scroll\"><table>\n<caption>Made with</caption>\n<tbody>\n");
-    let shingle = &summary.collection.shingle;
-    let mut row = |name: &str, value: String| {
-        html.raw("<tr><th scope=\"row\">")
-            .text(name)
-            .raw("</th><td>")
-            .text(&value)
-            .raw("</td></tr>\n");
-    };
-    row("program", summary.program.clone());
-    if let Some(method) = &summary.method {
-        row("method", method.clone());
-    } else {
-        row("tokens", shingle.parse.tokens.to_string());
-        if !matches!(shingle.parse.tokens, TokenKind::Bytes(_)) {
-            row("shingle size", shingle.shingle_size.to_string());
+/// The section, folded.
+pub(super) fn ledger(summary: &Summary) -> Markup {
+    let rows = ledger_rows(summary).into_iter().map(|(name, value)| {
+        let trimmed = name.trim_start().to_string();
+        let class = match name.len() - trimmed.len() {
+            0 => "",
+            1..=2 => "in1",
+            _ => "in2",
+        };
+        (class, trimmed, value)
+    });
+    html! {
+        section id="ledger" {
+            h2 { "Ledger" }
+            p { "What the run read, what it left out and why, and what each stage counted and cost." }
+            details {
+                summary { "All counts, costs and parameters" }
+                div.in {
+                    div.side-by-side {
+                        div.scroll tabindex="0" {
+                            table {
+                                caption { "Counts" }
+                                tbody {
+                                    @for (class, name, value) in rows {
+                                        tr {
+                                            th scope="row" class=[Some(class).filter(|class| !class.is_empty())] { (name) }
+                                            td { (value) }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                        div {
+                            (costs(summary))
+                            (made_with(summary))
+                        }
+                    }
+                }
+            }
         }
-        row("short documents", shingle.short.to_string());
-        row("fingerprint", shingle.fingerprint.to_string());
-        row("seed", shingle.seed.to_string());
+    }
+}
+
+fn costs(summary: &Summary) -> Markup {
+    html! {
+        div.scroll tabindex="0" {
+            table {
+                caption { "Time and memory of each stage" }
+                thead {
+                    tr {
+                        th scope="col" { "stage" }
+                        th.n scope="col" { "wall time (s)" }
+                        th.n scope="col" { "CPU time (s)" }
+                        th.n scope="col" { "peak memory so far" }
+                    }
+                }
+                tbody {
+                    @for (stage, cost) in cost_rows(summary) {
+                        tr {
+                            th scope="row" { (stage) }
+                            td.n { (format_args!("{:.2}", cost.wall_seconds)) }
+                            td.n { (format_args!("{:.2}", cost.cpu_seconds)) }
+                            td.n { (bytes(cost.peak_bytes)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn made_with(summary: &Summary) -> Markup {
+    let shingle = &summary.collection.shingle;
+    let mut rows = vec![("program", summary.program.clone())];
+    if let Some(method) = &summary.method {
+        rows.push(("method", method.clone()));
+    } else {
+        rows.push(("tokens", shingle.parse.tokens.to_string()));
+        if !matches!(shingle.parse.tokens, TokenKind::Bytes(_)) {
+            rows.push(("shingle size", shingle.shingle_size.to_string()));
+        }
+        rows.push(("short documents", shingle.short.to_string()));
+        rows.push(("fingerprint", shingle.fingerprint.to_string()));
+        rows.push(("seed", shingle.seed.to_string()));
     }
     if let Some(sampling) = &summary.sampling {
-        row("sampling", sampling.to_string());
+        rows.push(("sampling", sampling.to_string()));
     }
     if let Some(config) = &summary.join_config {
         if !config.measure.is_default() {
-            row("score", config.measure.to_string());
+            rows.push(("score", config.measure.to_string()));
         }
         if !matches!(config.measure, Measure::Shared(_)) {
-            row("threshold", config.threshold.to_string());
+            rows.push(("threshold", config.threshold.to_string()));
         }
         let most = config.max_postings.map(|most| most.to_string());
-        row("posting limit", most.unwrap_or_else(|| "none".into()));
-        row("pairs", config.pairs.to_string());
+        rows.push(("posting limit", most.unwrap_or_else(|| "none".into())));
+        rows.push(("pairs", config.pairs.to_string()));
     }
-    html.raw("</tbody></table></div></div>\n</div>\n</section>\n");
+    html! {
+        div.scroll tabindex="0" {
+            table {
+                caption { "Made with" }
+                tbody {
+                    @for (name, value) in rows {
+                        tr { th scope="row" { (name) } td { (visible(&value)) } }
+                    }
+                }
+            }
+        }
+    }
 }

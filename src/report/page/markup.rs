@@ -119,6 +119,21 @@ pub(super) fn is_web_address(address: &str) -> bool {
         })
 }
 
+/// The beginning of an element whose content is put in pieces.
+pub(super) fn begin(element: &'static str, id: &'static str) -> Markup {
+    PreEscaped(format!("<{element} id=\"{id}\">"))
+}
+
+/// Like [`begin`], with a class.
+pub(super) fn begin_class(element: &'static str, class: &'static str) -> Markup {
+    PreEscaped(format!("<{element} class=\"{class}\">"))
+}
+
+/// The end of an element.
+pub(super) fn end(element: &'static str) -> Markup {
+    PreEscaped(format!("</{element}>"))
+}
+
 /// Bars, which take their colours from the page. `what` describes them to readers who do not see
 /// them.
 pub(super) fn bars(what: &str, rows: &[BarRow]) -> Markup {
@@ -154,7 +169,7 @@ pub(super) fn json_block(id: &str, json: &str) -> Markup {
 
 /// JSON in which the characters that mean something to HTML or to old scripts are escaped. They
 /// occur only within strings.
-fn harmless_json(json: &str) -> String {
+pub(super) fn harmless_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 64);
     for c in json.chars() {
         match c {

@@ -48,6 +48,7 @@ mod choose;
 mod clusters;
 pub(crate) mod compare;
 pub(crate) mod diff;
+mod documents;
 mod found;
 mod frame;
 mod html;
@@ -55,32 +56,48 @@ mod ledger;
 mod markup;
 mod old_frame;
 mod pairs;
+mod side_by_side;
 mod sizes;
 mod study;
 mod texts;
+mod title;
 
 use crate::budget::Held;
 use crate::cluster::ResultsEntry;
 use crate::collection::Catalogue;
 use crate::document::record_bytes;
 use crate::join::PairsEntry;
-use crate::numbers::{count, counted};
+use crate::numbers::{self, count, counted};
 use crate::pipeline::Summary;
 use crate::progress::{Context, Unit};
+use crate::report::cost_rows;
 use crate::sample::SampleEntry;
-use crate::store::disk::{self, AtomicFile};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::wording::Wording;
-use html::Html;
+use choose::Chosen;
+pub use documents::Replay;
+use frame::{Frame, Sheet};
+use markup::{Markup, html};
 use pairs::Which;
-use texts::ShownText;
+use texts::{Read, ShownText};
 
 const STAGE: &str = "report";
 
-/// Limit on the members of a cluster that are listed.
+/// The script of the report page.
+const SCRIPT: &str = include_str!("script.js");
+
+/// Documents in clusters that one page lists, the largest clusters first. Such a page has about
+/// 20 MB.
+pub const PAGE_DOCUMENTS: u64 = 100_000;
+
+/// Limit on the members of a cluster that a page lists.
+pub const MEMBERS_LISTED: usize = 1_000;
+
+/// Limit on the members of a cluster that are shown without the script.
 pub const MEMBERS_SHOWN: usize = 50;
 
 /// Limit on the words compared of a text: longer documents are rare, and would make a long page.
@@ -93,10 +110,14 @@ pub const PAGE_FILE: &str = "report.html";
 /// 20,000 words, half of them shared, the process needs 13 MiB in all.
 const FIXED_BYTES: u64 = 16 << 20;
 
-/// The number of clusters and pairs to show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a page shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageConfig {
-    /// Clusters.
+    /// Its title; without it the page names the collection by its inputs.
+    pub title: Option<String>,
+    /// Where captures are replayed.
+    pub replay: Option<Replay>,
+    /// Clusters that can be read without the script.
     pub clusters: usize,
     /// Pairs nearest the threshold, and the number of random pairs.
     pub pairs: usize,
@@ -107,6 +128,8 @@ pub struct PageConfig {
 impl Default for PageConfig {
     fn default() -> Self {
         PageConfig {
+            title: None,
+            replay: None,
             clusters: 20,
             pairs: 10,
             seed: 0,
@@ -117,7 +140,7 @@ impl Default for PageConfig {
 /// The contents of a page, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageStats {
-    /// Clusters shown.
+    /// Clusters listed.
     pub clusters: u64,
     /// Pairs shown.
     pub pairs: u64,
@@ -168,80 +191,47 @@ pub fn write(
             counted(documents, "document")
         )
     };
-    let mut memory = Held::new(&context.budget, FIXED_BYTES + record + chosen);
+    let files = documents::files_bytes(workspace)?;
+    let mut memory = Held::new(&context.budget, FIXED_BYTES + record + chosen + files);
     memory.check(what)?;
     context.progress.start(STAGE, Unit::Count("steps"), Some(3));
 
     let chosen = choose::choose(workspace, config, &mut memory, context)?;
     memory.check(what)?;
     context.progress.at(1);
-    let wanted: Vec<u32> = chosen
+    let compared: Vec<u32> = chosen
         .nearest
         .iter()
         .chain(&chosen.random)
         .flat_map(|pair| [pair.a, pair.b])
         .collect();
+    let members = chosen.clusters.iter().flat_map(|cluster| &cluster.shown);
+    let firsts = members.filter(|member| member.first == member.document);
+    let firsts: HashSet<u32> = firsts.map(|member| member.document).collect();
     let room = (&mut memory, record);
-    let texts = texts::read(workspace, &chosen.documents, &wanted, room, context)?;
+    let wanted = (compared.as_slice(), &firsts);
+    let read = texts::read(workspace, &chosen.documents, wanted, room, context)?;
     memory.check(what)?;
     context.progress.at(2);
     context.stop.check(STAGE)?;
-    // Modified figures would no longer show the study's results.
-    workspace.check_others(is_shown)?;
-    let figures = study::figures(workspace.directory())?;
-    let comparison = study::comparison(workspace.directory())?;
     let summary = Summary::of(manifest);
-    let wording = &Wording::of(&summary).ok_or_else(|| missing("join"))?;
-    let listed = choose::pairs_listed(workspace);
-
-    let mut out = AtomicFile::create(output)?;
-    let mut html = Html::default();
-    old_frame::head(&mut html, "Near-duplicate documents");
-    old_frame::contents(&mut html, wording, !figures.is_empty(), listed);
-    found::found(&mut html, &summary, wording, listed);
-    ledger::ledger(&mut html, &summary);
-    sizes::sizes(
-        &mut html,
-        &summary,
-        wording,
-        listed.then_some(&chosen.histogram),
-    );
-    flush(&mut html, &mut out)?;
-    if !figures.is_empty() {
-        study::section(&mut html, comparison.as_ref(), &figures);
-        flush(&mut html, &mut out)?;
-    }
-    clusters::clusters_head(&mut html, &summary, wording, &chosen);
-    for (at, cluster) in chosen.clusters.iter().enumerate() {
-        let documents = &chosen.documents;
-        clusters::one_cluster(&mut html, cluster, wording, listed, documents, at == 0);
-        flush(&mut html, &mut out)?;
-    }
-    old_frame::end(&mut html);
-    if listed {
-        for (which, shown) in [
-            (Which::Nearest, &chosen.nearest),
-            (Which::Random, &chosen.random),
-        ] {
-            pairs::pairs_head(&mut html, which, shown.len(), &summary, wording, config);
-            for (at, pair) in shown.iter().enumerate() {
-                context.stop.check(STAGE)?;
-                let documents = &chosen.documents;
-                let open = at == 0;
-                pairs::one_pair(&mut html, pair, documents, &texts, &summary, wording, open);
-                flush(&mut html, &mut out)?;
-            }
-            old_frame::end(&mut html);
-        }
-    }
-    old_frame::foot(&mut html, &summary.program);
-    flush(&mut html, &mut out)?;
-    let (bytes, checksum) = out.finish()?;
-    disk::sync_parent(output)?;
+    let page = Page {
+        config,
+        summary: &summary,
+        wording: &Wording::of(&summary).ok_or_else(|| missing("join"))?,
+        listed: choose::pairs_listed(workspace),
+        directory: workspace.directory().display().to_string(),
+        files: &documents::files(workspace, &chosen.documents)?,
+        chosen: &chosen,
+        read: &read,
+        split: false,
+    };
+    let (bytes, checksum) = page.write(workspace, output, context)?;
     let stats = PageStats {
         clusters: chosen.clusters.len() as u64,
         pairs: (chosen.nearest.len() + chosen.random.len()) as u64,
-        missing: texts
+        missing: read
+            .texts
             .values()
             .filter(|text| matches!(text, ShownText::Missing(_)))
             .count() as u64,
@@ -257,14 +247,99 @@ pub fn write(
     Ok(stats)
 }
 
-/// Whether this is a study file that the page shows.
-fn is_shown(name: &str) -> bool {
-    name.strip_prefix("study/")
-        .is_some_and(|name| !name.contains('/'))
+/// Everything that the sections of a page show.
+struct Page<'p> {
+    config: &'p PageConfig,
+    summary: &'p Summary,
+    wording: &'p Wording<'p>,
+    /// Whether pairs are listed.
+    listed: bool,
+    /// The output directory, as it was given.
+    directory: String,
+    /// Names of input files, by number.
+    files: &'p HashMap<u32, String>,
+    chosen: &'p Chosen,
+    read: &'p Read,
+    /// Whether other pages list all clusters.
+    split: bool,
 }
 
-fn flush(html: &mut Html, out: &mut AtomicFile) -> Result<()> {
-    out.put(html.as_bytes())?;
-    html.clear();
-    Ok(())
+impl Page<'_> {
+    /// Writes the page; returns its length in bytes and its checksum.
+    fn write(
+        &self,
+        workspace: &Workspace,
+        output: &Path,
+        context: &Context<'_>,
+    ) -> Result<(u64, u64)> {
+        let title = match &self.config.title {
+            Some(title) => title.clone(),
+            None => format!("Near-duplicates in {}", title::collection_name(workspace)?),
+        };
+        let study = workspace.directory().join("study").join("study.html");
+        let study = crate::store::disk::exists(&study)?;
+        let any = clusters::any(self.chosen);
+        let mut contents = vec![
+            ("found", "What was found".to_string()),
+            ("clusters", "Clusters".into()),
+        ];
+        if self.listed {
+            contents.push(("nearest", "Pairs nearest the threshold".into()));
+            contents.push(("random", "Pairs at random".into()));
+        }
+        contents.push(("sizes", format!("Sizes and {}", self.wording.noun())));
+        contents.push(("ledger", "Ledger".into()));
+        let frame = Frame {
+            title: &title,
+            below: self.date(),
+            contents,
+            script: any.then_some(SCRIPT),
+            program: &self.summary.program,
+        };
+        let mut sheet = Sheet::create(output, &frame)?;
+        sheet.put(found::found(self.summary, self.wording, self.listed))?;
+        if study {
+            sheet.put(html! {
+                p { "A study compared ways of sampling on this collection: "
+                    a href="study/study.html" { "results of the study" } "." }
+            })?;
+        }
+        sheet.put(markup::begin("section", "clusters"))?;
+        sheet.put(clusters::head(self))?;
+        sheet.put(markup::begin("div", "largest"))?;
+        let shown = self.chosen.clusters.iter().take(self.config.clusters);
+        for (at, cluster) in shown.enumerate() {
+            sheet.put(clusters::one_cluster(self, cluster, at == 0))?;
+        }
+        sheet.put(markup::end("div"))?;
+        sheet.put(markup::end("section"))?;
+        if self.listed {
+            for (which, id, shown) in [
+                (Which::Nearest, "nearest", &self.chosen.nearest),
+                (Which::Random, "random", &self.chosen.random),
+            ] {
+                sheet.put(markup::begin("section", id))?;
+                sheet.put(pairs::head(self, which, shown.len()))?;
+                for (at, pair) in shown.iter().enumerate() {
+                    context.stop.check(STAGE)?;
+                    sheet.put(pairs::one_pair(self, pair, at == 0))?;
+                }
+                sheet.put(markup::end("section"))?;
+            }
+        }
+        let histogram = self.listed.then_some(&self.chosen.histogram);
+        sheet.put(sizes::sizes(self.summary, self.wording, histogram))?;
+        sheet.put(ledger::ledger(self.summary))?;
+        if any {
+            clusters::data(self, &mut sheet)?;
+        }
+        sheet.finish()
+    }
+
+    /// The date of the run, if the directory states it.
+    fn date(&self) -> Option<Markup> {
+        let costs = cost_rows(self.summary);
+        let ended = costs.last().map_or(0, |(_, cost)| cost.ended);
+        (ended > 0).then(|| html! { "Run of " (numbers::date(ended)) })
+    }
 }

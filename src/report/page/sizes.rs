@@ -1,8 +1,7 @@
 //! Sizes of the documents, and scores of the pairs.
 
 use super::choose::HUNDREDTHS;
-use super::html::Html;
-use crate::collection::GroupStats;
+use super::markup::{Markup, bars, html};
 use crate::ids::Threshold;
 use crate::measure::Measure;
 use crate::numbers::{self, count};
@@ -10,19 +9,25 @@ use crate::pipeline::Summary;
 use crate::report::charts::BarRow;
 use crate::report::wording::{Wording, group_name};
 
+/// The section.
 pub(super) fn sizes(
-    html: &mut Html,
     summary: &Summary,
     wording: &Wording<'_>,
     histogram: Option<&[u64; HUNDREDTHS]>,
-) {
-    let (noun, features) = (wording.noun(), wording.features());
-    html.raw("<section id=\"sizes\">\n<h2>Sizes and ").raw(noun);
-    html.raw("</h2>\n<div class=\"side-by-side\">\n<div>\n");
-    html.raw("<h3>Documents by number of words</h3>\n");
-    html.raw("<p>Exact duplicates are counted once. Each document counts its distinct ")
-        .raw(features)
-        .raw(".</p>\n");
+) -> Markup {
+    html! {
+        section id="sizes" {
+            h2 { "Sizes and " (wording.noun()) }
+            div.side-by-side {
+                div { (documents(summary, wording)) }
+                div { (pairs(wording, histogram)) }
+            }
+        }
+    }
+}
+
+fn documents(summary: &Summary, wording: &Wording<'_>) -> Markup {
+    let features = wording.features();
     let groups = summary
         .catalogue
         .as_ref()
@@ -31,72 +36,78 @@ pub(super) fn sizes(
     let documents: u64 = groups.iter().map(|group| group.documents).sum();
     let shingles: u64 = groups.iter().map(|group| group.shingles).sum();
     let part = |n: u64, all: u64| if all == 0 { 0.0 } else { n as f64 / all as f64 };
+    let bar = |n: u64, all: u64| {
+        let share = part(n, all);
+        (share, numbers::percent(share, 1).replace(' ', "\u{a0}"))
+    };
     let rows: Vec<BarRow> = groups
         .iter()
         .map(|group| BarRow {
             label: group_name(&group.words),
-            bars: [(group.documents, documents), (group.shingles, shingles)]
-                .into_iter()
-                .map(|(n, all)| {
-                    (
-                        part(n, all),
-                        numbers::percent(part(n, all), 1).replace(' ', "\u{a0}"),
-                    )
-                })
-                .collect(),
+            bars: vec![
+                bar(group.documents, documents),
+                bar(group.shingles, shingles),
+            ],
         })
         .collect();
-    if documents > 0 {
-        html.raw("<figure>\n<figcaption><span class=\"together\"><span class=\"key one\"></span>share of the documents</span> ");
-        html.raw("<span class=\"together\"><span class=\"key two\"></span>share of the ")
-            .raw(features)
-            .raw("</span></figcaption>\n");
-        let label = format!("Share of the documents and of the {features} in each size group");
-        html.bars(&label, &rows);
-        html.raw("</figure>\n");
+    let label = format!("Share of the documents and of the {features} in each size group");
+    html! {
+        h3 { "Documents by number of words" }
+        p { "Exact duplicates are counted once. Each document counts its distinct " (features) "." }
+        @if documents > 0 {
+            figure {
+                figcaption {
+                    span.together { span.key.one {} "share of the documents" } " "
+                    span.together { span.key.two {} "share of the " (features) }
+                }
+                (bars(&label, &rows))
+            }
+        }
+        div.scroll tabindex="0" {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "words" }
+                        th.n scope="col" { "documents" }
+                        th.n scope="col" { (features) }
+                    }
+                }
+                tbody {
+                    @for group in groups {
+                        tr {
+                            th scope="row" { (group_name(&group.words)) }
+                            td.n { (count(group.documents)) }
+                            td.n { (count(group.shingles)) }
+                        }
+                    }
+                }
+            }
+        }
     }
-    group_table(html, groups, features);
-    html.raw("</div>\n<div>\n<h3>Pairs by ")
-        .raw(noun)
-        .raw("</h3>\n");
-    match histogram {
-        // The number of common features has no upper limit.
-        Some(_) if matches!(wording.measure, Measure::Shared(_)) => {
-            html.raw("<p>The numbers in common are in <code>pairs.tsv</code>.</p>\n");
-        }
-        Some(histogram) if histogram.iter().any(|&n| n > 0) => {
-            html.raw("<p>Each row counts the pairs from its ")
-                .raw(noun)
-                .raw(" up to that of the next row.</p>\n<figure>\n");
-            let rows = histogram_rows(histogram, wording.threshold);
-            html.bars(&format!("Number of pairs by {noun}"), &rows);
-            html.raw("</figure>\n");
-        }
-        Some(_) => {
-            html.raw("<p>There are no pairs.</p>\n");
-        }
-        None => not_listed(html),
-    }
-    html.raw("</div>\n</div>\n</section>\n");
 }
 
-fn group_table(html: &mut Html, groups: &[GroupStats], features: &'static str) {
-    html.raw(
-        "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">words</th><th scope=\"col\" ",
-    );
-    html.raw("class=\"n\">documents</th><th scope=\"col\" class=\"n\">")
-        .raw(features)
-        .raw("</th></tr></thead>\n<tbody>\n");
-    for group in groups {
-        html.raw("<tr><th scope=\"row\">")
-            .text(&group_name(&group.words))
-            .raw("</th><td class=\"n\">")
-            .text(&count(group.documents))
-            .raw("</td><td class=\"n\">")
-            .text(&count(group.shingles))
-            .raw("</td></tr>\n");
+fn pairs(wording: &Wording<'_>, histogram: Option<&[u64; HUNDREDTHS]>) -> Markup {
+    let noun = wording.noun();
+    html! {
+        h3 { "Pairs by " (noun) }
+        @match histogram {
+            // The number of common features has no upper limit.
+            Some(_) if matches!(wording.measure, Measure::Shared(_)) => {
+                p { "The numbers in common are in " code { "pairs.tsv" } "." }
+            }
+            Some(histogram) if histogram.iter().any(|&n| n > 0) => {
+                p { "Each row counts the pairs from its " (noun) " up to that of the next row." }
+                figure {
+                    (bars(&format!("Number of pairs by {noun}"), &histogram_rows(histogram, wording.threshold)))
+                }
+            }
+            Some(_) => p { "There are no pairs." }
+            None => p.note {
+                "Pairs were not listed (--pairs none). To have them listed and shown here: "
+                code { "lookalike join DIR --pairs all" } ", then " code { "lookalike cluster DIR" } "."
+            }
+        }
     }
-    html.raw("</tbody></table></div>\n");
 }
 
 /// Hundredths from the threshold on. If it is low, rows join 2 or 5 of them, so that there are at
@@ -122,13 +133,6 @@ fn histogram_rows(histogram: &[u64; HUNDREDTHS], threshold: Threshold) -> Vec<Ba
         .collect();
     rows.push(row("1".into(), histogram.last().copied().unwrap_or(0)));
     rows
-}
-
-fn not_listed(html: &mut Html) {
-    html.raw(
-        "<p class=\"note\">Pairs were not listed (--pairs none). To have them listed and shown here: \
-         <code>lookalike join DIR --pairs all</code>, then <code>lookalike cluster DIR</code>.</p>\n",
-    );
 }
 
 #[cfg(test)]

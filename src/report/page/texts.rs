@@ -7,7 +7,7 @@ use crate::parse::{Parser, TokenConsumer, TokenKind, Tokens, token_spans};
 use crate::progress::Context;
 use crate::workspace::Workspace;
 use crate::{Result, collection};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use super::choose::ShownDocument;
@@ -19,6 +19,9 @@ pub(super) const TEXT_BYTES: usize = 256 << 10;
 const MOST_TEXT_BYTES: u64 =
     (TEXT_BYTES + WORDS_COMPARED * size_of::<std::ops::Range<usize>>()) as u64;
 
+/// Characters of the beginning of a text, by which a reader recognises a document.
+const BEGINNING: usize = 160;
+
 /// A text, or the reason why there is none.
 #[derive(Debug)]
 pub(super) enum ShownText {
@@ -26,62 +29,140 @@ pub(super) enum ShownText {
     Missing(String),
 }
 
-/// Reads the texts of documents, as far as there is room for them. Several threads read files; each
-/// takes `record` bytes. The page gives the reason in place of a text that is missing.
+/// What the record of a document tells beside what the collection keeps.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The date that the record states.
+    pub date: Option<String>,
+    /// The beginning of the text; empty for an exact duplicate.
+    pub begins: String,
+}
+
+/// What was read again.
+#[derive(Default)]
+pub(super) struct Read {
+    /// The texts of the pairs.
+    pub texts: HashMap<u32, ShownText>,
+    /// By document.
+    pub known: HashMap<u32, Known>,
+}
+
+/// Reads documents again, as far as there is room: the texts of `compared`, and the dates and
+/// beginnings of all. The page gives the reason in place of a text that is missing. Several threads
+/// read files; each takes `record` bytes.
 pub(super) fn read(
     workspace: &Workspace,
     documents: &HashMap<u32, ShownDocument>,
-    wanted: &[u32],
+    (compared, beginnings): (&[u32], &HashSet<u32>),
     (memory, record): (&mut Held<'_>, u64),
     context: &Context<'_>,
-) -> Result<HashMap<u32, ShownText>> {
-    let places: Vec<Wanted> = wanted
+) -> Result<Read> {
+    let compared: HashSet<u32> = compared.iter().copied().collect();
+    let places: Vec<Wanted> = documents
         .iter()
-        .filter_map(|&number| {
-            let document = documents.get(&number)?;
-            Some(Wanted {
-                file: document.file,
-                offset: document.offset,
-                number,
-                md5: Some(document.md5),
-            })
+        .map(|(&number, document)| Wanted {
+            file: document.file,
+            offset: document.offset,
+            number,
+            md5: compared.contains(&number).then_some(document.md5),
         })
         .collect();
-    let of_texts = places.len() as u64 * MOST_TEXT_BYTES;
+    let of_texts = compared.len() as u64 * MOST_TEXT_BYTES;
     let spare = memory.left().saturating_sub(of_texts);
     let threads = (1 + spare / (record + READER_BYTES)).min(context.budget.threads as u64);
-    let beginnings = Beginnings {
+    let wanted = Documents {
         tokens: &collection::config(&workspace.manifest).shingle.parse.tokens,
-        found: Mutex::new((HashMap::with_capacity(places.len()), memory)),
+        compared: &compared,
+        beginnings,
+        found: Mutex::new((Read::default(), memory)),
     };
     let of = (STAGE, context);
-    read_again(workspace, places, threads as usize, of, &beginnings)?;
-    let found = beginnings.found.into_inner();
+    read_again(workspace, places, threads as usize, of, &wanted)?;
+    let found = wanted.found.into_inner();
     Ok(found.unwrap_or_else(PoisonError::into_inner).0)
 }
 
-/// The texts found so far, and the memory that they may take.
-struct Beginnings<'f, 'm> {
+/// What is read, what was found so far, and the memory that it may take.
+struct Documents<'f, 'm> {
     tokens: &'f TokenKind,
-    found: Mutex<(HashMap<u32, ShownText>, &'f mut Held<'m>)>,
+    compared: &'f HashSet<u32>,
+    beginnings: &'f HashSet<u32>,
+    found: Mutex<(Read, &'f mut Held<'m>)>,
 }
 
-impl Readers for Beginnings<'_, '_> {
+impl Readers for Documents<'_, '_> {
     fn found(&self, again: &Again<'_>, parser: &mut Parser) {
-        let (number, document) = (again.number, again.document);
-        let mut beginning = Beginning::default();
-        parser.parse(document, &mut beginning);
-        let text = String::from_utf8_lossy(&beginning.bytes).into_owned();
-        let words = words(text, beginning.cut, self.tokens);
+        let number = again.number;
+        let mut known = Known {
+            date: again.date(),
+            begins: String::new(),
+        };
+        if self.beginnings.contains(&number) {
+            let mut beginning = Beginning::of_at_most(BEGINNING * 4);
+            parser.parse(again.document, &mut beginning);
+            let text = String::from_utf8_lossy(&beginning.bytes);
+            known.begins = text.chars().take(BEGINNING).collect();
+        }
+        let words = self.compared.contains(&number).then(|| {
+            let mut text = Folded::default();
+            parser.as_read_in_pieces(again.document, &mut |piece| text.push(piece));
+            words(text.text, text.cut, self.tokens)
+        });
+        let bytes = known.begins.capacity() + known.date.as_ref().map_or(0, String::capacity);
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if found.1.take(words.bytes()) {
-            found.0.insert(number, ShownText::Found(words));
+        if found.1.take(bytes) {
+            found.0.known.insert(number, known);
+        }
+        if let Some(words) = words
+            && found.1.take(words.bytes())
+        {
+            found.0.texts.insert(number, ShownText::Found(words));
         }
     }
 
     fn missing(&self, number: u32, problem: String) {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.0.insert(number, ShownText::Missing(problem));
+        if self.compared.contains(&number) {
+            found.0.texts.insert(number, ShownText::Missing(problem));
+        }
+    }
+}
+
+/// The beginning of a text as it is read, with its lines: other white space becomes one space, and
+/// several empty lines become one.
+#[derive(Default)]
+struct Folded {
+    text: String,
+    cut: bool,
+    /// White space that no character has followed yet: its line feeds.
+    space: Option<usize>,
+}
+
+impl Folded {
+    fn push(&mut self, piece: &str) {
+        for c in piece.chars() {
+            if self.cut {
+                return;
+            }
+            if c.is_whitespace() {
+                let lines = self.space.unwrap_or(0) + usize::from(c == '\n');
+                self.space = Some(lines);
+                continue;
+            }
+            if self.text.len() + c.len_utf8() + 2 > TEXT_BYTES {
+                self.cut = true;
+                return;
+            }
+            match self.space.take() {
+                // None at the beginning.
+                _ if self.text.is_empty() => {}
+                None => {}
+                Some(0) => self.text.push(' '),
+                Some(1) => self.text.push('\n'),
+                Some(_) => self.text.push_str("\n\n"),
+            }
+            self.text.push(c);
+        }
     }
 }
 
@@ -99,11 +180,21 @@ fn words(mut text: String, mut cut: bool, tokens: &TokenKind) -> Words {
     Words { text, spans, cut }
 }
 
-/// Keeps the beginning of a text.
-#[derive(Default)]
+/// Keeps the beginning of a text, with its white space folded.
 struct Beginning {
     bytes: Vec<u8>,
+    most: usize,
     cut: bool,
+}
+
+impl Beginning {
+    fn of_at_most(most: usize) -> Beginning {
+        Beginning {
+            bytes: Vec::new(),
+            most,
+            cut: false,
+        }
+    }
 }
 
 impl TokenConsumer for Beginning {
@@ -117,7 +208,7 @@ impl TokenConsumer for Beginning {
             let last = bytes.iter().rposition(|b| b & 0xc0 != 0x80);
             last.unwrap_or(bytes.len())
         };
-        let room = TEXT_BYTES - self.bytes.len();
+        let room = self.most - self.bytes.len();
         let mut taken = done.min(room);
         // Do not cut a character in two.
         while taken < done && taken > 0 && bytes.get(taken).is_some_and(|b| b & 0xc0 == 0x80) {
@@ -140,7 +231,7 @@ mod tests {
 
     fn beginning(body: &str, content: ContentKind) -> Beginning {
         let document = RawDocument::of_text(body, content);
-        let mut out = Beginning::default();
+        let mut out = Beginning::of_at_most(TEXT_BYTES);
         let config = ParseConfig {
             tokens: TokenKind::Whitespace,
             ..ParseConfig::default()
@@ -170,6 +261,25 @@ mod tests {
                 assert!(!out.cut || text.len() > TEXT_BYTES - 4);
             }
         }
+    }
+
+    #[test]
+    fn texts_keep_their_lines() {
+        for (pieces, expected) in [
+            (
+                &["  a \t b", "\r\n", "c \n\n \n d", " \n"][..],
+                "a b\nc\n\nd",
+            ),
+            (&["", " "], ""),
+            (&["a", "b"], "ab"),
+        ] {
+            let mut text = Folded::default();
+            pieces.iter().for_each(|piece| text.push(piece));
+            assert_eq!((text.text.as_str(), text.cut), (expected, false));
+        }
+        let mut text = Folded::default();
+        text.push(&"\u{20ac} ".repeat(TEXT_BYTES));
+        assert!(text.cut && (TEXT_BYTES - 8..=TEXT_BYTES).contains(&text.text.len()));
     }
 
     #[test]

@@ -1,0 +1,142 @@
+//! How a document is named: where it is, its address, its date.
+
+use super::choose::ShownDocument;
+use super::markup::{Markup, html, isolated, link, named_link};
+use super::texts::Known;
+use crate::collection::Catalogue;
+use crate::workspace::{InputList, Workspace};
+use crate::{Error, Result};
+use std::collections::{BTreeSet, HashMap};
+
+/// Where captures are replayed: an address with `{url}` and `{timestamp}` in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replay(String);
+
+impl std::str::FromStr for Replay {
+    type Err = Error;
+
+    fn from_str(given: &str) -> Result<Replay> {
+        let filled = given.replace("{url}", "").replace("{timestamp}", "");
+        match given.contains("{url}") && super::markup::is_web_address(&filled) {
+            true => Ok(Replay(given.into())),
+            false => Err(Error::BadParameter {
+                name: "replay",
+                given: given.into(),
+                limit: "it must begin with http:// or https:// and have {url} in it".into(),
+            }),
+        }
+    }
+}
+
+impl Replay {
+    /// The address of a capture; `None` without a date of fourteen digits.
+    pub(super) fn of(&self, url: &str, date: &str) -> Option<String> {
+        let digits: String = date.chars().filter(char::is_ascii_digit).collect();
+        let timestamp = digits.get(..14)?;
+        let filled = self.0.replace("{timestamp}", timestamp);
+        Some(filled.replace("{url}", url))
+    }
+
+    /// The template.
+    pub(super) fn template(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The names of the input files of documents.
+pub(super) fn files(
+    workspace: &Workspace,
+    documents: &HashMap<u32, ShownDocument>,
+) -> Result<HashMap<u32, String>> {
+    let numbers: BTreeSet<u32> = documents.values().map(|document| document.file).collect();
+    let mut inputs = InputList::open(workspace.directory())?;
+    let mut files = HashMap::with_capacity(numbers.len());
+    for number in numbers {
+        let entry = inputs.entry_of(number)?;
+        files.insert(
+            number,
+            entry.map_or_else(String::new, |entry| entry.name.clone()),
+        );
+    }
+    Ok(files)
+}
+
+/// Bytes of memory for the names of all input files.
+pub(super) fn files_bytes(workspace: &Workspace) -> Result<u64> {
+    // A page lists at most as many files as the collection has.
+    let documents = Catalogue::stats(workspace)?.documents;
+    Ok(documents.min(super::PAGE_DOCUMENTS) * 100)
+}
+
+/// File and record: `a.jsonl:12`.
+pub(super) fn place(document: &ShownDocument, files: &HashMap<u32, String>) -> String {
+    let file = files.get(&document.file).map_or("", String::as_str);
+    match document.record {
+        Some(record) => format!("{file}:{record}"),
+        None => file.to_string(),
+    }
+}
+
+/// The address, and a link to the capture.
+pub(super) fn address(
+    document: &ShownDocument,
+    known: Option<&Known>,
+    replay: Option<&Replay>,
+) -> Markup {
+    let url = document.url.as_deref().unwrap_or_default();
+    let date = known.and_then(|known| known.date.as_deref());
+    let capture = replay.and_then(|replay| replay.of(url, date?));
+    html! {
+        (link(url))
+        @if let Some(capture) = capture { " " (named_link(&capture, html! { "capture" })) }
+    }
+}
+
+/// What identifies one of the two documents of a pair.
+pub(super) fn heading(
+    document: &ShownDocument,
+    files: &HashMap<u32, String>,
+    known: Option<&Known>,
+    replay: Option<&Replay>,
+) -> Markup {
+    let date = known.and_then(|known| known.date.as_deref());
+    html! {
+        div {
+            p { strong { (isolated(&document.docno)) } }
+            @if let Some(title) = &document.title { p { (isolated(title)) } }
+            p.soft {
+                (isolated(&place(document, files))) ", "
+                (super::frame::many(document.words, "word"))
+                @if let Some(date) = date { ", " (isolated(date)) }
+            }
+            @if document.url.is_some() { p { (address(document, known, replay)) } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn captures_are_addresses_of_the_web() {
+        let replay: Replay = "https://web.archive.org/web/{timestamp}/{url}"
+            .parse()
+            .unwrap();
+        assert_eq!(
+            replay
+                .of("http://a/?b={timestamp}", "2004-01-31T12:00:59Z")
+                .unwrap(),
+            "https://web.archive.org/web/20040131120059/http://a/?b={timestamp}"
+        );
+        assert_eq!(replay.of("http://a/", "2004-01-31"), None);
+        for bad in [
+            "javascript:alert(1)//{url}",
+            "https://a/",
+            "https://a b/{url}",
+            "{url}",
+        ] {
+            assert!(bad.parse::<Replay>().is_err(), "{bad}");
+        }
+    }
+}

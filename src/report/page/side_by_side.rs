@@ -1,0 +1,177 @@
+//! Two texts side by side.
+
+use super::frame::many;
+use super::markup::{Markup, html, lines};
+use crate::align::{Block, Comparison, Fold, Pieces, Stretch};
+use crate::numbers::percent;
+
+/// How the texts of a pair are folded.
+pub(super) const FOLD: Fold = Fold {
+    context: 15,
+    least: 10,
+};
+
+/// Words of a comparison from which on a strip shows where the texts differ.
+const LEAST_OF_STRIP: usize = 120;
+/// Width of the strip in its own units, and so the limit on its marks.
+const STRIP: usize = 600;
+
+/// What the marks mean, and the choice of what is marked. The element around both texts has the
+/// class `pair`.
+pub(super) fn options() -> Markup {
+    html! {
+        div.options {
+            label { input.mark-shared type="checkbox"; "Mark what both texts share instead" }
+            span { del { "only in the first" } " " ins { "only in the second" } " "
+                span.like { "written differently" } }
+        }
+    }
+}
+
+/// Both texts whole, with an overview of long ones.
+pub(super) fn two_texts(comparison: &Comparison<'_>, fold: Option<Fold>) -> Markup {
+    html! {
+        (strip(comparison))
+        @for piece in comparison.blocks(fold) { (block(comparison, &piece)) }
+    }
+}
+
+/// A part of a comparison.
+pub(super) fn block(comparison: &Comparison<'_>, block: &Block) -> Markup {
+    match block {
+        Block::Folded(stretch) => html! {
+            details.fold {
+                summary { "… " (many(stretch.a.len() as u64, "word")) " in common …" }
+                (rows(comparison, std::slice::from_ref(stretch)))
+            }
+        },
+        Block::Shown(stretches) => rows(comparison, stretches),
+    }
+}
+
+/// Stretches, cut into rows.
+pub(super) fn rows(comparison: &Comparison<'_>, stretches: &[Stretch]) -> Markup {
+    html! {
+        @for each in comparison.rows(stretches) { (row(comparison, &each)) }
+    }
+}
+
+/// A row of both texts.
+pub(super) fn row(comparison: &Comparison<'_>, row: &[Stretch]) -> Markup {
+    html! {
+        div.two-texts {
+            (side(comparison, row, true))
+            (side(comparison, row, false))
+        }
+        "\n"
+    }
+}
+
+/// One of the texts in a row.
+fn side(comparison: &Comparison<'_>, row: &[Stretch], first: bool) -> Markup {
+    let text_of = |stretch: &Stretch| {
+        let bytes = comparison.bytes(stretch);
+        let (words, range) = match first {
+            true => (comparison.a.words, bytes.a),
+            false => (comparison.b.words, bytes.b),
+        };
+        words.text.get(range).unwrap_or_default()
+    };
+    let none = row.iter().all(|stretch| text_of(stretch).is_empty());
+    html! {
+        div.side dir="auto" {
+            span.hidden-label { @if first { "first: " } @else { "second: " } }
+            @if none { span.nothing { "no text here" } }
+            @for stretch in row {
+                @let text = text_of(stretch);
+                // The space after the last word is not marked.
+                @let marked = text.trim_end();
+                @let after = text.get(marked.len()..).unwrap_or_default();
+                @if text.is_empty() {}
+                @else if stretch.equal { (equal(comparison, stretch, first)) }
+                @else if first { del { (lines(marked)) } (lines(after)) }
+                @else { ins { (lines(marked)) } (lines(after)) }
+            }
+        }
+    }
+}
+
+/// A piece of a text.
+fn piece<'t>(pieces: &Pieces<'t>, at: usize) -> Option<&'t str> {
+    let range = pieces.bytes(&(at..at + 1));
+    pieces.words.text.get(range)
+}
+
+/// Equal words. Marks those that are written differently: case, punctuation, white space.
+fn equal(comparison: &Comparison<'_>, stretch: &Stretch, first: bool) -> Markup {
+    let (a, b) = (&comparison.a, &comparison.b);
+    let each = stretch.a.clone().zip(stretch.b.clone());
+    let mut runs: Vec<(bool, std::ops::Range<usize>)> = Vec::new();
+    for (of_a, of_b) in each {
+        let same = piece(a, of_a) == piece(b, of_b);
+        let at = if first { of_a } else { of_b };
+        match runs.last_mut() {
+            Some((is_same, run)) if *is_same == same => run.end = at + 1,
+            _ => runs.push((same, at..at + 1)),
+        }
+    }
+    let of = if first { a } else { b };
+    html! {
+        span.same {
+            @for (same, run) in runs {
+                @let text = of.words.text.get(of.bytes(&run)).unwrap_or_default();
+                @let marked = text.trim_end();
+                @if same { (lines(text)) }
+                @else { span.like { (lines(marked)) } (lines(text.get(marked.len()..).unwrap_or_default())) }
+            }
+        }
+    }
+}
+
+/// Where two long texts differ, from their beginnings on the left to their ends on the right.
+pub(super) fn strip(comparison: &Comparison<'_>) -> Markup {
+    let length = |stretch: &Stretch| stretch.a.len().max(stretch.b.len());
+    let all: usize = comparison.stretches.iter().map(length).sum();
+    if all < LEAST_OF_STRIP {
+        return html! {};
+    }
+    let equal = comparison.stretches.iter().filter(|stretch| stretch.equal);
+    let equal: usize = equal.map(length).sum();
+    // By column: whether the first text has words of its own there, and whether the second has.
+    let mut columns = vec![(false, false); STRIP];
+    let mut at = 0;
+    for stretch in &comparison.stretches {
+        let to = at + length(stretch);
+        if !stretch.equal {
+            let (from, end) = (at * STRIP / all, (to * STRIP).div_ceil(all));
+            for column in columns.iter_mut().take(end).skip(from) {
+                column.0 |= !stretch.a.is_empty();
+                column.1 |= !stretch.b.is_empty();
+            }
+        }
+        at = to;
+    }
+    let mut marks = Vec::new();
+    let mut from = 0;
+    for run in columns.chunk_by(|x, y| x == y) {
+        if let Some(&(a, b)) = run.first()
+            && (a || b)
+        {
+            marks.push((from, run.len(), a, b));
+        }
+        from += run.len();
+    }
+    let label = format!(
+        "Where the texts differ: {} of the longer text's words are in common",
+        percent(equal as f64 / all as f64, 0)
+    );
+    html! {
+        svg.strip role="img" aria-label=(label) viewBox={ "0 0 " (STRIP) " 10" } preserveAspectRatio="none" {
+            rect.eq width=(STRIP) height="10" {}
+            @for (x, width, a, b) in marks {
+                @if a { rect.a x=(x) y="0" width=(width) height=(if b { 5 } else { 10 }) {} }
+                @if b { rect.b x=(x) y=(if a { 5 } else { 0 }) width=(width) height=(if a { 5 } else { 10 }) {} }
+            }
+        }
+    }
+}
