@@ -23,7 +23,7 @@ use crate::workspace::{INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, Workspa
 use crate::{Error, Result};
 
 /// Subdirectories that commands create in an output directory, including the directories of parts.
-pub const DIRECTORIES: [&str; 12] = [
+pub const DIRECTORIES: [&str; 13] = [
     "collection",
     "catalogue",
     "index",
@@ -36,6 +36,7 @@ pub const DIRECTORIES: [&str; 12] = [
     "study",
     "plan",
     "compare",
+    "report",
 ];
 
 /// Files that commands create in an output directory, besides results and files made from results.

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::report::page::{PAGE_FILE, PageConfig, Replay};
-use crate::{Result, report};
+use crate::report::page::{self, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
+use crate::{Result, pipeline, report};
 use clap::Args;
 
 use super::context::{Host, open_for, with_context};
@@ -45,6 +45,14 @@ pub struct Options {
     /// Example: --clusters 50
     #[arg(long, value_name = "N", default_value_t = PageConfig::default().clusters)]
     clusters: usize,
+    /// Write a folder of pages with all clusters, DIR/report/index.html
+    ///
+    /// The pages need no script. Each has the clusters of up to 20,000 documents; others list the
+    /// documents by name, with links to their clusters.
+    ///
+    /// Example: --split
+    #[arg(long, conflicts_with_all = ["output", "clusters"])]
+    split: bool,
     /// Pairs to show nearest the threshold, and the same number at random
     ///
     /// Both texts of a pair are shown side by side. The command reads them from the inputs again.
@@ -78,6 +86,15 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let output = output.unwrap_or_else(|| options.directory.join(PAGE_FILE));
     let resources = options.memory.with(options.threads, quiet);
     with_context(host, &resources, |context| {
+        if options.split {
+            let mut workspace = pipeline::open(&options.directory)?;
+            page::write_split(&mut workspace, &config, context)?;
+            if !quiet {
+                let front = options.directory.join(SPLIT_DIRECTORY).join("index.html");
+                host.say(&format!("pages in {}\n", front.display()))?;
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
         let mut workspace = open_for(&options.directory, &output, context)?;
         report::write_page(&mut workspace, &config, &output, context)?;
         if !quiet {

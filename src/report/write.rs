@@ -117,7 +117,14 @@ mod tests {
     #[test]
     fn every_name_in_an_output_directory_is_known_below() {
         let index = IndexEntry::DIRECTORY.unwrap_or_default();
-        for name in [study::DIRECTORY, plan::DIRECTORY, COMPARE_DIRECTORY, index] {
+        let split = page::SPLIT_DIRECTORY;
+        for name in [
+            study::DIRECTORY,
+            plan::DIRECTORY,
+            COMPARE_DIRECTORY,
+            index,
+            split,
+        ] {
             assert!(outputs::DIRECTORIES.contains(&name), "{name}");
         }
         let files = [

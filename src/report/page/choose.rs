@@ -152,7 +152,7 @@ const LINKS_PER_MEMBER: u64 = ALL_LINKS / 2;
 pub(super) struct ShownCluster {
     pub root: u32,
     /// Its number in `clusters.jsonl`.
-    pub number: u64,
+    pub number: u32,
     pub members: u64,
     /// Members that equal an earlier member.
     pub exact: u64,
@@ -233,8 +233,7 @@ pub(super) struct Most {
 }
 
 impl Most {
-    pub(super) fn of(there: Option<ClusterStats>, pairs: &PairsEntry, config: &PageConfig) -> Self {
-        let there = there.unwrap_or_default();
+    pub(super) fn of(there: ClusterStats, pairs: &PairsEntry, config: &PageConfig) -> Self {
         // Each cluster has two members or more.
         let clusters = (config.clusters as u64).max(PAGE_DOCUMENTS / 2);
         let clusters = there.clusters.min(clusters);
@@ -251,12 +250,27 @@ impl Most {
     }
 }
 
+impl Most {
+    /// The clusters of all pages, whose members are counted as they are gathered.
+    pub(super) fn split(there: ClusterStats, pairs: &PairsEntry, config: &PageConfig) -> Self {
+        Most {
+            clusters: there.clusters,
+            members: 0,
+            ..Most::of(there, pairs, config)
+        }
+    }
+}
+
 /// Bytes of memory for the choice, without the names of the documents shown.
 pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most) -> u64 {
     let documents = extent.documents;
     let sum = |sizes: &[usize]| sizes.iter().sum::<usize>() as u64;
     // Lists and tables may have twice the size of their contents, and so may the nodes of a tree.
-    let cluster = 2 * sum(&[size_of::<ShownCluster>(), size_of::<(u32, usize)>()]);
+    let cluster = 2 * sum(&[
+        size_of::<ShownCluster>(),
+        size_of::<Rank>(),
+        size_of::<(u32, usize)>(),
+    ]);
     let links = LINKS_PER_MEMBER as usize * size_of::<Link>();
     let member = 2 * sum(&[size_of::<Member>(), size_of::<(u64, usize)>(), links]);
     // The nearest pairs, twice their number at random, and the data shown of both.
@@ -289,88 +303,172 @@ pub(super) fn bytes(extent: Extent, levels: usize, measure: Measure, most: &Most
     .min(1 << 60)
 }
 
-/// Chooses from the pairs and documents.
+/// The number of clusters whose members are gathered at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ranked {
+    /// At least this number, and more up to [`PAGE_DOCUMENTS`].
+    Page(usize),
+    /// All, later and in several parts ([`Survey::gather`]).
+    All,
+}
+
+/// Pairs that were chosen, and the clusters by size.
+pub(super) struct Survey<'w> {
+    workspace: &'w Workspace,
+    sets: UnionFind,
+    sampled: Sampled,
+    /// The largest first.
+    pub ranked: Vec<Rank>,
+    nearest: Vec<ShownPair>,
+    random: Vec<ShownPair>,
+    histogram: [u64; HUNDREDTHS],
+}
+
+/// A cluster in the order of the page: larger ones first, those of the same size in input order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    size: std::cmp::Reverse<u32>,
+    root: u32,
+    /// Its number in `clusters.jsonl`.
+    number: u32,
+}
+
+impl Rank {
+    /// Its members.
+    pub(super) fn members(&self) -> u64 {
+        self.size.0.into()
+    }
+
+    /// Its members that a page lists.
+    pub(super) fn listed(&self) -> u64 {
+        self.members().min(MEMBERS_LISTED as u64)
+    }
+}
+
+/// Chooses the clusters of one page, and pairs.
 pub(super) fn choose(
     workspace: &Workspace,
     config: &PageConfig,
     memory: &mut Held<'_>,
     context: &Context<'_>,
 ) -> Result<Chosen> {
-    let documents = Catalogue::stats(workspace)?.documents as u32;
-    let listed = pairs_listed(workspace);
-    let sampled = sizes_of_pairs(workspace)?;
-    let mut sets = UnionFind::new(documents);
-    let mut nearest = Least::new(config.pairs);
-    let mut random = Least::new(config.pairs.saturating_mul(2));
-    let mut histogram = [0; HUNDREDTHS];
-    let entry = workspace.manifest.get::<PairsEntry>();
-    let measure = entry.map_or(Measure::default(), |pairs| pairs.config.measure);
-    let mut n = 0u64;
-    each_pair(workspace, |pair| {
-        check_now_and_then(&mut n, context)?;
-        sets.union(pair.a, pair.b);
-        if listed {
-            let sizes = sampled.measured(pair.a, pair.b);
-            let score = Score::of(measure, &pair, sizes);
-            histogram[score.bin()] += 1;
-            let key = Pair::key(pair.a, pair.b);
-            let counts = (pair.shared, pair.amount(measure));
-            nearest.offer((score, key, counts));
-            // The pairs with the smallest hashes: as random as the hash is, in one pass.
-            let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&key.to_le_bytes(), config.seed);
-            random.offer((hash, key, counts));
-        }
-        Ok(())
-    })?;
-    let shown = |key: u64, (shared, amount): (u32, u64)| {
-        let (a, b) = Pair::of_key(key);
-        let sizes = sampled.measured(a, b);
-        ShownPair {
-            a,
-            b,
-            shared,
-            amount,
-            sizes,
-        }
-    };
-    let nearest: Vec<ShownPair> = nearest
-        .sorted()
-        .into_iter()
-        .map(|(_, key, counts)| shown(key, counts))
-        .collect();
-    let mut random: Vec<ShownPair> = random
-        .sorted()
-        .into_iter()
-        .map(|(_, key, counts)| shown(key, counts))
-        .filter(|pair| !nearest.contains(pair))
-        .take(config.pairs)
-        .collect();
-    random.sort_unstable_by_key(|pair| (pair.a, pair.b));
+    let mut survey = Survey::new(workspace, config, Ranked::Page(config.clusters), context)?;
+    let all = std::mem::take(&mut survey.ranked);
+    survey.gather(&all, true, memory, context)
+}
 
-    let representatives = Catalogue::representatives(workspace)?;
-    for (document, first) in (0..).zip(representatives.iter()) {
-        sets.union(first, document);
+impl<'w> Survey<'w> {
+    /// Reads the pairs once, and finds the clusters.
+    pub(super) fn new(
+        workspace: &'w Workspace,
+        config: &PageConfig,
+        which: Ranked,
+        context: &Context<'_>,
+    ) -> Result<Survey<'w>> {
+        let documents = Catalogue::stats(workspace)?.documents as u32;
+        let listed = pairs_listed(workspace);
+        let sampled = sizes_of_pairs(workspace)?;
+        let mut sets = UnionFind::new(documents);
+        let mut nearest = Least::new(config.pairs);
+        let mut random = Least::new(config.pairs.saturating_mul(2));
+        let mut histogram = [0; HUNDREDTHS];
+        let entry = workspace.manifest.get::<PairsEntry>();
+        let measure = entry.map_or(Measure::default(), |pairs| pairs.config.measure);
+        let mut n = 0u64;
+        each_pair(workspace, |pair| {
+            check_now_and_then(&mut n, context)?;
+            sets.union(pair.a, pair.b);
+            if listed {
+                let sizes = sampled.measured(pair.a, pair.b);
+                let score = Score::of(measure, &pair, sizes);
+                histogram[score.bin()] += 1;
+                let key = Pair::key(pair.a, pair.b);
+                let counts = (pair.shared, pair.amount(measure));
+                nearest.offer((score, key, counts));
+                // The pairs with the smallest hashes: as random as the hash is, in one pass.
+                let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&key.to_le_bytes(), config.seed);
+                random.offer((hash, key, counts));
+            }
+            Ok(())
+        })?;
+        let shown = |key: u64, (shared, amount): (u32, u64)| {
+            let (a, b) = Pair::of_key(key);
+            let sizes = sampled.measured(a, b);
+            ShownPair {
+                a,
+                b,
+                shared,
+                amount,
+                sizes,
+            }
+        };
+        let nearest: Vec<ShownPair> = nearest
+            .sorted()
+            .into_iter()
+            .map(|(_, key, counts)| shown(key, counts))
+            .collect();
+        let mut random: Vec<ShownPair> = random
+            .sorted()
+            .into_iter()
+            .map(|(_, key, counts)| shown(key, counts))
+            .filter(|pair| !nearest.contains(pair))
+            .take(config.pairs)
+            .collect();
+        random.sort_unstable_by_key(|pair| (pair.a, pair.b));
+        let representatives = Catalogue::representatives(workspace)?;
+        for (document, first) in (0..).zip(representatives.iter()) {
+            sets.union(first, document);
+        }
+        Ok(Survey {
+            workspace,
+            ranked: largest(&mut sets, documents, which),
+            sets,
+            sampled,
+            nearest,
+            random,
+            histogram,
+        })
     }
-    let mut clusters = largest(&mut sets, documents, config.clusters);
-    members(&mut clusters, &mut sets, &representatives);
-    drop(representatives);
-    link(workspace, &mut clusters, &mut sets, &sampled, context)?;
-    let mut wanted: Vec<u32> = nearest
-        .iter()
-        .chain(&random)
-        .flat_map(|pair| [pair.a, pair.b])
-        .collect();
-    for cluster in &clusters {
-        wanted.extend(cluster.shown.iter().map(|member| member.document));
+
+    /// Gathers the members of some clusters and the data of their documents; of the chosen pairs,
+    /// too, if they are wanted.
+    pub(super) fn gather(
+        &mut self,
+        ranks: &[Rank],
+        pairs: bool,
+        memory: &mut Held<'_>,
+        context: &Context<'_>,
+    ) -> Result<Chosen> {
+        let workspace = self.workspace;
+        let mut clusters: Vec<ShownCluster> = ranks.iter().map(ShownCluster::of).collect();
+        let representatives = Catalogue::representatives(workspace)?;
+        members(&mut clusters, &mut self.sets, &representatives);
+        drop(representatives);
+        link(
+            workspace,
+            &mut clusters,
+            &mut self.sets,
+            &self.sampled,
+            context,
+        )?;
+        let (nearest, random) = match pairs {
+            true => (self.nearest.clone(), self.random.clone()),
+            false => (Vec::new(), Vec::new()),
+        };
+        let both = nearest.iter().chain(&random);
+        let mut wanted: Vec<u32> = both.flat_map(|pair| [pair.a, pair.b]).collect();
+        for cluster in &clusters {
+            wanted.extend(cluster.shown.iter().map(|member| member.document));
+        }
+        let documents = look_up(workspace, wanted, memory, context)?;
+        Ok(Chosen {
+            clusters,
+            nearest,
+            random,
+            histogram: self.histogram,
+            documents,
+        })
     }
-    let documents = look_up(workspace, wanted, memory, context)?;
-    Ok(Chosen {
-        clusters,
-        nearest,
-        random,
-        histogram,
-        documents,
-    })
 }
 
 /// Whether all pairs were listed, or only those that form the clusters.
@@ -389,39 +487,48 @@ fn check_now_and_then(n: &mut u64, context: &Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The clusters with the most documents, the largest first: `least` of them, and more as long as
-/// their members are at most [`PAGE_DOCUMENTS`]. Clusters of the same size are in input order.
-fn largest(sets: &mut UnionFind, documents: u32, least: usize) -> Vec<ShownCluster> {
+/// The clusters of one page, or all.
+fn largest(sets: &mut UnionFind, documents: u32, which: Ranked) -> Vec<Rank> {
     let mut sizes = vec![0u32; documents as usize];
     for document in 0..documents {
         sizes[sets.find(document) as usize] += 1;
     }
-    let mut largest = Least::new(least.max(PAGE_DOCUMENTS as usize / 2));
-    let mut number = 0u64;
+    let mut largest = Least::new(match which {
+        Ranked::Page(least) => least.max(PAGE_DOCUMENTS as usize / 2),
+        Ranked::All => usize::MAX,
+    });
+    let mut number = 0;
     for (root, &size) in sizes.iter().enumerate() {
         if size >= 2 {
-            largest.offer((std::cmp::Reverse(size), root as u32, number));
+            let size = std::cmp::Reverse(size);
+            let root = root as u32;
+            largest.offer(Rank { size, root, number });
             number += 1;
         }
     }
-    let mut listed = 0;
-    let sorted = largest.sorted().into_iter().enumerate();
+    let mut sorted = largest.sorted();
+    if let Ranked::Page(least) = which {
+        let mut listed = 0;
+        let fits = sorted.iter().take_while(|rank| {
+            listed += rank.listed();
+            listed <= PAGE_DOCUMENTS
+        });
+        sorted.truncate(fits.count().max(least));
+    }
     sorted
-        .take_while(|(at, (std::cmp::Reverse(size), ..))| {
-            listed += u64::from(*size).min(MEMBERS_LISTED as u64);
-            *at < least || listed <= PAGE_DOCUMENTS
-        })
-        .map(
-            |(_, (std::cmp::Reverse(size), root, number))| ShownCluster {
-                root,
-                number,
-                members: size.into(),
-                exact: 0,
-                shown: Vec::new(),
-                links: Vec::new(),
-            },
-        )
-        .collect()
+}
+
+impl ShownCluster {
+    fn of(rank: &Rank) -> ShownCluster {
+        ShownCluster {
+            root: rank.root,
+            number: rank.number,
+            members: rank.members(),
+            exact: 0,
+            shown: Vec::new(),
+            links: Vec::new(),
+        }
+    }
 }
 
 fn by_root(clusters: &[ShownCluster]) -> HashMap<u32, usize> {

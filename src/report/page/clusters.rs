@@ -1,11 +1,11 @@
 //! The clusters: the largest as a table each, and all of them as data for the script, which lists,
 //! searches and opens them.
 
+use super::Page;
 use super::choose::{Chosen, Member, ShownCluster};
 use super::documents::{address, place};
 use super::frame::{Sheet, many};
 use super::markup::{Markup, html, isolated};
-use super::{MEMBERS_SHOWN, Page};
 use crate::Result;
 use crate::numbers::count;
 use serde_json::{Value, json};
@@ -27,11 +27,8 @@ pub(super) fn head(page: &Page<'_>) -> Markup {
                  has the same words as an earlier member. All clusters are in "
                 code { "clusters.jsonl" } "."
                 @if listed < all {
-                    " This page lists the largest " (count(listed)) " of " (many(all, "cluster"))
-                    @match page.split {
-                        true => { "; " a href="clusters-0001.html" { "the other pages" } " have all." }
-                        false => { "; " code { "lookalike report --split" } " makes pages of all." }
-                    }
+                    " This page lists the largest " (count(listed)) " of " (many(all, "cluster")) "; "
+                    code { "lookalike report --split" } " makes pages of all."
                 }
             }
             div #tools hidden {
@@ -54,6 +51,9 @@ pub(super) fn head(page: &Page<'_>) -> Markup {
                 }
                 p #matches.soft.small role="status" {}
             }
+            div #columns.cluster-line hidden aria-hidden="true" {
+                span { "Size" } span { "Cluster" } span { (noun) }
+            }
             ul #list.list {}
             button #more type="button" hidden { "Show more" }
         }
@@ -61,13 +61,18 @@ pub(super) fn head(page: &Page<'_>) -> Markup {
 }
 
 /// A cluster as a table. If pairs are listed, a pair that is not in the list is below the threshold.
-pub(super) fn one_cluster(page: &Page<'_>, cluster: &ShownCluster, open: bool) -> Markup {
+pub(super) fn one_cluster(
+    page: &Page<'_>,
+    cluster: &ShownCluster,
+    most: usize,
+    open: bool,
+) -> Markup {
     let near = cluster.members.saturating_sub(1 + cluster.exact);
     let representative = page.chosen.documents.get(&cluster.root);
-    let shown = cluster.shown.len().min(MEMBERS_SHOWN);
+    let shown = cluster.shown.len().min(most);
     let name = representative.map(|document| document.title.as_deref().unwrap_or(&document.docno));
     html! {
-        details open[open] {
+        details id={ "c" (cluster.number) } open[open] {
             summary {
                 b { (many(cluster.members, "document")) }
                 (isolated(name.unwrap_or_default()))

@@ -58,6 +58,7 @@ mod old_frame;
 mod pairs;
 mod side_by_side;
 mod sizes;
+mod split;
 mod study;
 mod texts;
 mod title;
@@ -83,7 +84,8 @@ pub use documents::Replay;
 use frame::{Frame, Sheet};
 use markup::{Markup, html};
 use pairs::Which;
-use texts::{Read, ShownText};
+pub use split::{SPLIT_DIRECTORY, write_split};
+use texts::Read;
 
 const STAGE: &str = "report";
 
@@ -159,22 +161,12 @@ pub fn write(
     output: &Path,
     context: &Context<'_>,
 ) -> Result<PageStats> {
-    let manifest = &workspace.manifest;
-    let missing = |stage| Error::StageMissing {
-        path: workspace.directory().into(),
-        stage,
-    };
-    let pairs = manifest
-        .get::<PairsEntry>()
-        .ok_or_else(|| missing("join"))?;
-    let results = manifest.get::<ResultsEntry>();
-    if results.is_none_or(|results| results.digest != pairs.digest) {
-        return Err(missing("cluster"));
-    }
+    let (pairs, results) = finished(workspace)?;
+    let missing = missing(workspace, "join");
     let documents = Catalogue::stats(workspace)?.documents;
-    let levels = manifest.get::<SampleEntry>().map_or(1, |s| s.sizes.len());
+    let levels = levels(workspace);
     let record = record_bytes(workspace);
-    let there = choose::Most::of(results.map(|results| results.stats), pairs, config);
+    let there = choose::Most::of(results.stats, pairs, config);
     let chosen = choose::bytes(
         Catalogue::extent(workspace)?,
         levels,
@@ -214,27 +206,22 @@ pub fn write(
     memory.check(what)?;
     context.progress.at(2);
     context.stop.check(STAGE)?;
-    let summary = Summary::of(manifest);
+    let summary = Summary::of(&workspace.manifest);
     let page = Page {
         config,
         summary: &summary,
-        wording: &Wording::of(&summary).ok_or_else(|| missing("join"))?,
+        wording: &Wording::of(&summary).ok_or(missing)?,
         listed: choose::pairs_listed(workspace),
         directory: workspace.directory().display().to_string(),
         files: &documents::files(workspace, &chosen.documents)?,
         chosen: &chosen,
         read: &read,
-        split: false,
     };
     let (bytes, checksum) = page.write(workspace, output, context)?;
     let stats = PageStats {
         clusters: chosen.clusters.len() as u64,
         pairs: (chosen.nearest.len() + chosen.random.len()) as u64,
-        missing: read
-            .texts
-            .values()
-            .filter(|text| matches!(text, ShownText::Missing(_)))
-            .count() as u64,
+        missing: read.missing(),
         bytes,
         checksum,
     };
@@ -245,6 +232,29 @@ pub fn write(
         count(stats.missing)
     ));
     Ok(stats)
+}
+
+fn missing(workspace: &Workspace, stage: &'static str) -> Error {
+    Error::StageMissing {
+        path: workspace.directory().into(),
+        stage,
+    }
+}
+
+/// The records of the pairs and of the results that were made from them.
+fn finished(workspace: &Workspace) -> Result<(&PairsEntry, &ResultsEntry)> {
+    let manifest = &workspace.manifest;
+    let pairs = manifest.get::<PairsEntry>();
+    let pairs = pairs.ok_or_else(|| missing(workspace, "join"))?;
+    let results = manifest.get::<ResultsEntry>();
+    let results = results.filter(|results| results.digest == pairs.digest);
+    Ok((pairs, results.ok_or_else(|| missing(workspace, "cluster"))?))
+}
+
+/// The levels of the sample.
+fn levels(workspace: &Workspace) -> usize {
+    let sample = workspace.manifest.get::<SampleEntry>();
+    sample.map_or(1, |sample| sample.sizes.len())
 }
 
 /// Everything that the sections of a page show.
@@ -260,8 +270,6 @@ struct Page<'p> {
     files: &'p HashMap<u32, String>,
     chosen: &'p Chosen,
     read: &'p Read,
-    /// Whether other pages list all clusters.
-    split: bool,
 }
 
 impl Page<'_> {
@@ -272,27 +280,14 @@ impl Page<'_> {
         output: &Path,
         context: &Context<'_>,
     ) -> Result<(u64, u64)> {
-        let title = match &self.config.title {
-            Some(title) => title.clone(),
-            None => format!("Near-duplicates in {}", title::collection_name(workspace)?),
-        };
+        let title = self.title(workspace)?;
         let study = workspace.directory().join("study").join("study.html");
         let study = crate::store::disk::exists(&study)?;
         let any = clusters::any(self.chosen);
-        let mut contents = vec![
-            ("found", "What was found".to_string()),
-            ("clusters", "Clusters".into()),
-        ];
-        if self.listed {
-            contents.push(("nearest", "Pairs nearest the threshold".into()));
-            contents.push(("random", "Pairs at random".into()));
-        }
-        contents.push(("sizes", format!("Sizes and {}", self.wording.noun())));
-        contents.push(("ledger", "Ledger".into()));
         let frame = Frame {
             title: &title,
             below: self.date(),
-            contents,
+            contents: self.contents(),
             script: any.then_some(SCRIPT),
             program: &self.summary.program,
         };
@@ -309,10 +304,19 @@ impl Page<'_> {
         sheet.put(markup::begin("div", "largest"))?;
         let shown = self.chosen.clusters.iter().take(self.config.clusters);
         for (at, cluster) in shown.enumerate() {
-            sheet.put(clusters::one_cluster(self, cluster, at == 0))?;
+            sheet.put(clusters::one_cluster(self, cluster, MEMBERS_SHOWN, at == 0))?;
         }
         sheet.put(markup::end("div"))?;
         sheet.put(markup::end("section"))?;
+        self.after_clusters(&mut sheet, context)?;
+        if any {
+            clusters::data(self, &mut sheet)?;
+        }
+        sheet.finish()
+    }
+
+    /// The sections that follow the clusters.
+    fn after_clusters(&self, sheet: &mut Sheet<'_>, context: &Context<'_>) -> Result<()> {
         if self.listed {
             for (which, id, shown) in [
                 (Which::Nearest, "nearest", &self.chosen.nearest),
@@ -329,11 +333,29 @@ impl Page<'_> {
         }
         let histogram = self.listed.then_some(&self.chosen.histogram);
         sheet.put(sizes::sizes(self.summary, self.wording, histogram))?;
-        sheet.put(ledger::ledger(self.summary))?;
-        if any {
-            clusters::data(self, &mut sheet)?;
+        sheet.put(ledger::ledger(self.summary))
+    }
+
+    fn title(&self, workspace: &Workspace) -> Result<String> {
+        Ok(match &self.config.title {
+            Some(title) => title.clone(),
+            None => format!("Near-duplicates in {}", title::collection_name(workspace)?),
+        })
+    }
+
+    /// The sections of the page.
+    fn contents(&self) -> Vec<(&'static str, String)> {
+        let mut contents = vec![
+            ("found", "What was found".to_string()),
+            ("clusters", "Clusters".into()),
+        ];
+        if self.listed {
+            contents.push(("nearest", "Pairs nearest the threshold".into()));
+            contents.push(("random", "Pairs at random".into()));
         }
-        sheet.finish()
+        contents.push(("sizes", format!("Sizes and {}", self.wording.noun())));
+        contents.push(("ledger", "Ledger".into()));
+        contents
     }
 
     /// The date of the run, if the directory states it.

@@ -5,7 +5,7 @@
   if (!source) return;
   const data = JSON.parse(source.textContent);
   source.remove();
-  const PAGE = 100, ROWS = 50, LINKED = 40;
+  const FIRST_ROWS = 25, PAGE = 100, ROWS = 50, LINKED = 40;
   const [NUMBER, DOCNO, FILE, RECORD, WORDS, FIRST, SCORE, TITLE, URL_, DATE, BEGINS] = Array(11).keys();
   const [SIZE, EXACT, ID, MEMBERS, LINKS] = Array(5).keys();
 
@@ -128,7 +128,7 @@
   };
 
   const page = () => {
-    const rows = order.slice(shown, shown + PAGE).map((n) => {
+    const rows = order.slice(shown, shown + (shown ? PAGE : FIRST_ROWS)).map((n) => {
       const cluster = clusters[n], found = words.length
         ? cluster[MEMBERS].filter((_, at) => words.every((word) => texts[n][at].includes(word)))[0] : null;
       const first = cluster[MEMBERS][0] || [], member = found || first;
@@ -280,7 +280,7 @@
       const code = make("code", { class: "command" }, show(command));
       out.replaceChildren(make("p", null, "This command shows the two texts side by side:"), code, button);
     };
-    const first = choose("First document", 0), second = choose("Second document", 1);
+    const first = choose("First document", 0), second = choose("Second document", Math.max(1, members.findIndex((member, at) => at > 0 && member[FIRST] === at)));
     update();
     return [make("h3", null, "Compare two members"), make("div", { class: "tools" }, make("label", { class: "wide" }, "First", first), make("label", { class: "wide" }, "Second", second)), out];
   };
@@ -296,8 +296,8 @@
   for (const id of ["least", "kind", "order"]) $(id).addEventListener("input", filter);
   more.addEventListener("click", page);
   addEventListener("hashchange", openTarget);
-  if ("IntersectionObserver" in window) new IntersectionObserver((seen) => { if (seen[0].isIntersecting && shown > PAGE && !more.hidden) page(); }, { rootMargin: "600px" }).observe(more);
   $("tools").hidden = false;
+  $("columns").hidden = false;
   $("largest").hidden = true;
   filter();
   openTarget();

@@ -47,6 +47,15 @@ pub(super) struct Read {
     pub known: HashMap<u32, Known>,
 }
 
+impl Read {
+    /// Texts that could not be read again.
+    pub(super) fn missing(&self) -> u64 {
+        let missing = self.texts.values();
+        let missing = missing.filter(|text| matches!(text, ShownText::Missing(_)));
+        missing.count() as u64
+    }
+}
+
 /// Reads documents again, as far as there is room: the texts of `compared`, and the dates and
 /// beginnings of all. The page gives the reason in place of a text that is missing. Several threads
 /// read files; each takes `record` bytes.

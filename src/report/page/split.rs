@@ -1,0 +1,402 @@
+//! A folder of pages: all clusters, and an index of their documents, without a script.
+
+use super::choose::{self, Chosen, Rank, Ranked, Survey};
+use super::clusters::one_cluster;
+use super::frame::{Frame, Sheet, many};
+use super::markup::{Markup, html, isolated};
+use super::texts::{self, Read};
+use super::{
+    FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageStats, STAGE, documents, finished, found,
+    levels, missing,
+};
+use crate::Result;
+use crate::budget::Held;
+use crate::collection::Catalogue;
+use crate::document::record_bytes;
+use crate::numbers::{count, counted};
+use crate::pipeline::{self, Summary};
+use crate::progress::{Context, Unit};
+use crate::report::wording::Wording;
+use crate::store::disk;
+use crate::workspace::{ResultFile, Workspace};
+use std::collections::HashSet;
+
+/// Subdirectory of an output directory with the pages.
+pub const SPLIT_DIRECTORY: &str = "report";
+
+/// Documents on a page, the members of whole clusters or entries of the index.
+pub const SPLIT_DOCUMENTS: u64 = 20_000;
+
+/// Memory that is reserved for each document whose data is gathered, with its names, date and entry
+/// in the index.
+const DOCUMENT_BYTES: u64 = 1_000;
+
+/// An entry of the index.
+struct Entry {
+    docno: String,
+    document: u32,
+    /// The page of its cluster, and the number of the cluster.
+    page: usize,
+    cluster: u32,
+}
+
+/// One page of clusters.
+struct Part {
+    ranks: std::ops::Range<usize>,
+    /// The most and the least members of a cluster.
+    members: (u64, u64),
+}
+
+/// Writes the pages of a directory to its subdirectory, and names them in the manifest.
+pub fn write_split(
+    workspace: &mut Workspace,
+    config: &PageConfig,
+    context: &Context<'_>,
+) -> Result<PageStats> {
+    let place = workspace.directory().join(SPLIT_DIRECTORY);
+    pipeline::note_lost(workspace, context);
+    finished(workspace)?;
+    disk::create_lasting_directory(&place)?;
+    let of = format!("{SPLIT_DIRECTORY}/");
+    let before = workspace.forget_others(|name| name.starts_with(&of))?;
+    for name in before {
+        disk::remove(&workspace.directory().join(name))?;
+    }
+    let (files, stats) = write(workspace, config, context)?;
+    workspace.name_others(files)?;
+    Ok(stats)
+}
+
+fn write(
+    workspace: &Workspace,
+    config: &PageConfig,
+    context: &Context<'_>,
+) -> Result<(Vec<ResultFile>, PageStats)> {
+    let (pairs, results) = finished(workspace)?;
+    let extent = Catalogue::extent(workspace)?;
+    let most = choose::Most::split(results.stats, pairs, config);
+    let record = record_bytes(workspace);
+    let of_choice = choose::bytes(extent, levels(workspace), pairs.config.measure, &most);
+    let index = results.stats.documents.saturating_mul(INDEX_BYTES);
+    let mut memory = Held::new(&context.budget, FIXED_BYTES + record + of_choice + index);
+    let what = || {
+        let documents = counted(results.stats.documents, "document");
+        format!("pages of {documents} in clusters")
+    };
+    memory.check(what)?;
+    let mut survey = Survey::new(workspace, config, Ranked::All, context)?;
+    let ranked = std::mem::take(&mut survey.ranked);
+    let parts = parts(&ranked);
+    context
+        .progress
+        .start(STAGE, Unit::Count("pages"), Some(parts.len() as u64 + 1));
+
+    let summary = Summary::of(&workspace.manifest);
+    let wording = Wording::of(&summary).ok_or_else(|| missing(workspace, "join"))?;
+    let mut sheets = Sheets {
+        workspace,
+        config,
+        summary: &summary,
+        wording: &wording,
+        parts: &parts,
+        files: Vec::new(),
+        entries: Vec::new(),
+        context,
+    };
+    // As many pages at once as there is memory for, because each time all documents are read.
+    let at_once = (memory.left() / (SPLIT_DOCUMENTS * DOCUMENT_BYTES)).max(1) as usize;
+    let mut first = 0;
+    for some in parts.chunks(at_once) {
+        let ranks = some.first().map_or(0, |part| part.ranks.start)
+            ..some.last().map_or(0, |part| part.ranks.end);
+        let ranks = ranked.get(ranks).unwrap_or_default();
+        let mut memory = memory;
+        let chosen = survey.gather(ranks, false, &mut memory, context)?;
+        memory.check(what)?;
+        let none = HashSet::new();
+        let room = (&mut memory, record);
+        let read = texts::read(workspace, &chosen.documents, (&[], &none), room, context)?;
+        memory.check(what)?;
+        sheets.clusters(first, some, &chosen, &read)?;
+        first += some.len();
+    }
+    sheets.index()?;
+    let chosen = survey.gather(&[], true, &mut memory, context)?;
+    let both = chosen.nearest.iter().chain(&chosen.random);
+    let compared: Vec<u32> = both.flat_map(|pair| [pair.a, pair.b]).collect();
+    let wanted = (compared.as_slice(), &HashSet::new());
+    let room = (&mut memory, record);
+    let read = texts::read(workspace, &chosen.documents, wanted, room, context)?;
+    memory.check(what)?;
+    sheets.front(&chosen, &read)?;
+    let files = sheets.files;
+    let stats = PageStats {
+        clusters: ranked.len() as u64,
+        pairs: (chosen.nearest.len() + chosen.random.len()) as u64,
+        missing: read.missing(),
+        bytes: files.iter().map(|file| file.bytes).sum(),
+        checksum: 0,
+    };
+    context.progress.end(&format!(
+        "{STAGE}: {} of {}",
+        counted(files.len() as u64, "page"),
+        counted(stats.clusters, "cluster")
+    ));
+    Ok((files, stats))
+}
+
+/// Bytes of an entry of the index, with a docno of ordinary length.
+const INDEX_BYTES: u64 = 100;
+
+/// Cuts the clusters into pages.
+fn parts(ranked: &[Rank]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut listed = 0;
+    for (at, rank) in ranked.iter().enumerate() {
+        match parts.last_mut() {
+            Some(part) if listed + rank.listed() <= SPLIT_DOCUMENTS => {
+                part.ranks.end = at + 1;
+                part.members.1 = rank.members();
+                listed += rank.listed();
+            }
+            _ => {
+                listed = rank.listed();
+                parts.push(Part {
+                    ranks: at..at + 1,
+                    members: (rank.members(), rank.members()),
+                });
+            }
+        }
+    }
+    parts
+}
+
+fn clusters_file(page: usize) -> String {
+    format!("clusters-{:04}.html", page + 1)
+}
+
+fn documents_file(page: usize) -> String {
+    format!("documents-{:04}.html", page + 1)
+}
+
+/// What the pages have in common, and those that were written.
+struct Sheets<'s> {
+    workspace: &'s Workspace,
+    config: &'s PageConfig,
+    summary: &'s Summary,
+    wording: &'s Wording<'s>,
+    parts: &'s [Part],
+    files: Vec<ResultFile>,
+    entries: Vec<Entry>,
+    context: &'s Context<'s>,
+}
+
+impl Sheets<'_> {
+    /// Writes one page.
+    fn sheet(
+        &mut self,
+        name: &str,
+        frame: &Frame<'_>,
+        content: impl FnOnce(&Self, &mut Sheet<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.context.stop.check(STAGE)?;
+        let name = format!("{SPLIT_DIRECTORY}/{name}");
+        let path = self.workspace.directory().join(&name);
+        let mut sheet = Sheet::create(&path, frame)?;
+        content(self, &mut sheet)?;
+        let written = sheet.finish()?;
+        self.files.push(ResultFile::new(&name, written));
+        self.context.progress.at(self.files.len() as u64);
+        Ok(())
+    }
+
+    /// Pages of clusters, from page number `first` on.
+    fn clusters(
+        &mut self,
+        first: usize,
+        parts: &[Part],
+        chosen: &Chosen,
+        read: &Read,
+    ) -> Result<()> {
+        let files = &documents::files(self.workspace, &chosen.documents)?;
+        let mut rest = chosen.clusters.as_slice();
+        for (number, part) in (first..).zip(parts) {
+            let (here, others) = rest.split_at(part.ranks.len().min(rest.len()));
+            rest = others;
+            for cluster in here {
+                for member in &cluster.shown {
+                    let document = chosen.documents.get(&member.document);
+                    self.entries.extend(document.map(|document| Entry {
+                        docno: document.docno.clone(),
+                        document: member.document,
+                        page: number,
+                        cluster: cluster.number,
+                    }));
+                }
+            }
+            let title = format!(
+                "Clusters {} to {}",
+                count(part.ranks.start as u64 + 1),
+                count(part.ranks.end as u64)
+            );
+            let frame = Frame {
+                title: &title,
+                below: Some(self.around(number)),
+                program: &self.summary.program,
+                ..Frame::default()
+            };
+            self.sheet(&clusters_file(number), &frame, |sheets, sheet| {
+                let page = sheets.page(chosen, read, files);
+                for cluster in here {
+                    sheet.put(one_cluster(&page, cluster, MEMBERS_LISTED, false))?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn page<'p>(
+        &'p self,
+        chosen: &'p Chosen,
+        read: &'p Read,
+        files: &'p std::collections::HashMap<u32, String>,
+    ) -> Page<'p> {
+        Page {
+            config: self.config,
+            summary: self.summary,
+            wording: self.wording,
+            listed: choose::pairs_listed(self.workspace),
+            directory: self.workspace.directory().display().to_string(),
+            files,
+            chosen,
+            read,
+        }
+    }
+
+    /// Links to the front page and to the neighbours.
+    fn around(&self, number: usize) -> Markup {
+        let members = |part: &Part| match part.members {
+            (most, least) if most == least => many(most, "document") + " each",
+            (most, least) => format!("{} to {} each", count(most), many(least, "document")),
+        };
+        html! {
+            a href="index.html" { "Front page" }
+            @if number > 0 { ", " a href=(clusters_file(number - 1)) { "larger clusters" } }
+            @if number + 1 < self.parts.len() {
+                ", " a href=(clusters_file(number + 1)) { "smaller clusters" }
+            }
+            @if let Some(part) = self.parts.get(number) { ". " (members(part)) "." }
+        }
+    }
+
+    /// The pages of the index, in the order of the docnos.
+    fn index(&mut self) -> Result<()> {
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.sort_unstable_by(|a, b| (&a.docno, a.document).cmp(&(&b.docno, b.document)));
+        for (number, some) in entries.chunks(SPLIT_DOCUMENTS as usize).enumerate() {
+            let title = format!("Documents in clusters, page {}", number + 1);
+            let frame = Frame {
+                title: &title,
+                below: Some(html! { a href="index.html" { "Front page" } }),
+                program: &self.summary.program,
+                ..Frame::default()
+            };
+            self.sheet(&documents_file(number), &frame, |_, sheet| {
+                for some in some.chunks(1000) {
+                    sheet.put(html! {
+                        ul.index {
+                            @for entry in some {
+                                li {
+                                    (isolated(&entry.docno)) " "
+                                    a href={ (clusters_file(entry.page)) "#c" (entry.cluster) } {
+                                        "cluster " (entry.cluster)
+                                    }
+                                }
+                            }
+                        }
+                    })?;
+                }
+                Ok(())
+            })?;
+        }
+        self.entries = entries;
+        Ok(())
+    }
+
+    /// The front page.
+    fn front(&mut self, chosen: &Chosen, read: &Read) -> Result<()> {
+        let files = &documents::files(self.workspace, &chosen.documents)?;
+        let (title, contents, below) = {
+            let page = self.page(chosen, read, files);
+            (page.title(self.workspace)?, page.contents(), page.date())
+        };
+        let frame = Frame {
+            title: &title,
+            below,
+            contents,
+            program: &self.summary.program,
+            ..Frame::default()
+        };
+        self.sheet("index.html", &frame, |sheets, sheet| {
+            let page = sheets.page(chosen, read, files);
+            sheet.put(found::found(page.summary, page.wording, page.listed))?;
+            sheet.put(sheets.contents())?;
+            page.after_clusters(sheet, sheets.context)
+        })
+    }
+
+    /// The pages of clusters and of documents.
+    fn contents(&self) -> Markup {
+        let pages = self.entries.chunks(SPLIT_DOCUMENTS as usize).enumerate();
+        html! {
+            section id="clusters" {
+                h2 { "Clusters" }
+                @if self.parts.is_empty() { p { "There are no clusters." } }
+                @else {
+                    p { "The pages have all clusters, the largest first, with at most "
+                        (count(MEMBERS_LISTED as u64)) " members of each." }
+                    div.side-by-side {
+                        div.scroll tabindex="0" {
+                            table {
+                                caption { "Clusters by size" }
+                                thead { tr {
+                                    th scope="col" { "clusters" } th.n scope="col" { "documents in each" }
+                                } }
+                                tbody {
+                                    @for (number, part) in self.parts.iter().enumerate() {
+                                        tr {
+                                            td { a href=(clusters_file(number)) {
+                                                (count(part.ranks.start as u64 + 1)) "\u{2013}"
+                                                (count(part.ranks.end as u64))
+                                            } }
+                                            td.n { (count(part.members.0)) "\u{2013}" (count(part.members.1)) }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                        div.scroll tabindex="0" {
+                            table {
+                                caption { "Documents in clusters, by name" }
+                                thead { tr { th scope="col" { "from" } th scope="col" { "to" } } }
+                                tbody {
+                                    @for (number, some) in pages {
+                                        tr {
+                                            td.name { a href=(documents_file(number)) {
+                                                (isolated(some.first().map_or("", |entry| &entry.docno)))
+                                            } }
+                                            td.name {
+                                                (isolated(some.last().map_or("", |entry| &entry.docno)))
+                                            }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
