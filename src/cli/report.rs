@@ -47,7 +47,7 @@ pub struct Options {
     clusters: usize,
     /// Write a folder of pages with all clusters, DIR/report/index.html
     ///
-    /// The pages need no script. Each has the clusters of up to 20,000 documents; others list the
+    /// The pages need no script. Each has the clusters of up to 5,000 documents; others list the
     /// documents by name, with links to their clusters.
     ///
     /// Example: --split

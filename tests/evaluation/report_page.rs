@@ -30,8 +30,57 @@ struct Parsed {
     attributes: Vec<(String, String, String)>,
 }
 
+/// The text of every element of this name without attributes, or with these; and the rest.
+fn take_out(page: &str, open: &str, close: &str) -> (Vec<String>, String) {
+    let (mut taken, mut rest, mut from) = (Vec::new(), String::new(), page);
+    while let Some((before, after)) = from.split_once(open) {
+        let (content, after) = after.split_once(close).unwrap();
+        taken.push(content.to_string());
+        rest.push_str(before);
+        from = after;
+    }
+    rest.push_str(from);
+    (taken, rest)
+}
+
+/// The data that a page has for its script, if it has one.
+fn data_of(page: &str) -> Option<serde_json::Value> {
+    let open = "<script type=\"application/json\" id=\"data\">";
+    let (data, _) = take_out(page, open, "</script>");
+    assert!(data.len() <= 1);
+    let data = data.first()?;
+    assert!(!data.contains(['<', '>', '&', '\u{2028}', '\u{2029}']));
+    Some(serde_json::from_str(data).unwrap())
+}
+
+/// The page without its script and the data for it. Its policy must allow its own style and script,
+/// by their digests, and nothing else.
+fn without_scripts(page: &str) -> String {
+    let digest = |text: &str| format!("'sha256-{}'", base64(&sha256(text.as_bytes())));
+    let (_, rest) = take_out(
+        page,
+        "<script type=\"application/json\" id=\"data\">",
+        "</script>",
+    );
+    let (scripts, rest) = take_out(&rest, "<script>", "</script>");
+    let (styles, _) = take_out(&rest, "<style>", "</style>");
+    assert!(styles.len() == 1 && scripts.len() <= 1);
+    let mut policy = format!("default-src 'none'; style-src {}", digest(&styles[0]));
+    if let Some(script) = scripts.first() {
+        assert!(script.len() < 20_000);
+        policy += &format!("; script-src {}", digest(script));
+    }
+    policy += "; base-uri 'none'; form-action 'none'";
+    let expected = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
+    assert!(rest.contains(&expected), "{expected}");
+    assert_eq!(rest.matches("http-equiv").count(), 1);
+    assert!(!rest.contains("<script") && !rest.contains("</script"));
+    rest
+}
+
 /// Takes a page apart and checks that its elements are nested as they should be.
 fn parse(page: &str) -> Parsed {
+    let page = &without_scripts(page);
     let mut parsed = Parsed {
         text: String::new(),
         elements: BTreeSet::new(),
@@ -47,7 +96,7 @@ fn parse(page: &str) -> Parsed {
                     let attribute = (name.clone(), utf8(attribute), utf8(value));
                     parsed.attributes.push(attribute);
                 }
-                if !tag.self_closing && !["meta", "br", "img"].contains(&name.as_str()) {
+                if !tag.self_closing && !["meta", "br", "img", "input"].contains(&name.as_str()) {
                     open.push(name.clone());
                 }
                 parsed.elements.insert(name);
@@ -68,10 +117,15 @@ const IMAGE: &str = "data:image/svg+xml;base64,";
 
 /// Only elements and attributes that the page itself writes, and no address but of the web.
 fn assert_harmless(page: &str) -> Parsed {
+    assert_harmless_in(page, &[])
+}
+
+/// The same, for one of several pages that link to each other.
+fn assert_harmless_in(page: &str, pages: &[&str]) -> Parsed {
     let parsed = parse(page);
     let known = "html head meta title style body header h1 nav a main section ul li b span p h2 h3 div \
                  table caption thead tbody tr th td figure figcaption svg text rect img details summary \
-                 strong bdi br del ins code footer";
+                 strong bdi br del ins code footer label input select option button";
     let known: BTreeSet<&str> = known.split_whitespace().collect();
     for element in &parsed.elements {
         assert!(known.contains(element.as_str()), "<{element}>");
@@ -81,6 +135,7 @@ fn assert_harmless(page: &str) -> Parsed {
             "href" => assert!(
                 ["#", "http://", "https://"]
                     .iter()
+                    .chain(pages)
                     .any(|start| value.to_lowercase().starts_with(start)),
                 "{value}"
             ),
@@ -90,6 +145,12 @@ fn assert_harmless(page: &str) -> Parsed {
                 assert!(value.starts_with(IMAGE), "{value}");
             }
             "alt" => assert_eq!(element, "img"),
+            "type" | "min" | "value" | "autocomplete" | "spellcheck" => {
+                assert!(["input", "option", "button"].contains(&element.as_str()));
+            }
+            "tabindex" => assert_eq!(value, "0"),
+            "hidden" | "aria-hidden" => {}
+            "preserveAspectRatio" | "preserveaspectratio" => assert_eq!(element, "svg"),
             "class" | "id" | "lang" | "charset" | "name" | "content" | "http-equiv" | "scope"
             | "role" | "aria-label" | "dir" | "open" => {}
             "viewBox" | "viewbox" | "x" | "y" | "width" | "height" | "text-anchor" => {
@@ -217,7 +278,20 @@ fn what_documents_say_stays_text() {
         .collect();
     let only = "https://e.example/?a=\"onclick=alert(9)&b='<x>";
     assert_eq!(links.into_iter().collect::<Vec<_>>(), [only]);
-    assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'; img-src data:"));
+    // The data for the script has the same names, as they are.
+    let data = data_of(&page).unwrap();
+    let members = data["clusters"][0][3].as_array().unwrap();
+    let member = |docno: &str| members.iter().find(|member| member[1] == docno).unwrap();
+    let hostile_member = member("<img src=x onerror=alert(4)>");
+    assert_eq!(hostile_member[7], "</title><script>alert(6)</script>");
+    assert_eq!(hostile_member[8], "javascript:alert(5)");
+    assert!(
+        hostile_member[10]
+            .as_str()
+            .unwrap()
+            .starts_with("<script>alert(1)</script> </title>")
+    );
+    member("a\u{202e}b\u{0}c");
 
     // The page of two documents has the same texts, and the same rules.
     let path = corpus.directory.path().join("two.html");
@@ -241,7 +315,6 @@ fn what_documents_say_stays_text() {
         assert!(parsed.text.contains(said), "{said}");
     }
     assert!(page.contains("<del>first</del>") && page.contains("<ins>second</ins>"));
-    assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'; img-src data:"));
 }
 
 #[test]
@@ -253,7 +326,8 @@ fn both_texts_are_shown_with_what_differs() {
     assert_eq!((stats.pairs, stats.missing), (1, 0));
     assert_harmless(&page);
     for (word, marked) in [("Before,", "del"), ("Behind.", "ins")] {
-        let expected = format!("w98 w99 <{marked}>{word}</{marked}> w100 w101 ");
+        let expected =
+            format!("w98 w99 </span><{marked}>{word}</{marked}> <span class=\"same\">w100 w101 ");
         assert_eq!(page.matches(&expected).count(), 1, "{expected}");
     }
     // What is alike is folded, and counted.
@@ -261,7 +335,13 @@ fn both_texts_are_shown_with_what_differs() {
         page.contains("… 85\u{a0}words in common …")
             && page.contains("… 185\u{a0}words in common …")
     );
-    assert!(!page.contains("w50 ") && !page.contains("w250 "));
+    // It can be unfolded, and is there once on each side.
+    assert!(page.matches("w50 ").count() == 2 && page.matches("w250 ").count() == 2);
+    let folded = page.split("<details class=\"fold\">").skip(1);
+    let folded: Vec<&str> = folded
+        .map(|part| part.split("</details>").next().unwrap())
+        .collect();
+    assert!(folded[0].contains("w50 ") && folded[1].contains("w250 "));
 }
 
 #[test]
@@ -495,10 +575,14 @@ fn long_lists_are_cut() {
     let none = PageConfig {
         pairs: 0,
         clusters: 0,
-        seed: 0,
+        ..PageConfig::default()
     };
     let (page, stats) = report(&run, &corpus.out(), &none).unwrap();
-    assert_eq!((stats.clusters, stats.pairs), (0, 0));
+    // The script lists what is not there as a table.
+    assert_eq!((stats.clusters, stats.pairs), (1, 0));
+    assert!(!page.contains("<td class=\"name\">"));
+    let members = data_of(&page).unwrap()["clusters"][0][3].clone();
+    assert_eq!(members.as_array().unwrap().len(), MEMBERS_SHOWN + 5);
     assert_harmless(&page);
 }
 
@@ -675,7 +759,7 @@ fn what_is_not_there_is_named() {
     let all = PageConfig {
         pairs: usize::MAX,
         clusters: usize::MAX,
-        seed: 0,
+        ..PageConfig::default()
     };
     // More than there is takes no more memory than what there is.
     report(&run, &corpus.out(), &all).unwrap();
@@ -756,4 +840,182 @@ fn decode(text: &str) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// Base64 (RFC 4648, section 4).
+fn base64(bytes: &[u8]) -> String {
+    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let mut bits = 0u32;
+        for place in 0..3 {
+            bits = bits << 8 | u32::from(group.get(place).copied().unwrap_or(0));
+        }
+        for place in 0..4 {
+            match place <= group.len() {
+                true => text.push(digits[(bits >> (18 - 6 * place) & 63) as usize] as char),
+                false => text.push('='),
+            }
+        }
+    }
+    text
+}
+
+fn sha256(bytes: &[u8]) -> Vec<u8> {
+    use sha2::Digest;
+    sha2::Sha256::digest(bytes).to_vec()
+}
+
+/// The data for the script says what the result files say, cluster by cluster.
+#[test]
+fn the_script_gets_every_cluster() {
+    let directory = common::temporary();
+    let run = Run::default();
+    for (corpus, name) in [("trec-web", "web"), ("warc", "warc"), ("mail", "mail")] {
+        let out = directory.path().join(name);
+        run.run(&[&common::sample_corpora(corpus)], &out).unwrap();
+        let (page, stats) = report(&run, &out, &PageConfig::default()).unwrap();
+        let data = data_of(&page).unwrap();
+        let clusters = data["clusters"].as_array().unwrap();
+        let lines = fs::read_to_string(out.join("clusters.jsonl")).unwrap();
+        let lines: Vec<serde_json::Value> = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(clusters.len(), lines.len(), "{corpus}");
+        assert_eq!(stats.clusters as usize, lines.len());
+        let documents = fs::read_to_string(out.join("documents.tsv")).unwrap();
+        let rows = documents.lines().filter(|line| !line.starts_with('#'));
+        let places: std::collections::HashMap<u64, (String, u64, u64)> = rows
+            .skip(1)
+            .map(|row| {
+                let cells: Vec<&str> = row.split('\t').collect();
+                let number = |at: usize| cells[at].parse().unwrap();
+                (number(6), (cells[7].to_string(), number(8), number(2)))
+            })
+            .collect();
+        let pairs: BTreeSet<(String, String, String)> = common::rows_of(&out, "pairs.tsv")
+            .iter()
+            .map(|row| {
+                let cells: Vec<&str> = row.split('\t').collect();
+                (cells[0].into(), cells[1].into(), cells[2].into())
+            })
+            .collect();
+        let mut last = u64::MAX;
+        let mut dates = 0;
+        for cluster in clusters {
+            let size = cluster[0].as_u64().unwrap();
+            assert!(size <= last, "the largest first");
+            last = size;
+            let line = &lines[cluster[2].as_u64().unwrap() as usize];
+            let listed = line["members"].as_array().unwrap();
+            let members = cluster[3].as_array().unwrap();
+            assert_eq!((members.len(), size as usize), (listed.len(), listed.len()));
+            let mut exact = 0;
+            for (at, (member, listed)) in members.iter().zip(listed).enumerate() {
+                assert_eq!(member[1], listed["docno"]);
+                let (file, record, words) = &places[&member[0].as_u64().unwrap()];
+                assert_eq!(data["names"][member[2].as_u64().unwrap() as usize], *file);
+                assert_eq!(
+                    (&member[3], &member[4]),
+                    (&(*record).into(), &(*words).into())
+                );
+                let is_exact = member[5].as_u64().unwrap() as usize != at;
+                assert_eq!(is_exact, listed["kind"] == "exact", "{corpus}");
+                exact += u64::from(is_exact);
+                let score = member
+                    .get(6)
+                    .and_then(|score| score.as_str())
+                    .unwrap_or_default();
+                match &listed["resemblance"] {
+                    serde_json::Value::Null => assert_eq!(score, ""),
+                    _ if at == 0 => assert_eq!(score, ""),
+                    listed => {
+                        let expected = listed.as_f64().unwrap();
+                        assert_eq!(score, format!("{expected:.6}"));
+                    }
+                }
+                dates += usize::from(member.get(9).is_some_and(|date| date != ""));
+            }
+            assert_eq!(cluster[1].as_u64().unwrap(), exact);
+            // The links are pairs of the list, and they connect all that are not exact duplicates.
+            let mut groups: Vec<usize> = (0..members.len()).collect();
+            let links = cluster[4].as_array().unwrap();
+            for link in links.chunks(3) {
+                let [a, b] = [0, 1].map(|at| link[at].as_u64().unwrap() as usize);
+                let docno = |at: usize| members[at][1].as_str().unwrap().to_string();
+                let pair = (docno(a), docno(b), link[2].as_str().unwrap().to_string());
+                assert!(pairs.contains(&pair), "{pair:?}");
+                let (from, to) = (groups[b], groups[a]);
+                groups
+                    .iter_mut()
+                    .filter(|group| **group == from)
+                    .for_each(|group| *group = to);
+            }
+            for (at, member) in members.iter().enumerate() {
+                let first = member[5].as_u64().unwrap() as usize;
+                assert_eq!(groups[first], groups[0], "{corpus}: {at}");
+            }
+        }
+        assert!(dates > 0, "{corpus} states dates");
+    }
+}
+
+/// Every cluster and every document of one is on a page, and each link leads to the right place.
+#[test]
+fn a_folder_of_pages_has_every_cluster() {
+    let directory = common::temporary();
+    let out = directory.path().join("out");
+    let run = Run::default();
+    run.run(&[&common::sample_corpora("trec-web")], &out)
+        .unwrap();
+    let stop = Stop::default();
+    let write = |run: &Run| {
+        let mut workspace = pipeline::open(&out).unwrap();
+        let context = run.context(&stop, &Silent);
+        page::write_split(&mut workspace, &PageConfig::default(), &context).unwrap();
+        let names = ["index", "clusters-0001", "documents-0001"];
+        names.map(|name| {
+            let path = out.join("report").join(format!("{name}.html"));
+            fs::read_to_string(path).unwrap()
+        })
+    };
+    let pages = write(&run);
+    assert!(
+        pages == write(&run.clone().threads(1).memory(96 << 20)),
+        "the same bytes"
+    );
+    let [front, clusters, documents] = pages;
+    for page in [&front, &clusters, &documents] {
+        let parsed = assert_harmless_in(
+            page,
+            &["clusters-0001.html", "documents-0001.html", "index.html"],
+        );
+        assert!(!page.contains("<script"), "{}", parsed.text);
+    }
+    let lines = fs::read_to_string(out.join("clusters.jsonl")).unwrap();
+    let mut members = 0;
+    for (number, line) in lines.lines().enumerate() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let place = clusters
+            .split(&format!("<details id=\"c{number}\">"))
+            .nth(1)
+            .unwrap();
+        let place = place.split("</details>").next().unwrap();
+        for member in line["members"].as_array().unwrap() {
+            let docno = member["docno"].as_str().unwrap();
+            assert!(place.contains(&format!("<td class=\"name\"><bdi>{docno}</bdi>")));
+            let entry = format!(
+                "<bdi>{docno}</bdi> <a href=\"clusters-0001.html#c{number}\">cluster {number}</a>"
+            );
+            assert!(documents.contains(&entry), "{entry}");
+            members += 1;
+        }
+    }
+    assert_eq!(documents.matches("<li>").count(), members);
+    // The manifest names the pages, so a damaged one is found.
+    let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
+    for name in ["index", "clusters-0001", "documents-0001"] {
+        assert!(manifest.contains(&format!("report/{name}.html")));
+    }
 }

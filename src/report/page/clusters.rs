@@ -3,7 +3,7 @@
 
 use super::Page;
 use super::choose::{Chosen, Member, ShownCluster};
-use super::documents::{address, place};
+use super::documents::{address, date, place};
 use super::frame::{Sheet, many};
 use super::markup::{Markup, html, isolated};
 use crate::Result;
@@ -132,7 +132,7 @@ fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Marku
         return html! {};
     };
     let known = page.read.known.get(&member.document);
-    let date = known.and_then(|known| known.date.as_deref());
+    let date = date(known);
     html! {
         tr {
             td.name { (isolated(&document.docno)) }
@@ -146,7 +146,7 @@ fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Marku
                 }
             }
             td.n { (count(document.words)) }
-            td { (isolated(date.unwrap_or_default())) }
+            td { (isolated(&date.unwrap_or_default())) }
             td.long { (isolated(document.title.as_deref().unwrap_or_default())) }
             td.long { (address(document, known, page.config.replay.as_ref())) }
             td.long { (isolated(&place(document, page.files))) }
@@ -173,7 +173,6 @@ pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet<'_>) -> Result<()> {
     let head = json!({
         "noun": page.wording.noun(),
         "below": if page.listed { page.wording.below() } else { "not listed".into() },
-        "directory": page.directory,
         "replay": page.config.replay.as_ref().map(|replay| replay.template()),
         "names": names,
         "pairs": pairs,

@@ -77,6 +77,16 @@ pub(super) fn place(document: &ShownDocument, files: &HashMap<u32, String>) -> S
     }
 }
 
+/// The date for readers: `2004-01-31 12:00:00`.
+pub(super) fn date(known: Option<&Known>) -> Option<String> {
+    let date = known?.date.as_deref()?;
+    let whole = date.len() == "2004-01-31T12:00:00Z".len() && date.ends_with('Z');
+    Some(match whole {
+        true => date.replace('T', " ").replace('Z', ""),
+        false => date.into(),
+    })
+}
+
 /// The address, and a link to the capture.
 pub(super) fn address(
     document: &ShownDocument,
@@ -99,7 +109,7 @@ pub(super) fn heading(
     known: Option<&Known>,
     replay: Option<&Replay>,
 ) -> Markup {
-    let date = known.and_then(|known| known.date.as_deref());
+    let date = date(known);
     html! {
         div {
             p { strong { (isolated(&document.docno)) } }
@@ -107,7 +117,7 @@ pub(super) fn heading(
             p.soft {
                 (isolated(&place(document, files))) ", "
                 (super::frame::many(document.words, "word"))
-                @if let Some(date) = date { ", " (isolated(date)) }
+                @if let Some(date) = date { ", " (isolated(&date)) }
             }
             @if document.url.is_some() { p { (address(document, known, replay)) } }
         }

@@ -276,6 +276,25 @@ mod tests {
         assert_eq!(serde_json::from_str::<Vec<String>>(&out).unwrap(), strings);
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_text_stays_text(text in "\\PC*|[\u{0}-\u{ffff}]*") {
+            let html = html! { p title=(plain(&text)) { (visible(&text)) (lines(&text)) (link(&text)) } };
+            let html = html.into_string();
+            for markup in ["<p ", "</p>"] {
+                proptest::prop_assert_eq!(html.matches(markup).count(), 1);
+            }
+            let known = ["p title=", "/p>", "span class=\"code\">U+", "/span>", "bdi>", "/bdi>", "a rel=", "/a>"];
+            for after in html.split('<').skip(1) {
+                proptest::prop_assert!(known.iter().any(|known| after.starts_with(known)), "{}", after);
+            }
+            let json = serde_json::to_string(&text).unwrap();
+            let out = harmless_json(&json);
+            proptest::prop_assert!(!out.contains(['<', '>', '&', '\u{2028}', '\u{2029}', '\u{7f}']));
+            proptest::prop_assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
+        }
+    }
+
     #[test]
     fn only_addresses_of_the_web_are_followed() {
         for address in ["http://a/b?c=d&e", "HTTPS://a/\"onclick=alert(1)"] {

@@ -212,7 +212,6 @@ pub fn write(
         summary: &summary,
         wording: &Wording::of(&summary).ok_or(missing)?,
         listed: choose::pairs_listed(workspace),
-        directory: workspace.directory().display().to_string(),
         files: &documents::files(workspace, &chosen.documents)?,
         chosen: &chosen,
         read: &read,
@@ -264,8 +263,6 @@ struct Page<'p> {
     wording: &'p Wording<'p>,
     /// Whether pairs are listed.
     listed: bool,
-    /// The output directory, as it was given.
-    directory: String,
     /// Names of input files, by number.
     files: &'p HashMap<u32, String>,
     chosen: &'p Chosen,

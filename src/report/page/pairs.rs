@@ -101,7 +101,6 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
             }
             div.in {
                 p.soft.small { (shared) "." }
-                (options())
                 div.two-texts.heads { (head(pair.a, a)) (head(pair.b, b)) }
                 (texts(page, pair))
             }
@@ -117,6 +116,7 @@ fn texts(page: &Page<'_>, pair: &ShownPair) -> Markup {
         let tokens = &page.summary.collection.shingle.parse.tokens;
         let comparison = Comparison::new(a, b, tokens);
         return html! {
+            (options())
             (two_texts(&comparison, Some(FOLD)))
             @if a.cut || b.cut {
                 p.note {

@@ -252,6 +252,9 @@
   };
 
   const quoted = (text) => /^[\w@%+=:,.\/-]+$/.test(text) && !text.startsWith("-") ? text : "'" + text.split("'").join("'\\''") + "'";
+  // The page may have been moved; where it was written, its own place is that of the results.
+  const path = decodeURIComponent(location.pathname);
+  const directory = location.protocol === "file:" && path.endsWith("/report.html") ? path.slice(0, -"/report.html".length) : "DIR";
   const onPage = new Set(data.pairs.map(([a, b]) => a + "-" + b));
 
   // Two members side by side: on this page, or by the command.
@@ -271,14 +274,14 @@
         return;
       }
       const which = (member) => member[RECORD] ? (data.names[member[FILE]] || "") + ":" + member[RECORD] : member[DOCNO];
-      const command = `lookalike diff ${quoted(data.directory)} ${quoted(which(a))} ${quoted(which(b))}`;
+      const command = `lookalike diff ${quoted(directory)} ${quoted(which(a))} ${quoted(which(b))}`;
       const button = make("button", { type: "button", onclick: () => {
         const done = () => { button.textContent = "Copied"; };
         const select = () => { const range = document.createRange(); range.selectNodeContents(code); getSelection().removeAllRanges(); getSelection().addRange(range); };
         if (navigator.clipboard) navigator.clipboard.writeText(command).then(done, select); else select();
       } }, "Copy");
       const code = make("code", { class: "command" }, show(command));
-      out.replaceChildren(make("p", null, "This command shows the two texts side by side:"), code, button);
+      out.replaceChildren(make("p", null, "This command shows the two texts side by side" + (directory === "DIR" ? "; DIR is the output directory:" : ":")), code, button);
     };
     const first = choose("First document", 0), second = choose("Second document", Math.max(1, members.findIndex((member, at) => at > 0 && member[FIRST] === at)));
     update();

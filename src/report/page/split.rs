@@ -24,8 +24,11 @@ use std::collections::HashSet;
 /// Subdirectory of an output directory with the pages.
 pub const SPLIT_DIRECTORY: &str = "report";
 
-/// Documents on a page, the members of whole clusters or entries of the index.
-pub const SPLIT_DOCUMENTS: u64 = 20_000;
+/// Documents on a page of clusters, which has about 4 MB.
+pub const SPLIT_DOCUMENTS: u64 = 5_000;
+
+/// Documents on a page of the index.
+const INDEX_DOCUMENTS: usize = 20_000;
 
 /// Memory that is reserved for each document whose data is gathered, with its names, date and entry
 /// in the index.
@@ -267,7 +270,6 @@ impl Sheets<'_> {
             summary: self.summary,
             wording: self.wording,
             listed: choose::pairs_listed(self.workspace),
-            directory: self.workspace.directory().display().to_string(),
             files,
             chosen,
             read,
@@ -294,7 +296,7 @@ impl Sheets<'_> {
     fn index(&mut self) -> Result<()> {
         let mut entries = std::mem::take(&mut self.entries);
         entries.sort_unstable_by(|a, b| (&a.docno, a.document).cmp(&(&b.docno, b.document)));
-        for (number, some) in entries.chunks(SPLIT_DOCUMENTS as usize).enumerate() {
+        for (number, some) in entries.chunks(INDEX_DOCUMENTS).enumerate() {
             let title = format!("Documents in clusters, page {}", number + 1);
             let frame = Frame {
                 title: &title,
@@ -348,7 +350,7 @@ impl Sheets<'_> {
 
     /// The pages of clusters and of documents.
     fn contents(&self) -> Markup {
-        let pages = self.entries.chunks(SPLIT_DOCUMENTS as usize).enumerate();
+        let pages = self.entries.chunks(INDEX_DOCUMENTS).enumerate();
         html! {
             section id="clusters" {
                 h2 { "Clusters" }

@@ -22,8 +22,9 @@ pub(super) fn collection_name(workspace: &Workspace) -> Result<String> {
             }
         });
     }
-    let name = shared.and_then(|mut shared| shared.pop());
-    let name = name.filter(|name| name != "-");
+    // A directory named by a number says nothing.
+    let says = |name: &String| name.chars().any(char::is_alphabetic);
+    let name = shared.and_then(|shared| shared.into_iter().rfind(says));
     Ok(name.unwrap_or_else(|| {
         let directory = workspace.directory();
         let name = directory.file_name().unwrap_or(directory.as_os_str());
