@@ -331,7 +331,7 @@ fn ask(command: u8, out: &Path, context: &Context<'_>) -> Result<()> {
             let config = PageConfig {
                 clusters: 1,
                 pairs: 1,
-                seed: 0,
+                ..PageConfig::default()
             };
             report::write_page(workspace, &config, &out.join(PAGE_FILE), context).map(drop)
         }

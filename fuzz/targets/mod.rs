@@ -12,6 +12,7 @@ pub mod json;
 pub mod lists;
 pub mod mail;
 pub mod manifest;
+pub mod pages;
 pub mod parquet;
 pub mod parts;
 pub mod place;
@@ -25,7 +26,7 @@ pub mod trec;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the name of their directory in `corpus/`.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("archives", archives::run),
     ("compressed", compressed::run),
     ("directory", directory::run),
@@ -33,6 +34,7 @@ pub const TARGETS: [(&str, Target); 13] = [
     ("lists", lists::run),
     ("mail", mail::run),
     ("manifest", manifest::run),
+    ("pages", pages::run),
     ("parquet", parquet::run),
     ("parts", parts::run),
     ("plan", plan::run),

@@ -372,7 +372,7 @@ impl Sheets<'_> {
                                                 (count(part.ranks.start as u64 + 1)) "\u{2013}"
                                                 (count(part.ranks.end as u64))
                                             } }
-                                            td.n { (count(part.members.0)) "\u{2013}" (count(part.members.1)) }
+                                            td.n { (count(part.members.1)) "\u{2013}" (count(part.members.0)) }
                                         }
                                     }
                                 }
