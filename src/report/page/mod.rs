@@ -6,31 +6,37 @@
 //!
 //! # In and out
 //! In: the manifest, pairs, catalogue and documents of a directory on which `cluster` was run; the
-//! input files again, for the texts of the pairs shown; `study/figures.json` and its SVGs, if there
-//! are any. Out: one HTML file without scripts, which loads nothing.
+//! input files again, for texts, dates and beginnings. Out: one HTML file, which loads nothing; or a
+//! folder of them ([`write_split`]).
 //!
 //! # Algorithm
-//! 1. Read the pairs twice and the documents once, to choose the largest clusters, the pairs
-//!    nearest the threshold and some others, and to collect the data of their documents
-//!    (`choose.rs`).
-//! 2. Read each input file that contains one of these documents once, up to the last of them. Parse
-//!    each document with the same settings as the run, and use it if its MD5 is still the same
-//!    (`texts.rs`). Threads read different files.
+//! 1. Read the pairs once to find the clusters, the pairs nearest the threshold and some others, and
+//!    once more for the links between the members of the clusters that are listed. Read the
+//!    documents once for the data of those shown (`choose.rs`).
+//! 2. Read each input file that contains one of these documents once, up to the last of them
+//!    (`texts.rs`). Parse each document of a pair with the same settings as the run, and use it if
+//!    its MD5 is still the same; of the others take the date and the beginning. Threads read
+//!    different files.
 //! 3. Compare the words of each pair of texts; fold stretches without a difference
-//!    (`align`).
-//! 4. Write the page section by section. Each section has a file of its own.
+//!    (`align`, `side_by_side.rs`).
+//! 4. Write the page section by section, each of which has a file of its own. The data of all
+//!    clusters listed follow the last section, as JSON for the script (`script.js`), which lists
+//!    and searches them. Without it the largest clusters are tables.
 //!
 //! # Invariants
 //! - The contents of documents, file names and arguments are written as text, never as markup
-//!   (`html.rs`). An SVG of a study is embedded as an image: browsers run no script of an image and
-//!   load nothing for it. A Content-Security-Policy also forbids both.
-//! - The same directory, inputs and parameters give the same bytes. There is no date on the page.
+//!   (`markup.rs`), and as JSON without a character that means something to HTML. A
+//!   Content-Security-Policy allows the page's own style and script, by their digests, and nothing
+//!   else.
+//! - The same directory, inputs and parameters give the same bytes. The date on the page is that of
+//!   the run.
 //! - The counts are those of the summary; the page itself counts only for the histogram.
 //! - A text that cannot be read again is missing from the page, which gives the reason; this is not
 //!   an error.
 //!
 //! # Cost
-//! Memory: 12 bytes per document, a part that grows with the number of clusters and pairs shown,
+//! Memory: 12 bytes per document, and 4 more while members are linked; a part that grows with the
+//! clusters and pairs shown, of some 700 bytes for each of at most [`PAGE_DOCUMENTS`] documents;
 //! for each thread that reads texts one record of at most `--max-document` (memory limits the
 //! number of threads), and for each pair shown its two texts, of which at most [`WORDS_COMPARED`]
 //! words are kept. Time: the pairs twice, the documents once, and the input files up to the last
@@ -38,7 +44,8 @@
 //!
 //! # What is not guaranteed
 //! Texts are not compared beyond their first [`WORDS_COMPARED`] words. The marked differences need
-//! not be the smallest set. An input whose path is not UTF-8 is not found again.
+//! not be the smallest set. An input whose path is not UTF-8 is not found again. A date or beginning
+//! is that of the record that is now in the document's place.
 //!
 //! # Errors
 //! `StageMissing` if there are no pairs or clusters; `BudgetTooSmall`; `Corrupt` and `Io` for the
