@@ -145,7 +145,7 @@ fn assert_harmless_in(page: &str, pages: &[&str]) -> Parsed {
                 assert!(value.starts_with(IMAGE), "{value}");
             }
             "alt" => assert_eq!(element, "img"),
-            "type" | "min" | "value" | "autocomplete" | "spellcheck" => {
+            "type" | "min" | "step" | "value" | "autocomplete" | "spellcheck" => {
                 assert!(["input", "option", "button"].contains(&element.as_str()));
             }
             "tabindex" => assert_eq!(value, "0"),

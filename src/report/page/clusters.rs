@@ -36,6 +36,7 @@ pub(super) fn head(page: &Page<'_>) -> Markup {
                     label.wide { "Find a document by name, address, title or beginning"
                         input #search type="search" autocomplete="off" spellcheck="false"; }
                     label { "Documents, at least" input #least type="number" min="2" value="2"; }
+                    label { "Lowest " (noun) ", at most" input #most type="number" min="0" step="any"; }
                     label { "Kind" select #kind {
                         option value="all" { "all clusters" }
                         option value="near" { "with near-duplicates" }

@@ -91,11 +91,11 @@
   const filter = () => {
     words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
     if (words.length && !texts) prepare();
-    const least = Math.max(2, +$("least").value || 2), kind = $("kind").value;
+    const least = Math.max(2, +$("least").value || 2), kind = $("kind").value, most = $("most").value;
     order = [];
     let documents = 0;
     clusters.forEach((cluster, n) => {
-      if (cluster[SIZE] < least) return;
+      if (cluster[SIZE] < least || most !== "" && !(lowest[n] <= +most)) return;
       const near = cluster[SIZE] - cluster[EXACT] > 1;
       if (kind === "near" && !near || kind === "exact" && near || kind === "chain" && !chain[n]) return;
       if (words.length) {
@@ -296,7 +296,7 @@
 
   let waiting = 0;
   $("search").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(filter, 120); });
-  for (const id of ["least", "kind", "order"]) $(id).addEventListener("input", filter);
+  for (const id of ["least", "most", "kind", "order"]) $(id).addEventListener("input", filter);
   more.addEventListener("click", page);
   addEventListener("hashchange", openTarget);
   $("tools").hidden = false;
