@@ -544,7 +544,9 @@ fn remove_stale(workspace: &mut Workspace) -> Result<()> {
     if !workspace.manifest.has::<ResultsEntry>() {
         let derived = cluster::DERIVED_FILES.into_iter().chain([SUMMARY_FILE]);
         let derived: Vec<&str> = derived.collect();
-        workspace.forget_others(|name| derived.contains(&name))?;
+        let pages = format!("{}/", cluster::DERIVED_DIRECTORY);
+        let forgotten =
+            workspace.forget_others(|name| derived.contains(&name) || name.starts_with(&pages))?;
         if workspace.manifest.has::<TablesEntry>() {
             workspace.manifest.remove::<TablesEntry>();
             workspace.commit(&[])?;
@@ -552,7 +554,8 @@ fn remove_stale(workspace: &mut Workspace) -> Result<()> {
         let results = cluster::RESULT_FILES
             .into_iter()
             .chain(cluster::TABLE_FILES);
-        for name in results.chain(derived) {
+        let results = results.chain(derived);
+        for name in results.chain(forgotten.iter().map(String::as_str)) {
             disk::remove(&workspace.directory().join(name))?;
         }
     }

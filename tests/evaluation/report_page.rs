@@ -1013,6 +1013,20 @@ fn a_folder_of_pages_has_every_cluster() {
         }
     }
     assert_eq!(documents.matches("<li>").count(), members);
+    // Pages of other pairs would mislead: they go with the results.
+    let later = Run::default().threshold("0.95");
+    later
+        .run(&[&common::sample_corpora("trec-web")], &out)
+        .unwrap();
+    assert!(!out.join("report/index.html").exists());
+    assert!(
+        !fs::read_to_string(out.join("manifest.json"))
+            .unwrap()
+            .contains("report/")
+    );
+    run.run(&[&common::sample_corpora("trec-web")], &out)
+        .unwrap();
+    write(&run);
     // The manifest names the pages, so a damaged one is found.
     let manifest = fs::read_to_string(out.join("manifest.json")).unwrap();
     for name in ["index", "clusters-0001", "documents-0001"] {

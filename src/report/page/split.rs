@@ -11,6 +11,7 @@ use super::{
 };
 use crate::Result;
 use crate::budget::Held;
+use crate::cluster;
 use crate::collection::Catalogue;
 use crate::document::record_bytes;
 use crate::numbers::{count, counted};
@@ -22,7 +23,7 @@ use crate::workspace::{ResultFile, Workspace};
 use std::collections::HashSet;
 
 /// Subdirectory of an output directory with the pages.
-pub const SPLIT_DIRECTORY: &str = "report";
+pub const SPLIT_DIRECTORY: &str = cluster::DERIVED_DIRECTORY;
 
 /// Documents on a page of clusters, which has about 4 MB.
 pub const SPLIT_DOCUMENTS: u64 = 5_000;
