@@ -22,12 +22,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Audit, AuditedDocument, Kind, STAGE, SamplePair};
 use crate::budget::Held;
-use crate::document::{Beginning, READER_BYTES, Readers, Wanted, read_again, record_bytes};
+use crate::document::{Again, Beginning, READER_BYTES, Readers, Wanted, read_again, record_bytes};
 use crate::numbers::counted;
 use crate::parse::Parser;
 use crate::precision::wilson;
 use crate::progress::Context;
-use crate::read::RawDocument;
 use crate::read::lines::{Lines, shorten};
 use crate::store::disk;
 use crate::workspace::Workspace;
@@ -271,7 +270,7 @@ pub fn write(
             file: document.number_of_file,
             offset: document.offset,
             number,
-            md5: document.md5,
+            md5: Some(document.md5),
         })
     });
     // One thread: the others would need memory for a record each, and there are few texts.
@@ -341,14 +340,14 @@ impl Texts<'_, '_> {
 }
 
 impl Readers for Texts<'_, '_> {
-    fn found(&self, number: u32, document: &RawDocument<'_>, parser: &mut Parser) {
+    fn found(&self, again: &Again<'_>, parser: &mut Parser) {
         let mut beginning = Beginning::new(TEXT_BYTES);
-        parser.parse(document, &mut beginning);
+        parser.parse(again.document, &mut beginning);
         let mut text = String::from_utf8_lossy(&beginning.bytes).into_owned();
         if beginning.cut {
             text.push('…');
         }
-        self.put(number, Ok(text));
+        self.put(again.number, Ok(text));
     }
 
     fn missing(&self, number: u32, problem: String) {

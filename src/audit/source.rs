@@ -3,35 +3,36 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::dedup::values::Part;
+use crate::read::usual_date;
+
 /// A source by which documents are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The host of the address.
     Host,
-    /// The year of a date: of the field with this name, or of the capture (`WARC-Date`).
+    /// The year of a date: of the field with this name, or of the date that the record states, such
+    /// as that of the capture.
     Year(Option<String>),
     /// The value of a field.
     Field(String),
 }
 
-/// The field of dates of a WARC record.
-const WARC_DATE: &str = "WARC-Date";
-
 impl Source {
-    /// The field of the record that has the value.
-    pub(super) fn field(&self) -> Option<&str> {
+    /// What has the value, if it must be read from the record.
+    pub(super) fn part(&self) -> Option<Part<'_>> {
         match self {
             Source::Host => None,
-            Source::Year(field) => Some(field.as_deref().unwrap_or(WARC_DATE)),
-            Source::Field(field) => Some(field),
+            Source::Year(None) => Some(Part::Date),
+            Source::Year(Some(field)) | Source::Field(field) => Some(Part::Field(field)),
         }
     }
 
-    /// The value of a document by the content of its field.
-    pub(super) fn value<'t>(&self, text: &'t str) -> Option<&'t str> {
+    /// The value of a document, by the content of its field.
+    pub(super) fn value(&self, text: &str) -> Option<String> {
         match self {
-            Source::Year(_) => year(text),
-            _ => Some(text),
+            Source::Year(_) => year(&usual_date(text.trim())).map(Into::into),
+            _ => Some(text.into()),
         }
     }
 }
@@ -120,6 +121,14 @@ mod tests {
 
     #[test]
     fn years_are_those_of_dates() {
+        let source = Source::Year(None);
+        for date in [
+            "20120203",
+            "Fri, 3 Feb 2012 10:11:12 GMT",
+            "2012-02-03 10:11",
+        ] {
+            assert_eq!(source.value(date).as_deref(), Some("2012"), "{date}");
+        }
         for (date, expected) in [
             ("2012-02-03T10:11:12Z", Some("2012")),
             ("2012", Some("2012")),

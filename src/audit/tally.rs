@@ -12,7 +12,7 @@ use super::source::{Source, host};
 use super::{NAME_CHARS, Reading, STAGE};
 use crate::budget::ByteSize;
 use crate::collection::{self, each_document_of};
-use crate::dedup::values::{self, FieldSink};
+use crate::dedup::values::{self, FieldSink, Part};
 use crate::dedup::{Fate, Removal};
 use crate::least::Least;
 use crate::store::{Tagged, disk, sort_tagged};
@@ -188,21 +188,26 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
         first: reading.decided.choice.first(),
     };
     let mut tables = vec![by_input(reading, &columns)?];
-    let names: Vec<Option<&str>> = by.iter().map(Source::field).collect();
+    let parts: Vec<_> = by.iter().map(Source::part).collect();
     let config = &collection::config(&reading.workspace.manifest).read;
     values::fields(
         (reading.workspace, reading.inputs, &reading.decided.places),
-        &names,
+        &parts,
         (config, reading.decided.spare),
         &columns,
         reading.context,
     )?;
     for ((source, column), found) in by.iter().zip(columns.columns).zip(&columns.found) {
-        if let (Some(field), false) = (source.field(), found.load(Ordering::Relaxed)) {
+        if let (Some(part), false) = (source.part(), found.load(Ordering::Relaxed)) {
             return Err(Error::BadParameter {
                 name: "by",
                 given: source.to_string(),
-                limit: values::no_such_field(field),
+                limit: match part {
+                    Part::Field(field) => values::no_such_field(field),
+                    Part::Date => "no record states a date; name the field that has one with \
+                                   year:FIELD"
+                        .into(),
+                },
             });
         }
         tables.push(column.table(reading, source)?);
@@ -293,7 +298,7 @@ impl FieldSink for Columns<'_> {
         if let (Some(found), true) = (self.found.get(column), text.is_some()) {
             found.store(true, Ordering::Relaxed);
         }
-        of.note(text.and_then(|text| source.value(text)))
+        of.note(text.and_then(|text| source.value(text)).as_deref())
     }
 
     fn put(&self, column: usize, first: u32, values: &[Noted]) -> Result<()> {

@@ -4,19 +4,21 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::report::page::{self, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
-use crate::{Result, pipeline, report};
+use crate::{Error, Result, audit, dedup, pipeline, report};
 use clap::Args;
 
 use super::context::{Host, open_for, with_context};
-use super::flags::{Memory, Quiet, Threads};
+use super::flags::{AuditFlags, Memory, Quiet, Threads};
 
 /// Options of `report`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Output directory of an earlier `run` or `cluster`
+    /// Output directory of an earlier `run`, `cluster` or `dedup`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// File to write the page to [default: DIR/report.html]
+    ///
+    /// For the output directory KEPT of `dedup`, the default is KEPT.report.html.
     ///
     /// If the file is in DIR, the command needs DIR for itself, because the manifest there names the
     /// page. Otherwise it only reads DIR: several commands can do so at the same time, also on a
@@ -66,6 +68,8 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = PageConfig::default().seed)]
     seed: u64,
     #[command(flatten)]
+    audit: AuditFlags,
+    #[command(flatten)]
     memory: Memory,
     #[command(flatten)]
     threads: Threads,
@@ -74,6 +78,12 @@ pub struct Options {
 }
 
 pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
+    if dedup::is_kept(&options.directory)? {
+        return audit(options, host);
+    }
+    let given = options.directory.display().to_string();
+    let limit = "it is no output directory of `lookalike dedup`; leave the flag out";
+    options.audit.refuse(&given, limit)?;
     let quiet = options.quiet.quiet;
     let config = PageConfig {
         title: options.title.clone(),
@@ -99,6 +109,25 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         report::write_page(&mut workspace, &config, &output, context)?;
         if !quiet {
             host.say(&format!("page in {}\n", output.display()))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Writes the page of a deduplication.
+fn audit(options: &Options, host: &dyn Host) -> Result<ExitCode> {
+    let kept = &options.directory;
+    let quiet = options.quiet.quiet;
+    let output = options.output.clone();
+    let output = output.unwrap_or_else(|| report::audit_page(kept));
+    report::check_audit(kept, &output, options.audit.review())?;
+    let resources = options.memory.with(options.threads, quiet);
+    with_context(host, &resources, |context| {
+        let workspace = audit::open_work(kept)?;
+        let how = (output.as_path(), options.seed, options.clusters);
+        let told = options.audit.write(kept, &workspace, how, context)?;
+        if !quiet {
+            host.say(&told)?;
         }
         Ok(ExitCode::SUCCESS)
     })

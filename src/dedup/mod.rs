@@ -82,6 +82,7 @@ pub(crate) use choose::{Fate, check_pairs};
 pub(crate) use decide::{Decided, sizes};
 pub use evidence::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE};
 pub use output::PRIVATE;
+pub(crate) use output::check_outside_kept;
 pub use policy::{Policy, Rule, preference};
 pub(crate) use source::DedupSource;
 pub use source::is_kept;

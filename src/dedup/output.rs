@@ -420,6 +420,18 @@ pub(crate) fn check_outside(parameter: &'static str, directory: &Path, input: &P
     refuse(parameter, directory, &limit)
 }
 
+/// Refuses a file in a directory of kept records.
+pub(crate) fn check_outside_kept(parameter: &'static str, file: &Path, kept: &Path) -> Result<()> {
+    if !resolved(file)?.starts_with(resolved(kept)?) {
+        return Ok(());
+    }
+    let limit = format!(
+        "it lies in {}, which has the kept records and nothing else; give a file outside of it",
+        kept.display()
+    );
+    refuse(parameter, file, &limit)
+}
+
 /// Refuses an output directory in a place where it would change what the command reads.
 pub(crate) fn check_place(
     parameter: &'static str,

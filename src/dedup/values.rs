@@ -11,7 +11,7 @@ use super::policy::{Policy, preference};
 use super::write::is_parquet;
 use crate::collection::{InputRecord, InputRecords};
 use crate::progress::Context;
-use crate::read::{Batch, InputFile, ReadConfig, RecordKind, RecordReader, field_of};
+use crate::read::{Batch, InputFile, ReadConfig, RecordKind, RecordReader, date_of, field_of};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
@@ -46,9 +46,12 @@ pub(super) fn preferences(
         writers,
         found: policies.iter().map(|_| AtomicBool::new(false)).collect(),
     };
-    let names: Vec<Option<&str>> = policies.iter().map(Policy::field).collect();
+    let columns = policies
+        .iter()
+        .map(|policy| policy.field().map(Part::Field));
+    let columns: Vec<Option<Part<'_>>> = columns.collect();
     let from = (workspace, inputs, places);
-    fields(from, &names, (config, memory), &preferences, context)?;
+    fields(from, &columns, (config, memory), &preferences, context)?;
     for (policy, found) in policies.iter().zip(&preferences.found) {
         if let (Some(field), false) = (policy.field(), found.load(Ordering::Relaxed)) {
             return Err(Error::BadParameter {
@@ -97,6 +100,15 @@ impl FieldSink for Preferences<'_> {
     }
 }
 
+/// What is read of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part<'p> {
+    /// The field with this name ([`field_of`]).
+    Field(&'p str),
+    /// The date ([`date_of`]).
+    Date,
+}
+
 /// Takes the fields of records. Several threads call it at the same time.
 pub(crate) trait FieldSink: Sync {
     /// What is kept of a field, until [`FieldSink::put`] takes it.
@@ -111,7 +123,7 @@ pub(crate) trait FieldSink: Sync {
 /// columns, or not at all, with `memory` for all threads together.
 pub(crate) fn fields<S: FieldSink>(
     (workspace, inputs, places): (&Workspace, &[InputFile], &Places),
-    columns: &[Option<&str>],
+    columns: &[Option<Part<'_>>],
     (config, memory): (&ReadConfig, u64),
     sink: &S,
     context: &Context<'_>,
@@ -142,7 +154,7 @@ pub(crate) fn fields<S: FieldSink>(
 
 /// What is read of the records.
 struct Fields<'f, S> {
-    columns: &'f [Option<&'f str>],
+    columns: &'f [Option<Part<'f>>],
     config: &'f ReadConfig,
     sink: &'f S,
 }
@@ -173,9 +185,9 @@ impl<S: FieldSink> Fields<'_, S> {
                     break;
                 }
             }
-            for (at, (field, values)) in self.columns.iter().zip(&mut values).enumerate() {
-                if let Some(field) = field {
-                    let value = readers.value(at, field);
+            for (at, (part, values)) in self.columns.iter().zip(&mut values).enumerate() {
+                if let Some(part) = part {
+                    let value = readers.value(at, *part);
                     values.push(self.sink.value(at, value.as_deref())?);
                 }
             }
@@ -213,7 +225,7 @@ impl Readers {
     fn open(
         input: &InputFile,
         file: u32,
-        (columns, config): (&[Option<&str>], &ReadConfig),
+        (columns, config): (&[Option<Part<'_>>], &ReadConfig),
         context: &Context<'_>,
     ) -> Result<Readers> {
         let open = |config: &ReadConfig| {
@@ -225,9 +237,13 @@ impl Readers {
             false => vec![open(config)],
             true => columns
                 .iter()
-                .map(|field| {
+                .map(|part| {
+                    let field = match part {
+                        Some(Part::Field(field)) => Some((*field).into()),
+                        _ => None,
+                    };
                     open(&ReadConfig {
-                        url_field: field.map(Into::into),
+                        url_field: field,
                         ..config.clone()
                     })
                 })
@@ -257,13 +273,20 @@ impl Readers {
         batch.records.first().map(|record| record.source.offset)
     }
 
-    /// The value of a field, which is that of column number `column`.
-    fn value(&self, column: usize, field: &str) -> Option<String> {
+    /// What is wanted for column number `column`.
+    fn value(&self, column: usize, part: Part<'_>) -> Option<String> {
         let (_, batch) = self.readers.get(if self.is_parquet { column } else { 0 })?;
         let record = batch.records.first()?;
-        match &record.kind {
-            RecordKind::Row(row) => row.url.clone(),
-            kind => field_of(kind, batch.bytes.get(record.bytes.clone())?, field),
+        match (&record.kind, part) {
+            (RecordKind::Row(_), Part::Date) => None,
+            (RecordKind::Row(row), Part::Field(_)) => row.url.clone(),
+            (kind, part) => {
+                let bytes = batch.bytes.get(record.bytes.clone())?;
+                match part {
+                    Part::Field(field) => field_of(kind, bytes, field),
+                    Part::Date => date_of(kind, bytes),
+                }
+            }
         }
     }
 }

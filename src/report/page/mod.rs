@@ -44,6 +44,7 @@
 //! `StageMissing` if there are no pairs or clusters; `BudgetTooSmall`; `Corrupt` and `Io` for the
 //! files of the directory.
 
+pub(crate) mod audit;
 mod choose;
 mod clusters;
 pub(crate) mod compare;
