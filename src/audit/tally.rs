@@ -174,8 +174,15 @@ impl<T> Ranked<T> {
     }
 }
 
-/// The documents by input file, and then by each source.
+/// The documents by input file, and then by each source, once if it is given twice.
 pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceTable>> {
+    let mut different: Vec<Source> = Vec::new();
+    for source in by {
+        if !different.contains(source) {
+            different.push(source.clone());
+        }
+    }
+    let by = &different[..];
     let scratch = reading.decided.scratch.path();
     let columns = by
         .iter()

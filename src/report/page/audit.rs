@@ -182,7 +182,10 @@ impl Page<'_> {
     }
 
     fn title(&self) -> String {
-        format!("What the deduplication of {} removed", self.name())
+        format!(
+            "What the deduplication of \u{201c}{}\u{201d} removed",
+            self.name()
+        )
     }
 
     fn sample_name(kind: Kind) -> (&'static str, &'static str) {
