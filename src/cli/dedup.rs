@@ -10,6 +10,7 @@ use crate::join::JoinConfig;
 use crate::measure::Measure;
 use crate::pipeline::{JoinParameters, Spill};
 use crate::report::dedup_ledger;
+use crate::report::page::AuditLook;
 use crate::sample::Sampling;
 use crate::workspace::{Cost, Workspace};
 use crate::{Error, Result, pipeline, report};
@@ -335,7 +336,8 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             let summary = dedup::run(&workspace, &config, outputs, context)?;
             let page = page.as_deref().map(|page| {
                 let how = (page, options.sample_seed, AuditConfig::default().clusters);
-                (options.audit).write(&flags.output, &workspace, how, context)
+                let look = AuditLook::default();
+                (options.audit).write(&flags.output, &workspace, how, &look, context)
             });
             let page = page.transpose()?.unwrap_or_default();
             if options.printed.json() {

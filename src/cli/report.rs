@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::report::page::{self, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
+use crate::report::page::{self, AuditLook, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
 use crate::{Error, Result, audit, dedup, pipeline, report};
 use clap::Args;
 
@@ -118,6 +118,17 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
 fn audit(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let kept = &options.directory;
     let quiet = options.quiet.quiet;
+    if options.split {
+        return Err(Error::BadParameter {
+            name: "split",
+            given: kept.display().to_string(),
+            limit: "the page of a deduplication is one file; leave the flag out".into(),
+        });
+    }
+    let look = AuditLook {
+        title: options.title.clone(),
+        replay: options.replay.clone(),
+    };
     let output = options.output.clone();
     let output = output.unwrap_or_else(|| report::audit_page(kept));
     report::check_audit(kept, &output, options.audit.review())?;
@@ -125,7 +136,7 @@ fn audit(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     with_context(host, &resources, |context| {
         let workspace = audit::open_work(kept)?;
         let how = (output.as_path(), options.seed, options.clusters);
-        let told = options.audit.write(kept, &workspace, how, context)?;
+        let told = (options.audit).write(kept, &workspace, how, &look, context)?;
         if !quiet {
             host.say(&told)?;
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::page::{self, PageConfig, PageStats};
+use super::page::{self, AuditLook, PageConfig, PageStats};
 use crate::audit::{self, AuditConfig, review};
 use crate::document::{Both, Passages};
 use crate::experiments::compare::{self, CompareConfig, Comparison, TableFile};
@@ -49,7 +49,7 @@ pub fn write_audit(
     kept: &Path,
     workspace: &Workspace,
     config: &AuditConfig,
-    (output, reviewed): (&Path, Option<&Path>),
+    (output, reviewed, look): (&Path, Option<&Path>, &AuditLook),
     context: &Context<'_>,
 ) -> Result<(PageStats, Reviewed)> {
     check_audit(kept, output, reviewed)?;
@@ -67,7 +67,8 @@ pub fn write_audit(
         }
         (None, _) => (None, Reviewed::No),
     };
-    let stats = page::audit::write(workspace, &audit, verdicts.as_ref(), output, context)?;
+    let shown = (verdicts.as_ref(), look);
+    let stats = page::audit::write(workspace, &audit, shown, output, context)?;
     Ok((stats, state))
 }
 

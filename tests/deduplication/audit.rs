@@ -491,12 +491,7 @@ fn pages_are_the_same_for_any_threads_and_memory() {
     assert!(pages.iter().all(|page| *page == pages[0]));
     let review = |number: usize| fs::read(place.join(format!("review-{number}.jsonl"))).unwrap();
     assert!((1..5).all(|number| review(number) == review(0)));
-    // The same page but for its title.
-    let again = fs::read_to_string(place.join("page-5.html")).unwrap();
-    assert_eq!(
-        again.replace("\u{201c}again\u{201d}", "\u{201c}kept\u{201d}"),
-        page
-    );
+    assert_eq!(fs::read_to_string(place.join("page-5.html")).unwrap(), page);
     assert_eq!(review(5), review(0));
     assert_same_files(&tree(&place.join("kept")), &before, "kept");
     let mut after = tree(&place.join("kept.work"));

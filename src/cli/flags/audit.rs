@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::audit::{AuditConfig, Source};
 use crate::progress::Context;
+use crate::report::page::AuditLook;
 use crate::report::{self, Reviewed};
 use crate::workspace::Workspace;
 use crate::{Error, Result};
@@ -97,6 +98,7 @@ impl AuditFlags {
         kept: &Path,
         workspace: &Workspace,
         (output, seed, clusters): (&Path, u64, usize),
+        look: &AuditLook,
         context: &Context<'_>,
     ) -> Result<String> {
         let config = AuditConfig {
@@ -105,7 +107,7 @@ impl AuditFlags {
             samples: self.samples.unwrap_or(AuditConfig::default().samples),
             seed,
         };
-        let files = (output, self.review());
+        let files = (output, self.review(), look);
         let (_, reviewed) = report::write_audit(kept, workspace, &config, files, context)?;
         let review = self.review().filter(|_| reviewed == Reviewed::Written);
         let review = review.map_or_else(String::new, |review| {

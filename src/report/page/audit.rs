@@ -1,16 +1,19 @@
 //! The page of the audit of a deduplication: what was removed, from where, and pairs of documents by
 //! which a person can judge it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::choose::ShownDocument;
+use super::documents::{Replay, heading};
 use super::frame::{Frame, Sheet, many};
-use super::markup::{Markup, html, isolated, link, visible};
-use super::texts::{self, ShownText};
+use super::markup::{Markup, html, isolated, visible};
+use super::side_by_side::{FOLD, options, two_texts};
+use super::texts::{self, Read, ShownText};
+use super::title::collection_name;
 use super::{FIXED_BYTES, PageStats, STAGE, WORDS_COMPARED};
 use crate::Result;
-use crate::align::{Block, Comparison, Fold, Stretch};
+use crate::align::Comparison;
 use crate::audit::review::{Verdict, Verdicts};
 use crate::audit::{
     Audit, AuditedCluster, AuditedDocument, ClusterMember, Kind, MEMBERS_SHOWN, SamplePair, Source,
@@ -24,20 +27,23 @@ use crate::numbers::{count, counted, percent, share};
 use crate::progress::{Context, Unit};
 use crate::workspace::Workspace;
 
-/// How the texts of a pair are folded.
-const FOLD: Fold = Fold {
-    context: 15,
-    least: 10,
-};
-
 /// Characters of a note that are shown.
 const NOTE_CHARS: usize = 500;
+
+/// How the page of an audit looks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditLook {
+    /// The title; without one, it has the name of the inputs.
+    pub title: Option<String>,
+    /// Where captures are replayed.
+    pub replay: Option<Replay>,
+}
 
 /// Writes the page of an audit to `output`.
 pub(crate) fn write(
     workspace: &Workspace,
     audit: &Audit,
-    verdicts: Option<&Verdicts>,
+    (verdicts, look): (Option<&Verdicts>, &AuditLook),
     output: &Path,
     context: &Context<'_>,
 ) -> Result<PageStats> {
@@ -57,16 +63,27 @@ pub(crate) fn write(
         .filter_map(|number| Some((*number, audit.documents.get(number)?.shown())))
         .collect();
     let room = (&mut memory, record);
-    let texts = texts::read(workspace, &shown, &wanted, room, context)?;
+    let what_of_them = (&wanted[..], &HashSet::new());
+    let read = texts::read(workspace, &shown, what_of_them, room, context)?;
     memory.check(what)?;
     context.progress.at(1);
 
     let page = Page {
         audit,
         verdicts,
-        texts: &texts,
+        look,
+        shown: &shown,
+        files: &super::documents::files(workspace, &shown)?,
+        read: &read,
     };
-    let (title, contents) = (page.title(), page.contents());
+    let title = match &look.title {
+        Some(title) => title.clone(),
+        None => {
+            let name = collection_name(workspace)?;
+            format!("What the deduplication of {name} removed")
+        }
+    };
+    let contents = page.contents();
     let frame = Frame {
         title: &title,
         below: Some(page.below()),
@@ -91,12 +108,10 @@ pub(crate) fn write(
         }
     }
     let (bytes, checksum) = sheet.finish()?;
-    let missing = texts.values();
-    let missing = missing.filter(|text| matches!(text, ShownText::Missing(_)));
     let stats = PageStats {
         clusters: audit.clusters.len() as u64,
         pairs: audit.pairs.len() as u64,
-        missing: missing.count() as u64,
+        missing: read.missing(),
         bytes,
         checksum,
     };
@@ -118,6 +133,7 @@ impl AuditedDocument {
             words: self.words,
             md5: self.md5,
             file: self.number_of_file,
+            record: Some(self.record.into()),
             offset: self.offset,
         }
     }
@@ -127,7 +143,11 @@ impl AuditedDocument {
 struct Page<'p> {
     audit: &'p Audit,
     verdicts: Option<&'p Verdicts>,
-    texts: &'p HashMap<u32, ShownText>,
+    look: &'p AuditLook,
+    /// The documents of the pairs, and the names of their files.
+    shown: &'p HashMap<u32, ShownDocument>,
+    files: &'p HashMap<u32, String>,
+    read: &'p Read,
 }
 
 /// A part of a whole in per cent; a dash if the whole is 0.
@@ -136,7 +156,7 @@ fn part(part: u64, whole: u64) -> String {
 }
 
 /// The id and the heading of the section of a table.
-fn heading(at: usize, source: Option<&Source>) -> (String, String) {
+fn source_heading(at: usize, source: Option<&Source>) -> (String, String) {
     let name = match source {
         None => "input file".into(),
         Some(Source::Host) => "host".into(),
@@ -175,19 +195,6 @@ impl Page<'_> {
         }
     }
 
-    fn name(&self) -> String {
-        let name = self.audit.kept.file_name();
-        let name = name.unwrap_or(self.audit.kept.as_os_str());
-        name.to_string_lossy().into_owned()
-    }
-
-    fn title(&self) -> String {
-        format!(
-            "What the deduplication of \u{201c}{}\u{201d} removed",
-            self.name()
-        )
-    }
-
     fn sample_name(kind: Kind) -> (&'static str, &'static str) {
         match kind {
             Kind::Random => ("random", "Removals at random"),
@@ -203,7 +210,7 @@ impl Page<'_> {
             ("reasons".into(), "By reason".into()),
         ];
         for (at, table) in self.audit.tables.iter().enumerate() {
-            let (id, name) = heading(at, table.source.as_ref());
+            let (id, name) = source_heading(at, table.source.as_ref());
             contents.push((id, format!("By {name}")));
         }
         contents.push(("clusters".into(), "Largest clusters".into()));
@@ -346,7 +353,7 @@ impl Page<'_> {
     }
 
     fn sources(&self, at: usize, table: &SourceTable) -> Markup {
-        let (id, name) = heading(at, table.source.as_ref());
+        let (id, name) = source_heading(at, table.source.as_ref());
         let reasons: Vec<Removal> = self.audit.reasons().collect();
         let (others, rest) = &table.rest;
         let nothing = table.rows.is_empty();
@@ -558,9 +565,10 @@ impl Page<'_> {
                         " on the left and " (count(size_b.into())) " on the right. Pair "
                         code { (pair.id) } "."
                     }
+                    (options())
                     div.two-texts.heads {
-                        (head(a, left))
-                        (head(b, right))
+                        (self.head(pair.document, left))
+                        (self.head(pair.other, right))
                     }
                     (self.two_texts(pair, a, b))
                 }
@@ -568,8 +576,23 @@ impl Page<'_> {
         }
     }
 
+    /// What identifies a document of a pair, below its fate.
+    fn head(&self, number: u32, fate: &str) -> Markup {
+        let Some(document) = self.shown.get(&number) else {
+            return html! {};
+        };
+        let known = self.read.known.get(&number);
+        html! {
+            div {
+                p.soft { (fate) }
+                (heading(document, self.files, known, self.look.replay.as_ref()))
+            }
+        }
+    }
+
     fn two_texts(&self, pair: &SamplePair, a: &AuditedDocument, b: &AuditedDocument) -> Markup {
-        let texts = (self.texts.get(&pair.document), self.texts.get(&pair.other));
+        let texts = &self.read.texts;
+        let texts = (texts.get(&pair.document), texts.get(&pair.other));
         if let (Some(ShownText::Found(a)), Some(ShownText::Found(b))) = texts {
             let comparison = Comparison::new(a, b, &self.audit.tokens);
             return html! {
@@ -627,19 +650,6 @@ fn place(document: &AuditedDocument) -> Markup {
     html! { (isolated(&document.file)) ":" (document.record) }
 }
 
-fn head(document: &AuditedDocument, fate: &str) -> Markup {
-    html! {
-        div {
-            p {
-                span.soft { (fate) " " } strong { (isolated(&document.docno)) } " "
-                span.soft { (many(document.words, "word")) ", " (place(document)) }
-            }
-            @if let Some(title) = &document.title { p { (isolated(title)) } }
-            @if let Some(url) = &document.url { p { (link(url)) } }
-        }
-    }
-}
-
 fn short_verdict(verdict: &Verdict) -> Markup {
     html! {
         span.verdict {
@@ -668,50 +678,6 @@ fn long_verdict(verdict: &Verdict, pair: &SamplePair) -> Markup {
             (says)
             @if !note.is_empty() {
                 " " (isolated(note)) @if end < verdict.note.len() { "…" }
-            }
-        }
-    }
-}
-
-/// Both texts side by side.
-fn two_texts(comparison: &Comparison<'_>, fold: Option<Fold>) -> Markup {
-    html! {
-        @for block in comparison.blocks(fold) {
-            @match &block {
-                Block::Folded(stretch) => details.fold {
-                    summary { "… " (many(stretch.a.len() as u64, "word")) " in common …" }
-                    (rows(comparison, std::slice::from_ref(stretch)))
-                },
-                Block::Shown(stretches) => { (rows(comparison, stretches)) }
-            }
-        }
-    }
-}
-
-fn rows(comparison: &Comparison<'_>, stretches: &[Stretch]) -> Markup {
-    html! {
-        @for row in comparison.rows(stretches) {
-            div.two-texts {
-                (side(comparison, &row, true))
-                (side(comparison, &row, false))
-            }
-        }
-    }
-}
-
-fn side(comparison: &Comparison<'_>, row: &[Stretch], first: bool) -> Markup {
-    html! {
-        div.side dir="auto" {
-            @for stretch in row {
-                @let bytes = comparison.bytes(stretch);
-                @let text = match first {
-                    true => comparison.a.words.text.get(bytes.a),
-                    false => comparison.b.words.text.get(bytes.b),
-                };
-                @let text = text.unwrap_or_default();
-                @if stretch.equal || text.is_empty() { (visible(text)) }
-                @else if first { del { (visible(text)) } }
-                @else { ins { (visible(text)) } }
             }
         }
     }

@@ -80,6 +80,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::wording::Wording;
+pub use audit::AuditLook;
 use choose::Chosen;
 pub use documents::Replay;
 use frame::{Frame, Sheet};
