@@ -123,6 +123,12 @@ impl Correct {
         }
         let share = correct as f64 / judged as f64;
         let (low, high) = wilson(share, judged as f64, Z);
+        // Rounding may leave an end that is 0 or 1 a little away from it.
+        let (low, high) = match correct {
+            0 => (0.0, high),
+            all if all == judged => (low, 1.0),
+            _ => (low, high),
+        };
         Some(Correct {
             correct,
             judged,
@@ -369,6 +375,7 @@ mod tests {
             (5, 10, 0.237, 0.763),
             (1, 1, 0.207, 1.0),
             (95, 100, 0.888, 0.978),
+            (100, 100, 0.963, 1.0),
         ] {
             let found = Correct::of(correct, judged).unwrap();
             assert!((found.low - low).abs() < 6e-4, "{found:?}");

@@ -97,8 +97,9 @@ impl DedupSource {
         let path = kept.join(PRIVATE).join(FILE);
         if !disk::exists(&path)? {
             return refuse(
-                "it does not record its work directory (.lookalike/source.json is missing); run \
-                 the same `lookalike dedup` again, which writes it",
+                "it does not record its work directory (.lookalike/source.json is missing); give \
+                 the directory of the kept records, or run the same `lookalike dedup` again, which \
+                 writes the file",
             );
         }
         let bytes = disk::read_all(&path)?;
