@@ -38,6 +38,9 @@ pub const TEXT_BYTES: usize = 16 << 10;
 /// The most bytes of a line: two texts, every byte of which is escaped, and a note.
 const MOST_LINE_BYTES: usize = 1 << 20;
 
+/// Characters of a note that are kept.
+pub const NOTE_CHARS: usize = 500;
+
 /// The two-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.959_964;
 
@@ -91,7 +94,7 @@ struct Judged {
 pub struct Verdict {
     /// Whether the decision about the pair was correct; `None` without a verdict.
     pub correct: Option<bool>,
-    /// What the person noted.
+    /// What the person noted, cut after [`NOTE_CHARS`] characters.
     pub note: String,
 }
 
@@ -203,7 +206,7 @@ pub fn read(path: &Path, audit: &Audit) -> Result<Verdicts> {
         }
         let verdict = Verdict {
             correct: line.correct,
-            note: line.note.unwrap_or_default(),
+            note: cut(line.note.unwrap_or_default()),
         };
         if verdicts.contains_key(&line.id) {
             return Err(lines.bad("each pair once", format!("{} again", quoted(&line.id))));
@@ -225,6 +228,16 @@ pub fn read(path: &Path, audit: &Audit) -> Result<Verdicts> {
         ));
     }
     Ok(Verdicts(verdicts))
+}
+
+/// The first characters of a note.
+fn cut(mut note: String) -> String {
+    if let Some((end, _)) = note.char_indices().nth(NOTE_CHARS) {
+        note.truncate(end);
+        note.push('…');
+        note.shrink_to_fit();
+    }
+    note
 }
 
 fn quoted(text: &str) -> String {
@@ -347,7 +360,7 @@ impl Texts<'_, '_> {
 
 impl Readers for Texts<'_, '_> {
     fn found(&self, again: &Again<'_>, parser: &mut Parser) {
-        let mut beginning = Beginning::new(TEXT_BYTES);
+        let mut beginning = Beginning::of_at_most(TEXT_BYTES);
         parser.parse(again.document, &mut beginning);
         let mut text = String::from_utf8_lossy(&beginning.bytes).into_owned();
         if beginning.cut {

@@ -14,7 +14,7 @@ pub(crate) struct Beginning {
 }
 
 impl Beginning {
-    pub(crate) fn new(most: usize) -> Beginning {
+    pub(crate) fn of_at_most(most: usize) -> Beginning {
         Beginning {
             most,
             bytes: Vec::new(),

@@ -27,9 +27,6 @@ use crate::numbers::{count, counted, percent, share};
 use crate::progress::{Context, Unit};
 use crate::workspace::Workspace;
 
-/// Characters of a note that are shown.
-const NOTE_CHARS: usize = 500;
-
 /// How the page of an audit looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditLook {
@@ -252,7 +249,7 @@ impl Page<'_> {
             (count(read), "documents read"),
             (count(kept), "kept"),
             (count(removed), "removed"),
-            (part(removed, read), "of the documents removed"),
+            (part(removed, read), "of the documents were removed"),
         ];
         html! {
             section id="found" {
@@ -282,10 +279,11 @@ impl Page<'_> {
             h3 { "What the review found" }
             p {
                 "A removal is correct if the removed document is a near-duplicate of its survivor. \
-                 A near miss is correct if the two documents are rightly both kept. The interval \
-                 contains the share of all such pairs with a probability of 95 % (Wilson) if the \
-                 pairs were drawn at random. Only the first sample was. The other two are the \
-                 hardest pairs, so their shares are lower bounds in practice."
+                 A near miss is correct if both documents are rightly kept. The random sample \
+                 stands for all removals with a survivor other than exact duplicates: the interval \
+                 (Wilson) contains the share of all of them that are correct with a probability of \
+                 95 %. The other samples are the pairs nearest the threshold, which are the \
+                 hardest to decide. Their intervals stand for such pairs only."
             }
             div.scroll { table {
                 thead { tr {
@@ -531,9 +529,9 @@ impl Page<'_> {
             }
             @if kind == Kind::Random && shown > 0 {
                 p.small {
-                    del { "These words" } " are only in the text on the left, "
-                    ins { "these words" } " only in the text on the right, which is that of the \
-                     survivor. Long passages without a difference are folded."
+                    del { "These words" } " are only in the removed document, "
+                    ins { "these words" } " only in its survivor. Long passages without a \
+                     difference are folded; open them to read on."
                 }
             }
         }
@@ -556,13 +554,16 @@ impl Page<'_> {
                     b { (pair.score) }
                     @if let Some(reason) = pair.reason { span.soft { (reason.text()) " " } }
                     (isolated(&a.docno)) " and " (isolated(&b.docno))
+                    @if let Some(title) = a.title.as_ref().or(b.title.as_ref()) {
+                        " " span.soft { (isolated(title)) }
+                    }
                     @if let Some(verdict) = verdict { " " (short_verdict(verdict)) }
                 }
                 div.in {
                     @if let Some(verdict) = verdict { (long_verdict(verdict, pair)) }
                     p.soft {
                         (many(pair.shared.into(), "shingle")) " shared, of " (count(size_a.into()))
-                        " on the left and " (count(size_b.into())) " on the right. Pair "
+                        " in the first and " (count(size_b.into())) " in the second. Pair "
                         code { (pair.id) } "."
                     }
                     (options())
@@ -652,12 +653,10 @@ fn place(document: &AuditedDocument) -> Markup {
 
 fn short_verdict(verdict: &Verdict) -> Markup {
     html! {
-        span.verdict {
-            @match verdict.correct {
-                Some(true) => "✓ correct",
-                Some(false) => "✗ wrong",
-                None => "not judged",
-            }
+        @match verdict.correct {
+            Some(true) => strong { "✓ correct" },
+            Some(false) => strong { "✗ wrong" },
+            None => em { "not judged" },
         }
     }
 }
@@ -670,15 +669,10 @@ fn long_verdict(verdict: &Verdict, pair: &SamplePair) -> Markup {
         (Some(true), _) => "The review says: rightly removed.",
         (Some(false), _) => "The review says: wrongly removed.",
     };
-    let end = verdict.note.char_indices().nth(NOTE_CHARS);
-    let end = end.map_or(verdict.note.len(), |(end, _)| end);
-    let note = verdict.note.get(..end).unwrap_or_default();
     html! {
         p.note {
             (says)
-            @if !note.is_empty() {
-                " " (isolated(note)) @if end < verdict.note.len() { "…" }
-            }
+            @if !verdict.note.is_empty() { " " (isolated(&verdict.note)) }
         }
     }
 }
