@@ -58,6 +58,7 @@ pub fn write_audit(
     if let (Some(review), Some(false)) = (reviewed, exists) {
         outputs::check(review, Some((workspace, &[])), &[])?;
     }
+    page::audit::check_memory(workspace, context)?;
     let audit = audit::audit(kept, workspace, config, context)?;
     let (verdicts, state) = match (reviewed, exists) {
         (Some(path), Some(true)) => (Some(review::read(path, &audit)?), Reviewed::Read),

@@ -19,7 +19,7 @@ use crate::audit::{
     Audit, AuditedCluster, AuditedDocument, ClusterMember, Kind, MEMBERS_SHOWN, SamplePair, Source,
     SourceTable, Tally,
 };
-use crate::budget::Held;
+use crate::budget::{ByteSize, Held};
 use crate::dedup::Removal;
 use crate::document::record_bytes;
 use crate::measure::Measure;
@@ -36,6 +36,13 @@ pub struct AuditLook {
     pub replay: Option<Replay>,
 }
 
+/// Refuses a budget with which no page can be written, before the audit takes its time.
+pub(crate) fn check_memory(workspace: &Workspace, context: &Context<'_>) -> Result<()> {
+    let least = ByteSize(FIXED_BYTES + record_bytes(workspace));
+    let what = || "a page with the texts of pairs".into();
+    context.budget.require(least, what)
+}
+
 /// Writes the page of an audit to `output`.
 pub(crate) fn write(
     workspace: &Workspace,
@@ -50,7 +57,7 @@ pub(crate) fn write(
     };
     let record = record_bytes(workspace);
     let mut memory = Held::new(&context.budget, FIXED_BYTES + record);
-    memory.check(what)?;
+    check_memory(workspace, context)?;
     context.progress.start(STAGE, Unit::Count("steps"), Some(2));
     let wanted: Vec<u32> = (audit.pairs.iter())
         .flat_map(|pair| [pair.document, pair.other])
