@@ -27,7 +27,10 @@ pub struct Options {
     /// Example: --output page.html
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Title of the page [default: Near-duplicates in NAME, with the name of the inputs]
+    /// Title of the page [default: Near-duplicates in NAME]
+    ///
+    /// NAME is the name of the inputs. For the output directory of `dedup`, the default is What the
+    /// deduplication of NAME removed.
     ///
     /// Example: --title "Our crawl of March"
     #[arg(long, value_name = "TEXT")]

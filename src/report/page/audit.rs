@@ -99,6 +99,7 @@ pub(crate) fn write(
     };
     let mut sheet = Sheet::create(output, &frame)?;
     sheet.put(page.found())?;
+    sheet.put(page.verdicts())?;
     sheet.put(page.reasons())?;
     for (at, table) in audit.tables.iter().enumerate() {
         sheet.put(page.sources(at, table))?;
@@ -209,10 +210,11 @@ impl Page<'_> {
 
     /// Ids of the sections, and their names.
     fn contents(&self) -> Vec<(String, String)> {
-        let mut contents = vec![
-            ("found".to_string(), "What was removed".to_string()),
-            ("reasons".into(), "By reason".into()),
-        ];
+        let mut contents = vec![("found".to_string(), "What was removed".to_string())];
+        if self.verdicts.is_some() {
+            contents.push(("review".into(), "What the review found".into()));
+        }
+        contents.push(("reasons".into(), "By reason".into()));
         for (at, table) in self.audit.tables.iter().enumerate() {
             let (id, name) = source_heading(at, table.source.as_ref());
             contents.push((id, format!("By {name}")));
@@ -272,7 +274,6 @@ impl Page<'_> {
                         " went too."
                     }
                 }
-                (self.verdicts())
             }
         }
     }
@@ -283,7 +284,7 @@ impl Page<'_> {
             return html! {};
         };
         html! {
-            h3 { "What the review found" }
+            h2 id="review" { "What the review found" }
             p {
                 "A removal is correct if the removed document is a near-duplicate of its survivor. \
                  A near miss is correct if both documents are rightly kept. The random sample \
@@ -292,7 +293,7 @@ impl Page<'_> {
                  95 %. The other samples are the pairs nearest the threshold, which are the \
                  hardest to decide. Their intervals stand for such pairs only."
             }
-            div.scroll { table {
+            div.scroll tabindex="0" { table {
                 thead { tr {
                     th scope="col" { "sample" }
                     th.n scope="col" { "pairs" }
@@ -333,7 +334,7 @@ impl Page<'_> {
                 h2 { "By reason" }
                 @if reasons.is_empty() { p { "No document was removed." } }
                 @else {
-                    div.scroll { table {
+                    div.scroll tabindex="0" { table {
                         thead { tr {
                             th scope="col" { "reason" }
                             th.n scope="col" { "documents" }
@@ -376,7 +377,7 @@ impl Page<'_> {
                 }
                 @if nothing && table.without.documents == 0 { p { "There are no documents." } }
                 @else {
-                    div.scroll { table {
+                    div.scroll tabindex="0" { table {
                         thead { tr {
                             th scope="col" { (visible(&name)) }
                             th.n scope="col" { "documents" }
@@ -438,7 +439,7 @@ impl Page<'_> {
                     " " span.soft { "(" (many(cluster.kept, "survivor")) ")" }
                 }
                 div.in {
-                    div.scroll { table {
+                    div.scroll tabindex="0" { table {
                         thead { tr {
                             th scope="col" { "docno" }
                             th scope="col" { "fate" }
