@@ -48,6 +48,13 @@ PYTHON
     "$lookalike" run "$work/hostile" -o "$work/attack" --quiet
     "$lookalike" report "$work/attack" --title '</title><script>window.attacked=true</script>' --quiet
     "$lookalike" report "$work/attack" --split --quiet
-    pages=("$work/samples/report.html" "$work"/samples/report/*.html "$work/attack/report.html" "$work"/attack/report/*.html)
+    for inputs in sample-corpora/warc "$work/hostile"; do
+        kept=$work/kept-${inputs##*/}
+        "$lookalike" dedup "$inputs" -o "$kept" --quiet
+        for _ in written read; do
+            "$lookalike" report "$kept" --by host --review "$kept.jsonl" --quiet
+        done
+    done
+    pages=("$work"/kept-*.report.html "$work/samples/report.html" "$work"/samples/report/*.html "$work/attack/report.html" "$work"/attack/report/*.html)
 fi
 node "$work/check-pages.mjs" "$chromium" "$screenshots" "${pages[@]}"

@@ -66,6 +66,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod align;
+pub mod audit;
 mod bits;
 pub mod budget;
 pub mod byte_size;
@@ -83,6 +84,7 @@ pub mod ids;
 pub mod index;
 pub mod inspect;
 pub mod join;
+mod least;
 pub mod limits;
 pub mod measure;
 pub mod merge;

@@ -27,6 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "threads",
             "workers",
             "limits",
+            "least",
         ],
     ),
     ("store", &["store"]),
@@ -59,6 +60,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("shared passages", &["passages"]),
     ("contamination by test sets", &["contamination"]),
     ("tasks for an engine", &["distributed"]),
+    ("audit of a deduplication", &["audit"]),
     ("presentation", &["report", "inspect"]),
     ("command line", &["cli"]),
 ];

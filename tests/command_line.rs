@@ -188,6 +188,7 @@ fn examples_of_flags_run() {
         ("join", "join out"),
         ("query", "query out sample-corpora/trec-web/b.gz"),
         ("report", "report out"),
+        ("dedup", "dedup sample-corpora/warc -o @"),
         ("graph", "graph out"),
         ("inspect", "inspect out/pairs/000000.pairs"),
         ("evaluate", "evaluate --truth out --run out"),
@@ -206,6 +207,7 @@ fn examples_of_flags_run() {
     ];
     let place = Place::new();
     place.shell("printf '{\"task_id\":7,\"question\":\"one\",\"text\":\"two\"}\\n' > test.jsonl");
+    place.shell("lookalike dedup sample-corpora/warc -o kept -q");
     let mut run = BTreeSet::new();
     for (command, base) in bases {
         let setup = [
@@ -221,6 +223,13 @@ fn examples_of_flags_run() {
             if !run.insert(example.clone()) {
                 continue;
             }
+            let audits = ["--by", "--samples", "--review"];
+            let base = match command {
+                "report" if audits.iter().any(|flag| example.starts_with(flag)) => "report kept",
+                // The others need fields and lists that these pages do not have.
+                "dedup" if !example.contains("--report") => continue,
+                _ => base,
+            };
             let base = base.replace('@', &format!("out-{}", run.len()));
             let more = if command == "perturb" && !example.contains("--recipe") {
                 "--recipe cherkasova"

@@ -276,12 +276,15 @@ Examples:
     /// Write an HTML page with clusters, pairs and their texts
     ///
     /// The page is one file that loads nothing and runs no script. The command reads the texts from
-    /// the inputs again.
+    /// the inputs again. For the output directory of `dedup`, the page says what was removed, and
+    /// shows removals and near misses to judge.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o out
   lookalike report out
-  lookalike report out --clusters 50 --output page.html")]
+  lookalike report out --clusters 50 --output page.html
+  lookalike dedup sample-corpora/warc -o kept
+  lookalike report kept --by host --review review.jsonl")]
     Report(report::Options),
     /// Print the pairs as a graph: DOT, GraphML or TSV
     ///

@@ -4,18 +4,22 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::audit::AuditConfig;
 use crate::dedup::{self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule};
 use crate::join::JoinConfig;
 use crate::measure::Measure;
 use crate::pipeline::{JoinParameters, Spill};
 use crate::report::dedup_ledger;
+use crate::report::page::AuditLook;
 use crate::sample::Sampling;
 use crate::workspace::{Cost, Workspace};
-use crate::{Error, Result, pipeline};
+use crate::{Error, Result, pipeline, report};
 use clap::Args;
 
 use super::context::{Host, with_context};
-use super::flags::{CollectionFlags, CriterionFlags, KeepOrDrop, Limits, Output, Results};
+use super::flags::{
+    AuditFlags, CollectionFlags, CriterionFlags, KeepOrDrop, Limits, Output, Results,
+};
 
 /// Options of `dedup`.
 #[derive(Debug, Args)]
@@ -190,6 +194,37 @@ pub struct Options {
     /// Example: --link
     #[arg(long, hide_short_help = true)]
     link: bool,
+    /// Also write a page that says what was removed [default: KEPT.report.html]
+    ///
+    /// It is the page of `lookalike report KEPT`.
+    ///
+    /// Example: --report=removed.html --by host
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        help_heading = "Deduplication",
+        hide_short_help = true,
+    )]
+    #[expect(
+        clippy::option_option,
+        reason = "the flag may be missing, or have no value"
+    )]
+    report: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    audit: AuditFlags,
+    /// Seed of the random sample on the page of --report
+    ///
+    /// Example: --report --sample-seed 1
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = AuditConfig::default().seed,
+        help_heading = "Deduplication",
+        hide_short_help = true,
+    )]
+    sample_seed: u64,
     #[command(flatten)]
     results: Results,
     #[command(flatten)]
@@ -246,6 +281,14 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         });
     }
     let outputs = (flags.output.as_path(), options.removed.as_deref());
+    let page = options.report.as_ref().map(|file| match file {
+        Some(file) => file.clone(),
+        None => report::audit_page(&flags.output),
+    });
+    match &page {
+        Some(page) => report::check_audit(&flags.output, page, options.audit.review())?,
+        None => (options.audit).refuse("without --report", "it needs a page; add --report")?,
+    }
     let work = match (&options.from, &options.work) {
         (Some(directory), _) | (None, Some(directory)) => directory.clone(),
         (None, None) => dedup::work_directory(&flags.output),
@@ -291,6 +334,12 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                 }
             };
             let summary = dedup::run(&workspace, &config, outputs, context)?;
+            let page = page.as_deref().map(|page| {
+                let how = (page, options.sample_seed, AuditConfig::default().clusters);
+                let look = AuditLook::default();
+                (options.audit).write(&flags.output, &workspace, how, &look, context)
+            });
+            let page = page.transpose()?.unwrap_or_default();
             if options.printed.json() {
                 host.say(&super::json(&Printed {
                     summary: &summary,
@@ -299,7 +348,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             } else if !options.printed.quiet() {
                 let places = places(outputs, &work);
                 host.say(&format!(
-                    "{}\n{places}",
+                    "{}\n{places}{page}",
                     dedup_ledger(&summary, options.rule)
                 ))?;
             }

@@ -3,20 +3,22 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::report::page::{self, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
-use crate::{Result, pipeline, report};
+use crate::report::page::{self, AuditLook, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
+use crate::{Error, Result, audit, dedup, pipeline, report};
 use clap::Args;
 
 use super::context::{Host, open_for, with_context};
-use super::flags::{Memory, Quiet, Threads};
+use super::flags::{AuditFlags, Memory, Quiet, Threads};
 
 /// Options of `report`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Output directory of an earlier `run` or `cluster`
+    /// Output directory of an earlier `run`, `cluster` or `dedup`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// File to write the page to [default: DIR/report.html]
+    ///
+    /// For the output directory KEPT of `dedup`, the default is KEPT.report.html.
     ///
     /// If the file is in DIR, the command needs DIR for itself, because the manifest there names the
     /// page. Otherwise it only reads DIR: several commands can do so at the same time, also on a
@@ -25,7 +27,10 @@ pub struct Options {
     /// Example: --output page.html
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Title of the page [default: Near-duplicates in NAME, with the name of the inputs]
+    /// Title of the page [default: Near-duplicates in NAME]
+    ///
+    /// NAME is the name of the inputs. For the output directory of `dedup`, the default is What the
+    /// deduplication of NAME removed.
     ///
     /// Example: --title "Our crawl of March"
     #[arg(long, value_name = "TEXT")]
@@ -66,6 +71,8 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = PageConfig::default().seed)]
     seed: u64,
     #[command(flatten)]
+    audit: AuditFlags,
+    #[command(flatten)]
     memory: Memory,
     #[command(flatten)]
     threads: Threads,
@@ -74,6 +81,12 @@ pub struct Options {
 }
 
 pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
+    if dedup::is_kept(&options.directory)? {
+        return audit(options, host);
+    }
+    let given = options.directory.display().to_string();
+    let limit = "it is no output directory of `lookalike dedup`; leave the flag out";
+    options.audit.refuse(&given, limit)?;
     let quiet = options.quiet.quiet;
     let config = PageConfig {
         title: options.title.clone(),
@@ -99,6 +112,36 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         report::write_page(&mut workspace, &config, &output, context)?;
         if !quiet {
             host.say(&format!("page in {}\n", output.display()))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Writes the page of a deduplication.
+fn audit(options: &Options, host: &dyn Host) -> Result<ExitCode> {
+    let kept = &options.directory;
+    let quiet = options.quiet.quiet;
+    if options.split {
+        return Err(Error::BadParameter {
+            name: "split",
+            given: kept.display().to_string(),
+            limit: "the page of a deduplication is one file; leave the flag out".into(),
+        });
+    }
+    let look = AuditLook {
+        title: options.title.clone(),
+        replay: options.replay.clone(),
+    };
+    let output = options.output.clone();
+    let output = output.unwrap_or_else(|| report::audit_page(kept));
+    report::check_audit(kept, &output, options.audit.review())?;
+    let resources = options.memory.with(options.threads, quiet);
+    with_context(host, &resources, |context| {
+        let workspace = audit::open_work(kept)?;
+        let how = (output.as_path(), options.seed, options.clusters);
+        let told = (options.audit).write(kept, &workspace, how, &look, context)?;
+        if !quiet {
+            host.say(&told)?;
         }
         Ok(ExitCode::SUCCESS)
     })

@@ -71,7 +71,7 @@ impl Removal {
 
 /// Whether a document stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     Kept,
     Removed {
         reason: Removal,
@@ -82,7 +82,7 @@ pub(super) enum Fate {
 }
 
 /// The fate of every document, in columns over all documents.
-pub(super) struct Choice {
+pub(crate) struct Choice {
     rule: Rule,
     criterion: Criterion,
     drop_empty: bool,
@@ -119,7 +119,7 @@ impl Choice {
     }
 
     /// Decides over all documents of a collection whose pairs are listed.
-    pub fn make(
+    pub(super) fn make(
         workspace: &Workspace,
         criterion: Criterion,
         (rule, empty, listed): (Rule, Empty, Option<Listed>),
@@ -174,6 +174,7 @@ impl Choice {
         Ok(choice)
     }
 
+    /// All documents, with those of another collection.
     pub fn documents(&self) -> u32 {
         self.representatives.len() as u32
     }
@@ -245,6 +246,27 @@ impl Choice {
     pub fn cluster(&self, document: u32) -> Option<(u32, u32)> {
         let root = self.clusters[document as usize] as usize;
         (self.members[root] >= 2).then(|| (self.numbers[root], self.members[root]))
+    }
+
+    /// The first document of the cluster of a document, whether or not others are in it.
+    pub fn cluster_root(&self, document: u32) -> u32 {
+        self.clusters[document as usize]
+    }
+
+    /// The number of documents in the cluster with this first document.
+    pub fn cluster_size(&self, root: u32) -> u32 {
+        self.members[root as usize]
+    }
+
+    /// The first document of the collection itself, after those of another one.
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The document of a class of exact duplicates that is kept, if one is.
+    pub fn kept_of(&self, representative: u32) -> Option<u32> {
+        let preferred = self.preferred(representative);
+        (preferred != NONE && self.fate(preferred) == Fate::Kept).then_some(preferred)
     }
 
     /// The first document of the cluster of each document, and by this document the members, of
@@ -465,7 +487,7 @@ pub(super) fn sizes(workspace: &Workspace) -> Result<crate::sample::Sampled> {
 }
 
 /// Refuses pairs from which it does not follow what may go.
-pub(super) fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
+pub(crate) fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
     use crate::join::{Pairs, PairsEntry};
     let refuse = |given: String, limit: &str| {
         Err(Error::BadParameter {

@@ -42,6 +42,7 @@
 mod annotate;
 mod choose;
 pub(crate) mod copy;
+mod decide;
 pub(crate) mod encode;
 mod evidence;
 pub(crate) mod files;
@@ -55,7 +56,8 @@ pub(crate) mod parquet;
 mod places;
 mod policy;
 mod revisit;
-mod values;
+mod source;
+pub(crate) mod values;
 mod warc;
 pub(crate) mod write;
 
@@ -63,31 +65,30 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::budget::ByteSize;
 use crate::cluster::ResultFormat;
 use crate::collection::{self, Catalogue};
-use crate::ids::FingerprintKind;
 use crate::join::PairsEntry;
 use crate::measure::Measure;
-use crate::numbers::counted;
-use crate::progress::{Context, Unit};
+use crate::progress::Context;
 use crate::read::{InputFile, ReadConfig};
-use crate::sample::Sampled;
 use crate::workspace::{Cost, INPUTS_FILE, InputList, Meter, Workspace};
 use crate::{Error, Result};
 
 pub use choose::Removal;
+pub(crate) use choose::{Fate, check_pairs};
+pub(crate) use decide::{Decided, sizes};
 pub use evidence::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE};
 pub use output::PRIVATE;
+pub(crate) use output::check_outside_kept;
 pub use policy::{Policy, Rule, preference};
+pub(crate) use source::DedupSource;
+pub use source::is_kept;
 
-use choose::Choice;
 use evidence::Knowledge;
-use listed::Listed;
 use output::OutputDirectory;
-use places::Places;
 
 const STAGE: &str = "dedup";
 /// Memory for a finished file of an output directory, by its name, length and checksum.
@@ -96,7 +97,7 @@ pub(crate) const FINISHED_BYTES: u64 = 200;
 pub(crate) const FIXED_BYTES: u64 = 24 << 20;
 
 /// What becomes of documents without words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Empty {
     /// They stay. A document without words duplicates nothing.
@@ -107,7 +108,7 @@ pub enum Empty {
 }
 
 /// What becomes of records that could not be read as documents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rejects {
     /// They stay.
@@ -118,7 +119,7 @@ pub enum Rejects {
 }
 
 /// What is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
     /// The kept records, and the removed ones if there is a directory for them.
@@ -131,7 +132,7 @@ pub enum Form {
 }
 
 /// Which removed WARC records leave a `revisit` record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Revisit {
     /// None.
@@ -158,7 +159,7 @@ impl Revisit {
 }
 
 /// Parameters of a deduplication.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DedupConfig {
     /// The order of preference.
     pub keep: Vec<Policy>,
@@ -173,7 +174,7 @@ pub struct DedupConfig {
     /// Link files that lose nothing to the inputs, in place of copies.
     pub link: bool,
     /// `revisit` records in place of removed ones.
-    #[serde(skip_serializing_if = "Revisit::is_none")]
+    #[serde(default, skip_serializing_if = "Revisit::is_none")]
     pub revisit: Revisit,
     /// The format of the lists of documents. A directory may have them in both formats, so it does
     /// not decide which command may continue a directory.
@@ -186,7 +187,7 @@ pub struct DedupConfig {
 }
 
 /// Counts of a deduplication.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DedupSummary {
     /// Documents read.
     pub documents: u64,
@@ -512,75 +513,25 @@ pub fn run(
     let read = &collection::config(&workspace.manifest).read;
     formats::check(config, own, read, context)?;
     let documents = Catalogue::stats(workspace)?.documents;
-
-    let ranks_bytes = if config.keep.iter().all(|policy| *policy == Policy::First) {
-        0
-    } else {
-        documents * 8
-    };
-    let extent = Catalogue::extent(workspace)?;
-    let sizes = Sampled::bytes_for(criterion.measure, 1, extent);
-    let listing = config.remove.is_some();
-    let listed_bytes = match listing {
-        true => Listed::bytes(documents, inputs.len() as u64),
-        false => 0,
-    };
-    let columns = Choice::bytes(documents, listing)
-        + listed_bytes
-        + Places::bytes(documents, inputs.len() as u64)
-        + ranks_bytes
-        + sizes
-        + revisit::Revisits::bytes(config.revisit, documents)
-        + inputs.len() as u64 * 2 * FINISHED_BYTES
-        + Catalogue::names_bytes(workspace, &context.budget)?;
-    let there = context
-        .budget
-        .memory
-        .0
-        .saturating_sub(FIXED_BYTES + columns);
-    let threads = least_of_threads(own, removed.is_some(), (config, read), there);
-    let least = ByteSize(FIXED_BYTES + columns + threads);
-    context.budget.require(least, || {
-        format!("choosing among {}", counted(documents, "document"))
-    })?;
-    let spare = context.budget.memory.0 - FIXED_BYTES - columns;
-    let memory = ByteSize((spare / 2).min(1 << 30));
-
-    let scratch = workspace.scratch(context)?;
-    let places = Places::read(workspace, inputs.len() as u32, context)?;
-    let names = Catalogue::names(workspace, &context.budget)?;
-    let first = collection::against(&workspace.manifest).files as usize;
-    let listed = (config.remove.as_ref())
-        .map(|list| Listed::read(list, (&inputs, first), &places, &names, context))
-        .transpose()?;
-    let list = listed.as_ref().map(Listed::digest);
-    let values = values::read(
-        (workspace, &inputs, &places),
-        &config.keep,
-        read,
-        (scratch.path(), spare),
-        context,
-    )?;
-    context
-        .progress
-        .start(STAGE, Unit::Count("documents"), Some(documents));
-    let largest_first = criterion.measure == Measure::Containment;
-    let sorting = (scratch.path(), memory);
-    let ranks = order::ranks(
+    let beside = revisit::Revisits::bytes(config.revisit, documents)
+        + inputs.len() as u64 * 2 * FINISHED_BYTES;
+    let threads = |there| least_of_threads(own, removed.is_some(), (config, read), there);
+    let decided = Decided::make(
         workspace,
-        &config.keep,
-        largest_first,
-        &values,
-        sorting,
+        &inputs,
+        (config, criterion),
+        (beside, &threads),
         context,
     )?;
-    let how = (config.rule, config.empty, listed);
-    let mut choice = Choice::make(workspace, criterion, how, &ranks, sorting, context)?;
-    drop(ranks);
-    match collection::config(&workspace.manifest).shingle.fingerprint {
-        FingerprintKind::Xxh3 => choice.count_chains::<u64>(workspace, spare / 4, context)?,
-        FingerprintKind::Md5 => choice.count_chains::<u128>(workspace, spare / 4, context)?,
-    }
+    let Decided {
+        choice,
+        places,
+        names,
+        list,
+        scratch,
+        spare,
+        ..
+    } = decided;
     let knowledge = Knowledge {
         workspace,
         inputs: &inputs,
@@ -614,6 +565,7 @@ pub fn run(
             .transpose()?;
     }
     let digest = digest(workspace, config, removed.is_some(), list)?;
+    let made_from = (workspace, config, removed.is_some());
     let kept = OutputDirectory::open(kept, "output", &digest)?;
     let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
     let removed = removed.transpose()?;
@@ -655,6 +607,7 @@ pub fn run(
         costs.insert("write", meter.cost());
     }
     summary.costs = costs;
+    DedupSource::of(kept.directory(), made_from, &summary)?.write(kept.directory())?;
     kept.complete()?;
     if let Some(removed) = &removed {
         removed.complete()?;
@@ -696,7 +649,7 @@ pub(crate) fn check_places(
 }
 
 /// Digest of everything that decides what is written.
-fn digest(
+pub(crate) fn digest(
     workspace: &Workspace,
     config: &DedupConfig,
     removed: bool,

@@ -28,16 +28,31 @@ use crate::{Error, Result};
 /// What belongs to the program in an output directory. Walks of directories skip hidden names.
 pub const PRIVATE: &str = ".lookalike";
 /// Says from what the directory is made.
-const STATE_FILE: &str = "dedup.json";
+pub(super) const STATE_FILE: &str = "dedup.json";
 
 /// From what a directory is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct State {
+pub(super) struct State {
     program: String,
     /// Digest of the pairs, the inputs and the parameters.
-    digest: String,
+    pub digest: String,
     /// Whether every file is in its place.
-    complete: bool,
+    pub complete: bool,
+}
+
+impl State {
+    /// Reads the state of an output directory.
+    pub fn read(directory: &Path) -> Result<State> {
+        let path = directory.join(PRIVATE).join(STATE_FILE);
+        let bytes = disk::read_all(&path)?;
+        serde_json::from_slice(&bytes).map_err(|error| Error::Corrupt {
+            path,
+            offset_bytes: None,
+            what: "state of the output".into(),
+            expected: "what `lookalike dedup` writes".into(),
+            found: error.to_string(),
+        })
+    }
 }
 
 /// A directory that mirrors the inputs.
@@ -202,15 +217,7 @@ impl OutputDirectory {
     }
 
     fn state(&self) -> Result<State> {
-        let path = self.directory.join(PRIVATE).join(STATE_FILE);
-        let bytes = disk::read_all(&path)?;
-        serde_json::from_slice(&bytes).map_err(|error| Error::Corrupt {
-            path,
-            offset_bytes: None,
-            what: "state of the output".into(),
-            expected: "what `lookalike dedup` writes".into(),
-            found: error.to_string(),
-        })
+        State::read(&self.directory)
     }
 
     fn put_state(&self, complete: bool) -> Result<()> {
@@ -232,6 +239,11 @@ impl OutputDirectory {
     pub fn complete(&self) -> Result<()> {
         self.finished.list().complete()?;
         self.put_state(true)
+    }
+
+    /// The directory itself.
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// The place of a file.
@@ -406,6 +418,18 @@ pub(crate) fn check_outside(parameter: &'static str, directory: &Path, input: &P
         input.display()
     );
     refuse(parameter, directory, &limit)
+}
+
+/// Refuses a file in a directory of kept records.
+pub(crate) fn check_outside_kept(parameter: &'static str, file: &Path, kept: &Path) -> Result<()> {
+    if !resolved(file)?.starts_with(resolved(kept)?) {
+        return Ok(());
+    }
+    let limit = format!(
+        "it lies in {}, which has the kept records and nothing else; give a file outside of it",
+        kept.display()
+    );
+    refuse(parameter, file, &limit)
 }
 
 /// Refuses an output directory in a place where it would change what the command reads.

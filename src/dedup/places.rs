@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 /// The file and the number of each document's record.
-pub(super) struct Places {
+pub(crate) struct Places {
     /// The first document at or after the beginning of each file.
     pub starts: Vec<u32>,
     /// By document, the number of its record in its file, from 1. Documents and rejected records

@@ -28,6 +28,7 @@
 //! document of the collection for the facts; for a text that is read again one record of at most
 //! `--max-document`; for a comparison both sets or both texts, with about 130 bytes for each word.
 
+mod beginning;
 mod compare;
 mod facts;
 mod find;
@@ -35,6 +36,7 @@ mod inputs;
 mod positions;
 mod texts;
 
+pub(crate) use beginning::Beginning;
 pub(crate) use compare::{Both, CompareConfig, Side, compare};
 pub(crate) use facts::{Facts, Known, Listed, facts};
 pub(crate) use find::find;

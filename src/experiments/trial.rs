@@ -7,7 +7,7 @@ use crate::collection::{
 };
 use crate::ids::Threshold;
 use crate::join::{Join, JoinConfig, Pair, Pairs, PairsEntry, open_pairs};
-use crate::measure::Measure;
+use crate::measure::{Criterion, Measure};
 use crate::merge::PostingsEntry;
 use crate::pipeline::{self, JoinParameters, Spill};
 use crate::process::cpu_seconds;
@@ -98,6 +98,21 @@ pub(crate) fn ask(
     directory: &Path,
     sampling: &Sampling,
     threshold: Threshold,
+    context: (u64, &Context<'_>),
+) -> Result<(Workspace, TrialCost)> {
+    let criterion = Criterion {
+        threshold,
+        measure: Measure::default(),
+    };
+    ask_by(base, directory, sampling, criterion, context)
+}
+
+/// As [`ask`], with any measure.
+pub(crate) fn ask_by(
+    base: &Workspace,
+    directory: &Path,
+    sampling: &Sampling,
+    criterion: Criterion,
     (held, context): (u64, &Context<'_>),
 ) -> Result<(Workspace, TrialCost)> {
     let mut workspace = over(base, directory, sampling)?;
@@ -106,8 +121,8 @@ pub(crate) fn ask(
         plan: None,
         join: JoinConfig {
             join: Join::Auto,
-            threshold,
-            measure: Measure::default(),
+            threshold: criterion.threshold,
+            measure: criterion.measure,
             max_postings: None,
             pairs: Pairs::All,
             candidates: None,

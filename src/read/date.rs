@@ -59,7 +59,7 @@ pub(crate) fn date_of(kind: &RecordKind, bytes: &[u8]) -> Option<String> {
         | RecordKind::Rejected(_) => return None,
     };
     let found = found.trim();
-    (!found.is_empty()).then(|| normal(found))
+    (!found.is_empty()).then(|| usual_date(found))
 }
 
 /// A field of a header after its first line.
@@ -70,7 +70,7 @@ fn header_field(header: &[u8], wanted: &[u8]) -> Option<String> {
 }
 
 /// A date in the usual form, or as it is.
-fn normal(date: &str) -> String {
+pub(crate) fn usual_date(date: &str) -> String {
     let as_it_is = || date.chars().take(CHARS).collect();
     digits(date)
         .or_else(|| named_month(date))

@@ -23,4 +23,7 @@ pub use graph::{GraphFormat, graph, write_graph};
 pub use ledger::{cost_rows, ledger, ledger_rows};
 pub use plan::{plan, study};
 pub(crate) use write::write_diff;
-pub use write::{COMPARE_DIRECTORY, COMPARE_PAGE, write_comparison, write_page, write_study};
+pub use write::{
+    COMPARE_DIRECTORY, COMPARE_PAGE, Reviewed, audit_page, check_audit, write_audit,
+    write_comparison, write_page, write_study,
+};

@@ -1,15 +1,16 @@
 //! Writes pages into directories, and names them in the manifests there.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::page::{self, PageConfig, PageStats};
+use super::page::{self, AuditLook, PageConfig, PageStats};
+use crate::audit::{self, AuditConfig, review};
 use crate::document::{Both, Passages};
 use crate::experiments::compare::{self, CompareConfig, Comparison, TableFile};
 use crate::experiments::study::{self, Study, StudyConfig, StudyCost};
 use crate::progress::Context;
 use crate::store::{disk, json};
 use crate::workspace::{ResultFile, Workspace};
-use crate::{Result, collection, outputs, pipeline};
+use crate::{Error, Result, collection, dedup, outputs, pipeline};
 
 /// Subdirectory of an output directory with the tables of a comparison.
 pub const COMPARE_DIRECTORY: &str = "compare";
@@ -36,6 +37,84 @@ pub fn write_page(
         workspace.name_others(vec![file])?;
     }
     Ok(stats)
+}
+
+/// Audits the deduplication that wrote `kept`, and writes the page. With a review file, the page has
+/// the verdicts in it; a file that does not exist is written first, without verdicts.
+///
+/// # Errors
+/// As [`crate::audit::audit()`] and [`review::read`]; `BadParameter` if a file would be written in
+/// `kept` or over an input.
+pub fn write_audit(
+    kept: &Path,
+    workspace: &Workspace,
+    config: &AuditConfig,
+    (output, reviewed, look): (&Path, Option<&Path>, &AuditLook),
+    context: &Context<'_>,
+) -> Result<(PageStats, Reviewed)> {
+    check_audit(kept, output, reviewed)?;
+    outputs::check(output, Some((workspace, &[])), &[])?;
+    let exists = reviewed.map(review::exists).transpose()?;
+    if let (Some(review), Some(false)) = (reviewed, exists) {
+        outputs::check(review, Some((workspace, &[])), &[])?;
+    }
+    page::audit::check_memory(workspace, context)?;
+    let audit = audit::audit(kept, workspace, config, context)?;
+    let (verdicts, state) = match (reviewed, exists) {
+        (Some(path), Some(true)) => (Some(review::read(path, &audit)?), Reviewed::Read),
+        (Some(path), _) => {
+            review::write(path, &audit, workspace, context)?;
+            (None, Reviewed::Written)
+        }
+        (None, _) => (None, Reviewed::No),
+    };
+    let shown = (verdicts.as_ref(), look);
+    let stats = page::audit::write(workspace, &audit, shown, output, context)?;
+    Ok((stats, state))
+}
+
+/// What became of the review file of an audit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reviewed {
+    /// There is none.
+    No,
+    /// It was written, for a person to fill in.
+    Written,
+    /// Its verdicts are on the page.
+    Read,
+}
+
+/// Refuses files of an audit that lie in the directory of the kept records, or are the same.
+///
+/// # Errors
+/// `BadParameter`; `Io`.
+pub fn check_audit(kept: &Path, output: &Path, review: Option<&Path>) -> Result<()> {
+    for (parameter, file) in [("output", Some(output)), ("review", review)] {
+        let Some(file) = file else { continue };
+        dedup::check_outside_kept(parameter, file, kept)?;
+    }
+    if review.is_some_and(|review| review == output) {
+        return Err(Error::BadParameter {
+            name: "review",
+            given: output.display().to_string(),
+            limit: "the page is written to this file; give another one".into(),
+        });
+    }
+    Ok(())
+}
+
+/// The page of an audit if no file is given for it: beside the directory of the kept records, which
+/// has the inputs' files and no others.
+#[must_use]
+pub fn audit_page(kept: &Path) -> PathBuf {
+    let kept: PathBuf = match kept.file_name() {
+        // The components leave out a slash at the end.
+        Some(_) => kept.components().collect(),
+        None => disk::canonical(kept).unwrap_or_else(|_| kept.into()),
+    };
+    let mut name = kept.into_os_string();
+    name.push(".report.html");
+    name.into()
 }
 
 /// Writes the page of a comparison of two documents.

@@ -374,8 +374,9 @@ impl Workspace {
     }
 
     /// Uses subdirectories of `base` instead of this directory's own subdirectories of the same
-    /// names. They are only read.
+    /// names, and the parts that another directory lends to `base`. They are only read.
     pub fn borrow(&mut self, base: &Workspace, names: Vec<&'static str>) {
+        self.places.lent.clone_from(&base.places.lent);
         self.places.base = Some((base.places.directory.clone(), names));
     }
 

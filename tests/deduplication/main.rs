@@ -4,6 +4,7 @@
 mod common;
 
 mod agreement;
+mod audit;
 mod bytes;
 #[cfg(feature = "faults")]
 mod killed;

@@ -4,6 +4,7 @@
 //! The file of a command defines the flags that only this command has. Defaults come from the
 //! configurations of the library.
 
+mod audit;
 mod input;
 mod pairs;
 mod removal;
@@ -12,6 +13,7 @@ mod results;
 mod units;
 mod values;
 
+pub use audit::AuditFlags;
 pub use input::{CollectionFlags, ReadLimits, Reading, WalkFlags};
 pub use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
 pub use removal::RemovalFlags;

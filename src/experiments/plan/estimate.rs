@@ -70,12 +70,8 @@ pub(crate) fn could_show(worth: f64, target: f64) -> bool {
     wilson(1.0, worth).0 >= target
 }
 
-/// Wilson's interval of a share p measured on n.
 fn wilson(p: f64, n: f64) -> (f64, f64) {
-    let z2 = Z * Z;
-    let middle = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
-    let half = Z / (1.0 + z2 / n) * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt();
-    ((middle - half).max(0.0), (middle + half).min(1.0))
+    crate::precision::wilson(p, n, Z)
 }
 
 #[cfg(test)]

@@ -8,13 +8,14 @@ use crate::collection::{
     Catalogue, DocumentRecord, Extent, InputRecords, Representatives, each_place_of,
 };
 use crate::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
+use crate::least::Least;
 use crate::measure::Measure;
 use crate::progress::Context;
 use crate::sample::Sampled;
 use crate::union_find::UnionFind;
 use crate::workspace::Workspace;
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 
 use super::texts::{Known, ShownText};
 use super::{MEMBERS_LISTED, PAGE_DOCUMENTS, PageConfig, STAGE};
@@ -98,35 +99,6 @@ impl PartialEq for Resemblance {
 }
 
 impl Eq for Resemblance {}
-
-/// Keeps the smallest of the values offered, up to a fixed number.
-struct Least<T> {
-    most: usize,
-    kept: BinaryHeap<T>,
-}
-
-impl<T: Ord> Least<T> {
-    fn new(most: usize) -> Self {
-        Least {
-            most,
-            kept: BinaryHeap::new(),
-        }
-    }
-
-    fn offer(&mut self, value: T) {
-        if self.kept.len() < self.most {
-            self.kept.push(value);
-        } else if let Some(mut greatest) = self.kept.peek_mut()
-            && value < *greatest
-        {
-            *greatest = value;
-        }
-    }
-
-    fn sorted(self) -> Vec<T> {
-        self.kept.into_sorted_vec()
-    }
-}
 
 /// A pair to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -696,18 +668,6 @@ fn shorten(document: DocumentRecord, record: Option<u64>) -> ShownDocument {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_smallest_are_kept_in_any_order() {
-        for order in [[5, 1, 4, 2, 3], [1, 2, 3, 4, 5], [5, 4, 3, 2, 1]] {
-            let mut least = Least::new(3);
-            order.into_iter().for_each(|n| least.offer(n));
-            assert_eq!(least.sorted(), [1, 2, 3]);
-        }
-        let mut none = Least::new(0);
-        none.offer(1);
-        assert!(none.sorted().is_empty());
-    }
 
     #[test]
     fn resemblances_are_compared_exactly() {

@@ -51,6 +51,7 @@
 //! `StageMissing` if there are no pairs or clusters; `BudgetTooSmall`; `Corrupt` and `Io` for the
 //! files of the directory.
 
+pub(crate) mod audit;
 mod choose;
 mod clusters;
 pub(crate) mod compare;
@@ -86,6 +87,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::wording::Wording;
+pub use audit::AuditLook;
 use choose::Chosen;
 pub use documents::Replay;
 use frame::{Frame, Sheet};

@@ -2,8 +2,8 @@
 
 use crate::align::Words;
 use crate::budget::Held;
-use crate::document::{Again, READER_BYTES, Readers, Wanted, read_again};
-use crate::parse::{Parser, TokenConsumer, TokenKind, Tokens, token_spans};
+use crate::document::{Again, Beginning, READER_BYTES, Readers, Wanted, read_again};
+use crate::parse::{Parser, TokenKind, token_spans};
 use crate::progress::Context;
 use crate::workspace::Workspace;
 use crate::{Result, collection};
@@ -187,49 +187,6 @@ fn words(mut text: String, mut cut: bool, tokens: &TokenKind) -> Words {
     // A text of short words has many more spans than are kept.
     spans.shrink_to_fit();
     Words { text, spans, cut }
-}
-
-/// Keeps the beginning of a text, with its white space folded.
-struct Beginning {
-    bytes: Vec<u8>,
-    most: usize,
-    cut: bool,
-}
-
-impl Beginning {
-    fn of_at_most(most: usize) -> Beginning {
-        Beginning {
-            bytes: Vec::new(),
-            most,
-            cut: false,
-        }
-    }
-}
-
-impl TokenConsumer for Beginning {
-    fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
-        let bytes = tokens.bytes;
-        // All characters but the last are final. Do not wait for the end of a token: it may never
-        // come.
-        let done = if last {
-            bytes.len()
-        } else {
-            let last = bytes.iter().rposition(|b| b & 0xc0 != 0x80);
-            last.unwrap_or(bytes.len())
-        };
-        let room = self.most - self.bytes.len();
-        let mut taken = done.min(room);
-        // Do not cut a character in two.
-        while taken < done && taken > 0 && bytes.get(taken).is_some_and(|b| b & 0xc0 == 0x80) {
-            taken -= 1;
-        }
-        if !self.cut {
-            self.bytes
-                .extend_from_slice(bytes.get(..taken).unwrap_or_default());
-            self.cut = taken < done;
-        }
-        done
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,118 @@
+//! Flags for the audit of a deduplication.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::audit::{AuditConfig, Source};
+use crate::progress::Context;
+use crate::report::page::AuditLook;
+use crate::report::{self, Reviewed};
+use crate::workspace::Workspace;
+use crate::{Error, Result};
+
+/// What the page of a deduplication shows.
+#[derive(Debug, Args)]
+pub struct AuditFlags {
+    /// Also count documents by host, year or field:NAME (repeatable)
+    ///
+    /// For the output directory of `dedup`. host is that of the address. year is that of the date
+    /// that the record states, such as the capture date; year:FIELD is that of a date in a field.
+    /// field:NAME is the value of a field. A table shows the 20 values with the most documents, and
+    /// the others as one row. For a field, the inputs are read once more.
+    ///
+    /// Example: --by host --by year
+    #[arg(
+        long,
+        value_name = "SOURCE",
+        help_heading = "Deduplication",
+        hide_short_help = true
+    )]
+    by: Vec<Source>,
+    /// Pairs to show for each of three samples [default: 10]
+    ///
+    /// For the output directory of `dedup`. The samples are removals at random, removals nearest the
+    /// threshold, and near misses: kept documents just below the threshold. To find near misses, a
+    /// join with a lower threshold runs in scratch space; 0 leaves it out.
+    ///
+    /// Example: --samples 20
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Deduplication",
+        hide_short_help = true
+    )]
+    samples: Option<usize>,
+    /// File in which a person judges the pairs of the samples
+    ///
+    /// For the output directory of `dedup`. If FILE does not exist, it gets a line of JSON for each
+    /// pair, with both texts. Set "correct" to true or false in each line, and give the same command
+    /// again. Then the page has the share of correct pairs in each sample with its 95 % interval. A
+    /// file that exists is never changed.
+    ///
+    /// Example: --review review.jsonl
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Deduplication",
+        hide_short_help = true
+    )]
+    review: Option<PathBuf>,
+}
+
+impl AuditFlags {
+    /// The review file.
+    pub fn review(&self) -> Option<&Path> {
+        self.review.as_deref()
+    }
+
+    /// The name of a flag that was given.
+    fn given(&self) -> Option<&'static str> {
+        match self {
+            AuditFlags { by, .. } if !by.is_empty() => Some("by"),
+            AuditFlags {
+                samples: Some(_), ..
+            } => Some("samples"),
+            AuditFlags {
+                review: Some(_), ..
+            } => Some("review"),
+            _ => None,
+        }
+    }
+
+    /// Refuses the flags if there is nothing that they apply to.
+    pub fn refuse(&self, given: &str, limit: &str) -> Result<()> {
+        match self.given() {
+            None => Ok(()),
+            Some(name) => Err(Error::BadParameter {
+                name,
+                given: given.into(),
+                limit: limit.into(),
+            }),
+        }
+    }
+
+    /// Writes the page of the deduplication that wrote `kept`. Returns what to print.
+    pub fn write(
+        &self,
+        kept: &Path,
+        workspace: &Workspace,
+        (output, seed, clusters): (&Path, u64, usize),
+        look: &AuditLook,
+        context: &Context<'_>,
+    ) -> Result<String> {
+        let config = AuditConfig {
+            by: self.by.clone(),
+            clusters,
+            samples: self.samples.unwrap_or(AuditConfig::default().samples),
+            seed,
+        };
+        let files = (output, self.review(), look);
+        let (_, reviewed) = report::write_audit(kept, workspace, &config, files, context)?;
+        let review = self.review().filter(|_| reviewed == Reviewed::Written);
+        let review = review.map_or_else(String::new, |review| {
+            format!("pairs to judge in {}\n", review.display())
+        });
+        Ok(format!("page in {}\n{review}", output.display()))
+    }
+}

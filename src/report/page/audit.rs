@@ -1,0 +1,686 @@
+//! The page of the audit of a deduplication: what was removed, from where, and pairs of documents by
+//! which a person can judge it.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use super::choose::ShownDocument;
+use super::documents::{Replay, heading};
+use super::frame::{Frame, Sheet, many};
+use super::markup::{Markup, html, isolated, visible};
+use super::side_by_side::{FOLD, options, two_texts};
+use super::texts::{self, Read, ShownText};
+use super::title::collection_name;
+use super::{FIXED_BYTES, PageStats, STAGE, WORDS_COMPARED};
+use crate::Result;
+use crate::align::Comparison;
+use crate::audit::review::{Verdict, Verdicts};
+use crate::audit::{
+    Audit, AuditedCluster, AuditedDocument, ClusterMember, Kind, MEMBERS_SHOWN, SamplePair, Source,
+    SourceTable, Tally,
+};
+use crate::budget::{ByteSize, Held};
+use crate::dedup::Removal;
+use crate::document::record_bytes;
+use crate::measure::Measure;
+use crate::numbers::{count, counted, percent, share};
+use crate::progress::{Context, Unit};
+use crate::workspace::Workspace;
+
+/// How the page of an audit looks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditLook {
+    /// The title; without one, it has the name of the inputs.
+    pub title: Option<String>,
+    /// Where captures are replayed.
+    pub replay: Option<Replay>,
+}
+
+/// Refuses a budget with which no page can be written, before the audit takes its time.
+pub(crate) fn check_memory(workspace: &Workspace, context: &Context<'_>) -> Result<()> {
+    let least = ByteSize(FIXED_BYTES + record_bytes(workspace));
+    let what = || "a page with the texts of pairs".into();
+    context.budget.require(least, what)
+}
+
+/// Writes the page of an audit to `output`.
+pub(crate) fn write(
+    workspace: &Workspace,
+    audit: &Audit,
+    (verdicts, look): (Option<&Verdicts>, &AuditLook),
+    output: &Path,
+    context: &Context<'_>,
+) -> Result<PageStats> {
+    let what = || {
+        let pairs = counted(audit.pairs.len() as u64, "pair");
+        format!("a page of {pairs} with their texts")
+    };
+    let record = record_bytes(workspace);
+    let mut memory = Held::new(&context.budget, FIXED_BYTES + record);
+    check_memory(workspace, context)?;
+    context.progress.start(STAGE, Unit::Count("steps"), Some(2));
+    let wanted: Vec<u32> = (audit.pairs.iter())
+        .flat_map(|pair| [pair.document, pair.other])
+        .collect();
+    let shown: HashMap<u32, ShownDocument> = wanted
+        .iter()
+        .filter_map(|number| Some((*number, audit.documents.get(number)?.shown())))
+        .collect();
+    let room = (&mut memory, record);
+    let what_of_them = (&wanted[..], &HashSet::new());
+    let read = texts::read(workspace, &shown, what_of_them, room, context)?;
+    memory.check(what)?;
+    context.progress.at(1);
+
+    let page = Page {
+        audit,
+        verdicts,
+        look,
+        shown: &shown,
+        files: &super::documents::files(workspace, &shown)?,
+        read: &read,
+    };
+    let title = match &look.title {
+        Some(title) => title.clone(),
+        None => {
+            let name = collection_name(workspace)?;
+            format!("What the deduplication of {name} removed")
+        }
+    };
+    let contents = page.contents();
+    let frame = Frame {
+        title: &title,
+        below: Some(page.below()),
+        contents: (contents.iter())
+            .map(|(id, name)| (id.as_str(), name.clone()))
+            .collect(),
+        program: &audit.program,
+        ..Frame::default()
+    };
+    let mut sheet = Sheet::create(output, &frame)?;
+    sheet.put(page.found())?;
+    sheet.put(page.verdicts())?;
+    sheet.put(page.reasons())?;
+    for (at, table) in audit.tables.iter().enumerate() {
+        sheet.put(page.sources(at, table))?;
+    }
+    sheet.put(page.clusters())?;
+    for kind in Kind::ALL {
+        sheet.put(page.sample_head(kind))?;
+        for (at, pair) in audit.sample(kind).enumerate() {
+            context.stop.check(STAGE)?;
+            sheet.put(page.pair(pair, at == 0))?;
+        }
+    }
+    let (bytes, checksum) = sheet.finish()?;
+    let stats = PageStats {
+        clusters: audit.clusters.len() as u64,
+        pairs: audit.pairs.len() as u64,
+        missing: read.missing(),
+        bytes,
+        checksum,
+    };
+    context.progress.end(&format!(
+        "{STAGE}: {}, {}, {} of their texts missing",
+        counted(stats.clusters, "cluster"),
+        counted(stats.pairs, "pair"),
+        count(stats.missing)
+    ));
+    Ok(stats)
+}
+
+impl AuditedDocument {
+    fn shown(&self) -> ShownDocument {
+        ShownDocument {
+            docno: self.docno.clone(),
+            url: self.url.clone(),
+            title: self.title.clone(),
+            words: self.words,
+            md5: self.md5,
+            file: self.number_of_file,
+            record: Some(self.record.into()),
+            offset: self.offset,
+        }
+    }
+}
+
+/// What the sections of the page show.
+struct Page<'p> {
+    audit: &'p Audit,
+    verdicts: Option<&'p Verdicts>,
+    look: &'p AuditLook,
+    /// The documents of the pairs, and the names of their files.
+    shown: &'p HashMap<u32, ShownDocument>,
+    files: &'p HashMap<u32, String>,
+    read: &'p Read,
+}
+
+/// A part of a whole in per cent; a dash if the whole is 0.
+fn part(part: u64, whole: u64) -> String {
+    share(part, whole).unwrap_or_else(|| "–".into())
+}
+
+/// The id and the heading of the section of a table.
+fn source_heading(at: usize, source: Option<&Source>) -> (String, String) {
+    let name = match source {
+        None => "input file".into(),
+        Some(Source::Host) => "host".into(),
+        Some(Source::Year(_)) => "year".into(),
+        Some(Source::Field(name)) => format!("field {name}"),
+    };
+    (format!("by-{at}"), name)
+}
+
+impl Page<'_> {
+    /// `resemblance` or `containment`.
+    fn noun(&self) -> &'static str {
+        match self.audit.criterion.measure {
+            Measure::Containment => "containment",
+            _ => "resemblance",
+        }
+    }
+
+    fn reason_says(&self, reason: Removal) -> String {
+        let (noun, threshold) = (self.noun(), self.audit.criterion.threshold);
+        match reason {
+            Removal::Exact => "Its words are those of the survivor.".into(),
+            Removal::Near => {
+                format!("Its {noun} with the survivor is at least {threshold}.")
+            }
+            Removal::Chain => format!(
+                "A chain of near-duplicates connects it with the survivor of its cluster, but its \
+                 {noun} with that survivor is below {threshold}."
+            ),
+            Removal::Contained => {
+                format!("The survivor contains at least {threshold} of its shingles.")
+            }
+            Removal::Clustered => "It is in a cluster, of which --rule none keeps nothing.".into(),
+            Removal::Empty => "It has no words.".into(),
+            Removal::Listed => "The list of --remove names it.".into(),
+        }
+    }
+
+    fn sample_name(kind: Kind) -> (&'static str, &'static str) {
+        match kind {
+            Kind::Random => ("random", "Removals at random"),
+            Kind::Nearest => ("nearest", "Removals nearest the threshold"),
+            Kind::NearMiss => ("near-misses", "Near misses"),
+        }
+    }
+
+    /// Ids of the sections, and their names.
+    fn contents(&self) -> Vec<(String, String)> {
+        let mut contents = vec![("found".to_string(), "What was removed".to_string())];
+        if self.verdicts.is_some() {
+            contents.push(("review".into(), "What the review found".into()));
+        }
+        contents.push(("reasons".into(), "By reason".into()));
+        for (at, table) in self.audit.tables.iter().enumerate() {
+            let (id, name) = source_heading(at, table.source.as_ref());
+            contents.push((id, format!("By {name}")));
+        }
+        contents.push(("clusters".into(), "Largest clusters".into()));
+        contents.extend(Kind::ALL.map(|kind| {
+            let (id, name) = Self::sample_name(kind);
+            (id.to_string(), name.to_string())
+        }));
+        contents
+    }
+
+    fn below(&self) -> Markup {
+        let audit = self.audit;
+        html! {
+            "lookalike dedup --rule " (audit.rule) ", " (self.noun()) " of at least "
+            (audit.criterion.threshold)
+            @if let Some(against) = &audit.against {
+                ", compared with the documents of " (isolated(against))
+            }
+        }
+    }
+
+    /// The finding in one sentence, and the numbers.
+    fn found(&self) -> Markup {
+        let summary = &self.audit.summary;
+        let (read, kept) = (summary.documents, summary.kept);
+        let removed = read - kept;
+        let finding = match (read, removed) {
+            (0, _) => "There were no documents.".to_string(),
+            (_, 0) => format!("The deduplication kept all of {}.", many(read, "document")),
+            _ => format!(
+                "The deduplication removed {} of {} ({}) and kept {}.",
+                count(removed),
+                many(read, "document"),
+                part(removed, read),
+                count(kept)
+            ),
+        };
+        let tiles = [
+            (count(read), "documents read"),
+            (count(kept), "kept"),
+            (count(removed), "removed"),
+            (part(removed, read), "of the documents were removed"),
+        ];
+        html! {
+            section id="found" {
+                p.lead { (finding) }
+                ul.tiles { @for (value, name) in tiles { li { b { (value) } span { (name) } } } }
+                @if summary.rejected > 0 {
+                    p { (rejected(summary.rejected, summary.rejected_dropped)) }
+                }
+                @if summary.companions > 0 {
+                    p {
+                        "With the removed captures, "
+                        (many(summary.companions, "request or metadata record"))
+                        " went too."
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a person found in the samples.
+    fn verdicts(&self) -> Markup {
+        let Some(verdicts) = self.verdicts else {
+            return html! {};
+        };
+        html! {
+            h2 id="review" { "What the review found" }
+            p {
+                "A removal is correct if the removed document is a near-duplicate of its survivor. \
+                 A near miss is correct if both documents are rightly kept. The random sample \
+                 stands for all removals with a survivor other than exact duplicates: the interval \
+                 (Wilson) contains the share of all of them that are correct with a probability of \
+                 95 %. The other samples are the pairs nearest the threshold, which are the \
+                 hardest to decide. Their intervals stand for such pairs only."
+            }
+            div.scroll tabindex="0" { table {
+                thead { tr {
+                    th scope="col" { "sample" }
+                    th.n scope="col" { "pairs" }
+                    th.n scope="col" { "judged" }
+                    th.n scope="col" { "correct" }
+                    th.n scope="col" { "share correct" }
+                    th.n scope="col" { "95 % interval" }
+                } }
+                tbody { @for kind in Kind::ALL {
+                    @let pairs = self.audit.sample(kind).count() as u64;
+                    tr {
+                        th scope="row" { (Self::sample_name(kind).1) }
+                        td.n { (count(pairs)) }
+                        @match verdicts.correct(self.audit, kind) {
+                            Some(found) => {
+                                td.n { (count(found.judged)) }
+                                td.n { (count(found.correct)) }
+                                td.n { (percent(found.share, 1)) }
+                                td.n {
+                                    (percent(found.low, 1)) " to " (percent(found.high, 1))
+                                }
+                            }
+                            None => {
+                                td.n { "0" } td.n { "0" } td.n { "–" } td.n { "–" }
+                            }
+                        }
+                    }
+                } }
+            } }
+        }
+    }
+
+    fn reasons(&self) -> Markup {
+        let summary = &self.audit.summary;
+        let reasons: Vec<Removal> = self.audit.reasons().collect();
+        html! {
+            section id="reasons" {
+                h2 { "By reason" }
+                @if reasons.is_empty() { p { "No document was removed." } }
+                @else {
+                    div.scroll tabindex="0" { table {
+                        thead { tr {
+                            th scope="col" { "reason" }
+                            th.n scope="col" { "documents" }
+                            th.n scope="col" { "share of all" }
+                            th scope="col" { "why a document was removed" }
+                        } }
+                        tbody {
+                            @for reason in reasons {
+                                @let number = summary.removed[reason as usize];
+                                tr {
+                                    th scope="row" { (reason.text()) }
+                                    td.n { (count(number)) }
+                                    td.n { (part(number, summary.documents)) }
+                                    td.long { (self.reason_says(reason)) }
+                                }
+                            }
+                        }
+                    } }
+                }
+            }
+        }
+    }
+
+    fn sources(&self, at: usize, table: &SourceTable) -> Markup {
+        let (id, name) = source_heading(at, table.source.as_ref());
+        let reasons: Vec<Removal> = self.audit.reasons().collect();
+        let (others, rest) = &table.rest;
+        let nothing = table.rows.is_empty();
+        html! {
+            section id=(id) {
+                h2 { "By " (visible(&name)) }
+                @if let Some(Source::Year(field)) = &table.source {
+                    p {
+                        "The year of "
+                        @match field {
+                            None => "the date that a record states, such as that of the capture.",
+                            Some(field) => { "the field " (isolated(field)) "." }
+                        }
+                    }
+                }
+                @if nothing && table.without.documents == 0 { p { "There are no documents." } }
+                @else {
+                    div.scroll tabindex="0" { table {
+                        thead { tr {
+                            th scope="col" { (visible(&name)) }
+                            th.n scope="col" { "documents" }
+                            th.n scope="col" { "kept" }
+                            th.n scope="col" { "share kept" }
+                            @for reason in &reasons { th.n scope="col" { (reason.text()) } }
+                        } }
+                        tbody {
+                            @for row in &table.rows {
+                                (source_row(isolated(&row.value), &row.tally, &reasons))
+                            }
+                            @if *others > 0 {
+                                (source_row(html! { em { (counted(*others, "other")) } }, rest, &reasons))
+                            }
+                            @if table.without.documents > 0 {
+                                (source_row(html! { em { "none" } }, &table.without, &reasons))
+                            }
+                        }
+                    } }
+                }
+            }
+        }
+    }
+
+    fn clusters(&self) -> Markup {
+        let audit = self.audit;
+        let shown = audit.clusters.len() as u64;
+        html! {
+            section id="clusters" {
+                h2 { "Largest clusters" }
+                @if audit.all_clusters == 0 { p { "There are no clusters." } }
+                @else {
+                    p {
+                        @if shown < audit.all_clusters {
+                            (count(shown)) " of " (many(audit.all_clusters, "cluster")) ". "
+                        }
+                        "A cluster is a chain of near-duplicates: each document resembles some \
+                         other one in it. The survivors come first."
+                    }
+                    @for (at, cluster) in audit.clusters.iter().enumerate() {
+                        (self.cluster(cluster, at == 0))
+                    }
+                }
+            }
+        }
+    }
+
+    fn cluster(&self, cluster: &AuditedCluster, open: bool) -> Markup {
+        let first = cluster.shown.first();
+        let first = first.and_then(|member| self.audit.documents.get(&member.document));
+        let listed = cluster.shown.len() as u64;
+        html! {
+            details open[open] {
+                summary {
+                    b { (many(cluster.members, "document")) }
+                    @if let Some(first) = first {
+                        (isolated(first.title.as_deref().unwrap_or(&first.docno)))
+                    }
+                    " " span.soft { "(" (many(cluster.kept, "survivor")) ")" }
+                }
+                div.in {
+                    div.scroll tabindex="0" { table {
+                        thead { tr {
+                            th scope="col" { "docno" }
+                            th scope="col" { "fate" }
+                            th.n scope="col" { (self.noun()) }
+                            th.n scope="col" { "words" }
+                            th scope="col" { "title" }
+                            th scope="col" { "place" }
+                        } }
+                        tbody { @for member in &cluster.shown { (self.member(member)) } }
+                    } }
+                    @if cluster.members > listed {
+                        p.soft.small {
+                            "The first " (MEMBERS_SHOWN) " of " (many(cluster.members, "document"))
+                            ", survivors first."
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn member(&self, member: &ClusterMember) -> Markup {
+        let Some(document) = self.audit.documents.get(&member.document) else {
+            return html! {};
+        };
+        html! {
+            tr {
+                td.name { (isolated(&document.docno)) }
+                td {
+                    @match (member.removed, member.of_other) {
+                        (None, true) => strong { "in the other collection" },
+                        (None, false) => strong { "survivor" },
+                        (Some(reason), _) => { (reason.text()) }
+                    }
+                }
+                td.n { (member.score.as_deref().unwrap_or_default()) }
+                td.n { (count(document.words)) }
+                td.long { (isolated(document.title.as_deref().unwrap_or_default())) }
+                td.long { (place(document)) }
+            }
+        }
+    }
+
+    fn sample_head(&self, kind: Kind) -> Markup {
+        let audit = self.audit;
+        let (id, name) = Self::sample_name(kind);
+        let (noun, threshold) = (self.noun(), audit.criterion.threshold);
+        let shown = audit.sample(kind).count() as u64;
+        let asked = audit.config.samples;
+        let all = match kind {
+            Kind::Random => audit.drawn_from,
+            Kind::Nearest => audit.reaching,
+            Kind::NearMiss => audit.near_misses,
+        };
+        let of = |noun| format!("{} of {}", count(shown), many(all, noun));
+        let says = match kind {
+            _ if shown == 0 => String::new(),
+            Kind::Random => format!(
+                "{}, drawn at random with seed {}. Exact duplicates are left out, because both \
+                 texts are the same. Use these pairs to estimate the share of removals that are \
+                 correct.",
+                of("removal with a survivor"),
+                audit.config.seed
+            )
+            .replace("removal with a survivors", "removals with a survivor"),
+            Kind::Nearest => format!(
+                "{}: those whose {noun} with the survivor is lowest, and so nearest to {threshold}. \
+                 If these are correct, the threshold is not too low.",
+                of("removal")
+            ),
+            Kind::NearMiss => format!(
+                "{} of kept documents whose {noun} is below {threshold}, but at least {}: those that \
+                 are nearest to {threshold}. Both documents stay. If these are no near-duplicates, \
+                 the threshold is not too high.",
+                of("pair"),
+                audit.near_from
+            ),
+        };
+        html! {
+            h2 id=(id) { (name) }
+            @if shown > 0 { p { (says) } }
+            @else if asked == 0 { p { "The report was made with " code { "--samples 0" } "." } }
+            @else {
+                p {
+                    @match kind {
+                        Kind::Random => "No document was removed for a survivor with other words.",
+                        Kind::Nearest => "No removed document reaches the threshold with a survivor \
+                                          that has other words.",
+                        Kind::NearMiss => {
+                            "No two kept documents have a " (noun) " below " (threshold)
+                            " and of at least " (audit.near_from) "."
+                        }
+                    }
+                }
+            }
+            @if kind == Kind::Random && shown > 0 {
+                p.small {
+                    del { "These words" } " are only in the removed document, "
+                    ins { "these words" } " only in its survivor. Long passages without a \
+                     difference are folded; open them to read on."
+                }
+            }
+        }
+    }
+
+    fn pair(&self, pair: &SamplePair, open: bool) -> Markup {
+        let documents = &self.audit.documents;
+        let (Some(a), Some(b)) = (documents.get(&pair.document), documents.get(&pair.other)) else {
+            return html! {};
+        };
+        let verdict = self.verdicts.and_then(|verdicts| verdicts.0.get(&pair.id));
+        let (size_a, size_b) = pair.sizes;
+        let (left, right) = match pair.kind {
+            Kind::NearMiss => ("kept", "kept"),
+            _ => ("removed", "survivor"),
+        };
+        html! {
+            details.pair open[open] {
+                summary {
+                    b { (pair.score) }
+                    @if let Some(reason) = pair.reason { span.soft { (reason.text()) " " } }
+                    (isolated(&a.docno)) " and " (isolated(&b.docno))
+                    @if let Some(title) = a.title.as_ref().or(b.title.as_ref()) {
+                        " " span.soft { (isolated(title)) }
+                    }
+                    @if let Some(verdict) = verdict { " " (short_verdict(verdict)) }
+                }
+                div.in {
+                    @if let Some(verdict) = verdict { (long_verdict(verdict, pair)) }
+                    p.soft {
+                        (many(pair.shared.into(), "shingle")) " shared, of " (count(size_a.into()))
+                        " in the first and " (count(size_b.into())) " in the second. Pair "
+                        code { (pair.id) } "."
+                    }
+                    (options())
+                    div.two-texts.heads {
+                        (self.head(pair.document, left))
+                        (self.head(pair.other, right))
+                    }
+                    (self.two_texts(pair, a, b))
+                }
+            }
+        }
+    }
+
+    /// What identifies a document of a pair, below its fate.
+    fn head(&self, number: u32, fate: &str) -> Markup {
+        let Some(document) = self.shown.get(&number) else {
+            return html! {};
+        };
+        let known = self.read.known.get(&number);
+        html! {
+            div {
+                p.soft { (fate) }
+                (heading(document, self.files, known, self.look.replay.as_ref()))
+            }
+        }
+    }
+
+    fn two_texts(&self, pair: &SamplePair, a: &AuditedDocument, b: &AuditedDocument) -> Markup {
+        let texts = &self.read.texts;
+        let texts = (texts.get(&pair.document), texts.get(&pair.other));
+        if let (Some(ShownText::Found(a)), Some(ShownText::Found(b))) = texts {
+            let comparison = Comparison::new(a, b, &self.audit.tokens);
+            return html! {
+                (two_texts(&comparison, Some(FOLD)))
+                @if a.cut || b.cut {
+                    p.note {
+                        "Only the beginnings of these texts are compared here: at most "
+                        (many(WORDS_COMPARED as u64, "word")) " of each, fewer if words are very \
+                         long. Text that is marked near the end may continue after it."
+                    }
+                }
+            };
+        }
+        let missing = |document: &AuditedDocument, text: Option<&ShownText>| match text {
+            Some(ShownText::Missing(problem)) => html! {
+                p.note {
+                    "The text of " (isolated(&document.docno)) " is not shown: " (visible(problem))
+                    "."
+                }
+            },
+            _ => html! {},
+        };
+        html! { (missing(a, texts.0)) (missing(b, texts.1)) }
+    }
+}
+
+fn source_row(name: Markup, tally: &Tally, reasons: &[Removal]) -> Markup {
+    html! {
+        tr {
+            th.name scope="row" { (name) }
+            td.n { (count(tally.documents)) }
+            td.n { (count(tally.kept())) }
+            td.n { (part(tally.kept(), tally.documents)) }
+            @for reason in reasons { td.n { (count(tally.of(*reason))) } }
+        }
+    }
+}
+
+/// The sentence about rejected records.
+fn rejected(rejected: u64, dropped: u64) -> String {
+    let records = many(rejected, "record");
+    match (rejected, dropped) {
+        (1, 0) => format!("{records} could not be read as a document, and was kept."),
+        (_, 0) => format!("{records} could not be read as documents, and were kept."),
+        (1, _) => format!("{records} could not be read as a document, and was removed."),
+        (n, d) if n == d => format!("{records} could not be read as documents, and were removed."),
+        (_, d) => format!(
+            "{records} could not be read as documents; {} of them were removed.",
+            count(d)
+        ),
+    }
+}
+
+fn place(document: &AuditedDocument) -> Markup {
+    html! { (isolated(&document.file)) ":" (document.record) }
+}
+
+fn short_verdict(verdict: &Verdict) -> Markup {
+    html! {
+        @match verdict.correct {
+            Some(true) => strong { "✓ correct" },
+            Some(false) => strong { "✗ wrong" },
+            None => em { "not judged" },
+        }
+    }
+}
+
+fn long_verdict(verdict: &Verdict, pair: &SamplePair) -> Markup {
+    let says = match (verdict.correct, pair.kind) {
+        (None, _) => "The review does not judge this pair.",
+        (Some(true), Kind::NearMiss) => "The review says: rightly both kept.",
+        (Some(false), Kind::NearMiss) => "The review says: one of them should go.",
+        (Some(true), _) => "The review says: rightly removed.",
+        (Some(false), _) => "The review says: wrongly removed.",
+    };
+    html! {
+        p.note {
+            (says)
+            @if !verdict.note.is_empty() { " " (isolated(&verdict.note)) }
+        }
+    }
+}
