@@ -147,7 +147,7 @@ fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Marku
                 }
             }
             td.n { (count(document.words)) }
-            td { (isolated(&date.unwrap_or_default())) }
+            td.date { (isolated(&date.unwrap_or_default())) }
             td.long { (isolated(document.title.as_deref().unwrap_or_default())) }
             td.long { (address(document, known, page.config.replay.as_ref())) }
             td.long { (isolated(&place(document, page.files))) }

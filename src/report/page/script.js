@@ -204,7 +204,7 @@
     if (member[TITLE]) called.append(make("br"), make("span", { class: "soft" }, marked(member[DOCNO])));
     return make("tr", null, make("td", { class: "n soft" }, String(at + 1)), called,
       make("td", { class: "n" }, score), make("td", { class: "n" }, count(member[WORDS])),
-      make("td", null, show((member[DATE] || "").replace("T", " ").replace("Z", ""))), address, make("td", { class: "long" }, marked(place(member))));
+      make("td", { class: "date" }, show((member[DATE] || "").replace("T", " ").replace("Z", ""))), address, make("td", { class: "long" }, marked(place(member))));
   };
 
   const replayed = (member) => {
@@ -289,13 +289,22 @@
   };
 
   // A link to a pair opens it.
+  const FIND = "find=";
   const openTarget = () => {
-    const target = location.hash.length > 1 && $(decodeURIComponent(location.hash.slice(1)));
+    let hash = location.hash.slice(1);
+    try { hash = decodeURIComponent(hash); } catch { return; }
+    if (hash.startsWith(FIND)) { $("search").value = hash.slice(FIND.length); filter(); $("clusters").scrollIntoView(); return; }
+    const target = hash && $(hash);
     if (target && target.tagName === "DETAILS") target.open = true;
   };
 
   let waiting = 0;
-  $("search").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(filter, 120); });
+  // The address of the page then leads to what was found.
+  const remember = () => {
+    const text = $("search").value.trim();
+    try { history.replaceState(null, "", text ? "#" + FIND + encodeURIComponent(text) : location.pathname); } catch { /* not everywhere */ }
+  };
+  $("search").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => { filter(); remember(); }, 120); });
   for (const id of ["least", "most", "kind", "order"]) $(id).addEventListener("input", filter);
   more.addEventListener("click", page);
   addEventListener("hashchange", openTarget);
