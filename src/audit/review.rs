@@ -156,7 +156,7 @@ impl Verdicts {
     }
 }
 
-/// Reads the verdicts of a file that [`write`] wrote for the same audit.
+/// Reads the verdicts of a file that [`write()`] wrote for the same audit.
 ///
 /// # Errors
 /// `BadLine` names the line if it is no such object, if it is of another deduplication, if its pair
