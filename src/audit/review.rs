@@ -156,7 +156,7 @@ impl Verdicts {
     }
 }
 
-/// Reads the verdicts of a file that [`write`] wrote for the same audit.
+/// Reads the verdicts of a file that [`write()`] wrote for the same audit.
 ///
 /// # Errors
 /// `BadLine` names the line if it is no such object, if it is of another deduplication, if its pair
@@ -325,10 +325,7 @@ pub fn write(
     disk::sync_parent(path)
 }
 
-fn named<'a>(
-    document: &'a AuditedDocument,
-    text: Option<&'a std::result::Result<String, String>>,
-) -> Named<'a> {
+fn named<'a>(document: &'a AuditedDocument, text: Option<&'a TextOrReason>) -> Named<'a> {
     Named {
         docno: &document.docno,
         file: &document.file,
@@ -340,16 +337,14 @@ fn named<'a>(
     }
 }
 
-/// The texts found so far, and the memory that they may take.
-struct Texts<'h, 'b>(
-    Mutex<(
-        BTreeMap<u32, std::result::Result<String, String>>,
-        &'h mut Held<'b>,
-    )>,
-);
+/// A text, or the reason why there is none.
+type TextOrReason = std::result::Result<String, String>;
+
+/// The texts found so far, by document, and the memory that they may take.
+struct Texts<'h, 'b>(Mutex<(BTreeMap<u32, TextOrReason>, &'h mut Held<'b>)>);
 
 impl Texts<'_, '_> {
-    fn put(&self, number: u32, text: std::result::Result<String, String>) {
+    fn put(&self, number: u32, text: TextOrReason) {
         let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = text.as_ref().map_or_else(String::len, String::len);
         if texts.1.take(bytes + 100) {

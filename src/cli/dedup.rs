@@ -334,12 +334,6 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                 }
             };
             let summary = dedup::run(&workspace, &config, outputs, context)?;
-            let page = page.as_deref().map(|page| {
-                let how = (page, options.sample_seed, AuditConfig::default().clusters);
-                let look = AuditLook::default();
-                (options.audit).write(&flags.output, &workspace, how, &look, context)
-            });
-            let page = page.transpose()?.unwrap_or_default();
             if options.printed.json() {
                 host.say(&super::json(&Printed {
                     summary: &summary,
@@ -348,9 +342,21 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             } else if !options.printed.quiet() {
                 let places = places(outputs, &work);
                 host.say(&format!(
-                    "{}\n{places}{page}",
+                    "{}\n{places}",
                     dedup_ledger(&summary, options.rule)
                 ))?;
+            }
+            if let Some(page) = &page {
+                let how = (
+                    page.as_path(),
+                    options.sample_seed,
+                    AuditConfig::default().clusters,
+                );
+                let (audit, look) = (&options.audit, AuditLook::default());
+                let told = audit.write(&flags.output, &workspace, how, &look, context)?;
+                if !options.printed.json() && !options.printed.quiet() {
+                    host.say(&told)?;
+                }
             }
             Ok(ExitCode::SUCCESS)
         },

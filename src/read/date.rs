@@ -142,9 +142,9 @@ mod tests {
             ("Sat", "Sat"),
             ("\u{e9}\u{e9}\u{e9}\u{e9}", "\u{e9}\u{e9}\u{e9}\u{e9}"),
         ] {
-            assert_eq!(normal(date), expected);
+            assert_eq!(usual_date(date), expected);
         }
-        assert_eq!(normal(&"x".repeat(99)).len(), CHARS);
+        assert_eq!(usual_date(&"x".repeat(99)).len(), CHARS);
     }
 
     #[test]

@@ -193,7 +193,7 @@ fn words(mut text: String, mut cut: bool, tokens: &TokenKind) -> Words {
 mod tests {
     use super::*;
     use crate::parse::ParseConfig;
-    use crate::read::ContentKind;
+    use crate::read::{ContentKind, RawDocument};
 
     fn beginning(body: &str, content: ContentKind) -> Beginning {
         let document = RawDocument::of_text(body, content);
