@@ -155,6 +155,11 @@ def dedup(
     annotate: bool = False,
     ids_only: bool = False,
     link: bool = False,
+    report: str | os.PathLike[str] | bool | None = None,
+    by: Iterable[str] = (),
+    samples: int | None = None,
+    review: str | os.PathLike[str] | None = None,
+    sample_seed: int = 0,
     results: str = "tsv",
     memory: int | str | None = None,
     threads: int | None = None,
@@ -170,6 +175,8 @@ def dedup(
         Files, or directories with files. None with `from_`.
     out
         The directory of the new files.
+    report
+        The file of the page by which the result can be judged; True for ``OUT.report.html``.
     progress
         As in `run`.
     **flags
@@ -191,7 +198,11 @@ def dedup(
     for name in ("inputs", "out", "progress"):
         del given[name]
     given["from"] = given.pop("from_")
+    page = given.pop("report")
+    given["report"] = None if isinstance(page, bool) else page
     arguments = ["dedup", f"--output={os.fspath(out)}", "--json", *_flags("dedup", given)]
+    if page is True:
+        arguments.append("--report")
     printed = command([*arguments, "--", *_paths(inputs)], progress)
     counts: dict[str, Any] = json.loads(printed)
     return counts
@@ -433,9 +444,15 @@ class Run:
         self,
         output: str | os.PathLike[str] | None = None,
         *,
+        title: str | None = None,
+        replay: str | None = None,
         clusters: int = 20,
+        split: bool = False,
         pairs: int = 10,
         seed: int = 0,
+        by: Iterable[str] = (),
+        samples: int | None = None,
+        review: str | os.PathLike[str] | None = None,
         memory: int | str | None = None,
         threads: int | None = None,
         progress: Progress = None,
@@ -445,18 +462,22 @@ class Run:
         Parameters
         ----------
         output
-            The file to write; ``report.html`` in the directory if it is not given.
+            The file to write; ``report.html`` in the directory if it is not given. Not with
+            `split`, which writes a folder.
         **flags
             The flags of ``lookalike report``; ``lookalike report --help`` describes them.
 
         Returns
         -------
         Path
-            The page.
+            The page; with `split` the front page.
         """
         given = dict(locals())
-        path = Path(output) if output is not None else self.directory / "report.html"
-        arguments = ["report", f"--output={os.fspath(path)}", *_flags("report", given)]
+        arguments = ["report", *_flags("report", given)]
+        path = self.directory / ("report/index.html" if split else "report.html")
+        if output is not None:
+            path = Path(output)
+            arguments.append(f"--output={os.fspath(path)}")
         command([*arguments, "--", os.fspath(self.directory)], progress)
         return path
 
