@@ -363,6 +363,10 @@ impl Page<'_> {
         let reasons: Vec<Removal> = self.audit.reasons().collect();
         let (others, rest) = &table.rest;
         let nothing = table.rows.is_empty();
+        let mut rows: Vec<_> = table.rows.iter().collect();
+        if matches!(table.source, Some(Source::Year(_))) {
+            rows.sort_by(|a, b| a.value.cmp(&b.value));
+        }
         html! {
             section id=(id) {
                 h2 { "By " (visible(&name)) }
@@ -386,7 +390,7 @@ impl Page<'_> {
                             @for reason in &reasons { th.n scope="col" { (reason.text()) } }
                         } }
                         tbody {
-                            @for row in &table.rows {
+                            @for row in rows {
                                 (source_row(isolated(&row.value), &row.tally, &reasons))
                             }
                             @if *others > 0 {
@@ -446,7 +450,7 @@ impl Page<'_> {
                             th.n scope="col" { (self.noun()) }
                             th.n scope="col" { "words" }
                             th scope="col" { "title" }
-                            th scope="col" { "place" }
+                            th scope="col" { "file and record" }
                         } }
                         tbody { @for member in &cluster.shown { (self.member(member)) } }
                     } }
@@ -628,13 +632,24 @@ impl Page<'_> {
     }
 }
 
+/// A bar as long as a share, beside the number that says the same.
+fn share_bar(part: u64, whole: u64) -> Markup {
+    let length = (part as f64 / whole.max(1) as f64 * 60.0).round();
+    html! {
+        svg.share aria-hidden="true" viewBox="0 0 60 8" width="60" height="8" {
+            rect.all width="60" height="8" {}
+            rect.part width=(length) height="8" {}
+        }
+    }
+}
+
 fn source_row(name: Markup, tally: &Tally, reasons: &[Removal]) -> Markup {
     html! {
         tr {
             th.name scope="row" { (name) }
             td.n { (count(tally.documents)) }
             td.n { (count(tally.kept())) }
-            td.n { (part(tally.kept(), tally.documents)) }
+            td.n { (share_bar(tally.kept(), tally.documents)) (part(tally.kept(), tally.documents)) }
             @for reason in reasons { td.n { (count(tally.of(*reason))) } }
         }
     }

@@ -33,10 +33,10 @@ pub(super) fn head(page: &Page<'_>) -> Markup {
             }
             div #tools hidden {
                 div.tools role="search" {
-                    label.wide { "Find a document by name, address, title or beginning"
+                    label.wide { "Find by name, address, title or beginning"
                         input #search type="search" autocomplete="off" spellcheck="false"; }
-                    label { "Documents, at least" input #least type="number" min="2" value="2"; }
-                    label { "Lowest " (noun) ", at most" input #most type="number" min="0" step="any"; }
+                    label { "Size, at least" input #least type="number" min="2" value="2"; }
+                    label { "Lowest " (noun) " up to" input #most type="number" min="0" step="any"; }
                     label { "Kind" select #kind {
                         option value="all" { "all clusters" }
                         option value="near" { "with near-duplicates" }

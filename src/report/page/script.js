@@ -121,10 +121,12 @@
     if (words.length && order.length === 1) list.querySelector("button")?.click();
   };
 
+  /** Three decimals; only 1 is written as 1. */
+  const short = (value) => Number.isInteger(+value) ? count(+value) : (+value > 0.999 && +value < 1 ? 0.999 : +value).toFixed(3);
+
   const range = (n) => {
     if (!isFinite(lowest[n])) return clusters[n][SIZE] - clusters[n][EXACT] > 1 ? data.below : "equal";
-    const text = (value) => Number.isInteger(value) && value > 1 ? count(value) : value.toFixed(3).replace(/\.?0+$/, "");
-    return lowest[n] === highest[n] ? text(lowest[n]) : text(lowest[n]) + "\u2013" + text(highest[n]);
+    return lowest[n] === highest[n] ? short(lowest[n]) : short(lowest[n]) + "\u2013" + short(highest[n]);
   };
 
   const page = () => {
@@ -241,7 +243,7 @@
     if (links.length <= 12) for (const [a, b, s] of links) {
       if (!at.has(a) || !at.has(b)) continue;
       const [x, y] = at.get(a), [u, v] = at.get(b);
-      svg.append(drawn("text", { x: x * .6 + u * .4, y: y * .6 + v * .4 + 4, "text-anchor": "middle" }, s.replace(/(\.\d{3})\d+$/, "$1")));
+      svg.append(drawn("text", { x: x * .6 + u * .4, y: y * .6 + v * .4 + 4, "text-anchor": "middle" }, short(s)));
     }
     for (const [member, [x, y]] of at) {
       svg.append(drawn("circle", { cx: x, cy: y, r: 7, class: member === 0 ? "first" : "" }));
@@ -261,7 +263,7 @@
   const comparison = (members) => {
     const choose = (label, chosen) => {
       const select = make("select", { "aria-label": label }, ...members.slice(0, 500).map((member, at) =>
-        make("option", { value: at, selected: at === chosen }, `${at + 1}  ${show(name(member)).slice(0, 60)}`)));
+        make("option", { value: at, selected: at === chosen }, `${at + 1}  ${show(member[DOCNO])}  ${show(member[TITLE])}`.slice(0, 90))));
       select.addEventListener("change", update);
       return select;
     };
@@ -285,7 +287,7 @@
     };
     const first = choose("First document", 0), second = choose("Second document", Math.max(1, members.findIndex((member, at) => at > 0 && member[FIRST] === at)));
     update();
-    return [make("h3", null, "Compare two members"), make("div", { class: "tools" }, make("label", { class: "wide" }, "First", first), make("label", { class: "wide" }, "Second", second)), out];
+    return [make("h3", null, "Compare two members"), make("div", { class: "tools" }, make("label", { class: "wide both" }, "First", first), make("label", { class: "wide both" }, "Second", second)), out];
   };
 
   // A link to a pair opens it.
