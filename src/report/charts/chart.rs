@@ -266,7 +266,7 @@ impl Panel {
             .map(|(line, (x, y))| (line, at(x, y)))
             .collect();
         let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
-        for ((line, end), y) in ends.iter().zip(apart(&wanted, y0, y1)) {
+        for ((line, end), y) in ends.iter().zip(apart(&wanted, y0, y1, LABEL_LINE)) {
             let (sample, text) = (x1 + SAMPLE, x1 + LABEL);
             svg.line(
                 &[*end, (sample, y)],
@@ -330,9 +330,9 @@ impl Whisker {
     }
 }
 
-/// Places for labels near the wanted ones: in the same order, at least a line apart, and between
+/// Places for labels near the wanted ones: in the same order, at least `line` apart, and between
 /// `top` and `bottom` if there is room for all.
-fn apart(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
+pub(super) fn apart(wanted: &[f64], top: f64, bottom: f64, line: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     let place = |n: usize| wanted.get(n).copied().unwrap_or(top);
     order.sort_by(|&a, &b| place(a).total_cmp(&place(b)));
@@ -341,14 +341,14 @@ fn apart(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     for &n in &order {
         if let Some(place) = places.get_mut(n) {
             *place = place.max(least);
-            least = *place + LABEL_LINE;
+            least = *place + line;
         }
     }
     let mut most = bottom;
     for &n in order.iter().rev() {
         if let Some(place) = places.get_mut(n) {
             *place = place.min(most);
-            most = *place - LABEL_LINE;
+            most = *place - line;
         }
     }
     places
@@ -407,10 +407,10 @@ mod tests {
     #[test]
     fn labels_keep_their_order_and_do_not_overlap() {
         // The first two are wanted at one place: they keep their order.
-        let places = apart(&[50.0, 50.0, 10.0, 99.0, 98.0], 0.0, 100.0);
+        let places = apart(&[50.0, 50.0, 10.0, 99.0, 98.0], 0.0, 100.0, LABEL_LINE);
         assert_eq!(places, [49.0, 66.0, 10.0, 100.0, 83.0]);
-        assert_eq!(apart(&[0.0, 0.0], 0.0, 100.0), [0.0, LABEL_LINE]);
-        assert_eq!(apart(&[], 0.0, 100.0), [0.0; 0]);
+        assert_eq!(apart(&[0.0, 0.0], 0.0, 100.0, 9.0), [0.0, 9.0]);
+        assert_eq!(apart(&[], 0.0, 100.0, 9.0), [0.0; 0]);
     }
 
     #[test]

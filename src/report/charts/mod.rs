@@ -1,8 +1,8 @@
 //! Charts: typed results in, SVG out.
 //!
 //! # In and out
-//! In: numbers and labels. Out: an SVG file ([`Chart::svg`]), used by itself or as an image in a
-//! page, or markup for a page ([`bars()`]), which takes its colours from the page's style.
+//! In: numbers and labels. Out: an SVG file ([`Chart::svg`]), used by itself, or markup for a page
+//! ([`Plot`], [`Scatter`], [`bars()`]), which takes its colours from the page's style.
 //!
 //! # Invariants
 //! - The same data give the same bytes.
@@ -16,8 +16,12 @@
 mod axis;
 mod bars;
 mod chart;
+mod plot;
+mod scatter;
 mod svg;
 
 pub(crate) use axis::{Axis, round_tenth_below};
 pub(crate) use bars::{BarRow, bars};
 pub(crate) use chart::{Chart, Look, Panel, Series, Whisker};
+pub(crate) use plot::{Drawing, Plot, PlotLine, Strip, Tone};
+pub(crate) use scatter::{Mark, Scatter};

@@ -2,11 +2,15 @@
 
 use std::fmt::Write;
 
+use unicode_width::UnicodeWidthChar;
+
+use crate::utf8::is_deceptive;
+
 /// A drawing under construction. Coordinates are in pixels from the upper left corner.
 pub(super) struct Svg(String);
 
 /// Which end of a text is at the given coordinates.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Anchor {
     Start,
     Middle,
@@ -33,6 +37,17 @@ impl Svg {
              viewBox=\"0 0 {width} {height}\" role=\"img\">\n<title>{title}</title>\n\
              <style>{STYLE}</style>\n\
              <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>"
+        ));
+        svg
+    }
+
+    /// A drawing inside a page, of these classes, with the page's style. `about` describes it to
+    /// readers who do not see it.
+    pub(super) fn inline(class: &str, width: f64, height: f64, about: &str) -> Svg {
+        let mut svg = Svg(String::new());
+        let about = escaped(about);
+        svg.put(format_args!(
+            "<svg class=\"{class}\" role=\"img\" aria-label=\"{about}\" viewBox=\"0 0 {width} {height}\">"
         ));
         svg
     }
@@ -84,7 +99,51 @@ impl Svg {
     }
 }
 
-/// Text escaped for XML. Control characters become U+FFFD.
+/// Columns of a text in a font whose characters are all as wide as a digit, or twice as wide.
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(1)).sum()
+}
+
+/// A text of at most this number of columns. Of a longer one, the beginning and the end remain.
+/// Characters that would change how others look are made visible first.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    let text = visible(text);
+    if columns(&text) <= most {
+        return text;
+    }
+    let room = most.saturating_sub(1);
+    let fits = |characters: &mut dyn Iterator<Item = char>, room: usize| {
+        let mut used = 0;
+        let taken = characters.take_while(|c| {
+            used += c.width().unwrap_or(1);
+            used <= room
+        });
+        taken.collect::<Vec<char>>()
+    };
+    let start = fits(&mut text.chars(), room - room / 3);
+    let end = fits(&mut text.chars().rev(), room / 3);
+    let (start, end) = (start.into_iter(), end.into_iter().rev());
+    start.chain(['…']).chain(end).collect()
+}
+
+/// A text in which characters that are invisible and change how others look are code points, such
+/// as `U+202E`. Combining characters at its start have nothing to combine with, and are dropped.
+fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text
+        .trim_start_matches(|c: char| c.width() == Some(0))
+        .chars()
+    {
+        match is_deceptive(c) {
+            true => out.push_str(&format!("U+{:04X}", u32::from(c))),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text escaped for XML. Control characters become U+FFFD; characters that are invisible and change
+/// how others look become code points.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -93,6 +152,7 @@ pub(super) fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
+            c if is_deceptive(c) => escaped.push_str(&format!("U+{:04X}", u32::from(c))),
             c if c.is_control() || c as u32 & 0xfffe == 0xfffe => {
                 escaped.push(char::REPLACEMENT_CHARACTER)
             }
@@ -100,4 +160,31 @@ pub(super) fn escaped(text: &str) -> String {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_keep_both_ends() {
+        assert_eq!(shortened("sketch n = 100", 20), "sketch n = 100");
+        let short = shortened("i-match lexicon = /a/long/path/terms.tsv", 20);
+        assert_eq!(
+            (short.as_str(), columns(&short)),
+            ("i-match lexic…ms.tsv", 20)
+        );
+        let wide = shortened(&"漢".repeat(40), 20);
+        assert!(columns(&wide) <= 20 && wide.contains('…'), "{wide}");
+        assert_eq!(shortened("a\u{202e}b", 20), "aU+202Eb");
+        assert_eq!(shortened("abc", 0), "…");
+    }
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(
+            escaped("<a b=\"\u{202e}\0\">&"),
+            "&lt;a b=&quot;U+202E\u{fffd}&quot;&gt;&amp;"
+        );
+    }
 }

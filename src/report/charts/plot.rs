@@ -1,0 +1,262 @@
+//! A small panel inside a page: lines and points with labels at the ends of the lines.
+//!
+//! A page shows several of them side by side. All have the same size, so panels with the same axes
+//! can be compared. Colours, dashes and fonts come from the page's style.
+
+use super::axis::Axis;
+use super::chart::apart;
+use super::svg::{Anchor, Svg, columns, shortened};
+
+/// Pixels of a panel. A page scales it to the width of its column.
+const WIDTH: f64 = 340.0;
+const HEIGHT: f64 = 220.0;
+
+/// Pixels above and below the panel.
+const TOP: f64 = 10.0;
+const BOTTOM: f64 = 22.0;
+
+/// Pixels of a character of 11 pixels, with a margin for wide fonts.
+pub(super) const CHARACTER: f64 = 6.8;
+
+/// Pixels from one label to the next.
+const LABEL_LINE: f64 = 13.0;
+
+/// Limit on the columns of a label.
+const MOST_COLUMNS: usize = 16;
+
+/// A line with at most this number of points has a dot at each.
+const MOST_DOTS: usize = 24;
+
+/// A drawing for a page.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawing(pub(super) String);
+
+impl Drawing {
+    /// The markup.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The colour of a line, and its dash pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// The colour of text: the whole collection, or the method of a panel.
+    Ink,
+    /// Colours with a meaning in the figure.
+    First,
+    Second,
+    Third,
+    /// Grey: lines that show what is usual.
+    Context,
+}
+
+impl Tone {
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            Tone::Ink => "ink",
+            Tone::First => "s1",
+            Tone::Second => "s2",
+            Tone::Third => "s3",
+            Tone::Context => "context",
+        }
+    }
+}
+
+/// A line through points; it is broken where a value is undefined.
+#[derive(Clone, Debug)]
+pub(crate) struct PlotLine {
+    /// Empty for none.
+    pub label: String,
+    pub tone: Tone,
+    pub points: Vec<(f64, Option<f64>)>,
+}
+
+/// Values at one place, and their mean.
+#[derive(Clone, Debug)]
+pub(crate) struct Strip {
+    pub tone: Tone,
+    pub x: f64,
+    pub values: Vec<f64>,
+    pub mean: f64,
+}
+
+/// A panel.
+#[derive(Clone, Debug)]
+pub(crate) struct Plot {
+    /// What the panel shows, for readers who do not see it.
+    pub about: String,
+    pub x: Axis,
+    pub y: Axis,
+    /// The first line is on top.
+    pub lines: Vec<PlotLine>,
+    pub strips: Vec<Strip>,
+}
+
+impl PlotLine {
+    fn end(&self) -> Option<(f64, f64)> {
+        let mut points = self.points.iter().rev();
+        points.find_map(|&(x, y)| Some((x, y?)))
+    }
+}
+
+impl Plot {
+    /// The panel as markup.
+    pub(crate) fn drawing(&self) -> Drawing {
+        let mut svg = Svg::inline("plot", WIDTH, HEIGHT, &self.about);
+        let ends: Vec<(&PlotLine, (f64, f64))> = self
+            .lines
+            .iter()
+            .filter(|line| !line.label.is_empty())
+            .filter_map(|line| Some((line, line.end()?)))
+            .collect();
+        let width = |text: &str| columns(text) as f64 * CHARACTER;
+        let ticks = self.y.ticks.iter().map(|(_, text)| width(text));
+        let x0 = ticks.fold(0.0, f64::max) + 8.0;
+        let labels = ends.iter();
+        let labels = labels.map(|(line, _)| width(&shortened(&line.label, MOST_COLUMNS)) + 8.0);
+        let x1 = WIDTH - labels.fold(8.0, f64::max);
+        let (y0, y1) = (TOP, HEIGHT - BOTTOM);
+        let at = |x: f64, y: f64| {
+            (
+                x0 + self.x.along(x) * (x1 - x0),
+                y1 - self.y.along(y) * (y1 - y0),
+            )
+        };
+        axes(&mut svg, (&self.x, &self.y), (x0, x1), (y0, y1));
+        for line in self.lines.iter().rev() {
+            line.draw(&mut svg, at);
+        }
+        for strip in &self.strips {
+            let class = strip.tone.class();
+            for &value in &strip.values {
+                svg.disc(at(strip.x, value), 2.5, &format!("class=\"value {class}\""));
+            }
+            let (x, y) = at(strip.x, strip.mean);
+            svg.line(
+                &[(x - 8.0, y), (x + 8.0, y)],
+                &format!("class=\"mean {class}\""),
+            );
+        }
+        let wanted: Vec<f64> = ends.iter().map(|(_, (x, y))| at(*x, *y).1).collect();
+        let (low, high) = (y0 + 4.0, y1 - 2.0);
+        for ((line, (x, y)), place) in ends.iter().zip(apart(&wanted, low, high, LABEL_LINE)) {
+            let (x, y) = at(*x, *y);
+            if (place - y).abs() > 4.0 {
+                svg.line(&[(x, y), (x1 + 5.0, place)], "class=\"leader\"");
+            }
+            let class = format!("label {}", line.tone.class());
+            let label = shortened(&line.label, MOST_COLUMNS);
+            svg.text((x1 + 7.0, place + 3.5), Anchor::Start, &class, &label);
+        }
+        Drawing(svg.finish())
+    }
+}
+
+/// Gridlines and the labels of the ticks. Labels that would touch the one before are left out.
+pub(super) fn axes(
+    svg: &mut Svg,
+    (x_axis, y_axis): (&Axis, &Axis),
+    (x0, x1): (f64, f64),
+    (y0, y1): (f64, f64),
+) {
+    let mut free = f64::NEG_INFINITY;
+    for (value, text) in &x_axis.ticks {
+        let x = x0 + x_axis.along(*value) * (x1 - x0);
+        let half = columns(text) as f64 * CHARACTER / 2.0;
+        svg.line(&[(x, y1), (x, y1 + 3.0)], "class=\"axis\"");
+        if !text.is_empty() && x - half > free {
+            svg.text((x, y1 + 15.0), Anchor::Middle, "tick", text);
+            free = x + half + 4.0;
+        }
+    }
+    let mut used: Vec<f64> = Vec::new();
+    for (value, text) in &y_axis.ticks {
+        let y = y1 - y_axis.along(*value) * (y1 - y0);
+        if text.is_empty() || used.iter().any(|other| (other - y).abs() < 12.0) {
+            continue;
+        }
+        used.push(y);
+        svg.line(&[(x0, y), (x1, y)], "class=\"grid\"");
+        svg.text((x0 - 5.0, y + 3.5), Anchor::End, "tick", text);
+    }
+    svg.line(&[(x0, y1), (x1, y1)], "class=\"axis\"");
+}
+
+impl PlotLine {
+    fn draw(&self, svg: &mut Svg, at: impl Fn(f64, f64) -> (f64, f64)) {
+        let class = self.tone.class();
+        for stretch in self.points.split(|(_, y)| y.is_none()) {
+            let stretch = stretch.iter().filter_map(|&(x, y)| Some(at(x, y?)));
+            let stretch: Vec<_> = stretch.collect();
+            if stretch.len() > 1 {
+                svg.line(&stretch, &format!("class=\"line {class}\""));
+            }
+            // No line shows a single point.
+            let dots = self.tone != Tone::Context && self.points.len() <= MOST_DOTS;
+            if stretch.len() == 1 || dots {
+                for point in stretch {
+                    svg.disc(point, 2.5, &format!("class=\"dot {class}\""));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(label: &str, tone: Tone, points: &[(f64, Option<f64>)]) -> PlotLine {
+        PlotLine {
+            label: label.into(),
+            tone,
+            points: points.to_vec(),
+        }
+    }
+
+    #[test]
+    fn lines_are_labelled_at_their_ends_unless_there_is_nothing() {
+        let plot = Plot {
+            about: "\"a\" <b>".into(),
+            x: Axis::linear("", 0.0, 3.0, 3),
+            y: Axis::linear("", 0.0, 1.0, 5),
+            lines: vec![
+                line(
+                    "all",
+                    Tone::Ink,
+                    &[
+                        (0.0, Some(0.5)),
+                        (1.0, Some(0.5)),
+                        (2.0, None),
+                        (3.0, Some(0.7)),
+                    ],
+                ),
+                line("none", Tone::First, &[(0.0, None)]),
+                line("", Tone::Context, &[(0.0, Some(0.1)), (3.0, Some(0.2))]),
+            ],
+            strips: vec![Strip {
+                tone: Tone::Second,
+                x: 1.0,
+                values: vec![0.2, 0.4],
+                mean: 0.3,
+            }],
+        };
+        let drawing = plot.drawing();
+        let document = roxmltree::Document::parse(drawing.text()).unwrap();
+        let root = document.root_element();
+        assert_eq!(root.attribute("role"), Some("img"));
+        assert_eq!(root.attribute("aria-label"), Some("\"a\" <b>"));
+        let with = |class: &str| {
+            let nodes = document.descendants();
+            nodes
+                .filter(|n| n.attribute("class") == Some(class))
+                .count()
+        };
+        assert_eq!((with("line ink"), with("dot ink")), (1, 3));
+        assert_eq!((with("line context"), with("dot context")), (1, 0));
+        assert_eq!((with("label ink"), with("label s1")), (1, 0));
+        assert_eq!((with("value s2"), with("mean s2")), (2, 1));
+        assert!(!drawing.text().contains("NaN"));
+    }
+}
