@@ -638,6 +638,10 @@ impl Error {
                 path,
                 stage: "cluster",
             } => format!("run `lookalike cluster {}` first", path.display()),
+            Error::StageMissing {
+                path,
+                stage: "study",
+            } => format!("run `lookalike study {}` first", path.display()),
             Error::StageMissing { .. } => "run `lookalike run INPUT... -o DIR` first".into(),
             Error::NoDocument { near, .. } if near.is_empty() => {
                 "give a docno, or a place as FILE:RECORD; documents.tsv has both".into()

@@ -214,6 +214,8 @@ fn examples_of_flags_run() {
             "ingest sample-corpora/trec-web --keep-text -o out",
             "join out",
             "cluster out",
+            // For `report --study`.
+            "study out --ratios 1/2",
         ];
         for line in setup {
             place.shell(&format!("lookalike {line} -q"));

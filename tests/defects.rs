@@ -449,7 +449,7 @@ fn a_page_needs_memory_for_what_there_is_to_show() {
             let config = lookalike::report::page::PageConfig {
                 clusters,
                 pairs,
-                seed: 0,
+                ..Default::default()
             };
             let stop = Stop::default();
             let run = Run::default().memory(memory);

@@ -514,8 +514,8 @@ fn the_guide_lists_the_columns_of_compare() {
         "lookalike compare kept --methods i-match --truth i-match",
     ]);
     let table = &tables[1];
-    let head = table.iter().find(|line| line.starts_with("method"));
-    let columns = head.unwrap().split("  ").map(str::trim);
+    let heads = table.iter().filter(|line| line.starts_with("method"));
+    let columns = heads.flat_map(|head| head.split("  ")).map(str::trim);
     // Precision and recall name their ground truth.
     let columns = columns.map(|column| column.strip_suffix(" i-match").unwrap_or(column));
     let columns = columns.filter(|column| !column.is_empty());

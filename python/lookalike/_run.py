@@ -448,6 +448,7 @@ class Run:
         replay: str | None = None,
         clusters: int = 20,
         split: bool = False,
+        study: bool = False,
         pairs: int = 10,
         seed: int = 0,
         by: Iterable[str] = (),
@@ -463,18 +464,19 @@ class Run:
         ----------
         output
             The file to write; ``report.html`` in the directory if it is not given. Not with
-            `split`, which writes a folder.
+            `split`, which writes a folder, and not with `study`.
         **flags
             The flags of ``lookalike report``; ``lookalike report --help`` describes them.
 
         Returns
         -------
         Path
-            The page; with `split` the front page.
+            The page; with `split` the front page, with `study` the page of the study.
         """
         given = dict(locals())
         arguments = ["report", *_flags("report", given)]
-        path = self.directory / ("report/index.html" if split else "report.html")
+        page = "report/index.html" if split else "study/study.html" if study else "report.html"
+        path = self.directory / page
         if output is not None:
             path = Path(output)
             arguments.append(f"--output={os.fspath(path)}")

@@ -337,7 +337,7 @@ Examples:
     ///
     /// DIR is a collection that keeps its texts (`lookalike ingest --keep-text`). Each method runs
     /// in a process of its own, as `lookalike method` runs it; results of earlier runs are reused.
-    /// Prints a table, and writes CSV tables, compare.json and compare.html to DIR/compare.
+    /// Prints tables, and writes the page compare.html, CSV tables and compare.json to DIR/compare.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web -o kept --keep-text
@@ -357,8 +357,8 @@ Examples:
     /// Measure what sampling costs in precision and recall
     ///
     /// Tries every class of every ratio and compares the result with the exact one, by document
-    /// size, as in Ye, Wen & Ma 2008, sections 4 and 5. Writes tables and figures to DIR/study. The
-    /// same command continues a study that was stopped.
+    /// size, as in Ye, Wen & Ma 2008, sections 4 and 5. Prints a table, and writes the page study.html,
+    /// CSV tables and figures to DIR/study. The same command continues a study that was stopped.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web -o out

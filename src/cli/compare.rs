@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use crate::experiments::compare::{self, COST, CompareConfig};
+use crate::experiments::compare::{COST, CompareConfig};
 use crate::methods::{METHODS, Spec};
 use crate::progress::Context;
 use crate::{Error, Result, pipeline, report};
@@ -49,6 +49,13 @@ pub struct Options {
     /// Example: --methods minhash --cost 10
     #[arg(long, value_name = "N", default_value_t = COST, hide_short_help = true)]
     cost: u64,
+    /// Print a line for each method, with all its numbers, as CSV
+    ///
+    /// The columns are those of FORMAT.md, "Comparisons".
+    ///
+    /// Example: --methods minhash --csv
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -103,11 +110,14 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             let comparison = report::write_comparison(&mut base, &config, context)?;
             if options.output.json() {
                 host.say(&super::json(&comparison)?)?;
+            } else if options.csv {
+                host.say(&report::compared_csv(&comparison))?;
             } else if !options.output.quiet() {
+                let place = options.directory.join(report::COMPARE_DIRECTORY);
                 host.say(&format!(
-                    "{}\ntables in {}\n",
-                    compare::table(&comparison),
-                    options.directory.join(report::COMPARE_DIRECTORY).display()
+                    "{}\npage in {}\n",
+                    report::compared(&comparison),
+                    place.join(report::COMPARE_PAGE).display()
                 ))?;
             }
             Ok(ExitCode::SUCCESS)

@@ -58,6 +58,13 @@ pub struct Options {
     /// Example: --split
     #[arg(long, conflicts_with_all = ["output", "clusters"])]
     split: bool,
+    /// Write the page of a finished study, DIR/study/study.html
+    ///
+    /// `lookalike study` writes this page, too. No trial is run again.
+    ///
+    /// Example: --study
+    #[arg(long, conflicts_with_all = ["output", "clusters", "split"])]
+    study: bool,
     /// Pairs to show nearest the threshold, and the same number at random
     ///
     /// Both texts of a pair are shown side by side. The command reads them from the inputs again.
@@ -99,6 +106,14 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let output = output.unwrap_or_else(|| options.directory.join(PAGE_FILE));
     let resources = options.memory.with(options.threads, quiet);
     with_context(host, &resources, |context| {
+        if options.study {
+            let mut workspace = pipeline::open(&options.directory)?;
+            let page = report::write_study_page(&mut workspace, context)?;
+            if !quiet {
+                host.say(&format!("page in {}\n", page.display()))?;
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
         if options.split {
             let mut workspace = pipeline::open(&options.directory)?;
             page::write_split(&mut workspace, &config, context)?;
@@ -126,6 +141,13 @@ fn audit(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             name: "split",
             given: kept.display().to_string(),
             limit: "the page of a deduplication is one file; leave the flag out".into(),
+        });
+    }
+    if options.study {
+        return Err(Error::BadParameter {
+            name: "study",
+            given: kept.display().to_string(),
+            limit: "a deduplication has no study; leave the flag out".into(),
         });
     }
     let look = AuditLook {

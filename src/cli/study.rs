@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::experiments::plan::Ratio;
-use crate::experiments::study::{DIRECTORY, StudyConfig};
+use crate::experiments::study::{DIRECTORY, PAGE_FILE, StudyConfig, comparison};
 use crate::ids::Threshold;
 use crate::{Result, pipeline, report};
 use clap::Args;
@@ -30,6 +30,13 @@ pub struct Options {
     /// Example: --ratios 1/2 --thresholds 0.5,0.85
     #[arg(long, value_name = "LIST", default_value_t = List(StudyConfig::default().thresholds))]
     thresholds: List<Threshold>,
+    /// Print a line for each run, with all its numbers, as CSV
+    ///
+    /// The columns are those of FORMAT.md, "study".
+    ///
+    /// Example: --ratios 1/2 --csv
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -50,12 +57,14 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             let (study, cost) = report::write_study(&mut workspace, &config, context)?;
             if options.output.json() {
                 host.say(&super::json(&(&study, &cost))?)?;
+            } else if options.csv {
+                host.say(&report::study_csv(&comparison(&study, &cost)))?;
             } else if !options.output.quiet() {
                 let place = options.directory.join(DIRECTORY);
                 let table = report::study(&study, &cost);
                 host.say(&format!(
-                    "{table}\ntables and figures in {}\n",
-                    place.display()
+                    "{table}\npage in {}\n",
+                    place.join(PAGE_FILE).display()
                 ))?;
             }
             Ok(ExitCode::SUCCESS)

@@ -7,6 +7,7 @@
 //! [`graph()`]. A stage counted every number in it; nothing is computed twice.
 
 pub(crate) mod charts;
+mod compared;
 mod comparison;
 mod dedup;
 pub mod figures;
@@ -18,12 +19,13 @@ pub(crate) mod terminal;
 mod wording;
 mod write;
 
+pub use compared::{compared, compared_csv};
 pub use dedup::dedup_ledger;
 pub use graph::{GraphFormat, graph, write_graph};
 pub use ledger::{cost_rows, ledger, ledger_rows};
-pub use plan::{plan, study};
+pub use plan::{plan, study, study_csv};
 pub(crate) use write::write_diff;
 pub use write::{
-    COMPARE_DIRECTORY, COMPARE_PAGE, Reviewed, audit_page, check_audit, write_audit,
-    write_comparison, write_page, write_study,
+    COMPARE_DIRECTORY, COMPARE_PAGE, Reviewed, audit_page, check_audit, study_page, write_audit,
+    write_comparison, write_page, write_study, write_study_page,
 };

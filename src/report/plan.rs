@@ -4,9 +4,14 @@ use std::fmt::Write;
 
 use crate::budget::ByteSize;
 use crate::experiments::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio};
-use crate::experiments::study::{MeanAndRange, Study, StudyCost, comparison, saving};
+use crate::experiments::study::{
+    MeanAndRange, Study, StudyComparison, StudyCost, comparison, saving,
+};
 use crate::numbers::{self, count, counted, fraction};
+use crate::report::terminal::{Table, wrapped};
 use crate::workspace::Manifest;
+
+use super::compared::{cell, csv};
 
 fn percent(share: f64) -> String {
     numbers::percent(share, 2)
@@ -138,80 +143,118 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
     out
 }
 
-/// The study as a table: precision and recall over all pairs and the cost of each ratio.
+/// The study as a table, in at most 100 columns: precision and recall over all pairs and the cost of
+/// each run.
 #[must_use]
 pub fn study(study: &Study, cost: &StudyCost) -> String {
     let mut out = String::new();
     let comparison = comparison(study, cost);
-    let _ = writeln!(
-        out,
-        "precision and recall at threshold {}, over all pairs: mean (minimum to maximum over the classes)\n\n\
-         {:<26} {:>8}  {:<22} {:<22} {:>9} {:>9} {:>9} {:>8}",
-        comparison.threshold,
-        "",
+    let title = format!(
+        "Precision and recall at threshold {}, over all pairs: mean, least\u{2013}greatest of the classes",
+        comparison.threshold
+    );
+    wrapped(&title, &mut out);
+    out.push('\n');
+    let mut table = Table::new([
+        "run",
         "shingles",
         "precision",
         "recall",
         "pairs",
         "verified",
-        "unsampled",
-        "CPU s"
-    );
+        "CPU s",
+    ]);
+    let number = |n: f64| match n {
+        0.0 => "-".into(),
+        n => format!("{n:.0}"),
+    };
     for row in &comparison.rows {
-        let number = |n: f64| {
-            if n == 0.0 {
-                "-".into()
-            } else {
-                format!("{n:.0}")
-            }
-        };
-        let seconds = row
-            .cpu_seconds
-            .map_or("-".into(), |seconds| format!("{seconds:.2}"));
-        let _ = writeln!(
-            out,
-            "{:<26} {:>8}  {:<22} {:<22} {:>9} {:>9} {:>9} {:>8}",
-            row.name,
+        let seconds = row.cpu_seconds;
+        table.row(vec![
+            row.name.clone(),
             percent(row.share),
             spread(row.precision),
             spread(row.recall),
             number(row.found),
             number(row.looked_up),
-            number(row.nothing_sampled),
-            seconds,
-        );
+            seconds.map_or("-".into(), |seconds| format!("{seconds:.2}")),
+        ]);
     }
-    let _ = writeln!(
-        out,
-        "\nverified: pairs checked in the full sets, so that precision is 1. unsampled: documents without sampled\n\
-         shingles. CPU s: CPU seconds from the collection to the pairs at {}, the lowest threshold.\n\n{}",
-        comparison.lowest, comparison.verdict,
+    table.print(&mut out).print(&mut out);
+    let key = format!(
+        "verified: pairs checked in the full sets, so that precision is 1. CPU s: CPU seconds from the \
+         collection to the pairs at {}, the lowest threshold.",
+        comparison.lowest
     );
-    let _ = writeln!(
-        out,
-        "\n{} in {:.1} s ({:.0} per minute), {:.1} CPU s, peak {}",
+    let costs = format!(
+        "{} in {:.1} s ({:.0} per minute), {:.1} CPU s, peak {}",
         counted(cost.count, "trial"),
         cost.wall_seconds,
         cost.count as f64 * 60.0 / cost.wall_seconds.max(f64::MIN_POSITIVE),
         cost.cpu_seconds,
         ByteSize(cost.peak_bytes),
     );
+    let adaptive = super::figures::adaptive(study).map(|adaptive| adaptive.sentences());
+    let adaptive = adaptive.map_or_else(|_| String::new(), |sentences| sentences.join(" "));
+    for text in [key, adaptive, comparison.verdict, costs] {
+        if !text.is_empty() {
+            out.push('\n');
+            wrapped(&text, &mut out);
+        }
+    }
     out
 }
 
+/// The runs of a study as CSV: a line for each, with all its numbers.
+#[must_use]
+pub fn study_csv(comparison: &StudyComparison) -> String {
+    let columns = [
+        "run",
+        "threshold",
+        "share",
+        "precision_mean",
+        "precision_least",
+        "precision_greatest",
+        "recall_mean",
+        "recall_least",
+        "recall_greatest",
+        "found",
+        "looked_up",
+        "nothing_sampled",
+        "cpu_seconds",
+    ];
+    let mut records = vec![columns.map(String::from).to_vec()];
+    for row in &comparison.rows {
+        let mut record = vec![
+            row.name.clone(),
+            comparison.threshold.to_string(),
+            cell(Some(row.share)),
+        ];
+        for spread in [row.precision, row.recall] {
+            let each = [
+                spread.map(|s| s.mean),
+                spread.map(|s| s.least),
+                spread.map(|s| s.greatest),
+            ];
+            record.extend(each.map(cell));
+        }
+        record.extend([row.found, row.looked_up, row.nothing_sampled].map(|n| cell(Some(n))));
+        record.push(cell(row.cpu_seconds));
+        records.push(record);
+    }
+    csv(&records)
+}
+
 fn spread(spread: Option<MeanAndRange>) -> String {
+    let number = |value: f64| fraction(value, 3);
     match spread {
         None => "-".into(),
-        Some(MeanAndRange {
-            mean,
-            least,
-            greatest,
-        }) if least == greatest => fraction(mean, 3),
+        Some(s) if s.least == s.greatest => number(s.mean),
         Some(s) => format!(
-            "{} ({} to {})",
-            fraction(s.mean, 3),
-            fraction(s.least, 3),
-            fraction(s.greatest, 3)
+            "{} {}\u{2013}{}",
+            number(s.mean),
+            number(s.least),
+            number(s.greatest)
         ),
     }
 }

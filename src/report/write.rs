@@ -6,7 +6,7 @@ use super::page::{self, AuditLook, PageConfig, PageStats};
 use crate::audit::{self, AuditConfig, review};
 use crate::document::{Both, Passages};
 use crate::experiments::compare::{self, CompareConfig, Comparison, TableFile};
-use crate::experiments::study::{self, Study, StudyConfig, StudyCost};
+use crate::experiments::study::{self, Study, StudyConfig, StudyCost, StudyFile};
 use crate::progress::Context;
 use crate::store::{disk, json};
 use crate::workspace::{ResultFile, Workspace};
@@ -157,7 +157,8 @@ pub fn write_comparison(
     let of = format!("{COMPARE_DIRECTORY}/");
     workspace.forget_others(|name| name.starts_with(&of))?;
     let figures = super::comparison::figures(&comparison);
-    let page = page::compare::page(&comparison, &config.methods, &figures);
+    let program = &workspace.manifest.program;
+    let page = page::compare::page(&comparison, &config.methods, program);
     let mut files = compare::files(&comparison);
     files.extend(figures);
     files.push(TableFile {
@@ -171,16 +172,41 @@ pub fn write_comparison(
     Ok(comparison)
 }
 
-/// Runs the missing trials of a study, and writes its tables and figures to its directory.
+/// Runs the missing trials of a study, and writes its tables, figures and page to its directory.
 pub fn write_study(
     workspace: &mut Workspace,
     config: &StudyConfig,
     context: &Context<'_>,
 ) -> Result<(Study, StudyCost)> {
     let (study, cost) = study::run(workspace, config, context)?;
-    let shown = super::figures::files(&study)?;
+    let mut shown = super::figures::files(&study)?;
+    let content = study_page(&study, &cost, &workspace.manifest.program)?;
+    shown.push(StudyFile {
+        name: study::PAGE_FILE.into(),
+        content,
+    });
     study::write(workspace, &study, &cost, &shown)?;
     Ok((study, cost))
+}
+
+/// Writes the page of a finished study again, and returns its path.
+///
+/// # Errors
+/// `StageMissing` if there is no study of the collection as it is.
+pub fn write_study_page(workspace: &mut Workspace, context: &Context<'_>) -> Result<PathBuf> {
+    let (study, cost) = study::load(workspace, context)?;
+    let page = study_page(&study, &cost, &workspace.manifest.program)?;
+    let name = format!("{}/{}", study::DIRECTORY, study::PAGE_FILE);
+    workspace.put_other(&name, &page)?;
+    Ok(workspace.directory().join(name))
+}
+
+/// The page of a study: HTML without scripts, in UTF-8.
+///
+/// # Errors
+/// If the study's tables do not match its ratios, groups and thresholds.
+pub fn study_page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {
+    page::study::page(study, cost, program)
 }
 
 #[cfg(test)]

@@ -749,6 +749,14 @@ pub fn page_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
     Ok(Files::from([("page".into(), fs::read(page).unwrap())]))
 }
 
+pub fn study_page_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
+    let mut workspace = pipeline::open(out)?;
+    let stop = Stop::default();
+    let context = subject.run.context(&stop, &Silent);
+    let page = report::write_study_page(&mut workspace, &context)?;
+    Ok(Files::from([("page".into(), fs::read(page).unwrap())]))
+}
+
 pub fn plan_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
     let mut workspace = pipeline::open(out)?;
     let stop = Stop::default();
@@ -768,7 +776,8 @@ pub fn study_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
     let entries = fs::read_dir(out.join("study")).unwrap();
     let files = entries.map(|entry| entry.unwrap().path());
     // What it took is not the same each time.
-    let files = files.filter(|path| path.is_file() && !path.ends_with("study.json"));
+    let timed = |path: &Path| path.ends_with("study.json") || path.ends_with("study.html");
+    let files = files.filter(|path| path.is_file() && !timed(path));
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_string();
     Ok(files
         .map(|path| (name(&path), fs::read(path).unwrap()))

@@ -629,14 +629,152 @@ fn a_comparison_adds_up() {
         let columns = file.text.lines().next().unwrap().split(',').count();
         assert!(columns >= 3, "{}", file.name);
     }
-    assert!(compare::table(&comparison).contains("megashingles"));
-    // The page has every method, every truth and both figures, and nothing that is loaded from
-    // elsewhere.
-    let page = out.join("compare").join(report::COMPARE_PAGE);
-    let page = fs::read_to_string(page).unwrap();
+    let table = report::compared(&comparison);
+    assert!(table.contains("megashingles"));
+    // The verdict, from the pairs that were written.
+    let f1_of = |pairs: &BTreeSet<String>, truth: &BTreeSet<String>| {
+        let both = pairs.intersection(truth).count() as f64;
+        2.0 * both / (pairs.len() + truth.len()) as f64
+    };
+    let f1: Vec<f64> = pairs.iter().map(|found| f1_of(found, &pairs[0])).collect();
+    let [verdict] = &compare::verdicts(&comparison)[..] else {
+        panic!("one ground truth");
+    };
+    let (best, cheapest) = (verdict.best.unwrap(), verdict.cheapest.unwrap());
+    let most = f1[1..].iter().copied().fold(0.0, f64::max);
+    assert!(most > 0.0 && (best.f1 - most).abs() < 1e-12 && (f1[best.method] - most).abs() < 1e-12);
+    let close = (1..specs.len()).filter(|&n| most - f1[n] <= compare::CLOSE + 1e-12);
+    let close: Vec<usize> = close.collect();
+    assert_eq!(verdict.close, close.len());
+    let seconds = |n: usize| comparison.methods[n].cpu_seconds;
+    assert!(close.contains(&cheapest.method));
+    assert!(
+        close
+            .iter()
+            .all(|&n| seconds(n) >= seconds(cheapest.method))
+    );
+    let sentence = format!(
+        "agrees best with shingles ({} pairs): precision {}",
+        pairs[0].len(),
+        lookalike::numbers::fraction(best.precision, 3)
+    );
+    let flowed = table.replace('\n', " ");
+    assert!(flowed.contains(&sentence), "{sentence}: {table}");
+    // The page has every method, every truth, the figures, and nothing that is loaded from elsewhere.
+    let path = out.join("compare").join(report::COMPARE_PAGE);
+    let page = fs::read_to_string(&path).unwrap();
     for spec in &specs {
-        assert!(page.contains(&format!("<bdi>{spec}</bdi>")), "{spec}");
+        let text = format!("<code class=\"spec\"><bdi>{spec}</bdi></code>");
+        assert!(page.contains(&text), "{spec}");
     }
-    assert_eq!(page.matches("data:image/svg+xml;base64,").count(), 2);
-    assert!(!page.contains("href=\"http") && !page.contains("<script"));
+    assert!(page.contains(&sentence) && page.contains("<span class=\"soft\">n = 20</span>"));
+    assert_eq!(page.matches("class=\"plot scatter").count(), 2);
+    // One original: there are no two to compare.
+    assert_eq!(page.matches("class=\"plot\"").count(), specs.len());
+    for wrong in ["href=\"http", "<script", "<img", "NaN", " style="] {
+        assert!(!page.contains(wrong), "{wrong}");
+    }
+    for link in page.split("href=\"").skip(1) {
+        let link = link.split('"').next().unwrap();
+        let there = match link.strip_prefix('#') {
+            Some(id) => page.contains(&format!("id=\"{id}\"")),
+            None => out.join("compare").join(link).exists(),
+        };
+        assert!(there, "{link}");
+    }
+    report::write_comparison(&mut base, &config, &run.context(&stop, &silent)).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), page, "the same bytes");
+    csv_has_what_json_has(&comparison);
+    tables_are_narrow(&comparison);
+}
+
+/// Every number of a comparison is in the CSV, as it is in the JSON.
+fn csv_has_what_json_has(comparison: &compare::Comparison) {
+    let mut comparison = comparison.clone();
+    comparison.methods[1].method = "i-match:lexicon=a,\"b\"\nc".into();
+    let text = report::compared_csv(&comparison);
+    let json = serde_json::to_value(&comparison).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let head = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), comparison.methods.len());
+    for (n, row) in rows.iter().enumerate() {
+        let method = &json["methods"][n];
+        let mut left: BTreeSet<&str> = head.iter().collect();
+        let mut same = |column: &str, value: &serde_json::Value| {
+            assert!(left.remove(&*column), "{column}");
+            let cell = row.get(head.iter().position(|name| name == column).unwrap());
+            let cell = cell.unwrap();
+            match value {
+                serde_json::Value::Null => assert_eq!(cell, "", "{column}"),
+                serde_json::Value::String(text) => assert_eq!(cell, text, "{column}"),
+                value => assert_eq!(cell.parse::<f64>().ok(), value.as_f64(), "{column}"),
+            }
+        };
+        for column in [
+            "method",
+            "ignored",
+            "keys",
+            "pairs",
+            "clusters",
+            "exact_only",
+            "largest",
+            "sets",
+            "wall_seconds",
+            "cpu_seconds",
+            "peak_bytes",
+            "disk_bytes",
+        ] {
+            same(column, &method[column]);
+        }
+        same("documents_in_clusters", &method["documents"]);
+        same("found_alone", &json["agreement"]["alone"][n]);
+        for column in [
+            "truth",
+            "true_pairs",
+            "found",
+            "precision",
+            "recall",
+            "utility",
+        ] {
+            same(&format!("{column}_1"), &method["against"][0][column]);
+        }
+        let rows = json["families"]["rows"].as_array().unwrap();
+        let sum = |of: &dyn Fn(&serde_json::Value) -> u64| rows.iter().map(of).sum::<u64>().into();
+        same(
+            "family_documents",
+            &sum(&|row| row["documents"].as_u64().unwrap()),
+        );
+        same(
+            "family_found",
+            &sum(&|row| row["found"][n].as_u64().unwrap()),
+        );
+        same(
+            "family_clusters",
+            &sum(&|row| row["clusters"][n].as_u64().unwrap()),
+        );
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+/// Tables for the terminal have at most 100 columns, whatever a method is called.
+fn tables_are_narrow(comparison: &compare::Comparison) {
+    let mut comparison = comparison.clone();
+    let long = format!("i-match:lexicon=/{}", "long/".repeat(60));
+    for (n, row) in comparison.methods.iter_mut().enumerate() {
+        row.method = format!("{long}{n}\u{1b}[31m\u{202e}");
+        (row.pairs, row.peak_bytes) = (u64::MAX, u64::MAX);
+        let against = row.against[0].clone();
+        row.against = vec![against; 5];
+        for against in &mut row.against {
+            against.truth = long.clone();
+        }
+    }
+    let table = report::compared(&comparison);
+    for line in table.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    assert!(!table.contains(['\u{1b}', '\u{202e}']));
+    let whole: String = table.lines().collect();
+    assert!(whole.contains(&long), "the whole name is below the table");
 }

@@ -3,10 +3,11 @@
 
 use crate::common;
 use lookalike::experiments::study::{
-    COST_FILE, DIRECTORY, PairTable, Study, StudyConfig, Trial, TrialGroup,
+    COST_FILE, DIRECTORY, PAGE_FILE, PairTable, Study, StudyConfig, Trial, TrialGroup, comparison,
 };
 use lookalike::inspect::verify;
 use lookalike::progress::{Silent, Stop};
+use lookalike::report::page::{self, PageConfig};
 use lookalike::{Error, pipeline};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -302,6 +303,7 @@ fn trials_are_the_runs_of_their_samplings() {
 fn files(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = tree(&out.join(DIRECTORY));
     files.remove(COST_FILE).unwrap();
+    files.remove(PAGE_FILE).unwrap();
     for (name, bytes) in &mut files {
         if name.starts_with("trials/") {
             let mut kept: Value = serde_json::from_slice(bytes).unwrap();
@@ -627,4 +629,134 @@ fn plans_of_a_study_are_what_runs_with_them_list() {
         wrong += counts.wrong + counts.missed;
     }
     assert!(wrong > 0, "every plan takes everything");
+}
+
+/// Runs a study of a random collection, and returns what it found and the collection's directory.
+fn studied(directory: &Path) -> (Run, std::path::PathBuf) {
+    let (_, input) = input(directory);
+    let run = spec(2, false, 1, 0).run();
+    let out = directory.join("out");
+    run.run(&[&input], &out).unwrap();
+    study(&run, &out, &config(&[2, 4])).unwrap();
+    (run, out)
+}
+
+#[test]
+fn the_page_of_a_study_is_written_again_with_the_same_bytes() {
+    let directory = common::temporary();
+    let (run, out) = studied(directory.path());
+    let path = out.join(DIRECTORY).join(PAGE_FILE);
+    let page = fs::read_to_string(&path).unwrap();
+    for name in [
+        "figure2-2.csv",
+        "figure3-4.csv",
+        "figure4.csv",
+        "spread.csv",
+        "figure1.csv",
+    ] {
+        assert!(page.contains(&format!("href=\"{name}\"")), "{name}");
+        assert!(out.join(DIRECTORY).join(name).exists());
+    }
+    assert!(page.contains("<html lang=\"en\">") && page.contains("role=\"img\""));
+    assert!(!page.contains("<img") && !page.contains("<script") && !page.contains("NaN"));
+    // Every link leads to a file of the study, or to a section.
+    for link in page.split("href=\"").skip(1) {
+        let link = link.split('"').next().unwrap();
+        let there = match link.strip_prefix('#') {
+            Some(id) => page.contains(&format!("id=\"{id}\"")),
+            None => out.join(DIRECTORY).join(link).exists(),
+        };
+        assert!(there, "{link}");
+    }
+    fs::remove_file(&path).unwrap();
+    let again = || {
+        let mut workspace = pipeline::open(&out)?;
+        let (stop, silent) = (Stop::default(), Silent);
+        lookalike::report::write_study_page(&mut workspace, &run.context(&stop, &silent))
+    };
+    assert_eq!(again().unwrap(), path);
+    assert_eq!(fs::read_to_string(&path).unwrap(), page);
+    assert!(verify(&out).unwrap().errors.is_empty());
+    // A trial that is damaged or missing is not guessed at.
+    let trial = out.join("study/trials/1-2-0.json");
+    fs::write(&trial, "{}").unwrap();
+    for _ in 0..2 {
+        let error = again().unwrap_err();
+        assert!(
+            matches!(&error, Error::StageMissing { stage: "study", .. }),
+            "{error}"
+        );
+        assert!(error.help().unwrap_or_default().contains("lookalike study"));
+        let _ = fs::remove_file(&trial);
+    }
+}
+
+#[test]
+fn runs_of_a_study_are_the_same_as_csv_and_as_json() {
+    let directory = common::temporary();
+    let (run, out) = studied(directory.path());
+    let mut workspace = pipeline::open(&out).unwrap();
+    let (stop, silent) = (Stop::default(), Silent);
+    let context = run.context(&stop, &silent);
+    let (study, cost) =
+        lookalike::report::write_study(&mut workspace, &config(&[2, 4]), &context).unwrap();
+    let compared = comparison(&study, &cost);
+    let text = lookalike::report::study_csv(&compared);
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let head = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), compared.rows.len());
+    for (record, row) in rows.iter().zip(&compared.rows) {
+        let json = serde_json::to_value(row).unwrap();
+        let cell = |name: &str| {
+            record
+                .get(head.iter().position(|h| h == name).unwrap())
+                .unwrap()
+        };
+        let number = |name: &str| cell(name).parse::<f64>().ok();
+        assert_eq!(cell("run"), row.name);
+        assert_eq!(cell("threshold"), compared.threshold.to_string());
+        for name in [
+            "share",
+            "found",
+            "looked_up",
+            "nothing_sampled",
+            "cpu_seconds",
+        ] {
+            assert_eq!(number(name), json[name].as_f64(), "{name}");
+        }
+        for measure in ["precision", "recall"] {
+            for part in ["mean", "least", "greatest"] {
+                let expected = json[measure][part].as_f64();
+                assert_eq!(
+                    number(&format!("{measure}_{part}")),
+                    expected,
+                    "{measure} {part}"
+                );
+            }
+        }
+    }
+    for line in lookalike::report::study(&study, &cost).lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+/// The figures of a study are on a page of its own; the page of the directory links to it.
+#[test]
+fn a_page_in_the_directory_links_to_the_page_of_the_study() {
+    let directory = common::temporary();
+    let (run, out) = studied(directory.path());
+    let links = |output: &Path| {
+        let workspace = pipeline::open(&out).unwrap();
+        let (stop, config) = (Stop::default(), PageConfig::default());
+        page::write(&workspace, &config, output, &run.context(&stop, &Silent)).unwrap();
+        let page = fs::read_to_string(output).unwrap();
+        page.matches("href=\"study/study.html\"").count()
+    };
+    let inside = out.join(page::PAGE_FILE);
+    assert_eq!(links(&inside), 1);
+    // From another directory, the link would lead nowhere.
+    assert_eq!(links(&directory.path().join("page.html")), 0);
+    fs::remove_file(out.join(DIRECTORY).join(PAGE_FILE)).unwrap();
+    assert_eq!(links(&inside), 0);
 }

@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 
 use lookalike::Error;
-use lookalike::experiments::study::{PairTable, Study, StudyConfig, Trial, TrialGroup};
-use lookalike::report::figures::files;
+use lookalike::experiments::study::{PairTable, Study, StudyConfig, StudyCost, Trial, TrialGroup};
+use lookalike::report::figures::{adaptive, files};
+use lookalike::report::study_page;
 
 fn thresholds(texts: &[&str]) -> Vec<lookalike::ids::Threshold> {
     texts.iter().map(|t| t.parse().unwrap()).collect()
@@ -767,6 +768,76 @@ fn degenerate_studies_read_well_too() {
                 println!("{what}: {}: {here}", remark["file"]);
             }
         }
+    }
+}
+
+/// Every study has a page, which is the same each time and has no markup of names.
+#[test]
+fn every_study_has_a_page() {
+    let cost = StudyCost::default();
+    let mut studies = degenerate();
+    studies.push(("plausible", plausible()));
+    for (what, mut study) in studies {
+        if let Some(group) = study.groups.first_mut() {
+            *group = format!("{group}</script><script>\u{202e}\"'");
+        }
+        if study.config.check().is_err() {
+            assert!(study_page(&study, &cost, "p").is_err(), "{what}");
+            continue;
+        }
+        let page = study_page(&study, &cost, "program <1>").unwrap();
+        assert_eq!(page, study_page(&study, &cost, "program <1>").unwrap());
+        let page = String::from_utf8(page).unwrap();
+        for wrong in [
+            "NaN", ">inf", "-0.00", "<script", "\u{202e}", "<img", " style=", "<1>",
+        ] {
+            assert!(!page.contains(wrong), "{what}: {wrong}");
+        }
+        assert!(
+            page.contains("sampling") && page.contains("<h2>Recall by ratio and threshold</h2>")
+        );
+    }
+}
+
+/// The verdict has the shares of `figure4.csv`, and counts its lines.
+#[test]
+fn the_verdict_is_that_of_figure_4() {
+    let study = plausible();
+    let files = contents(&study);
+    let adaptive = adaptive(&study).unwrap();
+    let mut reader = csv::Reader::from_reader(files["figure4.csv"].as_bytes());
+    let (mut cases, mut targets) = ([0; 3], Vec::new());
+    for line in reader.records() {
+        let line = line.unwrap();
+        let (share, uniform): (f64, f64) = (line[2].parse().unwrap(), line[5].parse().unwrap());
+        let case = match share - uniform {
+            less if less < -1e-7 => 0,
+            more if more > 1e-7 => 2,
+            _ => 1,
+        };
+        cases[case] += 1;
+        if &line[1] == "0.85" && ["0.80", "0.90", "0.95"].contains(&&line[0]) {
+            targets.push((line[0].to_string(), share, uniform, line[4].to_string()));
+        }
+    }
+    assert_eq!(adaptive.cases, cases);
+    assert!(cases.iter().all(|&count| count > 0), "{cases:?}");
+    assert_eq!(adaptive.targets.len(), 3);
+    for (at, (target, share, uniform, ratio)) in adaptive.targets.iter().zip(targets) {
+        assert_eq!(format!("0.{}", at.target), target);
+        assert!((at.share - share).abs() < 1e-6 && (at.uniform_share - uniform).abs() < 1e-6);
+        let name = match at.uniform {
+            1 => "full".into(),
+            n => format!("1/{n}"),
+        };
+        assert_eq!(name, ratio);
+    }
+    let sentences = adaptive.sentences();
+    assert_eq!(sentences.len(), 2);
+    let page = study_page(&study, &StudyCost::default(), "p").unwrap();
+    let page = String::from_utf8(page).unwrap();
+    for sentence in sentences {
+        assert!(page.contains(&sentence), "{sentence}");
     }
 }
 

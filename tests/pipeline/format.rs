@@ -29,7 +29,6 @@ use lookalike::merge::PostingsWriter;
 use lookalike::pipeline::{self, JoinParameters, Spill};
 use lookalike::progress::{Context, Silent, Stop};
 use lookalike::read::{ReadConfig, Reason, Reject, SourceSpan};
-use lookalike::report::page::{self, PageConfig};
 use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
 use lookalike::sort::{Compression, Record, RunEntry, RunWriter, RunsEntry};
@@ -1296,13 +1295,8 @@ fn studies_of_other_versions_are_refused_by_name_and_their_trials_run_again() {
         put("study/study.json", "\"format\": 1");
         put("study/trials/1-2-1.json", "\"format\":1");
         let page = || {
-            let config = PageConfig {
-                clusters: 1,
-                pairs: 1,
-                seed: 0,
-            };
-            let workspace = pipeline::open(&out).unwrap();
-            page::write(&workspace, &config, &out.join("report.html"), &context())
+            let mut workspace = pipeline::open(&out).unwrap();
+            lookalike::report::write_study_page(&mut workspace, &context())
         };
         drop(workspace);
         let path = out.join("study/study.json");

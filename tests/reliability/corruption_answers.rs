@@ -8,7 +8,7 @@ use std::fs;
 
 use damage::{
     ASKS, Ask, JoinParameters, RUNS, Subject, Variant, cuts, every_byte, flipped, flips, kind_of,
-    some, watch,
+    some, study_page_made, watch,
 };
 
 /// Flips and cuts of a file after which something is asked.
@@ -142,8 +142,9 @@ fn damaged_summary_page_plan_and_study_give_no_other_answer() {
     let written = |name: &str| {
         ["summary.json", "report.html", "plan.toml"].contains(&name) || name.starts_with("study/")
     };
-    // `report` shows the study, `study` goes on with its trials.
-    let asks = [ASKS[2], ASKS[4], ASKS[6], ASKS[7]];
+    // `report --study` shows the trials, `study` goes on with them.
+    let page: Ask = ("report --study", study_page_made);
+    let asks = [ASKS[2], ASKS[4], page, ASKS[6], ASKS[7]];
     every_damage_leaves_the_answer(&subject, &asks, written);
 }
 

@@ -10,13 +10,16 @@ use std::fs;
 use std::path::Path;
 
 use common::{assert_same_files, tree};
-use damage::{Files, Subject, Variant, clear, flipped, page_made, plan_made, study_made, watch};
+use damage::{
+    Files, Subject, Variant, clear, flipped, page_made, plan_made, study_made, study_page_made,
+    watch,
+};
 
 /// All files but those that say what was spent.
 fn lasting(out: &Path) -> Files {
     let mut files = tree(out);
     files.retain(|name, _| {
-        let cost = ["study/study.json", "report.html"].contains(&name.as_str());
+        let cost = ["study/study.json", "study/study.html", "report.html"].contains(&name.as_str());
         let trial = name.starts_with("study/trials/");
         let file = name.rsplit('/').next().unwrap_or_default();
         !cost && !trial && !["lock", "manifest.json", "summary.json"].contains(&file)
@@ -180,13 +183,19 @@ fn a_damaged_trial_is_run_again() {
 
 /// Figures that had changed were shown.
 #[test]
-fn a_page_does_not_show_a_damaged_figure() {
+fn a_page_of_a_study_does_not_show_damaged_numbers() {
     let subject = Subject::full();
-    let name = "study/figure1.svg";
-    let text = String::from_utf8(subject.files[name].clone()).unwrap();
-    fs::write(subject.path(name), text.replacen('1', "2", 1)).unwrap();
-    let refused = page_made(&subject, &subject.out).unwrap_err();
-    assert!(refused.to_string().contains(name), "{refused}");
+    for (name, what) in [
+        ("study/study.json", "study.json"),
+        ("study/trials/1-2-0.json", "no committed study"),
+    ] {
+        let text = String::from_utf8(subject.files[name].clone()).unwrap();
+        fs::write(subject.path(name), text.replacen('1', "2", 1)).unwrap();
+        let refused = study_page_made(&subject, &subject.out).unwrap_err();
+        assert!(refused.to_string().contains(what), "{refused}");
+        fs::write(subject.path(name), text).unwrap();
+    }
+    study_page_made(&subject, &subject.out).unwrap();
 }
 
 /// A manifest that could not be read was taken for none, and everything for scrap.

@@ -58,6 +58,24 @@ pub struct Families {
     pub distributions: Vec<Distribution>,
 }
 
+impl Families {
+    /// Over all families: the documents, those that method number `method` found, and the clusters
+    /// that contain them.
+    #[must_use]
+    pub fn sums(&self, method: usize) -> [u64; 3] {
+        let of = |counts: &[u64]| counts.get(method).copied().unwrap_or(0);
+        self.rows
+            .iter()
+            .fold([0; 3], |[documents, found, clusters], row| {
+                [
+                    documents + row.documents,
+                    found + of(&row.found),
+                    clusters + of(&row.clusters),
+                ]
+            })
+    }
+}
+
 /// A family, with the result of each method.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FamilyRow {

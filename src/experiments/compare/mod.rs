@@ -30,6 +30,7 @@
 
 mod families;
 mod tables;
+mod verdict;
 
 use crate::budget::ByteSize;
 use crate::cluster::ResultsEntry;
@@ -47,7 +48,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use families::{Curve, Distribution, Families, FamilyRow};
-pub use tables::{TableFile, files, table};
+pub use tables::{TableFile, files};
+pub use verdict::{CLOSE, Standing, Verdict, f1, verdicts};
 
 const STAGE: &str = "compare";
 /// Bytes for reading one pair list.

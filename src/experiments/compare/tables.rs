@@ -1,10 +1,8 @@
-//! A comparison as tables: for the terminal, and as files.
+//! A comparison as CSV files.
 
 use std::fmt::Write;
 
 use super::Comparison;
-use crate::budget::ByteSize;
-use crate::numbers::{self, counted, fraction};
 
 /// A file of a comparison.
 #[derive(Clone, Debug)]
@@ -13,121 +11,6 @@ pub struct TableFile {
     pub name: &'static str,
     /// Its content.
     pub text: String,
-}
-
-fn share(value: Option<f64>) -> String {
-    value.map_or("-".into(), |value| fraction(value, 4))
-}
-
-/// Rows of cells. Each column is as wide as its widest cell; the first is aligned left, the others
-/// right.
-fn aligned(out: &mut String, rows: &[Vec<String>]) {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    for row in rows {
-        let mut line = String::new();
-        for (n, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            if n == 0 {
-                let _ = write!(line, "{cell:<width$}");
-            } else {
-                let _ = write!(line, "  {cell:>width$}");
-            }
-        }
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-}
-
-/// The tables for the terminal.
-#[must_use]
-pub fn table(comparison: &Comparison) -> String {
-    let mut out = String::new();
-    let (documents, representatives) = (comparison.documents, comparison.representatives);
-    let _ = writeln!(
-        out,
-        "{}, {representatives} of them representatives\n",
-        counted(documents, "document")
-    );
-    let mut head: Vec<String> = [
-        "method",
-        "ignored",
-        "keys/doc",
-        "pairs",
-        "clusters",
-        "in them",
-        "largest",
-        "only here",
-    ]
-    .map(String::from)
-    .to_vec();
-    if let Some(first) = comparison.methods.first() {
-        for against in &first.against {
-            head.push(format!("P {}", against.truth));
-            head.push(format!("R {}", against.truth));
-        }
-    }
-    head.extend(["CPU s", "wall s", "peak", "disk"].map(String::from));
-    let mut rows = vec![head];
-    for (n, method) in comparison.methods.iter().enumerate() {
-        let per = method.keys as f64 / (representatives.max(1)) as f64;
-        let mut row = vec![
-            method.method.clone(),
-            method.ignored.to_string(),
-            format!("{per:.1}"),
-            method.pairs.to_string(),
-            method.clusters.to_string(),
-            method.documents.to_string(),
-            method.largest.to_string(),
-            comparison.agreement.alone[n].to_string(),
-        ];
-        for against in &method.against {
-            row.push(share(against.precision));
-            row.push(share(against.recall));
-        }
-        row.push(format!("{:.1}", method.cpu_seconds));
-        row.push(format!("{:.1}", method.wall_seconds));
-        row.push(ByteSize(method.peak_bytes).to_string());
-        row.push(ByteSize(method.disk_bytes).to_string());
-        rows.push(row);
-    }
-    aligned(&mut out, &rows);
-    let agreement = &comparison.agreement;
-    let all = agreement.by_methods.last().copied().unwrap_or(0);
-    let _ = writeln!(
-        out,
-        "\n{} found by any method, {all} by all",
-        counted(agreement.any, "pair")
-    );
-    if let Some(families) = &comparison.families {
-        let _ = writeln!(
-            out,
-            "\n{} of {} ({} of the edit list not in the collection)\n",
-            counted(families.copies, "copy"),
-            counted(families.originals, "original"),
-            counted(families.unknown, "docno")
-        );
-        let mut rows = vec![
-            ["method", "found ratio", "clusters of an original"]
-                .map(String::from)
-                .to_vec(),
-        ];
-        let members: u64 = families.rows.iter().map(|row| row.documents).sum();
-        for (n, method) in comparison.methods.iter().enumerate() {
-            let found: u64 = families.rows.iter().map(|row| row.found[n]).sum();
-            let clusters: u64 = families.rows.iter().map(|row| row.clusters[n]).sum();
-            rows.push(vec![
-                method.method.clone(),
-                numbers::share(found, members).unwrap_or_else(|| "-".into()),
-                format!("{:.1}", clusters as f64 / families.originals.max(1) as f64),
-            ]);
-        }
-        aligned(&mut out, &rows);
-    }
-    out
 }
 
 /// A cell of a CSV file.

@@ -197,7 +197,7 @@ fn verdict(cost: &StudyCost) -> String {
     let (reading, exact) = (cost.reading.cpu_seconds, cost.exact.cpu_seconds);
     let Some(planned) = cost.planned.first() else {
         return format!(
-            "An exact run takes {exact:.1} CPU seconds after {reading:.1} of reading. No plans were tried: \
+            "An exact run takes {exact:.2} CPU seconds after {reading:.2} of reading. No plans were tried: \
              they need ratios that divide one another."
         );
     };
@@ -211,8 +211,8 @@ fn verdict(cost: &StudyCost) -> String {
         }
     };
     format!(
-        "Reading the collection took {reading:.1} CPU seconds, and every run has to do that. From there an exact run \
-         takes {exact:.1}; with the plan for precision {precision} it is {sampled:.1}, which saves {} of the \
+        "Reading the collection took {reading:.2} CPU seconds, and every run has to do that. From there an exact run \
+         takes {exact:.2}; with the plan for precision {precision} it is {sampled:.2}, which saves {} of the \
          whole. {advice}",
         percent(saved, 0)
     )

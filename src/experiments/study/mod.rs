@@ -44,4 +44,6 @@ pub(crate) use comparison::saving;
 pub use comparison::{MeanAndRange, Row, StudyComparison, comparison};
 pub use results::{Study, StudyConfig, StudyFile, Trial, TrialGroup};
 pub(crate) use run::USUAL;
-pub use run::{COST_FILE, DIRECTORY, FORMAT, PlannedTrial, STAGE, StudyCost, run, write};
+pub use run::{
+    COST_FILE, DIRECTORY, FORMAT, PAGE_FILE, PlannedTrial, STAGE, StudyCost, load, run, write,
+};

@@ -246,6 +246,12 @@ const TRIALS: &str = "trials";
 /// The file with the cost of a study and the plans it tried.
 pub const COST_FILE: &str = "study.json";
 
+/// The page of a study.
+pub const PAGE_FILE: &str = "study.html";
+
+/// Size limit of `study.json` in bytes. Ours have some ten thousand.
+const MOST_BYTES: u64 = 4 << 20;
+
 /// The version of `study.json` and of the files of trials.
 pub const FORMAT: u32 = 1;
 
@@ -263,6 +269,124 @@ struct Kept {
     prefix_share: Option<f64>,
 }
 
+/// The file of a trial, with its directories.
+fn kept_name(n: u32, class: u32) -> String {
+    format!("{DIRECTORY}/{TRIALS}/1-{n}-{class}.json")
+}
+
+/// A digest of everything that a trial depends on.
+fn kept_digest(base: &Workspace, config: &StudyConfig, n: u32, class: u32) -> Result<String> {
+    let thresholds: Vec<String> = config.thresholds.iter().map(Threshold::to_string).collect();
+    let manifest = &base.manifest;
+    let stands_on = (
+        &manifest.inputs,
+        &manifest.collection_digest,
+        collection::segments(manifest),
+    );
+    let path = base.directory().join(kept_name(n, class));
+    let collection = store::digest_of(&stands_on, &path)?;
+    let digest = format!("{collection}\n{n}\n{class}\n{}", thresholds.join(","));
+    Ok(store::digest(digest.as_bytes()))
+}
+
+/// A finished trial of this collection; `None` if there is none, or if its file is damaged.
+fn kept(base: &Workspace, config: &StudyConfig, n: u32, class: u32) -> Result<Option<Kept>> {
+    let name = kept_name(n, class);
+    if !base.is_whole(&name) {
+        return Ok(None);
+    }
+    let json = disk::read_all(&base.directory().join(&name))?;
+    let digest = kept_digest(base, config, n, class)?;
+    let kept = serde_json::from_slice::<Kept>(&json).ok();
+    Ok(kept.filter(|kept| kept.format == FORMAT && kept.digest == digest))
+}
+
+/// The memory in bytes that the numbers of a study take.
+fn least_bytes(base: &Workspace, config: &StudyConfig) -> Result<u64> {
+    Ok(FIXED_BYTES + config.bytes(base) + Catalogue::extent(base)?.documents * 8)
+}
+
+/// Bounds in words of the size groups.
+fn groups(base: &Workspace) -> Vec<String> {
+    let groups = &collection::config(&base.manifest).size_groups;
+    let each = 0..groups.count();
+    each.map(|group| groups.describe(group)).collect()
+}
+
+/// Reads the results of an earlier study of the same collection.
+///
+/// # Errors
+/// `StageMissing` if there are none, or if the collection has changed since; `Corrupt` and `Version`
+/// for `study.json`.
+pub fn load(base: &Workspace, context: &Context<'_>) -> Result<(Study, StudyCost)> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        format: u32,
+    }
+    #[derive(Deserialize)]
+    struct Costs {
+        config: StudyConfig,
+        cost: StudyCost,
+    }
+    let missing = || Error::StageMissing {
+        path: base.directory().into(),
+        stage: STAGE,
+    };
+    let name = format!("{DIRECTORY}/{COST_FILE}");
+    let path = base.directory().join(&name);
+    if !disk::exists(&path)? {
+        return Err(missing());
+    }
+    base.check_others(|other| other == name)?;
+    let size = disk::size(&path)?;
+    if size > MOST_BYTES {
+        return Err(Error::TooLong {
+            path,
+            expected: MOST_BYTES,
+            found: size,
+        });
+    }
+    let json = disk::read_all(&path)?;
+    let corrupt = |e: serde_json::Error| Error::Corrupt {
+        path: path.clone(),
+        offset_bytes: None,
+        what: "costs of a study".into(),
+        expected: "JSON with the parameters and the cost".into(),
+        found: e.to_string(),
+    };
+    // Checked before the fields are read: another format may have other fields.
+    let Versioned { format } = serde_json::from_slice(&json).map_err(corrupt)?;
+    if format != FORMAT {
+        return Err(Error::Version {
+            path,
+            found: format,
+            least: FORMAT,
+            most: FORMAT,
+        });
+    }
+    let Costs { config, cost } = serde_json::from_slice(&json).map_err(corrupt)?;
+    config.check()?;
+    let least = ByteSize(least_bytes(base, &config)?);
+    context
+        .budget
+        .require(least, || "the results of a study".into())?;
+    let mut trials = Vec::new();
+    for n in std::iter::once(1).chain(config.ratios.iter().copied()) {
+        for class in 0..n {
+            context.stop.check(STAGE)?;
+            let kept = kept(base, &config, n, class)?.ok_or_else(missing)?;
+            trials.push(kept.trial);
+        }
+    }
+    let study = Study {
+        groups: groups(base),
+        sizes: sizes(base)?,
+        config,
+        trials,
+    };
+    Ok((study, cost))
+}
+
 /// Runs the trials of a study that are not finished, and returns the results and costs of all.
 pub fn run(
     base: &mut Workspace,
@@ -273,23 +397,14 @@ pub fn run(
     pipeline::catalogue(base, context)?;
     let extent = Catalogue::extent(base)?;
     let documents = extent.documents;
-    let least = ByteSize(
-        FIXED_BYTES
-            + config.bytes(base)
-            + Documents::bytes(extent)
-            + Sampled::bytes(1, extent)
-            + documents * 8,
-    );
+    let least =
+        ByteSize(least_bytes(base, config)? + Documents::bytes(extent) + Sampled::bytes(1, extent));
     context.budget.require(least, || {
         format!("a study of {}", counted(documents, "document"))
     })?;
     let directory = base.directory().join(DIRECTORY);
     disk::create_lasting_directory(&directory.join(TRIALS))?;
-    let groups = &collection::config(&base.manifest).size_groups;
-    let groups = (0..groups.count())
-        .map(|group| groups.describe(group))
-        .collect();
-    let sizes = sizes(base)?;
+    let (groups, sizes) = (groups(base), sizes(base)?);
     context
         .progress
         .start(STAGE, Unit::Count("trials"), Some(config.trials() + 1));
@@ -398,31 +513,13 @@ impl Trials<'_> {
     /// Runs a trial, or reads its result if it is finished.
     fn trial(&mut self, n: u32, class: u32) -> Result<Kept> {
         self.context.stop.check(STAGE)?;
-        let thresholds: Vec<String> = self
-            .config
-            .thresholds
-            .iter()
-            .map(Threshold::to_string)
-            .collect();
-        let manifest = &self.base.manifest;
-        let stands_on = (
-            &manifest.inputs,
-            &manifest.collection_digest,
-            collection::segments(manifest),
-        );
-        let name = format!("{DIRECTORY}/{TRIALS}/1-{n}-{class}.json");
-        let path = self.base.directory().join(&name);
-        let collection = store::digest_of(&stands_on, &path)?;
-        let digest = format!("{collection}\n{n}\n{class}\n{}", thresholds.join(","));
-        let digest = store::digest(digest.as_bytes());
         // A damaged file is made again.
-        if self.base.is_whole(&name)
-            && let Ok(kept) = serde_json::from_slice::<Kept>(&disk::read_all(&path)?)
-            && kept.format == FORMAT
-            && kept.digest == digest
-        {
+        if let Some(kept) = kept(self.base, self.config, n, class)? {
             return Ok(kept);
         }
+        let name = kept_name(n, class);
+        let path = self.base.directory().join(&name);
+        let digest = kept_digest(self.base, self.config, n, class)?;
         let (trial, cost) = self.run(n, class)?;
         let prefix_share = self.prefix_share().filter(|_| n == 1);
         let kept = Kept {

@@ -14,19 +14,32 @@ const MARGIN: f64 = 0.01;
 /// drawn.
 const MOST_THRESHOLDS: usize = 8;
 
-pub(super) fn figure1(view: &View, title: &str) -> Chart {
-    let drawable = |&&(rank, words): &&(u64, u64)| rank > 0 && words > 0;
-    let sizes: Vec<(u64, u64)> = view.study.sizes.iter().filter(drawable).copied().collect();
-    let ranks = || sizes.iter().map(|&(rank, _)| rank as f64);
+/// Sizes that a logarithmic axis can show.
+fn drawable(view: &View) -> Vec<(u64, u64)> {
+    let sizes = view.study.sizes.iter().copied();
+    sizes
+        .filter(|&(rank, words)| rank > 0 && words > 0)
+        .collect()
+}
+
+/// The axes of ranks and words; `None` if there are no documents with words.
+pub(super) fn figure1_axes(view: &View) -> Option<(Axis, Axis)> {
+    let sizes = drawable(view);
     let words = || sizes.iter().map(|&(_, words)| words as f64);
-    if sizes.is_empty() {
+    let greatest = sizes.iter().map(|&(rank, _)| rank as f64);
+    let greatest = greatest.reduce(f64::max)?;
+    let (least, most) = (words().reduce(f64::min)?, words().reduce(f64::max)?);
+    Some((
+        Axis::decades("Rank by size", 1.0, greatest),
+        Axis::decades("Words", least, most),
+    ))
+}
+
+pub(super) fn figure1(view: &View, title: &str) -> Chart {
+    let sizes = drawable(view);
+    let Some((x, y)) = figure1_axes(view) else {
         return Chart::empty(title, "There are no documents with words.");
-    }
-    let (x_high, y_low) = (
-        ranks().fold(1.0, f64::max),
-        words().fold(f64::MAX, f64::min),
-    );
-    let y_high = words().fold(1.0, f64::max);
+    };
     let mut lines = Vec::new();
     if let Some(law) = power_law(&view.study.sizes) {
         let end = |rank: u64| {
@@ -48,8 +61,6 @@ pub(super) fn figure1(view: &View, title: &str) -> Chart {
             .map(|&(r, w)| (r as f64, Some(w as f64)))
             .collect(),
     });
-    let x = Axis::decades("Rank by size", 1.0, x_high);
-    let y = Axis::decades("Words", y_low, y_high);
     Chart::new(title, vec![Panel::new("", x, y, lines)])
 }
 
@@ -174,7 +185,7 @@ pub(super) fn signed(number: f64) -> String {
 }
 
 /// At most `most` of 0..count, evenly spaced, with the first and the last.
-fn evenly(count: usize, most: usize) -> Vec<usize> {
+pub(super) fn evenly(count: usize, most: usize) -> Vec<usize> {
     if count <= most {
         return (0..count).collect();
     }

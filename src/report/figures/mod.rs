@@ -48,12 +48,17 @@
 //! # Errors
 //! `BadStudy` if a trial's tables do not have the study's groups and thresholds.
 
+mod adaptive;
 mod charts;
 mod fit;
 mod measure;
+mod panels;
 mod plan;
 mod remarks;
 mod tables;
+
+pub use adaptive::{Adaptive, AtTarget, Outcome, adaptive};
+pub(crate) use panels::{GroupRow, StudyFigure, sheet};
 
 use serde::Serialize;
 

@@ -63,7 +63,7 @@ pub(super) fn plan(view: &View, target: u32, threshold: usize) -> GroupRatios {
 }
 
 /// Whether there is any pair, true or found at some ratio.
-fn has_pairs(view: &View, scope: Scope, pairs: PairKind, threshold: usize) -> bool {
+pub(super) fn has_pairs(view: &View, scope: Scope, pairs: PairKind, threshold: usize) -> bool {
     let mut trials = view.ratios.iter().flat_map(|ratio| &ratio.trials);
     trials.any(|trial| {
         let counts = trial.counts(scope, pairs, threshold);

@@ -1,266 +1,470 @@
 //! The page of a comparison of methods.
 
-use super::html::Html;
+use super::frame::Frame;
+use super::markup::{Markup, bars, drawing, html, isolated, visible};
+use super::panels::{Panel, head, method, number, numbered, panels, spec, sticky};
 use crate::budget::ByteSize;
-use crate::experiments::compare::{Comparison, Families, TableFile};
+use crate::experiments::compare::{Comparison, Families, Verdict, verdicts};
 use crate::methods::Spec;
-use crate::numbers::{self, count, counted};
+use crate::numbers::{self, count, counted, fraction};
+use crate::report::charts::BarRow;
+use crate::report::compared::{Named, seconds, sentences};
+use crate::report::comparison::{curves, distributions, scatter};
 
 /// Limit on the families that have a row.
 const FAMILIES_SHOWN: usize = 50;
 
 /// The whole page.
-pub(crate) fn page(comparison: &Comparison, specs: &[Spec], figures: &[TableFile]) -> Vec<u8> {
-    let mut html = Html::default();
-    super::old_frame::head(&mut html, "Methods side by side");
-    let (documents, representatives) = (comparison.documents, comparison.representatives);
-    html.raw("<p>")
-        .show(counted(documents, "document"))
-        .raw(". ")
-        .show(count(representatives))
-        .raw(
-            " of them are not exact duplicates of earlier ones. Only these are compared, because every \
-             method finds exact duplicates.</p>\n<nav aria-label=\"Contents\"><a href=\"#found\">Results and costs</a>\
-             <a href=\"#accuracy\">Precision and recall</a><a href=\"#agreement\">Agreement</a>",
-        );
+pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Vec<u8> {
+    let verdicts = verdicts(comparison);
+    let ids: Vec<String> = (1..=verdicts.len()).map(|n| format!("truth-{n}")).collect();
+    let mut contents: Vec<(&str, String)> = Vec::new();
+    for (id, verdict) in ids.iter().zip(&verdicts) {
+        let name = Named::of(&verdict.truth).label();
+        contents.push((id, format!("Against {}", visible_text(&name))));
+    }
+    contents.push(("found", "Results and costs".into()));
+    contents.push(("agreement", "Agreement".into()));
     if comparison.families.is_some() {
-        html.raw("<a href=\"#copies\">Edited copies</a>");
+        contents.push(("copies", "Edited copies".into()));
     }
-    html.raw("<a href=\"#methods\">The methods</a></nav>\n</header>\n<main>\n");
-    found(&mut html, comparison);
-    accuracy(&mut html, comparison);
-    agreement(&mut html, comparison);
+    contents.push(("methods", "The methods".into()));
+    let frame = Frame {
+        title: "Methods side by side",
+        below: Some(html! {
+            (counted(comparison.methods.len() as u64, "method")) " on " (counted(comparison.documents, "document"))
+            ", " (count(comparison.representatives)) " of which are not exact duplicates of earlier ones. Only \
+            these are compared, because every method finds exact duplicates."
+        }),
+        contents,
+        program,
+        ..Frame::default()
+    };
+    let mut sections = Vec::new();
+    for (n, (id, verdict)) in ids.iter().zip(&verdicts).enumerate() {
+        sections.push(accuracy(comparison, verdict, n, id));
+    }
+    sections.push(found(comparison));
+    sections.push(agreement(comparison));
     if let Some(families) = &comparison.families {
-        copies(&mut html, comparison, families, figures);
+        sections.push(copies(comparison, families));
     }
-    methods(&mut html, specs);
-    html.raw("</main>\n</body>\n</html>\n");
-    html.as_bytes().to_vec()
+    sections.push(methods(specs));
+    frame.page(&sections)
 }
 
-/// A table of numbers: the first cell of a row names it.
-fn table(html: &mut Html, head: &[&str], rows: &[Vec<String>]) {
-    rows_of(html, head, rows, true);
-}
-
-fn rows_of(html: &mut Html, head: &[&str], rows: &[Vec<String>], numbers: bool) {
-    html.raw("<div class=\"scroll\">\n<table>\n<thead><tr>");
-    for (n, cell) in head.iter().enumerate() {
-        html.raw(if n == 0 || !numbers {
-            "<th scope=\"col\">"
-        } else {
-            "<th scope=\"col\" class=\"n\">"
-        })
-        .text(cell)
-        .raw("</th>");
-    }
-    html.raw("</tr></thead>\n<tbody>\n");
-    for row in rows {
-        html.raw("<tr>");
-        for (n, cell) in row.iter().enumerate() {
-            if n == 0 {
-                html.raw("<th scope=\"row\">").isolated(cell).raw("</th>");
-            } else {
-                html.raw(if numbers {
-                    "<td class=\"n\">"
-                } else {
-                    "<td class=\"long\">"
-                })
-                .text(cell)
-                .raw("</td>");
-            }
-        }
-        html.raw("</tr>\n");
-    }
-    html.raw("</tbody>\n</table>\n</div>\n");
-}
-
-fn percent(value: Option<f64>) -> String {
-    value.map_or("–".into(), |value| numbers::percent(value, 1))
+/// Text for a place that takes no markup.
+fn visible_text(text: &str) -> String {
+    super::markup::plain(text)
 }
 
 fn share(part: u64, whole: u64) -> String {
-    percent((whole > 0).then(|| part as f64 / whole as f64))
+    numbers::share(part, whole).unwrap_or_else(|| "–".into())
 }
 
-fn found(html: &mut Html, comparison: &Comparison) {
-    html.raw(
-        "<section id=\"found\">\n<h2>Results and costs</h2>\n<p>Ignored: documents without features, \
-         which the method cannot find. Peak memory: resident memory of the process that ran the method. \
-         Times and disk space do not include reading the collection, which all methods share.</p>\n",
-    );
-    let head = [
-        "method",
-        "ignored",
-        "features per document",
-        "pairs",
-        "clusters",
-        "documents in clusters",
-        "largest cluster",
-        "CPU time (s)",
-        "wall time (s)",
-        "peak memory",
-        "disk space",
+/// A number with a typographic minus sign.
+fn signed(number: i128) -> String {
+    let sign = if number < 0 { "\u{2212}" } else { "" };
+    let amount = u64::try_from(number.unsigned_abs()).unwrap_or(u64::MAX);
+    format!("{sign}{}", count(amount))
+}
+
+/// The verdict against a ground truth, the figure, and the table with its numbers.
+fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> Markup {
+    let [first, second] = sentences(verdict, comparison);
+    // The best first; the ground truth and methods that found nothing last.
+    let mut order: Vec<usize> = (0..comparison.methods.len()).collect();
+    let of = |method: usize| verdict.standings.iter().find(|s| s.method == method);
+    order.sort_by(|&a, &b| {
+        let f1 = |method| of(method).map_or(-1.0, |standing| standing.f1);
+        f1(b).total_cmp(&f1(a))
+    });
+    let number_of = |value: Option<f64>| {
+        let text = value.map_or("–".into(), |value| fraction(value, 3));
+        number(&text)
+    };
+    let columns = [
+        "Method",
+        "Pairs",
+        "True pairs",
+        "Precision",
+        "Recall",
+        "F1",
+        "Utility",
+        "CPU seconds",
+    ];
+    html! {
+        section id=(id) {
+            h2 { "Against " (method(&verdict.truth)) }
+            @if n == 0 { p.lead { strong { (visible(&first)) } } } @else { p.lead { (visible(&first)) } }
+            @if !second.is_empty() { p { (visible(&second)) } }
+            @if !verdict.standings.is_empty() {
+                figure.scatter {
+                    (drawing(scatter(comparison, verdict, false).text().to_string()))
+                    (drawing(scatter(comparison, verdict, true).text().to_string()))
+                    figcaption {
+                        "Up is precise, right is complete. The area of a mark is the CPU time. Orange is the best \
+                         method, green the cheapest of those close to it, grey the ground truth."
+                        span.narrow { " The numbers are those of the methods in the table." }
+                    }
+                }
+            }
+            (sticky("Precision and recall", &html! {
+                (head(&columns))
+                tbody {
+                    @for at in order {
+                        @if let Some(row) = comparison.methods.get(at) {
+                            @if let Some(against) = row.against.get(n) {
+                                tr {
+                                    (numbered(at, &row.method))
+                                    (number(&count(row.pairs)))
+                                    (number(&count(against.found)))
+                                    (number_of(against.precision))
+                                    (number_of(against.recall))
+                                    @if row.method == verdict.truth { (number("ground truth")) }
+                                    @else { (number_of(of(at).map(|standing| standing.f1))) }
+                                    (number(&signed(against.utility)))
+                                    (number(&seconds(row.cpu_seconds)))
+                                }
+                            }
+                        }
+                    }
+                }
+            }))
+            @if n == 0 {
+                p.soft.small {
+                    "Precision: the share of a method's pairs that are in the ground truth. Recall: the share of \
+                     the pairs of the ground truth that the method finds. F1: their harmonic mean. Utility: the \
+                     number of true pairs minus a cost for each false one (Kołcz & Chowdhury 2008, equation 5). A \
+                     ground truth is itself the result of a method: two documents that it does not pair may still \
+                     be near-duplicates for a reader."
+                }
+            }
+        }
+    }
+}
+
+fn found(comparison: &Comparison) -> Markup {
+    let columns = [
+        "Method",
+        "Pairs",
+        "Clusters",
+        "Documents in them",
+        "Largest",
+        "Ignored",
+        "Features per document",
+        "CPU seconds",
+        "Wall seconds",
+        "Peak memory",
+        "Disk space",
     ];
     let whole = comparison.representatives.max(1) as f64;
-    let rows = comparison.methods.iter().map(|row| {
-        vec![
-            row.method.clone(),
-            count(row.ignored),
-            format!("{:.1}", row.keys as f64 / whole),
-            count(row.pairs),
-            count(row.clusters),
-            count(row.documents),
-            count(row.largest),
-            format!("{:.1}", row.cpu_seconds),
-            format!("{:.1}", row.wall_seconds),
-            ByteSize(row.peak_bytes).to_string(),
-            ByteSize(row.disk_bytes).to_string(),
-        ]
-    });
-    table(html, &head, &rows.collect::<Vec<_>>());
-    html.raw("</section>\n");
-}
-
-fn accuracy(html: &mut Html, comparison: &Comparison) {
-    html.raw(
-        "<section id=\"accuracy\">\n<h2>Precision and recall</h2>\n<p>Precision: the share of a method's pairs \
-         that are in the ground truth. Recall: the share of the pairs of the ground truth that the method \
-         finds. Utility: the number of true pairs minus a cost for each false one (Kołcz &amp; Chowdhury \
-         2008, equation 5). A ground truth is itself the result of a method: two documents that it does \
-         not pair may still be near-duplicates for a reader.</p>\n",
-    );
-    let first = comparison.methods.first();
-    for (n, against) in first.iter().flat_map(|row| &row.against).enumerate() {
-        html.raw("<h3>Against ")
-            .isolated(&against.truth)
-            .raw(": ")
-            .show(counted(against.true_pairs, "pair"))
-            .raw("</h3>\n");
-        let rows = comparison.methods.iter().filter_map(|row| {
-            let against = row.against.get(n)?;
-            Some(vec![
-                row.method.clone(),
-                count(row.pairs),
-                count(against.found),
-                percent(against.precision),
-                percent(against.recall),
-                against.utility.to_string(),
-            ])
-        });
-        let head = [
-            "method",
-            "pairs",
-            "true pairs",
-            "precision",
-            "recall",
-            "utility",
-        ];
-        table(html, &head, &rows.collect::<Vec<_>>());
+    html! {
+        section #found {
+            h2 { "Results and costs" }
+            p.soft {
+                "Ignored: documents without features, which the method cannot find. Peak memory: resident memory of \
+                 the process that ran the method. Times and disk space do not include reading the collection, \
+                 which all methods share. All numbers are in " a href="methods.csv" { "methods.csv" } " and "
+                a href="compare.json" { "compare.json" } "."
+            }
+            (sticky("Results and costs", &html! {
+                (head(&columns))
+                tbody {
+                    @for (n, row) in comparison.methods.iter().enumerate() {
+                        tr {
+                            (numbered(n, &row.method))
+                            (number(&count(row.pairs)))
+                            (number(&count(row.clusters)))
+                            (number(&count(row.documents)))
+                            (number(&count(row.largest)))
+                            (number(&count(row.ignored)))
+                            (number(&format!("{:.1}", row.keys as f64 / whole)))
+                            (number(&seconds(row.cpu_seconds)))
+                            (number(&seconds(row.wall_seconds)))
+                            (number(&ByteSize(row.peak_bytes).to_string()))
+                            (number(&ByteSize(row.disk_bytes).to_string()))
+                        }
+                    }
+                }
+            }))
+        }
     }
-    html.raw("</section>\n");
 }
 
-fn agreement(html: &mut Html, comparison: &Comparison) {
+/// The class of a tinted cell: from `h0`, nothing, to `h5`, everything.
+fn tint(part: u64, whole: u64) -> String {
+    let level = match whole {
+        0 => 0,
+        whole => (part as f64 * 5.0 / whole as f64).floor() as u64,
+    };
+    format!("n h{}", level.min(5))
+}
+
+fn agreement(comparison: &Comparison) -> Markup {
     let agreement = &comparison.agreement;
     let all = agreement.by_methods.last().copied().unwrap_or(0);
-    html.raw("<section id=\"agreement\">\n<h2>Agreement</h2>\n<p>")
-        .raw("Found by any method: ")
-        .show(counted(agreement.any, "pair"))
-        .raw("; ")
-        .show(count(all))
-        .raw(
-            " by all methods. Each row shows the share of its method's pairs that the method of the column \
-             finds too, and the number of pairs found only by this method.</p>\n",
-        );
-    let mut head = vec!["method"];
-    head.extend(comparison.methods.iter().map(|row| row.method.as_str()));
-    head.push("only by this method");
-    let rows = comparison.methods.iter().enumerate().map(|(a, row)| {
-        let own = agreement.both[a][a];
-        let mut cells = vec![row.method.clone()];
-        cells.extend(agreement.both[a].iter().map(|&both| share(both, own)));
-        cells.push(count(agreement.alone[a]));
-        cells
+    let rows = || comparison.methods.iter().zip(&agreement.both).enumerate();
+    let by = agreement.by_methods.iter().enumerate().map(|(n, &pairs)| {
+        let label = counted(n as u64 + 1, "method");
+        BarRow {
+            label,
+            bars: vec![(pairs as f64, count(pairs))],
+        }
     });
-    table(html, &head, &rows.collect::<Vec<_>>());
-    html.raw("<h3>Pairs by the number of methods that found them</h3>\n");
-    let rows = agreement.by_methods.iter().enumerate().map(|(n, &pairs)| {
-        vec![
-            format!("{}", n + 1),
-            count(pairs),
-            share(pairs, agreement.any),
-        ]
-    });
-    table(
-        html,
-        &["methods", "pairs", "share"],
-        &rows.collect::<Vec<_>>(),
-    );
-    html.raw("</section>\n");
-}
-
-fn copies(html: &mut Html, comparison: &Comparison, families: &Families, figures: &[TableFile]) {
-    html.raw("<section id=\"copies\">\n<h2>Edited copies</h2>\n<p>")
-        .show(counted(families.copies, "copy"))
-        .raw(" of ")
-        .show(counted(families.originals, "original"))
-        .raw(
-            ". An original and its copies are a family. A document is found if its cluster has another \
-             document of its family. A perfect method makes one cluster of each family (Chowdhury et al. \
-             2002, Tables III and IV).</p>\n",
-        );
-    let members: u64 = families.rows.iter().map(|row| row.documents).sum();
-    let rows = comparison.methods.iter().enumerate().map(|(n, method)| {
-        let found: u64 = families.rows.iter().map(|row| row.found[n]).sum();
-        let clusters: u64 = families.rows.iter().map(|row| row.clusters[n]).sum();
-        vec![
-            method.method.clone(),
-            share(found, members),
-            format!("{:.1}", clusters as f64 / families.originals.max(1) as f64),
-        ]
-    });
-    let head = ["method", "documents found", "clusters per family"];
-    table(html, &head, &rows.collect::<Vec<_>>());
-    for figure in figures {
-        html.raw("<figure class=\"scroll\">\n")
-            .image(figure.text.as_bytes(), figure.name)
-            .raw("\n</figure>\n");
+    // In a cell, the unit is that of the caption.
+    let cell = |part: u64, whole: u64| match whole {
+        0 => "–".to_string(),
+        whole => {
+            let text = numbers::percent(part as f64 / whole as f64, 0);
+            text.trim_end_matches(" %").to_string()
+        }
+    };
+    html! {
+        section #agreement {
+            h2 { "Agreement" }
+            p {
+                (counted(agreement.any, "pair")) " found by any method, " (count(all)) " by all methods. Each row \
+                shows the share of its method's pairs, in per cent, that the method of the column finds too, and \
+                the number of pairs found only by this method. The numbers of pairs are in "
+                a href="agreement.csv" { "agreement.csv" } "."
+            }
+            (sticky("Agreement", &html! {
+                thead { tr {
+                    th scope="col" { "Method" }
+                    @for (n, row) in comparison.methods.iter().enumerate() {
+                        th.n scope="col" aria-label=(visible_text(&row.method)) { span.no { (n + 1) } }
+                    }
+                    th.n scope="col" { "Only here" }
+                } }
+                tbody.heat {
+                    @for (a, (row, both)) in rows() {
+                        @let own = both.get(a).copied().unwrap_or(0);
+                        tr {
+                            (numbered(a, &row.method))
+                            @for (b, &pairs) in both.iter().enumerate() {
+                                @if a == b { td.n.self { "·" } }
+                                @else { td class=(tint(pairs, own)) { (cell(pairs, own)) } }
+                            }
+                            (number(&count(agreement.alone.get(a).copied().unwrap_or(0))))
+                        }
+                    }
+                }
+            }))
+            h3 { "Pairs by the number of methods that found them" }
+            (bars("Pairs by the number of methods that found them", &by.collect::<Vec<_>>()))
+        }
     }
-    html.raw(
-        "<p>The first figure shows the similarity of copies to their original by each method's own measure, on \
-         average over the copies with the same number of edits. For a method that counts common features, \
-         it shows the resemblance of the feature sets. The second figure shows the same between \
-         originals, which are different documents: the further to the left a line rises, the less similar \
-         the method finds them (Cherkasova et al. 2009, Figures 2 to 8).</p>\n\
-         <details>\n<summary>Each original</summary>\n",
-    );
-    let mut head = vec!["original", "documents"];
-    head.extend(comparison.methods.iter().map(|row| row.method.as_str()));
-    let rows = families.rows.iter().take(FAMILIES_SHOWN).map(|row| {
-        let mut cells = vec![row.original.clone(), row.documents.to_string()];
-        let each = row.found.iter().zip(&row.clusters);
-        cells.extend(
-            each.map(|(&found, clusters)| format!("{} in {clusters}", share(found, row.documents))),
-        );
-        cells
-    });
-    table(html, &head, &rows.collect::<Vec<_>>());
-    html.raw("</details>\n</section>\n");
 }
 
-fn methods(html: &mut Html, specs: &[Spec]) {
-    html.raw("<section id=\"methods\">\n<h2>The methods</h2>\n");
-    let rows = specs.iter().map(|spec| {
-        let entry = spec.entry();
-        vec![
-            spec.to_string(),
-            entry.about.to_string(),
-            entry.paper.to_string(),
-            spec.whole(),
-        ]
-    });
-    let head = ["method", "what it does", "paper", "all parameters"];
-    rows_of(html, &head, &rows.collect::<Vec<_>>(), false);
-    html.raw("</section>\n");
+fn copies(comparison: &Comparison, families: &Families) -> Markup {
+    let whole = families.originals.max(1) as f64;
+    let titled = |plots: &[(usize, crate::report::charts::Plot)]| {
+        let each = plots.iter().filter_map(|(n, plot)| {
+            let row = comparison.methods.get(*n)?;
+            Some(Panel {
+                title: html! { span.no { (n + 1) } " " (method(&row.method)) },
+                csv: None,
+                plot: Some(plot),
+            })
+        });
+        panels(&each.collect::<Vec<_>>())
+    };
+    let distinct = distributions(comparison);
+    let shown = families.rows.len().min(FAMILIES_SHOWN) as u64;
+    html! {
+        section #copies {
+            h2 { "Edited copies" }
+            p {
+                (counted(families.copies, "copy")) " of " (counted(families.originals, "original"))
+                ". An original and its copies are a family. A document is found if its cluster has another \
+                 document of its family. A perfect method makes one cluster of each family (Chowdhury et al. 2002, \
+                 Tables III and IV)."
+            }
+            (sticky("Edited copies", &html! {
+                (head(&["Method", "Documents found", "Clusters per family"]))
+                tbody {
+                    @for (n, row) in comparison.methods.iter().enumerate() {
+                        @let [members, found, clusters] = families.sums(n);
+                        tr {
+                            (numbered(n, &row.method))
+                            (number(&share(found, members)))
+                            (number(&format!("{:.1}", clusters as f64 / whole)))
+                        }
+                    }
+                }
+            }))
+            h3 { "Similarity of copies and originals, by the number of edits" }
+            p.soft {
+                "Mean similarity (vertical) of the copies with the same number of edits (horizontal), by each \
+                 method's own measure. For a method that counts common features, it is the resemblance of the \
+                 feature sets. Grey lines are the other methods ("
+                a href="similarity-by-edits.csv" { "CSV" } ", " a href="similarity-by-edits.svg" { "SVG" } ")."
+            }
+            (titled(&curves(comparison)))
+            @if !distinct.is_empty() {
+                h3 { "Similarity of different originals" }
+                p.soft {
+                    "Share of the pairs of originals (vertical) up to a similarity (horizontal). The further to the \
+                     left a line rises, the less similar the method finds different documents (Cherkasova et al. \
+                     2009, Figures 2 to 8; " a href="similarity-of-distinct.csv" { "CSV" } ", "
+                    a href="similarity-of-distinct.svg" { "SVG" } ")."
+                }
+                (titled(&distinct))
+            }
+            details {
+                summary { "Each original" }
+                div.in {
+                    p.soft {
+                        "The share of its family that each method found, and the number of clusters. "
+                        (count(shown)) " of " (counted(families.rows.len() as u64, "original")) "; all are in "
+                        a href="families.csv" { "families.csv" } "."
+                    }
+                    (sticky("Each original", &html! {
+                        thead { tr {
+                            th scope="col" { "Original" }
+                            th.n scope="col" { "Documents" }
+                            @for (n, row) in comparison.methods.iter().enumerate() {
+                                th.n scope="col" aria-label=(visible_text(&row.method)) { span.no { (n + 1) } }
+                            }
+                        } }
+                        tbody {
+                            @for row in families.rows.iter().take(FAMILIES_SHOWN) {
+                                tr {
+                                    th.name scope="row" { (isolated(&row.original)) }
+                                    (number(&count(row.documents)))
+                                    @for (&found, clusters) in row.found.iter().zip(&row.clusters) {
+                                        td.n { (share(found, row.documents)) span.range { "in " (clusters) } }
+                                    }
+                                }
+                            }
+                        }
+                    }))
+                }
+            }
+        }
+    }
+}
+
+fn methods(specs: &[Spec]) -> Markup {
+    html! {
+        section #methods {
+            h2 { "The methods" }
+            p.soft { "A click on a specification selects all of it. " code { "lookalike method" } " and this text run \
+                      the method." }
+            (sticky("The methods", &html! {
+                thead { tr {
+                    th scope="col" { "Method" }
+                    th scope="col" { "Specification" }
+                    th scope="col" { "What it does" }
+                    th scope="col" { "Paper" }
+                    th scope="col" { "All parameters" }
+                } }
+                tbody {
+                    @for (n, each) in specs.iter().enumerate() {
+                        tr {
+                            (numbered(n, &each.to_string()))
+                            td.long { (spec(&each.to_string())) }
+                            td.long { (each.entry().about) }
+                            td.long { (each.entry().paper) }
+                            td.long { (spec(&each.whole())) }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::compare::{
+        Against, Agreement, Curve, Distribution, FamilyRow, MethodRow,
+    };
+
+    const HOSTILE: &str = "</script><script>alert(1)</script>\"' onload=x \u{202e}\0<b>";
+
+    fn row(method: &str, truth: &str) -> MethodRow {
+        MethodRow {
+            method: method.into(),
+            ignored: 1,
+            keys: 10,
+            pairs: 4,
+            clusters: 2,
+            exact_only: 0,
+            documents: 5,
+            largest: 3,
+            sets: 2,
+            against: vec![Against {
+                truth: truth.into(),
+                true_pairs: 4,
+                found: 2,
+                precision: Some(0.5),
+                recall: Some(0.5),
+                utility: -198,
+            }],
+            wall_seconds: 0.5,
+            cpu_seconds: 0.25,
+            peak_bytes: 1 << 20,
+            disk_bytes: 1 << 10,
+        }
+    }
+
+    #[test]
+    fn names_stay_text() {
+        let names = [HOSTILE.to_string(), format!("i-match:lexicon={HOSTILE}")];
+        let comparison = Comparison {
+            documents: 9,
+            representatives: 8,
+            methods: names.iter().map(|name| row(name, HOSTILE)).collect(),
+            agreement: Agreement {
+                any: 6,
+                by_methods: vec![4, 2],
+                alone: vec![2, 2],
+                both: vec![vec![4, 2], vec![2, 4]],
+            },
+            families: Some(Families {
+                originals: 1,
+                copies: 1,
+                unknown: 0,
+                rows: vec![FamilyRow {
+                    original: HOSTILE.into(),
+                    documents: 2,
+                    found: vec![2, 0],
+                    clusters: vec![1, 2],
+                }],
+                curves: names
+                    .iter()
+                    .map(|name| Curve {
+                        method: name.clone(),
+                        points: vec![(1, 1, 0.9, 0.9), (2, 1, 0.8, 0.8)],
+                    })
+                    .collect(),
+                distributions: names
+                    .iter()
+                    .map(|name| Distribution {
+                        method: name.clone(),
+                        pairs: 2,
+                        similar: vec![0.5],
+                    })
+                    .collect(),
+            }),
+        };
+        let page = page(&comparison, &[], HOSTILE);
+        let page = String::from_utf8(page).unwrap();
+        for markup in [
+            "<script",
+            "</script",
+            "<b>alert",
+            "\u{202e}",
+            "\0",
+            "\"' onload",
+        ] {
+            assert!(!page.contains(markup), "{markup:?}");
+        }
+        // The original, the methods, the labels of marks and the program are there as text.
+        assert!(page.matches("&lt;/script&gt;").count() > 10);
+        assert!(page.contains("<span class=\"code\">U+202E</span>") && page.contains("−198"));
+    }
 }

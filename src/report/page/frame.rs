@@ -65,6 +65,22 @@ impl Frame<'_> {
             }
         }
     }
+
+    /// The whole page with these sections.
+    pub(super) fn page(&self, sections: &[Markup]) -> Vec<u8> {
+        let markup = self.markup().into_string();
+        // Text is escaped, so the first end of an element is that of the element itself.
+        let (top, end) = markup.split_once("</main>").unwrap_or((&markup, ""));
+        let mut page = top.to_string();
+        for section in sections {
+            page.push('\n');
+            page.push_str(&section.0);
+        }
+        page.push_str("\n</main>");
+        page.push_str(end);
+        page.push('\n');
+        page.into_bytes()
+    }
 }
 
 /// A page that is written piece by piece.

@@ -59,15 +59,14 @@ pub(crate) mod diff;
 mod documents;
 mod found;
 mod frame;
-mod html;
 mod ledger;
 mod markup;
-mod old_frame;
 mod pairs;
+mod panels;
 mod side_by_side;
 mod sizes;
 mod split;
-mod study;
+pub(crate) mod study;
 mod texts;
 mod title;
 
@@ -287,8 +286,13 @@ impl Page<'_> {
         context: &Context<'_>,
     ) -> Result<(u64, u64)> {
         let title = self.title(workspace)?;
-        let study = workspace.directory().join("study").join("study.html");
-        let study = crate::store::disk::exists(&study)?;
+        // Elsewhere, the link would lead nowhere.
+        let inside = workspace.other_name(output).is_some();
+        let study = if inside {
+            study::link(workspace)?
+        } else {
+            None
+        };
         let any = clusters::any(self.chosen);
         let frame = Frame {
             title: &title,
@@ -299,11 +303,8 @@ impl Page<'_> {
         };
         let mut sheet = Sheet::create(output, &frame)?;
         sheet.put(found::found(self.summary, self.wording, self.listed))?;
-        if study {
-            sheet.put(html! {
-                p { "A study compared ways of sampling on this collection: "
-                    a href="study/study.html" { "results of the study" } "." }
-            })?;
+        if let Some(study) = study {
+            sheet.put(study)?;
         }
         sheet.put(markup::begin("section", "clusters"))?;
         sheet.put(clusters::head(self))?;

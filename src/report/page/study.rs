@@ -1,255 +1,233 @@
-//! The section of a sampling study, if there is one: `study/figures.json`, the SVGs that it names,
-//! and the comparison of runs in `study/study.json`.
+//! The page of a sampling study: what sampling costs on this collection, and what the paper says.
 
-use std::path::Path;
-
-use serde::Deserialize;
-
-use super::html::Html;
-use crate::experiments::study::{COST_FILE, DIRECTORY, FORMAT, MeanAndRange, StudyComparison};
-use crate::numbers::{self, count, fraction};
+use super::frame::Frame;
+use super::markup::{Markup, html, visible};
+use super::panels::{Panel, head, number, panels, sticky};
+use crate::Result;
+use crate::experiments::study::{
+    DIRECTORY, MeanAndRange, PAGE_FILE, Row, Study, StudyComparison, StudyCost, comparison,
+};
+use crate::numbers::{self, count, counted, fraction};
+use crate::report::figures::{Adaptive, GroupRow, StudyFigure, sheet};
 use crate::store::disk;
-use crate::{Error, Result};
+use crate::workspace::Workspace;
 
-/// Size limit of a figure in bytes. Ours have some ten thousand.
-const MOST_BYTES: u64 = 4 << 20;
-
-/// Size limit of all figures together in bytes. They are in memory, and their text in the page is a
-/// third longer.
-const MOST_TOGETHER: u64 = 8 << 20;
-
-/// An entry of `figures.json`.
-#[derive(Debug, Deserialize)]
-struct FigureEntry {
-    file: String,
-    #[serde(default)]
-    title: String,
-    #[serde(default)]
-    paper: String,
-    #[serde(default)]
-    here: String,
-}
-
-/// A figure and its sentences.
-#[derive(Debug)]
-pub(super) struct Figure {
-    pub file: String,
-    pub title: String,
-    /// The paper's claim.
-    pub paper: String,
-    /// The numbers of this study.
-    pub here: String,
-    /// The file of the figure, or the reason why it is not shown; `None` for a table.
-    pub svg: Option<std::result::Result<Vec<u8>, String>>,
-}
-
-/// The figures of a directory, in the order of their list; none if there is no list.
-pub(super) fn figures(directory: &Path) -> Result<Vec<Figure>> {
-    let list = directory.join(DIRECTORY).join("figures.json");
-    if !disk::exists(&list)? {
-        return Ok(Vec::new());
-    }
-    let entries: Vec<FigureEntry> =
-        serde_json::from_slice(&bounded(&list, MOST_BYTES)?).map_err(|e| Error::Corrupt {
-            path: list.clone(),
-            offset_bytes: None,
-            what: "list of figures".into(),
-            expected: "JSON: file, title, paper, here of each".into(),
-            found: e.to_string(),
-        })?;
-    let mut left = MOST_TOGETHER;
-    let mut figures = Vec::new();
-    for entry in entries {
-        let FigureEntry {
-            file,
-            title,
-            paper,
-            here,
-        } = entry;
-        let svg = file.ends_with(".svg").then(|| {
-            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-            if !file.chars().all(plain) {
-                return Err(
-                    "its name is not that of a file in the same directory as the list".into(),
-                );
-            }
-            let bytes = bounded(&directory.join(DIRECTORY).join(&file), MOST_BYTES.min(left))
-                .map_err(|error| error.to_string())?;
-            left = left.saturating_sub(bytes.len() as u64);
-            Ok(bytes)
-        });
-        figures.push(Figure {
-            file,
-            title,
-            paper,
-            here,
-            svg,
-        });
-    }
-    Ok(figures)
-}
-
-/// Exact and sampled runs side by side; `None` if there is no study.
-pub(super) fn comparison(directory: &Path) -> Result<Option<StudyComparison>> {
-    #[derive(Deserialize)]
-    struct Versioned {
-        format: u32,
-    }
-    #[derive(Deserialize)]
-    struct Costs {
-        comparison: StudyComparison,
-    }
-    let path = directory.join(DIRECTORY).join(COST_FILE);
-    if !disk::exists(&path)? {
-        return Ok(None);
-    }
-    let json = bounded(&path, MOST_BYTES)?;
-    let corrupt = |e: serde_json::Error| Error::Corrupt {
-        path: path.clone(),
-        offset_bytes: None,
-        what: "costs of a study".into(),
-        expected: "JSON with a comparison".into(),
-        found: e.to_string(),
+/// The page. The same study, costs and program give the same bytes.
+pub(crate) fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {
+    study.config.check()?;
+    // The counts are checked before they are compared.
+    let sheet = sheet(study)?;
+    let compared = comparison(study, cost);
+    let mut contents = vec![("runs", "Runs side by side".to_string())];
+    let figures = sheet.figures.iter();
+    contents.extend(figures.map(|figure| (figure.id, figure.title.to_string())));
+    let all = sheet.groups.last();
+    let (documents, shingles) = all.map_or((0, 0), |all| (all.documents, all.shingles));
+    let frame = Frame {
+        title: "Sampling study",
+        below: Some(html! {
+            (counted(documents, "document")) " with " (counted(shingles, "shingle")) ", "
+            (counted(cost.count, "trial")) ". The figures repeat those of Ye, Wen & Ma, "
+            cite { "A systematic study on parameter correlations in large-scale duplicate document detection" }
+            " (2008), on this collection."
+        }),
+        contents,
+        program,
+        ..Frame::default()
     };
-    // Checked before the fields are read: another format may have other fields.
-    let Versioned { format } = serde_json::from_slice(&json).map_err(corrupt)?;
-    if format != FORMAT {
-        return Err(Error::Version {
-            path,
-            found: format,
-            least: FORMAT,
-            most: FORMAT,
-        });
-    }
-    let costs: Costs = serde_json::from_slice(&json).map_err(corrupt)?;
-    Ok(Some(costs.comparison))
-}
-
-/// Reads a file of at most `most` bytes.
-fn bounded(path: &Path, most: u64) -> Result<Vec<u8>> {
-    let size = disk::size(path)?;
-    if size > most {
-        return Err(Error::TooLong {
-            path: path.into(),
-            expected: most,
-            found: size,
-        });
-    }
-    disk::read_all(path)
-}
-
-pub(super) fn section(html: &mut Html, compared: Option<&StudyComparison>, figures: &[Figure]) {
-    html.raw("<section id=\"study\" class=\"study\">\n<h2>Sampling study</h2>\n");
-    html.raw(
-        "<p>The accuracy of runs that use a sample of the shingles, on this collection and as ",
-    );
-    html.raw("Ye, Wen &amp; Ma (2008) reported it for theirs.</p>\n");
-    if let Some(compared) = compared {
-        comparison_table(html, compared);
-    }
-    for figure in figures {
-        let title = match figure.title.as_str() {
-            "" => &figure.file,
-            title => title,
+    let mut sections = vec![verdict(&sheet.adaptive, &compared), runs(&compared)];
+    for figure in &sheet.figures {
+        let extra = match figure.id {
+            "sizes" => groups(&sheet.groups),
+            _ => html! {},
         };
-        html.raw("<h3>").text(title).raw("</h3>\n");
-        match &figure.svg {
-            Some(Ok(svg)) => {
-                html.raw("<figure class=\"scroll\">\n")
-                    .image(svg, title)
-                    .raw("\n</figure>\n");
-            }
-            Some(Err(problem)) => {
-                html.raw("<p class=\"note\">study/")
-                    .text(&figure.file)
-                    .raw(" is not shown: ")
-                    .text(problem)
-                    .raw(".</p>\n");
-            }
-            None => {
-                html.raw("<p class=\"soft\">study/")
-                    .text(&figure.file)
-                    .raw("</p>\n");
+        sections.push(section(figure, &extra));
+    }
+    Ok(frame.page(&sections))
+}
+
+/// A line of the page of an output directory: the way to the page of its study, if there is one.
+pub(super) fn link(workspace: &Workspace) -> Result<Option<Markup>> {
+    let name = format!("{DIRECTORY}/{PAGE_FILE}");
+    let there = disk::exists(&workspace.directory().join(&name))?;
+    Ok(there.then(|| {
+        html! {
+            p {
+                "A study compared ways of sampling on this collection: "
+                a href=(name) { "results of the study" } "."
             }
         }
-        for (who, sentence) in [("In the paper: ", &figure.paper), ("Here: ", &figure.here)] {
-            if !sentence.is_empty() {
-                html.raw("<p><span class=\"soft\">")
-                    .text(who)
-                    .raw("</span>")
-                    .text(sentence)
-                    .raw("</p>\n");
+    }))
+}
+
+fn verdict(adaptive: &Adaptive, compared: &StudyComparison) -> Markup {
+    let sentences = adaptive.sentences();
+    html! {
+        section #verdict aria-label="Result" {
+            @for (n, sentence) in sentences.iter().enumerate() {
+                @if n == 0 { p.lead { strong { (sentence) } } } @else { p { (sentence) } }
             }
+            @if let Some(threshold) = adaptive.threshold.filter(|_| !adaptive.targets.is_empty()) {
+                h2.small-head { "Shingles to process at threshold " (threshold) }
+                (sticky("Shingles to process", &html! {
+                    (head(&["Mean precision", "Adaptive", "Uniform", "Uniform ratio"]))
+                    tbody {
+                        @for at in &adaptive.targets {
+                            tr {
+                                th scope="row" { "0." (at.target) }
+                                (number(&numbers::percent(at.share, 1)))
+                                (number(&numbers::percent(at.uniform_share, 1)))
+                                (number(&match at.uniform { 1 => "none: exact".into(), n => format!("1/{n}") }))
+                            }
+                        }
+                    }
+                }))
+            }
+            p { (visible(&compared.verdict)) }
         }
     }
-    html.raw("</section>\n");
 }
 
 /// Exact, sampled, verified and planned runs side by side.
-fn comparison_table(html: &mut Html, of: &StudyComparison) {
-    html.raw("<h3>What to choose</h3>\n<p><strong>")
-        .text(&of.verdict)
-        .raw("</strong></p>\n<p>Of the pairs that a run lists at ")
-        .show(of.threshold)
-        .raw(
-            " or above, <em>precision</em> is the share that is true. Of the true pairs, <em>recall</em> is the \
-             share that the run lists. A run at 1/16 sorts one of sixteen classes of shingles. The table has \
-             the mean over all classes and, in grey, the worst and the best class. A <em>verified</em> run \
-             checks each pair in the full sets if the sample estimates at least the given resemblance, so \
-             that no listed pair is false. A <em>plan</em> gives each size group the smallest ratio that \
-             keeps the given precision. <em>Not sampled</em> are documents without a shingle in the \
-             sample: no pair contains them.</p>\n\
-             <div class=\"scroll\"><table>\n<thead><tr><th>Run</th><th class=\"n\">Shingles sorted</th>\
-             <th class=\"n\">Precision</th><th class=\"n\">Recall</th><th class=\"n\">Pairs</th>\
-             <th class=\"n\">Verified pairs</th><th class=\"n\">Not sampled</th>\
-             <th class=\"n\">CPU seconds</th></tr></thead>\n<tbody>\n",
-        );
-    for row in &of.rows {
-        html.raw("<tr><td>")
-            .text(&row.name)
-            .raw("</td><td class=\"n\">")
-            .text(&numbers::percent(row.share, 2))
-            .raw("</td>");
-        spread(html, row.precision);
-        spread(html, row.recall);
-        for n in [row.found, row.looked_up, row.nothing_sampled] {
-            html.raw("<td class=\"n\">");
-            if n == 0.0 {
-                html.raw("&ndash;");
-            } else {
-                html.text(&count(n.round() as u64));
+fn runs(of: &StudyComparison) -> Markup {
+    let columns = [
+        "Run",
+        "Shingles sorted",
+        "Precision",
+        "Recall",
+        "Pairs",
+        "Verified pairs",
+        "Not sampled",
+        "CPU seconds",
+    ];
+    html! {
+        section #runs {
+            h2 { "Runs side by side" }
+            p {
+                "Of the pairs that a run lists at " (of.threshold) " or above, " em { "precision" }
+                " is the share that is true. Of the true pairs, " em { "recall" }
+                " is the share that the run lists. A run at 1/16 sorts one of sixteen classes of shingles. The \
+                 table has the mean over all classes and, in grey, the worst and the best class."
             }
-            html.raw("</td>");
+            p {
+                "A " em { "verified" } " run checks each pair in the full sets if the sample estimates at least the \
+                 given resemblance, so that no listed pair is false. A " em { "plan" }
+                " gives each size group the smallest ratio that keeps the given precision. " em { "Not sampled" }
+                " are documents without a shingle in the sample: no pair contains them."
+            }
+            (sticky("Runs side by side", &html! {
+                (head(&columns))
+                tbody { @for row in &of.rows { (run(row)) } }
+            }))
+            p.soft.small {
+                "CPU seconds count the way from the collection to the pairs at " (of.lowest)
+                ", the lowest threshold of the study. Reading the collection took "
+                (format!("{:.2}", of.reading_seconds)) " CPU seconds more. The numbers are in "
+                a href="study.json" { "study.json" } "; those of each class are in "
+                a href="trials.csv" { "trials.csv" } " and " a href="summary.csv" { "summary.csv" } "."
+            }
         }
-        html.raw("<td class=\"n\">");
-        match row.cpu_seconds {
-            None => html.raw("&ndash;"),
-            Some(seconds) => html.show(format_args!("{seconds:.2}")),
-        };
-        html.raw("</td></tr>\n");
     }
-    html.raw("</tbody></table></div>\n<p class=\"soft\">CPU seconds count the way from the collection to the pairs at ")
-        .show(of.lowest)
-        .raw(", the lowest threshold of the study. Reading the collection took ")
-        .show(format_args!("{:.1}", of.reading_seconds))
-        .raw(" CPU seconds more.</p>\n");
+}
+
+fn run(row: &Row) -> Markup {
+    let mean = |n: f64| match n {
+        0.0 => "–".to_string(),
+        n => count(n.round() as u64),
+    };
+    let seconds = row.cpu_seconds;
+    html! {
+        tr {
+            th scope="row" { (visible(&row.name)) }
+            (number(&numbers::percent(row.share, 2)))
+            (spread(row.precision))
+            (spread(row.recall))
+            (number(&mean(row.found)))
+            (number(&mean(row.looked_up)))
+            (number(&mean(row.nothing_sampled)))
+            (number(&seconds.map_or("–".into(), |seconds| format!("{seconds:.2}"))))
+        }
+    }
 }
 
 /// A share with its spread over classes.
-fn spread(html: &mut Html, spread: Option<MeanAndRange>) {
-    html.raw("<td class=\"n\">");
-    match spread {
-        None => html.raw("&ndash;"),
-        Some(s) if s.least == s.greatest => html.text(&fraction(s.mean, 3)),
-        Some(s) => html
-            .text(&fraction(s.mean, 3))
-            .raw(" <span class=\"soft\">")
-            .text(&format!(
-                "{} to {}",
-                fraction(s.least, 3),
-                fraction(s.greatest, 3)
-            ))
-            .raw("</span>"),
-    };
-    html.raw("</td>");
+fn spread(spread: Option<MeanAndRange>) -> Markup {
+    let text = |value: f64| fraction(value, 3);
+    html! {
+        td.n {
+            @match spread {
+                None => "–",
+                Some(s) => {
+                    (text(s.mean))
+                    @if s.least != s.greatest {
+                        span.range { (text(s.least)) "–" (text(s.greatest)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn section(figure: &StudyFigure, extra: &Markup) -> Markup {
+    let each = figure.panels.iter().map(|panel| Panel {
+        title: html! { (visible(&panel.title)) },
+        csv: Some(&panel.csv),
+        plot: panel.plot.as_ref(),
+    });
+    html! {
+        section id=(figure.id) {
+            h2 { (figure.title) }
+            p.soft { (visible(&figure.about)) }
+            (panels(&each.collect::<Vec<_>>()))
+            (extra)
+            div.claims {
+                div {
+                    h3 { "In the paper" }
+                    @for sentence in &figure.paper { p { (sentence) } }
+                }
+                div {
+                    h3 { "Here" }
+                    @for (of, sentence) in &figure.here {
+                        p {
+                            @if !of.is_empty() { b { (of) } " " }
+                            (visible(sentence))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn groups(rows: &[GroupRow]) -> Markup {
+    let share = |share: f64| number(&numbers::percent(share, 1));
+    let columns = [
+        "Words",
+        "Documents",
+        "Share",
+        "Share in .GOV",
+        "Shingles",
+        "Share",
+        "Share in .GOV",
+    ];
+    let gov = |of: Option<f64>| of.map_or_else(|| number("–"), share);
+    html! {
+        (sticky("Documents and shingles by size group", &html! {
+            caption { "Documents and shingles by size group (" a href="table3.csv" { "CSV" } ")" }
+            (head(&columns))
+            tbody {
+                @for row in rows {
+                    tr {
+                        th scope="row" { (visible(&row.words)) }
+                        (number(&count(row.documents)))
+                        (share(row.shares[0]))
+                        (gov(row.gov.map(|gov| gov[0])))
+                        (number(&count(row.shingles)))
+                        (share(row.shares[1]))
+                        (gov(row.gov.map(|gov| gov[1])))
+                    }
+                }
+            }
+        }))
+    }
 }

@@ -13,6 +13,7 @@
 mod compared;
 mod flow;
 mod shown;
+mod table;
 
 use std::fmt::Write;
 
@@ -22,6 +23,7 @@ use crate::utf8::is_deceptive;
 pub(crate) use compared::{Layout, compared, head, passages};
 use flow::Flow;
 pub(crate) use shown::shown;
+pub(crate) use table::{Table, wrapped};
 
 /// How the terminal looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

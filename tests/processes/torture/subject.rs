@@ -46,7 +46,7 @@ fn lasting(out: &Path) -> BTreeMap<String, Vec<u8>> {
         let last = name.rsplit('/').next().unwrap_or(name);
         let compared = ["compare.json", "compare.html", "methods.csv"];
         ["lock", "manifest.json", "summary.json"].contains(&last)
-            || name.starts_with("study/") && name.ends_with(".json")
+            || name.starts_with("study/") && (name.ends_with(".json") || name.ends_with(".html"))
             || name.starts_with("compare/") && compared.contains(&last)
     };
     // That they are there is to be seen; what they say of times differs.

@@ -1,0 +1,331 @@
+//! A comparison of methods for readers: its result in sentences, tables for a terminal, and one
+//! table with every number.
+
+use crate::budget::ByteSize;
+use crate::experiments::compare::{CLOSE, Comparison, Standing, Verdict, f1, verdicts};
+use crate::numbers::{self, count, counted, fraction};
+use crate::report::terminal::{Table, wrapped};
+
+/// Limit on the ground truths side by side in a table of the terminal.
+const TRUTHS_IN_A_TABLE: usize = 2;
+
+/// Columns for the name of a ground truth above its numbers.
+const TRUTH_COLUMNS: usize = 10;
+
+/// A specification as its name and its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named<'s> {
+    pub name: &'s str,
+    pub parameters: Vec<(&'s str, &'s str)>,
+}
+
+impl<'s> Named<'s> {
+    /// Reads `NAME:PARAMETER=VALUE,...`.
+    pub(crate) fn of(spec: &'s str) -> Named<'s> {
+        let (name, parameters) = spec.split_once(':').unwrap_or((spec, ""));
+        let parameters = parameters.split(',').filter(|part| !part.is_empty());
+        let parameters = parameters.map(|part| part.split_once('=').unwrap_or((part, "")));
+        Named {
+            name,
+            parameters: parameters.collect(),
+        }
+    }
+
+    /// The parameters as `n = 100, k = 4`; empty if there are none.
+    pub(crate) fn values(&self) -> String {
+        let each = self.parameters.iter();
+        let each = each.map(|(name, value)| format!("{name} = {value}"));
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The name, and the parameters after a space.
+    pub(crate) fn label(&self) -> String {
+        format!("{} {}", self.name, self.values()).trim_end().into()
+    }
+}
+
+/// CPU seconds with two decimals: `0.31`.
+pub(crate) fn seconds(seconds: f64) -> String {
+    format!("{seconds:.2}")
+}
+
+/// The verdict against a ground truth in two sentences.
+pub(crate) fn sentences(verdict: &Verdict, comparison: &Comparison) -> [String; 2] {
+    let label = |standing: &Standing| {
+        let row = comparison.methods.get(standing.method);
+        row.map_or_else(String::new, |row| Named::of(&row.method).label())
+    };
+    let truth = Named::of(&verdict.truth).label();
+    let pairs = counted(verdict.true_pairs, "pair");
+    let (Some(best), Some(cheapest)) = (verdict.best, verdict.cheapest) else {
+        let why = match verdict.true_pairs {
+            0 => "has no pairs, so precision and recall against it are undefined",
+            _ => "is compared with no other method that found a pair",
+        };
+        return [format!("{truth} {why}."), String::new()];
+    };
+    let figures = |standing: &Standing| {
+        format!(
+            "precision {} and recall {}",
+            fraction(standing.precision, 3),
+            fraction(standing.recall, 3)
+        )
+    };
+    let first = format!(
+        "{} agrees best with {truth} ({pairs}): {}, F1 {}.",
+        label(&best),
+        figures(&best),
+        fraction(best.f1, 3)
+    );
+    let itself = format!("{truth} itself took {}", seconds(verdict.truth_seconds));
+    let second = if verdict.close < 2 {
+        format!(
+            "No other method comes within {CLOSE} of its F1; it took {} CPU seconds, and {itself}.",
+            seconds(best.cpu_seconds)
+        )
+    } else if best.method == cheapest.method {
+        format!(
+            "It is also the cheapest of the {} methods within {CLOSE} of its F1: it took {} CPU seconds, \
+             and {itself}.",
+            verdict.close,
+            seconds(best.cpu_seconds)
+        )
+    } else {
+        format!(
+            "The cheapest of the {} methods within {CLOSE} of its F1 is {} with {}: it took {} CPU \
+             seconds instead of {}, and {itself}.",
+            verdict.close,
+            label(&cheapest),
+            figures(&cheapest),
+            seconds(cheapest.cpu_seconds),
+            seconds(best.cpu_seconds)
+        )
+    };
+    [first, second]
+}
+
+/// The comparison as tables for a terminal, in at most 100 columns.
+#[must_use]
+pub fn compared(comparison: &Comparison) -> String {
+    let mut out = String::new();
+    let representatives = count(comparison.representatives);
+    let documents = counted(comparison.documents, "document");
+    wrapped(
+        &format!("{documents}, {representatives} of them representatives"),
+        &mut out,
+    );
+    out.push('\n');
+    let mut table = Table::new([
+        "method",
+        "pairs",
+        "clusters",
+        "in them",
+        "only here",
+        "CPU s",
+        "peak",
+        "disk",
+    ]);
+    for (n, method) in comparison.methods.iter().enumerate() {
+        let alone = comparison.agreement.alone.get(n).copied();
+        table.row(vec![
+            method.method.clone(),
+            method.pairs.to_string(),
+            method.clusters.to_string(),
+            method.documents.to_string(),
+            alone.unwrap_or(0).to_string(),
+            seconds(method.cpu_seconds),
+            ByteSize(method.peak_bytes).to_string(),
+            ByteSize(method.disk_bytes).to_string(),
+        ]);
+    }
+    let long = table.print(&mut out);
+    let truths = comparison.methods.first();
+    let truths = truths.map_or(0, |row| row.against.len());
+    for first in (0..truths).step_by(TRUTHS_IN_A_TABLE) {
+        out.push('\n');
+        accuracy(comparison, first, &mut out);
+    }
+    if let Some(families) = &comparison.families {
+        out.push('\n');
+        let line = format!(
+            "{} of {} ({} of the edit list not in the collection)",
+            counted(families.copies, "copy"),
+            counted(families.originals, "original"),
+            counted(families.unknown, "docno")
+        );
+        wrapped(&line, &mut out);
+        out.push('\n');
+        let mut table = Table::new(["method", "found", "clusters per original"]);
+        for (n, method) in comparison.methods.iter().enumerate() {
+            let [members, found, clusters] = families.sums(n);
+            table.row(vec![
+                method.method.clone(),
+                numbers::share(found, members).unwrap_or_else(|| "-".into()),
+                format!("{:.1}", clusters as f64 / families.originals.max(1) as f64),
+            ]);
+        }
+        table.print(&mut out);
+    }
+    long.print(&mut out);
+    out.push('\n');
+    let all = comparison.agreement.by_methods.last();
+    let line = format!(
+        "{} found by any method, {} by all.",
+        counted(comparison.agreement.any, "pair"),
+        count(all.copied().unwrap_or(0))
+    );
+    wrapped(&line, &mut out);
+    for verdict in verdicts(comparison) {
+        wrapped(
+            sentences(&verdict, comparison).join(" ").trim_end(),
+            &mut out,
+        );
+    }
+    out
+}
+
+/// Precision, recall and F1 against some ground truths.
+fn accuracy(comparison: &Comparison, first: usize, out: &mut String) {
+    let truths = || {
+        let row = comparison.methods.iter().take(1);
+        let all = row.flat_map(|row| &row.against);
+        all.skip(first).take(TRUTHS_IN_A_TABLE)
+    };
+    let head = truths().flat_map(|against| {
+        let mut name: String = against.truth.chars().take(TRUTH_COLUMNS).collect();
+        if name.len() < against.truth.len() {
+            name.pop();
+            name.push('…');
+        }
+        [format!("P {name}"), format!("R {name}"), "F1".into()]
+    });
+    let head: Vec<String> = std::iter::once("method".into()).chain(head).collect();
+    let mut table = Table::new(head.iter().map(String::as_str));
+    let number = |value: Option<f64>| value.map_or("-".into(), |value| fraction(value, 3));
+    for row in &comparison.methods {
+        let mut cells = vec![row.method.clone()];
+        for against in row.against.iter().skip(first).take(TRUTHS_IN_A_TABLE) {
+            let both = against.precision.zip(against.recall);
+            cells.push(number(against.precision));
+            cells.push(number(against.recall));
+            cells.push(number(
+                both.map(|(precision, recall)| f1(precision, recall)),
+            ));
+        }
+        table.row(cells);
+    }
+    table.print(out);
+}
+
+/// Records as CSV (RFC 4180, with line feeds). The first one has the names of the columns.
+pub(super) fn csv(records: &[Vec<String>]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for record in records {
+        // Writing to memory does not fail, and all records are equally long.
+        let _ = writer.write_record(record);
+    }
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// A number in a cell: the shortest text that gives the same number when it is read; empty if it is
+/// undefined.
+pub(super) fn cell(number: Option<f64>) -> String {
+    number.map_or_else(String::new, |number| number.to_string())
+}
+
+/// The comparison as CSV: a line for each method, with all its numbers.
+#[must_use]
+pub fn compared_csv(comparison: &Comparison) -> String {
+    let columns = [
+        "method",
+        "ignored",
+        "keys",
+        "pairs",
+        "found_alone",
+        "clusters",
+        "exact_only",
+        "documents_in_clusters",
+        "largest",
+        "sets",
+        "wall_seconds",
+        "cpu_seconds",
+        "peak_bytes",
+        "disk_bytes",
+    ];
+    let mut head: Vec<String> = columns.map(String::from).into();
+    let truths = comparison.methods.first();
+    for n in 1..=truths.map_or(0, |row| row.against.len()) {
+        let of = [
+            "truth",
+            "true_pairs",
+            "found",
+            "precision",
+            "recall",
+            "utility",
+        ];
+        head.extend(of.map(|column| format!("{column}_{n}")));
+    }
+    if comparison.families.is_some() {
+        let of = ["family_documents", "family_found", "family_clusters"];
+        head.extend(of.map(String::from));
+    }
+    let mut records = vec![head];
+    for (n, row) in comparison.methods.iter().enumerate() {
+        let alone = comparison.agreement.alone.get(n).copied().unwrap_or(0);
+        let mut record = vec![row.method.clone()];
+        let counts = [
+            row.ignored,
+            row.keys,
+            row.pairs,
+            alone,
+            row.clusters,
+            row.exact_only,
+            row.documents,
+            row.largest,
+            row.sets,
+        ];
+        record.extend(counts.map(|count| count.to_string()));
+        record.extend([row.wall_seconds, row.cpu_seconds].map(|seconds| cell(Some(seconds))));
+        record.extend([row.peak_bytes, row.disk_bytes].map(|bytes| bytes.to_string()));
+        for against in &row.against {
+            record.extend([
+                against.truth.clone(),
+                against.true_pairs.to_string(),
+                against.found.to_string(),
+                cell(against.precision),
+                cell(against.recall),
+                against.utility.to_string(),
+            ]);
+        }
+        if let Some(families) = &comparison.families {
+            record.extend(families.sums(n).map(|sum| sum.to_string()));
+        }
+        records.push(record);
+    }
+    csv(&records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specifications_are_read_as_words() {
+        assert_eq!(Named::of("shingles").label(), "shingles");
+        let named = Named::of("sketch:n=100,size=8");
+        assert_eq!(
+            (named.name, named.values().as_str()),
+            ("sketch", "n = 100, size = 8")
+        );
+        assert_eq!(Named::of("a:b,c=d=e").label(), "a b = , c = d=e");
+    }
+
+    #[test]
+    fn fields_are_quoted_and_lines_end_with_a_line_feed() {
+        let record = ["a,b", "say \"x\"", "1"].map(String::from).to_vec();
+        let head = ["x", "y", "z"].map(String::from).to_vec();
+        assert_eq!(csv(&[head, record]), "x,y,z\n\"a,b\",\"say \"\"x\"\"\",1\n");
+        assert_eq!(cell(Some(0.1 + 0.2)), "0.30000000000000004");
+    }
+}

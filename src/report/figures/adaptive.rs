@@ -1,0 +1,233 @@
+//! Adaptive sampling (a ratio for each size group) compared with uniform sampling (one ratio for
+//! all): the shingles that each takes to reach a mean precision over the classes.
+
+use super::measure::{PairKind, Scope, View, ratio_name};
+use super::plan::{GroupRatios, TARGETS, has_pairs, plans};
+use crate::Result;
+use crate::experiments::study::{Study, USUAL};
+use crate::ids::Threshold;
+use crate::numbers::{count, percent};
+
+/// The precisions of the verdict, in hundredths: those of the plans that a study runs.
+const SHOWN: [u32; 3] = [80, 90, 95];
+
+/// Shares that differ by rounding are equal.
+const ROUNDING: f64 = 1e-9;
+
+/// What adaptive and uniform sampling take to reach a precision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AtTarget {
+    /// Mean precision in hundredths.
+    pub target: u32,
+    /// Share of the shingles with a ratio for each size group.
+    pub share: f64,
+    /// The n of the one ratio 1/n for all; 1 if no ratio that was tried reaches the precision.
+    pub uniform: u32,
+    /// Share of the shingles with this ratio.
+    pub uniform_share: f64,
+}
+
+/// Whether adaptive sampling takes fewer shingles than uniform sampling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Fewer for some precisions, and more for none.
+    Fewer,
+    /// As many for all precisions.
+    Same,
+    /// More for some precisions, and fewer for none.
+    More,
+    /// Fewer for some precisions, and more for others.
+    Mixed,
+}
+
+/// The comparison on one collection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Adaptive {
+    /// The threshold nearest 0.85.
+    pub threshold: Option<Threshold>,
+    /// At this threshold, for three precisions; empty if there are no pairs or no sampled runs.
+    pub targets: Vec<AtTarget>,
+    /// Combinations of a threshold and a precision for which adaptive sampling takes fewer
+    /// shingles, as many, and more.
+    pub cases: [u64; 3],
+}
+
+impl AtTarget {
+    fn of(plan: &GroupRatios) -> Option<AtTarget> {
+        Some(AtTarget {
+            target: plan.target,
+            share: plan.share?,
+            uniform: plan.uniform,
+            uniform_share: plan.uniform_share?,
+        })
+    }
+
+    /// How much less adaptive sampling takes.
+    fn saved(&self) -> f64 {
+        self.uniform_share - self.share
+    }
+
+    /// 0 for fewer shingles, 1 for as many, 2 for more.
+    fn case(&self) -> usize {
+        match self.saved() {
+            saved if saved > ROUNDING => 0,
+            saved if saved >= -ROUNDING => 1,
+            _ => 2,
+        }
+    }
+
+    fn text(&self) -> String {
+        let uniform = match self.uniform {
+            1 => "every shingle".into(),
+            n => format!("{} ({})", percent(self.uniform_share, 1), ratio_name(n)),
+        };
+        format!(
+            "for precision 0.{} it takes {} of the shingles, and one ratio for all takes {uniform}",
+            self.target,
+            percent(self.share, 1)
+        )
+    }
+}
+
+impl Adaptive {
+    pub(super) fn of(view: &View) -> Adaptive {
+        let usual = view.study.config.nearest(USUAL);
+        let there = |threshold| has_pairs(view, Scope::All, PairKind::All, threshold);
+        let mut compared = Adaptive {
+            threshold: usual.and_then(|usual| view.thresholds().get(usual).copied()),
+            targets: Vec::new(),
+            cases: [0; 3],
+        };
+        if view.sampled_ratios().next().is_none() {
+            return compared;
+        }
+        for plan in plans(view).iter().filter(|plan| there(plan.threshold)) {
+            let Some(at) = AtTarget::of(plan) else {
+                continue;
+            };
+            if let Some(case) = compared.cases.get_mut(at.case()) {
+                *case += 1;
+            }
+            if Some(plan.threshold) == usual && SHOWN.contains(&at.target) {
+                compared.targets.push(at);
+            }
+        }
+        compared
+    }
+
+    /// The outcome over the three precisions; `None` if there is nothing to compare.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        let met = |case| self.targets.iter().any(|at| at.case() == case);
+        match (met(0), met(2)) {
+            _ if self.targets.is_empty() => None,
+            (true, false) => Some(Outcome::Fewer),
+            (false, true) => Some(Outcome::More),
+            (true, true) => Some(Outcome::Mixed),
+            (false, false) => Some(Outcome::Same),
+        }
+    }
+
+    /// The comparison in two sentences, or one if there is nothing to compare.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let (Some(outcome), Some(threshold)) = (self.outcome(), self.threshold) else {
+            return vec![
+                "This study has no pairs or no sampled runs, so it cannot compare adaptive with uniform \
+                 sampling."
+                    .into(),
+            ];
+        };
+        let saved = |a: &&AtTarget, b: &&AtTarget| a.saved().total_cmp(&b.saved());
+        let targets = self.targets.iter();
+        let most = targets
+            .clone()
+            .max_by(saved)
+            .map_or_else(String::new, AtTarget::text);
+        let least = targets
+            .clone()
+            .min_by(saved)
+            .map_or_else(String::new, AtTarget::text);
+        let first = match outcome {
+            Outcome::Fewer => format!(
+                "Adaptive sampling beats uniform sampling here: at threshold {threshold}, {most}."
+            ),
+            Outcome::More => format!(
+                "Adaptive sampling does not beat uniform sampling here: at threshold {threshold}, {least}."
+            ),
+            Outcome::Same => format!(
+                "Adaptive sampling takes as many shingles as uniform sampling here: at threshold \
+                 {threshold}, {most}."
+            ),
+            Outcome::Mixed => format!(
+                "Whether adaptive sampling beats uniform sampling depends on the precision here: at \
+                 threshold {threshold}, {most}; {least}."
+            ),
+        };
+        let [fewer, same, more] = self.cases.map(count);
+        let all = count(self.cases.iter().sum());
+        let (from, to) = (TARGETS.start(), TARGETS.end());
+        let second = format!(
+            "Of {all} combinations of a threshold and a mean precision from 0.{from} to 0.{to}, adaptive \
+             sampling takes fewer shingles in {fewer}, as many in {same} and more in {more}."
+        );
+        vec![first, second]
+    }
+}
+
+/// Compares adaptive with uniform sampling.
+///
+/// # Errors
+/// If the study's tables do not match its ratios, groups and thresholds.
+pub fn adaptive(study: &Study) -> Result<Adaptive> {
+    Ok(Adaptive::of(&View::new(study)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compared(shares: &[(f64, u32, f64)]) -> Adaptive {
+        let targets = SHOWN.iter().zip(shares);
+        let targets = targets.map(|(&target, &(share, uniform, uniform_share))| AtTarget {
+            target,
+            share,
+            uniform,
+            uniform_share,
+        });
+        Adaptive {
+            threshold: Threshold::new(17, 20),
+            targets: targets.collect(),
+            cases: [3, 1000, 0],
+        }
+    }
+
+    #[test]
+    fn every_outcome_has_its_sentence() {
+        let fewer = compared(&[(0.1, 4, 0.25), (0.5, 2, 0.5), (0.9, 1, 1.0)]);
+        assert_eq!(fewer.outcome(), Some(Outcome::Fewer));
+        assert_eq!(
+            fewer.sentences(),
+            [
+                "Adaptive sampling beats uniform sampling here: at threshold 0.85, for precision 0.80 it \
+                 takes 10.0 % of the shingles, and one ratio for all takes 25.0 % (1/4).",
+                "Of 1,003 combinations of a threshold and a mean precision from 0.50 to 0.99, adaptive \
+                 sampling takes fewer shingles in 3, as many in 1,000 and more in 0."
+            ]
+        );
+        let more = compared(&[(0.5, 2, 0.5), (1.0, 2, 0.5)]);
+        assert_eq!(more.outcome(), Some(Outcome::More));
+        assert!(
+            more.sentences()[0].contains("for precision 0.90 it takes 100.0 % of the shingles")
+        );
+        let mixed = compared(&[(0.1, 4, 0.25), (0.6, 2, 0.5)]);
+        assert_eq!(mixed.outcome(), Some(Outcome::Mixed));
+        assert!(mixed.sentences()[0].contains("0.80 it takes 10.0 %"));
+        assert!(mixed.sentences()[0].contains("0.90 it takes 60.0 %"));
+        let same = compared(&[(1.0, 1, 1.0)]);
+        assert_eq!(same.outcome(), Some(Outcome::Same));
+        assert!(same.sentences()[0].ends_with("one ratio for all takes every shingle."));
+        assert_eq!(compared(&[]).outcome(), None);
+        assert_eq!(compared(&[]).sentences().len(), 1);
+    }
+}

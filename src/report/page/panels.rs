@@ -1,0 +1,184 @@
+//! Parts that the pages of a comparison and of a study share: small panels side by side, tables
+//! whose first column stays, and names of methods.
+
+use super::markup::{Markup, drawing, html, isolated, visible};
+use crate::report::charts::Plot;
+use crate::report::compared::Named;
+
+/// A panel: its title, a link to its numbers, and the drawing, if there is anything to show.
+pub(super) struct Panel<'p> {
+    pub title: Markup,
+    /// A file in the directory of the page.
+    pub csv: Option<&'p str>,
+    pub plot: Option<&'p Plot>,
+}
+
+/// Panels side by side.
+pub(super) fn panels(panels: &[Panel<'_>]) -> Markup {
+    html! {
+        div.panels {
+            @for panel in panels {
+                figure.panel {
+                    figcaption {
+                        b { (panel.title) }
+                        @if let Some(csv) = panel.csv { " " a href=(csv) { "CSV" } }
+                    }
+                    @match panel.plot {
+                        Some(plot) => (drawing(plot.drawing().text().to_string())),
+                        None => p.nothing { "There are no pairs, so there is nothing to show." },
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A table that scrolls sideways on a narrow screen while its first column stays.
+pub(super) fn sticky(label: &str, table: &Markup) -> Markup {
+    html! {
+        div.scroll role="region" aria-label=(label) tabindex="0" {
+            table.sticky { (table) }
+        }
+    }
+}
+
+/// The heads of columns. The first one is aligned left, the others right.
+pub(super) fn head(columns: &[&str]) -> Markup {
+    html! {
+        thead { tr {
+            @for (n, column) in columns.iter().enumerate() {
+                @if n == 0 { th scope="col" { (column) } } @else { th.n scope="col" { (column) } }
+            }
+        } }
+    }
+}
+
+/// A cell with a number.
+pub(super) fn number(text: &str) -> Markup {
+    html! { td.n { (text) } }
+}
+
+/// A method: its name, and its parameters after it.
+pub(super) fn method(spec: &str) -> Markup {
+    let named = Named::of(spec);
+    let values = named.values();
+    html! {
+        bdi {
+            b { (visible(named.name)) }
+            @if !values.is_empty() { " " span.soft { (visible(&values)) } }
+        }
+    }
+}
+
+/// The head of a row: the number of a method on this page, and the method.
+pub(super) fn numbered(n: usize, spec: &str) -> Markup {
+    html! { th.name scope="row" { span.no { (n + 1) } " " (method(spec)) } }
+}
+
+/// A specification as it is typed. A click selects all of it.
+pub(super) fn spec(text: &str) -> Markup {
+    html! { code.spec { (isolated(text)) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::frame::STYLE;
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// The colours of the style: in light mode, and in dark mode.
+    fn palettes() -> [BTreeMap<&'static str, [f64; 3]>; 2] {
+        let mut light = BTreeMap::new();
+        let mut dark = BTreeMap::new();
+        let mut mode = 0;
+        for line in STYLE.lines() {
+            match line.trim() {
+                "@media (prefers-color-scheme: dark) {" => mode = 1,
+                _ if line.starts_with('}') => mode = 0,
+                _ => {}
+            }
+            for part in line.split("--").skip(1) {
+                let Some((name, value)) = part.split_once(": #") else {
+                    continue;
+                };
+                let digits: Vec<u8> = value.bytes().take_while(u8::is_ascii_hexdigit).collect();
+                let digits = String::from_utf8(digits).unwrap();
+                let width = digits.len() / 3;
+                let each = [0, 1, 2].map(|n| {
+                    let text = &digits[n * width..(n + 1) * width];
+                    let text = text.repeat(2 / width);
+                    f64::from(u8::from_str_radix(&text, 16).unwrap()) / 255.0
+                });
+                if mode == 0 {
+                    light.insert(name, each);
+                } else {
+                    dark.insert(name, each);
+                }
+            }
+        }
+        [light, dark]
+    }
+
+    /// WCAG 2.2, "contrast ratio".
+    fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
+        let luminance = |colour: [f64; 3]| {
+            let [r, g, b] = colour.map(|c| match c <= 0.04045 {
+                true => c / 12.92,
+                false => ((c + 0.055) / 1.055).powf(2.4),
+            });
+            0.2126 * r + 0.7152 * g + 0.0722 * b
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn colours_have_contrast_in_light_and_in_dark() {
+        assert!((contrast([0.0; 3], [1.0; 3]) - 21.0).abs() < 1e-9);
+        let text = [
+            ("ink", "paper"),
+            ("soft", "paper"),
+            ("link", "paper"),
+            ("ink", "tint"),
+            ("soft", "tint"),
+            ("link", "tint"),
+            ("ink", "del"),
+            ("ink", "ins"),
+            // The labels of lines and marks.
+            ("one", "paper"),
+            ("two", "paper"),
+            ("three", "paper"),
+            ("ink", "heat-1"),
+            ("ink", "heat-2"),
+            ("ink", "heat-3"),
+            ("ink", "heat-4"),
+            ("ink", "heat-5"),
+        ];
+        let graphics = [
+            ("one", "paper"),
+            ("two", "paper"),
+            ("three", "paper"),
+            ("four", "paper"),
+            ("edge", "paper"),
+        ];
+        for (palette, mode) in palettes().iter().zip(["light", "dark"]) {
+            for (pairs, least) in [(&text[..], 4.5), (&graphics[..], 3.0)] {
+                for (front, back) in pairs {
+                    let found = contrast(palette[front], palette[back]);
+                    assert!(found >= least, "{mode}: {front} on {back}: {found:.2}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_panel_without_data_says_so() {
+        let panel = Panel {
+            title: html! { "a" },
+            csv: Some("a.csv"),
+            plot: None,
+        };
+        let markup = panels(&[panel]).into_string();
+        assert!(markup.contains("href=\"a.csv\"") && markup.contains("nothing to show"));
+    }
+}
