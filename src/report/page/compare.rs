@@ -104,7 +104,8 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
                     (drawing(scatter(comparison, verdict, true).text().to_string()))
                     figcaption {
                         "Up is precise, right is complete. The area of a mark is the CPU time. Orange is the best \
-                         method, green the cheapest of those close to it, grey the ground truth."
+                         method, green the cheapest of those close to it, grey the ground truth ("
+                        a href="methods.csv" { "CSV" } ")."
                         span.narrow { " The numbers are those of the methods in the table." }
                     }
                 }
