@@ -286,7 +286,7 @@ impl Scatter {
         if self.key.is_empty() {
             return;
         }
-        let y = 14.0;
+        let y = 16.0;
         svg.text((0.0, y + 4.0), Anchor::Start, "tick", &self.key_title);
         let mut x = columns(&self.key_title) as f64 * CHARACTER + 10.0;
         for (size, text) in &self.key {
