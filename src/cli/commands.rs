@@ -275,8 +275,9 @@ Examples:
     Diff(diff::Options),
     /// Write an HTML page with clusters, pairs and their texts
     ///
-    /// The page is one file that loads nothing and runs no script. The command reads the texts from
-    /// the inputs again. For the output directory of `dedup`, the page says what was removed, and
+    /// The page is one file that loads nothing. A script in it lists all clusters and finds
+    /// documents; no other script can run. The command reads the texts from the inputs again. For
+    /// the output directory of `dedup`, the page says what was removed, and
     /// shows removals and near misses to judge.
     #[command(after_long_help = "\
 Examples:

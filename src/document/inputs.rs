@@ -5,7 +5,7 @@ use crate::parse::{ParseConfig, Parser, TokenKind};
 use crate::progress::{Context, joined_all};
 use crate::read::{
     Batch, InputFile, Interpreted, RawDocument, Record, RecordKind, RecordReader, date_of,
-    field_of, interpret, lasting,
+    interpret, lasting,
 };
 use crate::shingle::{ShingleConfig, Shingler};
 use crate::store::disk;
@@ -50,11 +50,6 @@ impl Again<'_> {
     /// The date that its record states ([`date_of`]).
     pub fn date(&self) -> Option<String> {
         date_of(&self.record.kind, self.bytes)
-    }
-
-    /// The value of a field of its record ([`field_of`]).
-    pub fn field(&self, name: &str) -> Option<String> {
-        field_of(&self.record.kind, self.bytes, name)
     }
 }
 
