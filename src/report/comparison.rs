@@ -95,6 +95,9 @@ pub(crate) fn figures(comparison: &Comparison) -> Vec<TableFile> {
     named.map(file).into()
 }
 
+/// Points of a line.
+type Points = Vec<(f64, Option<f64>)>;
+
 /// Points of a distribution on the page.
 const DISTRIBUTION_POINTS: usize = 50;
 
@@ -182,8 +185,8 @@ fn sizes(greatest: f64) -> Vec<f64> {
         ..0 => f64::from(digit) / 10f64.powi(-power),
         _ => f64::from(digit) * 10f64.powi(power),
     };
-    let below = steps.map(value).filter(|size| *size <= greatest);
-    let Some(largest) = below.last() else {
+    let mut below = steps.map(value).filter(|size| *size <= greatest);
+    let Some(largest) = below.next_back() else {
         return Vec::new();
     };
     match largest < 0.01 {
@@ -201,7 +204,7 @@ fn in_order(comparison: &Comparison) -> Vec<usize> {
 
 /// A panel for each method shown: its line, and those of the others in grey.
 fn each(
-    lines: &[(usize, Vec<(f64, Option<f64>)>)],
+    lines: &[(usize, Points)],
     about: &str,
     x: &Axis,
     comparison: &Comparison,
@@ -210,7 +213,7 @@ fn each(
     let least = values.filter_map(|(_, y)| *y).fold(1.0, f64::min);
     let y = Axis::linear("", round_tenth_below(least), 1.0, 5);
     let plot = |n: usize| {
-        let line = |(m, points): &(usize, Vec<(f64, Option<f64>)>)| PlotLine {
+        let line = |(m, points): &(usize, Points)| PlotLine {
             label: String::new(),
             tone: match *m == n {
                 true => Tone::First,
@@ -282,7 +285,7 @@ pub(super) fn distributions(comparison: &Comparison) -> Vec<(usize, Plot)> {
 }
 
 /// The share of the pairs that are at most as similar as each of some evenly spaced similarities.
-fn steps(of: &Distribution) -> Vec<(f64, Option<f64>)> {
+fn steps(of: &Distribution) -> Points {
     let dissimilar = of.pairs - of.similar.len() as u64;
     let places = 0..=DISTRIBUTION_POINTS;
     let places = places.map(|place| place as f64 / DISTRIBUTION_POINTS as f64);

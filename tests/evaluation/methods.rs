@@ -702,7 +702,7 @@ fn csv_has_what_json_has(comparison: &compare::Comparison) {
         let method = &json["methods"][n];
         let mut left: BTreeSet<&str> = head.iter().collect();
         let mut same = |column: &str, value: &serde_json::Value| {
-            assert!(left.remove(&*column), "{column}");
+            assert!(left.remove(column), "{column}");
             let cell = row.get(head.iter().position(|name| name == column).unwrap());
             let cell = cell.unwrap();
             match value {
