@@ -42,6 +42,10 @@ pub struct Options {
     ///
     /// Example: --replay https://web.archive.org/web/{timestamp}/{url}
     #[arg(long, value_name = "ADDRESS")]
+    #[allow(
+        rustdoc::bare_urls,
+        reason = "a terminal shows the example as it is typed"
+    )]
     replay: Option<Replay>,
     /// Number of clusters to show without the page's script, the largest first
     ///

@@ -82,16 +82,17 @@ fn audited(place: &Path, kept: &str, config: &AuditConfig) -> Audit {
 /// A row of a table: value, documents, removed by reason.
 type Row = (String, u64, [u64; 7]);
 
+/// The rows that are shown; the number of other values, with their documents and removals; the
+/// documents without a value, and the removals of these.
+type Rows = (Vec<Row>, (u64, u64, [u64; 7]), (u64, [u64; 7]));
+
 fn reason_number(reason: &str) -> usize {
     let all = Removal::ALL.map(Removal::text);
     all.iter().position(|text| *text == reason).unwrap()
 }
 
-/// Documents counted by a value: the rows that are shown, the others, and those without a value.
-fn counted(
-    fates: &[Fate],
-    value: impl Fn(usize) -> Option<String>,
-) -> (Vec<Row>, (u64, u64, [u64; 7]), (u64, [u64; 7])) {
+/// Documents counted by a value.
+fn counted(fates: &[Fate], value: impl Fn(usize) -> Option<String>) -> Rows {
     let mut rows: BTreeMap<Option<String>, (u64, [u64; 7], usize)> = BTreeMap::new();
     for (document, fate) in fates.iter().enumerate() {
         let row = rows.entry(value(document)).or_insert((0, [0; 7], document));
@@ -262,9 +263,9 @@ fn check(audit: &Audit, oracle: &Oracle<'_>, question: &Question<'_>, met: &mut 
         (p, q * 2)
     };
     let mut kept: Vec<usize> = Vec::new();
-    for document in 0..fates.len() {
+    for (document, fate) in fates.iter().enumerate() {
         let again = kept.iter().any(|&kept| oracle.equal(kept, document));
-        if fates[document] == Fate::Kept && !again {
+        if *fate == Fate::Kept && !again {
             kept.push(document);
         }
     }
@@ -731,9 +732,11 @@ fn damaged_reviews_are_refused_with_the_line() {
     }
 }
 
-/// The text of a page, and its elements with their attributes. Elements are nested as they should
-/// be.
-fn parse(page: &str) -> (String, Vec<(String, BTreeMap<String, String>)>) {
+/// The name of an element, and its attributes.
+type Element = (String, BTreeMap<String, String>);
+
+/// The text of a page, and its elements. Elements are nested as they should be.
+fn parse(page: &str) -> (String, Vec<Element>) {
     let (mut text, mut elements, mut open) = (String::new(), Vec::new(), Vec::new());
     let utf8 = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     for token in Tokenizer::new(page) {

@@ -1,7 +1,7 @@
 //! The page of a comparison of methods.
 
 use super::frame::Frame;
-use super::markup::{Markup, bars, drawing, html, isolated, visible};
+use super::markup::{Markup, bars, drawing, html, isolated, plain, visible};
 use super::panels::{Panel, head, method, number, numbered, panels, spec, sticky};
 use crate::budget::ByteSize;
 use crate::experiments::compare::{Comparison, Families, Verdict, verdicts};
@@ -110,7 +110,7 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
                     }
                 }
             }
-            (sticky("Precision and recall", &html! {
+            (sticky(&plain(&format!("Precision and recall against {}", verdict.truth)), &html! {
                 (head(&columns))
                 tbody {
                     @for at in order {
