@@ -175,12 +175,18 @@ fn a_disk_that_fills_up_with_copies() {
     let expected = small.directory.path().join("expected");
     let ran = shell(&(small.command)(&small.input, &expected));
     assert!(ran.status.success(), "{ran:?}");
-    let expected = tree(&expected);
+    let copies = |out: &Path| {
+        let mut copies = tree(out);
+        // It has the way to the work directory, which differs from place to place.
+        assert!(copies.remove("kept/.lookalike/source.json").is_some());
+        copies
+    };
+    let expected = copies(&expected);
     for (limit, least) in [
         (&(|kib| format!("size={kib}k")) as &dyn Fn(u64) -> String, 4),
         (&|inodes| format!("size=64m,nr_inodes={inodes}"), 1),
     ] {
-        sweep(&small, &expected, tree, limit, least);
+        sweep(&small, &expected, copies, limit, least);
     }
 }
 
