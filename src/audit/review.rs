@@ -289,7 +289,7 @@ pub fn write(
             file: document.number_of_file,
             offset: document.offset,
             number,
-            md5: Some(document.md5),
+            md5: document.md5,
         })
     });
     // One thread: the others would need memory for a record each, and there are few texts.

@@ -32,9 +32,8 @@ pub(crate) struct Wanted {
     pub offset: u64,
     /// Its number.
     pub number: u32,
-    /// The MD5 of its words, by which it is recognised; `None` takes whatever document is in its
-    /// place.
-    pub md5: Option<[u8; 16]>,
+    /// The MD5 of its words, by which it is recognised.
+    pub md5: [u8; 16],
 }
 
 /// A document that was read again.
@@ -250,10 +249,7 @@ impl<'w> Rereader<'w> {
 
     /// Whether this is the document that was read before.
     fn is(&mut self, document: &RawDocument<'_>, wanted: &Wanted) -> bool {
-        let Some(md5) = wanted.md5 else {
-            return true;
-        };
         let facts = self.shingler.shingle(document, (1, 0), &mut Vec::new());
-        facts.md5 == md5
+        facts.md5 == wanted.md5
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn texts(
         file: found.record.file,
         offset: found.record.offset,
         number: found.number,
-        md5: Some(found.record.md5),
+        md5: found.record.md5,
     });
     let _ = held.take((record_bytes(workspace) + READER_BYTES) as usize);
     let whole = Whole(Mutex::new((Vec::new(), held)));

@@ -654,6 +654,13 @@ fn inputs_that_are_gone_or_others_are_told() {
     let other = String::from_utf8(whole.clone()).unwrap();
     fs::write(&file, other.replace("Before", "Beforf")).unwrap();
     told("another record is in its place", 1);
+    // Not even the beginning of another text is on the page, or its date.
+    let other = other.replace("\"w0 w1 ", "\"x0 x1 ");
+    assert_eq!(other.len(), whole.len());
+    fs::write(&file, &other).unwrap();
+    told("another record is in its place", 2);
+    let (page, _) = report(&run, &corpus.out(), &PageConfig::default()).unwrap();
+    assert!(!page.contains("x0 x1") && !page.contains("w2 w3"));
     fs::write(&file, &whole[..whole.len() - 1]).unwrap();
     told("bytes but had", 2);
     fs::write(&file, vec![b' '; whole.len()]).unwrap();

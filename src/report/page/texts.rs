@@ -73,7 +73,7 @@ pub(super) fn read(
             file: document.file,
             offset: document.offset,
             number,
-            md5: compared.contains(&number).then_some(document.md5),
+            md5: document.md5,
         })
         .collect();
     let of_texts = compared.len() as u64 * MOST_TEXT_BYTES;
