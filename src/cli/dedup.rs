@@ -281,14 +281,16 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         });
     }
     let outputs = (flags.output.as_path(), options.removed.as_deref());
-    let page = options.report.as_ref().map(|file| match file {
-        Some(file) => file.clone(),
-        None => report::audit_page(&flags.output),
-    });
-    match &page {
-        Some(page) => report::check_audit(&flags.output, page, options.audit.review())?,
-        None => (options.audit).refuse("without --report", "it needs a page; add --report")?,
-    }
+    let page = match &options.report {
+        Some(page) => {
+            let review = options.audit.review();
+            Some(report::place_audit(&flags.output, page.as_deref(), review)?)
+        }
+        None => {
+            (options.audit).refuse("without --report", "it needs a page; add --report")?;
+            None
+        }
+    };
     let work = match (&options.from, &options.work) {
         (Some(directory), _) | (None, Some(directory)) => directory.clone(),
         (None, None) => dedup::work_directory(&flags.output),

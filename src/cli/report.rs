@@ -158,9 +158,7 @@ fn audit(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         title: options.title.clone(),
         replay: options.replay.clone(),
     };
-    let output = options.output.clone();
-    let output = output.unwrap_or_else(|| report::audit_page(kept));
-    report::check_audit(kept, &output, options.audit.review())?;
+    let output = report::place_audit(kept, options.output.as_deref(), options.audit.review())?;
     let resources = options.memory.with(options.threads, quiet);
     with_context(host, &resources, |context| {
         let workspace = audit::open_work(kept)?;

@@ -43,6 +43,8 @@ pub(super) struct State {
 impl State {
     /// Reads the state of an output directory.
     pub fn read(directory: &Path) -> Result<State> {
+        // The directory may come from someone else: no link or FIFO in it is opened.
+        disk::claim(directory);
         let path = directory.join(PRIVATE).join(STATE_FILE);
         let bytes = disk::read_all(&path)?;
         serde_json::from_slice(&bytes).map_err(|error| Error::Corrupt {

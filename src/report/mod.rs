@@ -26,6 +26,6 @@ pub use ledger::{cost_rows, ledger, ledger_rows};
 pub use plan::{plan, study, study_csv};
 pub(crate) use write::write_diff;
 pub use write::{
-    COMPARE_DIRECTORY, COMPARE_PAGE, Reviewed, audit_page, check_audit, study_page, write_audit,
+    COMPARE_DIRECTORY, COMPARE_PAGE, Reviewed, place_audit, study_page, write_audit,
     write_comparison, write_page, write_study, write_study_page,
 };

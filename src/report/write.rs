@@ -84,11 +84,22 @@ pub enum Reviewed {
     Read,
 }
 
-/// Refuses files of an audit that lie in the directory of the kept records, or are the same.
+/// The place of the page of an audit: the one that was given, or one beside the directory of the
+/// kept records, where only a page is replaced. Refuses files that lie in that directory, or are the
+/// same.
 ///
 /// # Errors
 /// `BadParameter`; `Io`.
-pub fn check_audit(kept: &Path, output: &Path, review: Option<&Path>) -> Result<()> {
+pub fn place_audit(kept: &Path, given: Option<&Path>, review: Option<&Path>) -> Result<PathBuf> {
+    let page = given.map_or_else(|| audit_page(kept), Path::to_path_buf);
+    check_audit(kept, &page, review)?;
+    if given.is_none() {
+        page::check_replaced(&page)?;
+    }
+    Ok(page)
+}
+
+fn check_audit(kept: &Path, output: &Path, review: Option<&Path>) -> Result<()> {
     for (parameter, file) in [("output", Some(output)), ("review", review)] {
         let Some(file) = file else { continue };
         dedup::check_outside_kept(parameter, file, kept)?;
@@ -105,8 +116,7 @@ pub fn check_audit(kept: &Path, output: &Path, review: Option<&Path>) -> Result<
 
 /// The page of an audit if no file is given for it: beside the directory of the kept records, which
 /// has the inputs' files and no others.
-#[must_use]
-pub fn audit_page(kept: &Path) -> PathBuf {
+fn audit_page(kept: &Path) -> PathBuf {
     let kept: PathBuf = match kept.file_name() {
         // The components leave out a slash at the end.
         Some(_) => kept.components().collect(),

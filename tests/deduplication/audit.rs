@@ -1012,3 +1012,72 @@ fn missing_inputs_leave_the_counts() {
             .all(|line| line["document"]["missing"].is_string())
     );
 }
+
+/// A directory of kept records may come from someone else, and the place beside it is the user's.
+#[test]
+fn no_link_or_pipe_is_opened_and_only_pages_are_replaced() {
+    let (_guard, place) = deduplicated();
+    let program = env!("CARGO_BIN_EXE_lookalike");
+    let report = || {
+        // A command that waits for a pipe is stopped, with another exit status.
+        let mut command = std::process::Command::new("timeout");
+        let command = command.args(["60", program, "report", "kept", "-q"]);
+        let ran = command.current_dir(&place).output().unwrap();
+        let stderr = String::from_utf8_lossy(&ran.stderr).into_owned();
+        (ran.status.code(), stderr)
+    };
+    for name in ["source.json", "dedup.json"] {
+        let path = place.join("kept/.lookalike").join(name);
+        let sound = fs::read(&path).unwrap();
+        let elsewhere = place.join(name);
+        fs::rename(&path, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        let (code, stderr) = report();
+        assert!(
+            code == Some(1) && stderr.contains("symbolic link"),
+            "{name}: {stderr}"
+        );
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let (code, stderr) = report();
+        assert!(
+            code == Some(1) && stderr.contains(name),
+            "{name}: {code:?} {stderr}"
+        );
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, sound).unwrap();
+    }
+    let page = place.join("kept.report.html");
+    assert!(!page.exists());
+    for mine in [
+        "mine",
+        "",
+        "<!DOCTYPE html><html lang=\"en\"><head><title>mine</title>",
+    ] {
+        fs::write(&page, mine).unwrap();
+        let (code, stderr) = report();
+        assert!(
+            code == Some(2) && stderr.contains("no page of lookalike"),
+            "{stderr}"
+        );
+        let ran = call(&place, "dedup --from kept.work -o new --report");
+        assert_eq!(ran.code, Some(0), "another page: {ran:?}");
+        fs::write(place.join("new.report.html"), mine).unwrap();
+        let ran = call(&place, "dedup --from kept.work -o new --report");
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert_eq!(fs::read(&page).unwrap(), mine.as_bytes());
+        assert_eq!(
+            fs::read(place.join("new.report.html")).unwrap(),
+            mine.as_bytes()
+        );
+        fs::remove_file(place.join("new.report.html")).unwrap();
+    }
+    fs::remove_file(&page).unwrap();
+    // A page is replaced, and so is any file that the command names.
+    assert_eq!(report().0, Some(0));
+    assert_eq!(report().0, Some(0));
+    fs::write(place.join("named.html"), "mine").unwrap();
+    done(&place, "report kept -q --output named.html");
+    assert!(page_text(&place.join("named.html")).contains("removed"));
+}

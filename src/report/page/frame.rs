@@ -3,15 +3,34 @@
 use super::markup::{
     Markup, digest_source, harmless_json, html, json_block, plain, script, style, visible,
 };
-use crate::Result;
 use crate::numbers::counted;
 use crate::pipeline::Summary;
 use crate::sample::Sampling;
 use crate::store::disk::{self, AtomicFile};
+use crate::{Error, Result};
 use std::path::Path;
 
 /// The style of all pages.
 pub(super) const STYLE: &str = include_str!("style.css");
+
+/// How a page of this program is recognised: an element near its beginning.
+const GENERATOR: &str = "<meta name=\"generator\" content=\"lookalike\">";
+
+/// Bytes within which it is.
+const HEAD_BYTES: usize = 256;
+
+/// Whether a file is a page of this program.
+pub(super) fn is_page(path: &Path) -> Result<bool> {
+    match disk::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => return Ok(false),
+        Err(error) => return Err(error).map_err(Error::io("inspect", path)),
+    }
+    let mut head = [0; HEAD_BYTES];
+    let read = disk::read_some(&mut disk::open(path)?, &mut head, path)?;
+    let head = head.get(..read).unwrap_or_default();
+    Ok(memchr::memmem::find(head, GENERATOR.as_bytes()).is_some())
+}
 
 /// What surrounds the sections of a page.
 #[derive(Debug, Default)]
@@ -42,6 +61,7 @@ impl Frame<'_> {
             html lang="en" {
                 head {
                     meta charset="utf-8";
+                    meta name="generator" content="lookalike";
                     meta http-equiv="Content-Security-Policy" content=(policy);
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="referrer" content="no-referrer";

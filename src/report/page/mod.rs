@@ -14,9 +14,9 @@
 //!    once more for the links between the members of the clusters that are listed. Read the
 //!    documents once for the data of those shown (`choose.rs`).
 //! 2. Read each input file that contains one of these documents once, up to the last of them
-//!    (`texts.rs`). Parse each document of a pair with the same settings as the run, and use it if
-//!    its MD5 is still the same; of the others take the date and the beginning. Threads read
-//!    different files.
+//!    (`texts.rs`). Parse each document with the same settings as the run, and use its text, date and
+//!    beginning if its MD5 is still the same: a page never shows what another file has in its place.
+//!    Threads read different files.
 //! 3. Compare the words of each pair of texts; fold stretches without a difference
 //!    (`align`, `side_by_side.rs`).
 //! 4. Write the page section by section, each of which has a file of its own. The data of all
@@ -44,8 +44,7 @@
 //!
 //! # What is not guaranteed
 //! Texts are not compared beyond their first [`WORDS_COMPARED`] words. The marked differences need
-//! not be the smallest set. An input whose path is not UTF-8 is not found again. A date or beginning
-//! is that of the record that is now in the document's place.
+//! not be the smallest set. An input whose path is not UTF-8 is not found again.
 //!
 //! # Errors
 //! `StageMissing` if there are no pairs or clusters; `BudgetTooSmall`; `Corrupt` and `Io` for the
@@ -80,6 +79,7 @@ use crate::pipeline::Summary;
 use crate::progress::{Context, Unit};
 use crate::report::cost_rows;
 use crate::sample::SampleEntry;
+use crate::store::disk;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
@@ -232,13 +232,20 @@ pub fn write(
         bytes,
         checksum,
     };
-    context.progress.end(&format!(
-        "{STAGE}: {}, {}, {} of their texts missing",
-        counted(stats.clusters, "cluster"),
-        counted(stats.pairs, "pair"),
-        count(stats.missing)
-    ));
+    context.progress.end(&stats.says());
     Ok(stats)
+}
+
+impl PageStats {
+    /// The line at the end of the work.
+    fn says(&self) -> String {
+        format!(
+            "{STAGE}: {}, {}, {} of their texts missing",
+            counted(self.clusters, "cluster"),
+            counted(self.pairs, "pair"),
+            count(self.missing)
+        )
+    }
 }
 
 fn missing(workspace: &Workspace, stage: &'static str) -> Error {
@@ -262,6 +269,19 @@ fn finished(workspace: &Workspace) -> Result<(&PairsEntry, &ResultsEntry)> {
 fn levels(workspace: &Workspace) -> usize {
     let sample = workspace.manifest.get::<SampleEntry>();
     sample.map_or(1, |sample| sample.sizes.len())
+}
+
+/// Refuses to replace a file that is no page of this program, for a page whose name nobody gave.
+pub(crate) fn check_replaced(page: &Path) -> Result<()> {
+    if !disk::exists(page)? || frame::is_page(page)? {
+        return Ok(());
+    }
+    Err(Error::BadParameter {
+        name: "output",
+        given: page.display().to_string(),
+        limit: "there is a file that is no page of lookalike; name another file for the page"
+            .into(),
+    })
 }
 
 /// Everything that the sections of a page show.
