@@ -100,6 +100,7 @@ pub mod progress;
 pub mod query;
 pub(crate) mod random;
 pub mod rate;
+mod ratio;
 pub mod read;
 pub mod report;
 pub mod resource;

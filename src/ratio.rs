@@ -1,4 +1,4 @@
-//! Scores that are compared exactly.
+//! Resemblance and containment as fractions that are compared exactly.
 
 use std::cmp::Ordering;
 
@@ -7,13 +7,13 @@ use crate::measure::Measure;
 
 /// A part of a whole.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ratio {
+pub(crate) struct Ratio {
     part: u64,
     whole: u64,
 }
 
 impl Ratio {
-    /// The score of two sets of these sizes.
+    /// The containment of two sets of these sizes, or their resemblance for any other measure.
     pub fn of(measure: Measure, shared: u32, (a, b): (u32, u32)) -> Ratio {
         let (shared, a, b) = (u64::from(shared), u64::from(a), u64::from(b));
         let whole = match measure {
@@ -24,6 +24,11 @@ impl Ratio {
             part: shared,
             whole: whole.max(1),
         }
+    }
+
+    /// Hundredths, rounded down.
+    pub fn hundredths(self) -> usize {
+        (u128::from(self.part) * 100 / u128::from(self.whole)) as usize
     }
 }
 
@@ -67,6 +72,11 @@ mod tests {
         assert!(of(17, 20, 17) == of(34, 40, 34));
         assert!(of(850_001, 1_000_000, 850_001) > of(17, 20, 17));
         assert!(of(17, 20, 17) == Ratio::from(Threshold::default()));
+        let hundredths = |shared, a, b| of(shared, a, b).hundredths();
+        assert_eq!(hundredths(17, 20, 17), 85);
+        assert_eq!(hundredths(5, 5, 5), 100);
+        assert_eq!(hundredths(999, 1000, 999), 99);
+        assert_eq!(hundredths(0, 0, 0), 0);
         let of = |shared, a, b| Ratio::of(Measure::Containment, shared, (a, b));
         assert!(of(17, 20, 40) == Ratio::from(Threshold::default()));
         assert!(of(0, 0, 0) < of(1, 9, 9));

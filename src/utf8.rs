@@ -24,6 +24,16 @@ pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
     at
 }
 
+/// A text of at most this number of characters, and an ellipsis if it was longer.
+pub(crate) fn cut_after(mut text: String, characters: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(characters) {
+        text.truncate(end);
+        text.push('…');
+        text.shrink_to_fit();
+    }
+    text
+}
+
 /// The beginning of a sequence of bytes.
 pub(crate) enum Decoded {
     /// A character and its length in bytes.

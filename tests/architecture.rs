@@ -28,6 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "workers",
             "limits",
             "least",
+            "ratio",
         ],
     ),
     ("store", &["store"]),

@@ -37,7 +37,6 @@
 
 mod clusters;
 mod near;
-mod ratio;
 pub mod review;
 mod samples;
 mod source;
@@ -56,6 +55,7 @@ use crate::parse::TokenKind;
 use crate::progress::{Context, Unit};
 use crate::read::InputFile;
 use crate::sample::Sampled;
+use crate::utf8::cut_after;
 use crate::workspace::Workspace;
 use crate::{Error, Result};
 
@@ -317,14 +317,7 @@ fn look_up(
     wanted.dedup();
     let mut found = BTreeMap::new();
     let mut wanted = wanted.into_iter().peekable();
-    let cut = |mut text: String| {
-        if let Some((end, _)) = text.char_indices().nth(NAME_CHARS) {
-            text.truncate(end);
-            text.push('…');
-            text.shrink_to_fit();
-        }
-        text
-    };
+    let cut = |text| cut_after(text, NAME_CHARS);
     each_document(reading.workspace, |number, document| {
         if number.is_multiple_of(4096) {
             reading.context.stop.check(STAGE)?;

@@ -5,7 +5,6 @@
 
 use std::cmp::Reverse;
 
-use super::ratio::Ratio;
 use super::samples::{Kind, SamplePair, pair};
 use super::{Reading, STAGE};
 use crate::Result;
@@ -14,6 +13,7 @@ use crate::ids::Threshold;
 use crate::join::each_pair;
 use crate::least::Least;
 use crate::measure::Criterion;
+use crate::ratio::Ratio;
 use crate::sample::Sampling;
 
 /// How far below the threshold near misses are: a tenth.

@@ -2,11 +2,11 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::ratio::Ratio;
 use super::{AuditConfig, Reading, STAGE, score_text};
 use crate::Result;
 use crate::dedup::{Fate, Removal};
 use crate::least::Least;
+use crate::ratio::Ratio;
 
 /// How a pair was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -120,12 +120,7 @@ pub(crate) fn write(
         bytes,
         checksum,
     };
-    context.progress.end(&format!(
-        "{STAGE}: {}, {}, {} of their texts missing",
-        counted(stats.clusters, "cluster"),
-        counted(stats.pairs, "pair"),
-        count(stats.missing)
-    ));
+    context.progress.end(&stats.says());
     Ok(stats)
 }
 

@@ -11,10 +11,11 @@ use crate::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::least::Least;
 use crate::measure::Measure;
 use crate::progress::Context;
+use crate::ratio::Ratio;
 use crate::sample::Sampled;
 use crate::union_find::UnionFind;
+use crate::utf8::cut_after;
 use crate::workspace::Workspace;
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::texts::{Known, ShownText};
@@ -26,31 +27,10 @@ const NAME_CHARS: usize = 300;
 /// Bins of the histogram: hundredths of the measure, and a separate one for 1.
 pub(super) const HUNDREDTHS: usize = 101;
 
-/// shared / union, compared exactly.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Resemblance {
-    shared: u64,
-    union: u64,
-}
-
-impl Resemblance {
-    fn of(shared: u32, (a, b): (u32, u32)) -> Self {
-        let shared = u64::from(shared);
-        let union = (u64::from(a) + u64::from(b)).saturating_sub(shared);
-        Resemblance { shared, union }
-    }
-
-    /// Its hundredth, rounded down.
-    fn bin(self) -> usize {
-        let whole = u128::from(self.shared) * 100 / u128::from(self.union.max(1));
-        (whole as usize).min(HUNDREDTHS - 1)
-    }
-}
-
 /// The sort key for the similarity of two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Score {
-    Resemblance(Resemblance),
+    Resemblance(Ratio),
     /// Another measure's value: its bits, which sort like the values themselves if they are
     /// positive.
     Other(u64),
@@ -59,7 +39,7 @@ enum Score {
 impl Score {
     fn of(measure: Measure, pair: &Pair, (a, b): (u32, u32)) -> Self {
         match measure {
-            Measure::Resemblance => Score::Resemblance(Resemblance::of(pair.shared, (a, b))),
+            Measure::Resemblance => Score::Resemblance(Ratio::of(measure, pair.shared, (a, b))),
             _ => {
                 let value = measure.value(pair.amount(measure), a.into(), b.into());
                 Score::Other(value.to_bits())
@@ -70,7 +50,7 @@ impl Score {
     /// Its hundredth, rounded down.
     fn bin(self) -> usize {
         match self {
-            Score::Resemblance(resemblance) => resemblance.bin(),
+            Score::Resemblance(resemblance) => resemblance.hundredths().min(HUNDREDTHS - 1),
             // The tolerance exceeds the rounding error of a fraction in hundredths.
             Score::Other(bits) => {
                 ((f64::from_bits(bits) * 100.0 + 1e-9) as usize).min(HUNDREDTHS - 1)
@@ -78,27 +58,6 @@ impl Score {
         }
     }
 }
-
-impl Ord for Resemblance {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let product = |a: u64, b: u64| u128::from(a) * u128::from(b);
-        product(self.shared, other.union).cmp(&product(other.shared, self.union))
-    }
-}
-
-impl PartialOrd for Resemblance {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Resemblance {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Resemblance {}
 
 /// A pair to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -645,14 +604,7 @@ fn look_up(
 }
 
 fn shorten(document: DocumentRecord, record: Option<u64>) -> ShownDocument {
-    let cut = |mut text: String| {
-        if let Some((end, _)) = text.char_indices().nth(NAME_CHARS) {
-            text.truncate(end);
-            text.push('…');
-            text.shrink_to_fit();
-        }
-        text
-    };
+    let cut = |text| cut_after(text, NAME_CHARS);
     ShownDocument {
         docno: cut(document.docno),
         url: document.url.map(cut),
@@ -662,21 +614,5 @@ fn shorten(document: DocumentRecord, record: Option<u64>) -> ShownDocument {
         file: document.file,
         record,
         offset: document.offset,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn resemblances_are_compared_exactly() {
-        let of = |shared, a, b| Resemblance::of(shared, (a, b));
-        assert!(of(17, 20, 17) == of(34, 40, 34));
-        assert!(of(850_001, 1_000_000, 850_001) > of(17, 20, 17));
-        assert_eq!(of(17, 20, 17).bin(), 85);
-        assert_eq!(of(5, 5, 5).bin(), 100);
-        assert_eq!(of(999, 1000, 999).bin(), 99);
-        assert_eq!(of(0, 0, 0).bin(), 0);
     }
 }
