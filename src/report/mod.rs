@@ -1,10 +1,10 @@
-//! The ledger: the documents that came in and went out, those dropped and why, and the cost of the
-//! run.
+//! Results as text, tables and pages.
 //!
 //! # In and out
-//! In: a manifest. Out: [`Summary`](crate::pipeline::Summary), which becomes `summary.json`, the
-//! table printed at the end of a run and, with clusters and pairs, the [`page`]; and the pairs as a
-//! [`graph()`]. A stage counted every number in it; nothing is computed twice.
+//! In: the [`Summary`](crate::pipeline::Summary) of a directory, an
+//! [`Audit`](crate::audit::Audit), a comparison or a study. Out: the ledger, which is printed at the
+//! end of a run; an HTML [`page`]; CSV; and the pairs as a [`graph()`]. A stage counted every number;
+//! nothing is computed twice.
 
 pub(crate) mod charts;
 mod compared;

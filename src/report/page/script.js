@@ -85,7 +85,7 @@
       [member[DOCNO], member[URL_], member[TITLE], place(member), member[BEGINS]].join("\n").toLowerCase()));
   };
 
-  let order = [], shown = 0, open = null;
+  let order = [], shown = 0;
   const list = $("list"), more = $("more"), matches = $("matches");
 
   const filter = () => {
