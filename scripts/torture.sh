@@ -28,7 +28,7 @@ for part; do
     printf '\n== %s\n' "$part"
     begin=$(date +%s)
     case $part in
-    kills) long processes torture LOOKALIKE_TORTURE_ALL=1 LOOKALIKE_TORTURE_KILLS="$KILLS" \
+    kills) long program torture LOOKALIKE_TORTURE_ALL=1 LOOKALIKE_TORTURE_KILLS="$KILLS" \
         LOOKALIKE_TORTURE_SEED="$SEED" LOOKALIKE_TORTURE_CUTS=20 ;;
     faults) long reliability faults LOOKALIKE_EVERY_FAULT=1 ;;
     rot) scripts/every-bit.sh ;;

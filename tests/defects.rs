@@ -1,6 +1,6 @@
 //! Defects that were found and mended: a test for each, named for what went wrong.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@
 //! spaces, or in a code span. Of each `lookalike` command there, in all pages, every flag must be
 //! in the help of its subcommand. A `lookalike` command anywhere else fails the test.
 //!
-//! `LOOKALIKE_BLESS=1 cargo test --test documented_commands` writes what the commands print into the
+//! `LOOKALIKE_BLESS=1 cargo test --test program documented_commands::` writes what the commands print into the
 //! pages. It keeps the lines, with `...` or without, that still match.
 #![cfg(unix)]
 

@@ -666,7 +666,7 @@ fn places(name: &str, bytes: usize) -> Vec<usize> {
     let most = if text.contains(&kind_of(name).as_str()) {
         EVERY_BYTE / 2
     } else {
-        EVERY_BYTE * 4
+        EVERY_BYTE * 2
     };
     if every_byte() || bytes <= most {
         return (0..bytes).collect();

@@ -264,7 +264,13 @@ fn damage_is_found_or_makes_no_difference() {
     let (mut refused, mut same) = (0, 0);
     for (name, bytes) in tree(&out.join("index")) {
         let path = out.join("index").join(&name);
-        for at in 0..bytes.len() {
+        // `verify` sees every byte damaged in `scripts/every-bit.sh`.
+        let ends = 64.min(bytes.len());
+        let between = (ends..bytes.len() - ends).step_by(3);
+        for at in (0..ends)
+            .chain(between)
+            .chain(bytes.len() - ends..bytes.len())
+        {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1 << (at % 8);
             fs::write(&path, &damaged).unwrap();

@@ -48,7 +48,7 @@ fn files(directory: &Path) -> (PathBuf, Run) {
         }
         fs::write(path, bytes).unwrap();
     }
-    crate::parquet::write_row_groups(&input.join("rows.parquet"));
+    super::parquet::write_row_groups(&input.join("rows.parquet"));
     let run = Run::default()
         .shingle_size(3)
         .threshold("0.3")

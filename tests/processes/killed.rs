@@ -18,7 +18,7 @@ use common::{assert_same_files, lasting};
 /// The program, with the parameters of [`corpus`].
 fn program(input: &Path, out: &Path, threads: usize) -> Command {
     #[cfg(target_os = "linux")]
-    crate::children_receive_signals();
+    super::children_receive_signals();
     let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
     command.arg("run").arg(input).arg("-o").arg(out);
     command.args([

@@ -236,7 +236,10 @@ fn few_open_files_make_more_generations() {
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -n 32; exec \"$0\" \"$@\""]);
     command.arg(std::env::current_exe().unwrap());
-    command.args(["--exact", "limits::few_open_files_make_more_generations"]);
+    command.args([
+        "--exact",
+        "processes::limits::few_open_files_make_more_generations",
+    ]);
     command.args(["--test-threads", "1"]).env(LIMITED, "1");
     let output = command.stdin(Stdio::null()).output().unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);

@@ -29,7 +29,7 @@ const READ: [&str; 6] = [
 ];
 
 fn program<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Command {
-    crate::children_receive_signals();
+    super::children_receive_signals();
     let mut command = Command::new(PROGRAM);
     command.args(arguments).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -667,7 +667,7 @@ fn signals_arrive_though_the_tests_ignore_them() {
     command.args(["-c", "trap '' HUP INT TERM; exec \"$0\" \"$@\""]);
     command.arg(std::env::current_exe().unwrap()).args([
         "--exact",
-        "signals::a_signal_while_standard_input_gives_nothing",
+        "processes::signals::a_signal_while_standard_input_gives_nothing",
     ]);
     let output = command.output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();

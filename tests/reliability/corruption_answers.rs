@@ -18,7 +18,7 @@ fn how_many(of: usize) -> usize {
 
 /// Replacements of a file after which something is asked, unless every byte is damaged. They are
 /// taken evenly from all of them, so that each kind is met at some file.
-const REPLACEMENTS: usize = 8;
+const REPLACEMENTS: usize = 5;
 
 /// Asks a subject questions after some damage to each of the files chosen by `which`, one question
 /// for each damage, in turn. Says how often, and how often it was answered.

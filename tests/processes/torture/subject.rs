@@ -68,6 +68,14 @@ pub fn kind(path: &str) -> String {
     } else {
         name
     };
+    // One figure of a study is written as the other.
+    let extension = name.rsplit('.').next();
+    let figure = path.contains("/study/") && matches!(extension, Some("csv" | "svg"));
+    let kind = if figure {
+        extension.unwrap_or(kind)
+    } else {
+        kind
+    };
     if path.contains("/methods/") && path.contains("/collection") {
         format!("keys {kind}")
     } else {

@@ -1,8 +1,5 @@
 //! `dedup`, as a user calls it: which documents stay, what is written, and what is left alone.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod agreement;
 mod audit;
 mod bytes;

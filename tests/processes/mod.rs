@@ -1,9 +1,6 @@
 //! What goes wrong goes wrong well, where it takes a process of its own: signals, kills, power
 //! cuts, panics, full disks, limits of the operating system, inputs made to do harm.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod full_disk;
 mod hostile;
 mod killed;

@@ -1,9 +1,6 @@
 //! Where texts agree: single documents and pairs of them, passages that documents share, and items of
 //! test sets in a corpus.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod contamination;
 mod copies;
 mod looking;

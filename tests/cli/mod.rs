@@ -1,9 +1,6 @@
 //! The commands, as a user calls them.
 
-#[path = "../common/mod.rs"]
-mod common;
-
-mod cli;
+mod commands;
 mod evaluate;
 mod identity;
 mod perturb;

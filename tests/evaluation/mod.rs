@@ -1,9 +1,6 @@
 //! Methods, measures, plans, studies, queries and the report page: what is computed from a
 //! collection.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod deco;
 mod index;
 mod measures;

@@ -1,9 +1,6 @@
 //! What comes out of the ten stages is what the definitions say, whatever the memory, the threads
 //! and the way taken.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod add;
 mod against;
 mod definitions;

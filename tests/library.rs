@@ -1,0 +1,6 @@
+//! What the stages and methods compute, called in this process.
+
+mod common;
+
+mod evaluation;
+mod pipeline;
