@@ -153,7 +153,7 @@ impl Output {
             let name = entry.map_err(Error::io("list", directory))?.file_name();
             let known = name.to_str().is_some_and(|name| {
                 let whole = name.strip_suffix(".tmp").unwrap_or(name);
-                name == LOCK_FILE || ALL.contains(&whole)
+                name == LOCK_FILE || ALL.contains(&whole) || disk::is_unnamed(name)
             });
             if !known {
                 return Err(Error::BadParameter {
@@ -176,6 +176,11 @@ impl Output {
         disk::claim(directory);
         let lock = Lock::take(directory)?;
         disk::remove(&directory.join(REPORT_FILE))?;
+        for name in disk::list(directory)? {
+            if disk::is_unnamed(&name) {
+                disk::remove(&directory.join(name))?;
+            }
+        }
         disk::sync_directory(directory)?;
         Ok(Output {
             spill: Spill {

@@ -343,11 +343,22 @@ pub fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
     .map_err(Error::io("make a directory in", parent))
 }
 
+/// The name that [`unnamed`] files have for the tests that cut the power by calculation.
+const UNNAMED: &str = "unnamed.tmp";
+
+/// Whether a file of this name can be what a killed process has left of an [`unnamed`] file: where the
+/// system has no files without a name, it has one for a moment.
+#[must_use]
+pub fn is_unnamed(name: &str) -> bool {
+    // The crate `tempfile` appends six letters or digits.
+    let random = name.strip_prefix(".tmp").unwrap_or_default();
+    name == UNNAMED || random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
 /// Creates a file in `directory` for writing and reading. It has no name, so it goes away with the
 /// process.
 pub fn unnamed(directory: &Path) -> Result<File> {
-    // The name that it would have, for the tests that cut the power by calculation.
-    let path = directory.join("unnamed.tmp");
+    let path = directory.join(UNNAMED);
     let create = || tempfile::tempfile_in(directory);
     let created = faults::doing(Op::Create, &path, None, create);
     let created = created.map_err(Error::io("make a file in", directory))?;

@@ -419,10 +419,19 @@ pub fn subjects() -> Vec<Subject> {
     let old = [&old[..], &of_copies, &["--segment-size", "8KiB"], &ample].concat();
     let passages = ["passages", "OUT", "--length", "3", "--max-documents", "3"];
     let passages = [&passages[..], &["--by", "source"], &ample].concat();
+    let found = [
+        "contamination",
+        "INPUT",
+        "--against",
+        "NEW",
+        "-o",
+        "OUT/found",
+    ];
+    let found = [&found[..], &["--ngram", "5"], &ample].concat();
     let index_old = [&["index", "OUT/old"][..], &ample].concat();
     let against = ["run", "NEW", "--against", "OUT/old", "-o", "OUT/new"];
     let against = [&against[..], &of_copies, &ample].concat();
-    let all: [Parts<'_>; 19] = [
+    let all: [Parts<'_>; 20] = [
         ("join, least memory", 60, &read, &[&least]),
         ("run, spilled, prefix join", 14, &spilled, &[]),
         ("run, in memory, count join", 14, &counted, &[]),
@@ -438,6 +447,7 @@ pub fn subjects() -> Vec<Subject> {
         ("dedup, from a run", 8, &work, &[&from]),
         ("index", 8, &base, &[&index]),
         ("passages", 8, &read, &[&passages]),
+        ("contamination", 8, &read, &[&found]),
         ("add", 14, &base, &[&add]),
         ("add, with an index", 14, &base, &[&index, &add]),
         ("run against", 14, &old, &[&against]),
