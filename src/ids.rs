@@ -333,8 +333,17 @@ pub fn resemblance_text(shared: u64, a: u64, b: u64) -> String {
     if union == 0 {
         return "0.000000".into();
     }
-    let millionths = (u128::from(shared) * 2_000_000 + union) / (2 * union);
-    format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
+    let doubled = u128::from(shared) * 2_000_000 + union;
+    // Almost always, and divided several times faster.
+    let millionths = match (u64::try_from(doubled), u64::try_from(2 * union)) {
+        (Ok(doubled), Ok(whole)) => doubled / whole,
+        _ => (doubled / (2 * union)) as u64,
+    };
+    let mut text = (millionths / 1_000_000).to_string();
+    text.push('.');
+    let digit = |power| char::from(b'0' + (millionths / power % 10) as u8);
+    text.extend([100_000, 10_000, 1000, 100, 10, 1].map(digit));
+    text
 }
 
 #[cfg(test)]

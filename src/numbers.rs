@@ -14,6 +14,20 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// Appends a number in decimal, as `to_string` writes it. Result files have several in each of millions
+/// of lines, and the formatting of the standard library takes most of the time to write those.
+pub fn push_decimal(out: &mut String, n: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut left = n;
+    while at == digits.len() || left > 0 {
+        at -= 1;
+        digits[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+    }
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
+}
+
 /// A number with what it counts: `1 file`, `2,000 files`, `3 copies`.
 #[must_use]
 pub fn counted(n: u64, noun: &str) -> String {
@@ -105,6 +119,17 @@ fn ends(share: f64, whole: f64, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn appended_numbers_are_those_of_the_standard_library() {
+        let powers = (0..20).map(|n| 10u64.pow(n));
+        let near = powers.flat_map(|power| [power - 1, power, power + 1]);
+        for n in near.chain([0, 7, u64::from(u32::MAX), u64::MAX]) {
+            let mut text = String::from("a");
+            push_decimal(&mut text, n);
+            assert_eq!(text, format!("a{n}"));
+        }
+    }
 
     #[test]
     fn counts_have_nouns() {

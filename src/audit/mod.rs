@@ -317,7 +317,7 @@ fn look_up(
     wanted.dedup();
     let mut found = BTreeMap::new();
     let mut wanted = wanted.into_iter().peekable();
-    let cut = |text| cut_after(text, NAME_CHARS);
+    let cut = |text: &str| cut_after(text.to_string(), NAME_CHARS);
     each_document(reading.workspace, |number, document| {
         if number.is_multiple_of(4096) {
             reading.context.stop.check(STAGE)?;

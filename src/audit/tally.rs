@@ -256,7 +256,7 @@ fn by_input(reading: &Reading<'_>, columns: &Columns<'_>) -> Result<SourceTable>
             tally.count(reason(reading, number));
         }
         if let Some(hosts) = hosts {
-            let value = document.url.as_deref().and_then(host);
+            let value = document.url.and_then(host);
             held.push(hosts.note(value.as_deref())?);
             if held.len() == 4096 {
                 hosts.put(next - columns.first, &held)?;

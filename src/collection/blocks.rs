@@ -34,29 +34,52 @@ impl Packer {
     }
 }
 
-/// Reads the next block, of at most `most` bytes, into `raw`. Returns its number of records.
-pub(super) fn take_block(part: &mut PartReader, most: usize, raw: &mut Vec<u8>) -> Result<u32> {
-    let records = part.take_u32()?;
-    let length = part.take_u32()? as usize;
-    let bytes = part.take_u64()?;
-    let stated = part.take_u64()?;
-    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-    if bytes > most {
-        let found = format!("{records} records in {bytes} bytes");
-        return Err(part.corrupt("block", format!("at most {most} bytes"), found));
+/// Decompresses the blocks of a part.
+pub(super) struct Unpacker {
+    /// Kept from block to block: its tables take as long to set up as a small block to decompress.
+    decompressor: zstd::bulk::Decompressor<'static>,
+}
+
+impl Unpacker {
+    /// Creates an unpacker for the part `path`.
+    pub(super) fn new(path: &Path) -> Result<Unpacker> {
+        let decompressor = zstd::bulk::Decompressor::new();
+        Ok(Unpacker {
+            decompressor: decompressor.map_err(Error::io("set up decompression of", path))?,
+        })
     }
-    let packed = part.take(length)?;
-    let found = checksum(packed);
-    if found != stated {
-        let (e, f) = (format!("{stated:016x}"), format!("{found:016x}"));
-        return Err(part.corrupt("checksum of a block", e, f));
-    }
-    match zstd::bulk::decompress(packed, bytes) {
-        Ok(unpacked) if unpacked.len() == bytes => *raw = unpacked,
-        Ok(unpacked) => {
-            return Err(part.corrupt("bytes of a block", bytes, unpacked.len()));
+
+    /// Reads the next block, of at most `most` bytes, into `raw`. Returns its number of records.
+    pub(super) fn take(
+        &mut self,
+        part: &mut PartReader,
+        most: usize,
+        raw: &mut Vec<u8>,
+    ) -> Result<u32> {
+        let records = part.take_u32()?;
+        let length = part.take_u32()? as usize;
+        let bytes = part.take_u64()?;
+        let stated = part.take_u64()?;
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        if bytes > most {
+            let found = format!("{records} records in {bytes} bytes");
+            return Err(part.corrupt("block", format!("at most {most} bytes"), found));
         }
-        Err(e) => return Err(part.corrupt("block", "zstd", e)),
+        let packed = part.take(length)?;
+        let found = checksum(packed);
+        if found != stated {
+            let (e, f) = (format!("{stated:016x}"), format!("{found:016x}"));
+            return Err(part.corrupt("checksum of a block", e, f));
+        }
+        // No more than the frame says: the number in the head may be damaged.
+        let bound = zstd::bulk::Decompressor::upper_bound(packed);
+        raw.clear();
+        raw.reserve_exact(bound.map_or(bytes, |bound| bound.min(bytes)));
+        match self.decompressor.decompress_to_buffer(packed, raw) {
+            Ok(_) if raw.len() == bytes => {}
+            Ok(unpacked) => return Err(part.corrupt("bytes of a block", bytes, unpacked)),
+            Err(e) => return Err(part.corrupt("block", "zstd", e)),
+        }
+        Ok(records)
     }
-    Ok(records)
 }

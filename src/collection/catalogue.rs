@@ -11,12 +11,11 @@ use crate::store::{
 use crate::workspace::Workspace;
 use crate::{Error, Result, threads};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use super::column::{Column, ColumnBuilder, ColumnReader};
-use super::documents::{DocumentReader, DocumentRecord, RejectWriter};
+use super::documents::{DocumentReader, DocumentView, RejectWriter};
 use super::names::Names;
 use super::records::SegmentEntry;
 
@@ -66,7 +65,7 @@ pub struct GroupStats {
 /// Calls `each` with every document of the collection, in order.
 pub(crate) fn each_document(
     workspace: &Workspace,
-    each: impl FnMut(u32, DocumentRecord) -> Result<()>,
+    each: impl FnMut(u32, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
     each_document_of(workspace, super::segments(&workspace.manifest), each)
 }
@@ -75,7 +74,7 @@ pub(crate) fn each_document(
 pub(crate) fn each_document_of(
     workspace: &Workspace,
     segments: &[SegmentEntry],
-    mut each: impl FnMut(u32, DocumentRecord) -> Result<()>,
+    mut each: impl FnMut(u32, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
     let parameters = workspace.collection_parameters();
     for segment in segments {
@@ -83,7 +82,7 @@ pub(crate) fn each_document_of(
         let path = workspace.part("collection", &info.name);
         let mut documents = DocumentReader::open(&path, Some(parameters), Some(info))?;
         let mut number = segment.first_document;
-        while let Some(document) = documents.next()? {
+        while let Some(document) = documents.view()? {
             each(number, document)?;
             number += 1;
         }
@@ -92,9 +91,11 @@ pub(crate) fn each_document_of(
     Ok(())
 }
 
-/// The value of a document that is sorted to find documents with the same value; `None` for a
-/// document that is compared with no other.
-type Key = fn(&DocumentRecord) -> Option<u128>;
+/// Passes on the keys of documents, which are sorted to find documents with the same key.
+type Offer<'o> = &'o mut dyn FnMut(&mut dyn FnMut(u32, u128) -> Result<()>) -> Result<()>;
+
+/// Keys that one thread passes to another at once.
+const PASSED: usize = 4096;
 
 /// Creates the columns, unless they exist.
 pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
@@ -111,9 +112,11 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         .iter()
         .map(|s| s.stats.documents)
         .sum();
+    let both = context.budget.threads > 1;
+    let scanned = if both { documents } else { documents * 2 };
     context
         .progress
-        .start(STAGE, Unit::Count("documents"), Some(documents * 2));
+        .start(STAGE, Unit::Count("documents"), Some(scanned));
     // In memory: representatives as a column, and one bit per document for repeated docnos. Sorting
     // uses the rest.
     let columns = documents * 4 + documents / 8;
@@ -121,7 +124,6 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     context.budget.require(least, || {
         format!("the catalogue of {}", counted(documents, "document"))
     })?;
-    let both = context.budget.threads > 1;
     let memory = (context.budget.memory.0 - FIXED_BYTES - columns) / if both { 2 } else { 1 };
     let memory = ByteSize(memory.min(1 << 30));
     let scratch = workspace.scratch(context)?;
@@ -137,22 +139,14 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
 
     // Calls `repeats` with each document whose key an earlier document has, and with the first
     // document that has this key.
-    let done = AtomicU64::new(0);
-    let (from, done) = (&*workspace, &done);
-    let each_repeat = |name: &str, key: Key, repeats: &mut dyn FnMut(u32, u32)| {
+    let each_repeat = |name: &str, keys: Offer<'_>, repeats: &mut dyn FnMut(u32, u32)| {
         let mut last: Option<Tagged> = None;
         let offer = |push: &mut dyn FnMut(Tagged) -> Result<()>| {
-            each_document(from, |document, record| {
-                if document.is_multiple_of(4096) {
-                    context.stop.check(STAGE)?;
-                    context.progress.at(done.fetch_add(4096, Ordering::Relaxed));
-                }
-                key(&record).map_or(Ok(()), |key| {
-                    push(Tagged {
-                        key,
-                        document,
-                        extra: 0,
-                    })
+            keys(&mut |document, key| {
+                push(Tagged {
+                    key,
+                    document,
+                    extra: 0,
                 })
             })
         };
@@ -165,34 +159,76 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         };
         sort_tagged(scratch.path(), name, memory, offer, take)
     };
-    let find_representatives = || -> Result<Vec<u32>> {
+    let find_representatives = |keys: Offer<'_>| -> Result<Vec<u32>> {
         let mut representatives: Vec<u32> = (0..documents as u32).collect();
-        // A document without words duplicates nothing.
-        let md5: Key = |record| (record.words > 0).then(|| u128::from_be_bytes(record.md5));
-        each_repeat("md5", md5, &mut |document, first| {
+        each_repeat("md5", keys, &mut |document, first| {
             representatives[document as usize] = first;
         })?;
         Ok(representatives)
     };
-    let find_repeated = || -> Result<(Vec<u64>, u64)> {
+    let find_repeated = |keys: Offer<'_>| -> Result<(Vec<u64>, u64)> {
         let mut repeated = vec![0u64; documents.div_ceil(64) as usize];
         let mut docnos_repeated = 0;
-        let docno: Key = |record| Some(xxhash_rust::xxh3::xxh3_128(record.docno.as_bytes()));
-        each_repeat("docno", docno, &mut |document, _| {
+        each_repeat("docno", keys, &mut |document, _| {
             repeated[document as usize / 64] |= 1 << (document % 64);
             docnos_repeated += 1;
         })?;
         Ok((repeated, docnos_repeated))
     };
+    let scan = |of: u64, each: &mut dyn FnMut(u32, DocumentView<'_>) -> Result<()>| {
+        each_document(workspace, |document, record| {
+            if document.is_multiple_of(4096) {
+                context.stop.check(STAGE)?;
+                context.progress.at(of * documents + u64::from(document));
+            }
+            each(document, record)
+        })
+    };
+    // A document without words duplicates nothing.
+    let md5 =
+        |record: &DocumentView<'_>| (record.words > 0).then(|| u128::from_be_bytes(record.md5));
+    let docno = |record: &DocumentView<'_>| xxhash_rust::xxh3::xxh3_128(record.docno.as_bytes());
     let (representatives, (repeated, docnos_repeated)) = if both {
+        // One thread reads the documents and sorts the one key, and passes the other on.
+        let (pass, passed) = crossbeam_channel::bounded::<Vec<(u32, u128)>>(4);
         threads::scope(|scope| {
-            let repeated = scope.spawn(find_repeated);
-            let representatives = caught(STAGE, find_representatives);
+            let repeated = scope.spawn(|| {
+                let passed = passed;
+                find_repeated(&mut |push| {
+                    let mut keys = passed.iter().flatten();
+                    keys.try_for_each(|(document, key)| push(document, key))
+                })
+            });
+            let representatives = caught(STAGE, || {
+                let mut pass = Some(pass);
+                find_representatives(&mut |push| {
+                    let mut keys = Vec::with_capacity(PASSED);
+                    scan(0, &mut |document, record| {
+                        keys.push((document, docno(&record)));
+                        if keys.len() == PASSED {
+                            // If nobody takes them, the other thread has failed, and says why.
+                            let full = std::mem::replace(&mut keys, Vec::with_capacity(PASSED));
+                            let _ = pass.as_ref().map(|pass| pass.send(full));
+                        }
+                        md5(&record).map_or(Ok(()), |key| push(document, key))
+                    })?;
+                    let _ = pass.take().map(|pass| pass.send(keys));
+                    Ok(())
+                })
+            });
             let repeated = joined(STAGE, repeated);
             Ok::<_, Error>((representatives?, repeated?))
         })?
     } else {
-        (find_representatives()?, find_repeated()?)
+        let representatives = find_representatives(&mut |push| {
+            scan(0, &mut |document, record| {
+                md5(&record).map_or(Ok(()), |key| push(document, key))
+            })
+        })?;
+        let repeated = find_repeated(&mut |push| {
+            scan(1, &mut |document, record| push(document, docno(&record)))
+        })?;
+        (representatives, repeated)
     };
 
     let sizes = &super::config(&workspace.manifest).size_groups;
@@ -214,7 +250,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         if number.is_multiple_of(4096) {
             context.stop.check(STAGE)?;
         }
-        names.push(&document.docno)?;
+        names.push(document.docno)?;
         let takes_part = representatives[number as usize] == number;
         let size = if takes_part { document.shingles } else { 0 };
         // The size of a stored set counts even if its document takes no part, because readers have
@@ -241,7 +277,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
                 offset: document.offset,
                 length: document.length,
             };
-            let (docno, reason) = (Some(document.docno), Reason::DuplicateDocno);
+            let (docno, reason) = (Some(document.docno.into()), Reason::DuplicateDocno);
             let detail = "an earlier document has the same docno; both are kept".to_string();
             rejects.push(
                 &Reject {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use bincode::{Decode, Encode};
+use bincode::{BorrowDecode, Decode, Encode};
 use serde::{Serialize, Serializer};
 
-use super::blocks::{Packer, take_block};
+use super::blocks::{Packer, Unpacker};
 use crate::read::{Reason, Reject};
 use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION, meta};
 use crate::{Error, Result};
@@ -39,6 +39,26 @@ pub struct DocumentRecord {
     /// Offset of its first byte in the decompressed file.
     pub offset: u64,
     /// Its length there, in bytes.
+    pub length: u64,
+}
+
+/// A [`DocumentRecord`] that borrows its texts from the block that it was read from: what reads all
+/// documents for one or two facts would mostly make copies of their names.
+#[derive(Clone, Copy, Debug, BorrowDecode)]
+#[allow(dead_code, reason = "the fields are those of the file")]
+pub(crate) struct DocumentView<'b> {
+    pub docno: &'b str,
+    pub url: Option<&'b str>,
+    pub title: Option<&'b str>,
+    pub charset: &'b str,
+    pub words: u64,
+    pub shingles: u32,
+    pub stored: bool,
+    pub short: bool,
+    pub group: u8,
+    pub md5: [u8; 16],
+    pub file: u32,
+    pub offset: u64,
     pub length: u64,
 }
 
@@ -113,6 +133,7 @@ impl BlockWriter {
 /// Reads what [`BlockWriter`] wrote.
 struct BlockReader {
     part: PartReader,
+    unpacker: Unpacker,
     raw: Vec<u8>,
     at: usize,
     in_block: u32,
@@ -129,6 +150,7 @@ impl BlockReader {
         let part = PartReader::open(path, kind, parameters, info)?;
         let left = part.footer.records;
         Ok(BlockReader {
+            unpacker: Unpacker::new(path)?,
             part,
             raw: Vec::new(),
             at: 0,
@@ -138,11 +160,20 @@ impl BlockReader {
     }
 
     fn next<T: Decode<()>>(&mut self) -> Result<Option<T>> {
+        self.next_by(|bytes| meta::decode(bytes))
+    }
+
+    /// Reads the next record by `decode`, which may borrow from it.
+    fn next_by<'s, T>(
+        &'s mut self,
+        decode: impl FnOnce(&'s [u8]) -> std::result::Result<(T, usize), String>,
+    ) -> Result<Option<T>> {
         if self.left == 0 {
             return Ok(None);
         }
         if self.in_block == 0 {
-            let records = take_block(&mut self.part, MOST_BLOCK_BYTES, &mut self.raw)?;
+            let raw = &mut self.raw;
+            let records = self.unpacker.take(&mut self.part, MOST_BLOCK_BYTES, raw)?;
             if records == 0 {
                 let found = format!("{records} records in {} bytes", self.raw.len());
                 return Err(self.part.corrupt("block", "records", found));
@@ -150,7 +181,7 @@ impl BlockReader {
             self.in_block = records;
             self.at = 0;
         }
-        let (value, used) = meta::decode(&self.raw[self.at..])
+        let (value, used) = decode(self.raw.get(self.at..).unwrap_or_default())
             .map_err(|e| self.part.corrupt("record", "bincode", e))?;
         self.at += used;
         self.in_block -= 1;
@@ -208,6 +239,11 @@ impl DocumentReader {
     )]
     pub fn next(&mut self) -> Result<Option<DocumentRecord>> {
         self.0.next()
+    }
+
+    /// Reads the next document, and leaves its texts where they are.
+    pub(crate) fn view(&mut self) -> Result<Option<DocumentView<'_>>> {
+        self.0.next_by(meta::decode_borrowed)
     }
 
     /// The footer.

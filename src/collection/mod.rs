@@ -56,12 +56,13 @@ pub use catalogue::{
 pub(crate) use catalogue::{each_document, each_document_of};
 pub use column::{Column, ColumnBuilder, ColumnReader};
 pub use config::{CollectionConfig, SizeGroups};
+pub(crate) use documents::DocumentView;
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
 pub(crate) use ingest::{Credit, Reread, require_memory};
 pub use ingest::{SegmentStats, least_memory, run as ingest};
 pub use loaded::{LoadedSets, Wanted};
 pub use names::Names;
-pub(crate) use places::{InputRecord, InputRecords, each_place, each_place_of};
+pub(crate) use places::{InputRecord, InputRecords, each_place, each_place_with_others};
 pub use records::{
     Addition, Additions, Against, CatalogueEntry, Cursor, Ingested, SegmentEntry, Segments,
     against, begin, beside, config, ingested, own_segments, segments, segments_mut, standing_on,

@@ -1,6 +1,6 @@
 //! The records of the inputs, documents and rejected ones, in input order.
 
-use super::documents::{DocumentReader, DocumentRecord, RejectReader};
+use super::documents::{DocumentReader, DocumentRecord, DocumentView, RejectReader};
 use super::records::{self, Cursor, SegmentEntry};
 use crate::Result;
 use crate::read::Reject;
@@ -149,19 +149,8 @@ impl<'w> InputRecords<'w> {
         let Some(segment) = self.segments.next() else {
             return Ok(false);
         };
-        let parameters = Some(self.workspace.collection_parameters());
-        let open = |name: &str| self.workspace.part("collection", name);
-        let (documents, rejects) = (&segment.documents, &segment.rejects);
-        self.documents = Some(DocumentReader::open(
-            &open(&documents.name),
-            parameters,
-            Some(documents),
-        )?);
-        self.rejects = Some(RejectReader::open(
-            &open(&rejects.name),
-            parameters,
-            Some(rejects),
-        )?);
+        let (documents, rejects) = open_segment(self.workspace, segment)?;
+        (self.documents, self.rejects) = (Some(documents), Some(rejects));
         self.advance_document()?;
         self.advance_reject()?;
         Ok(true)
@@ -173,29 +162,78 @@ impl<'w> InputRecords<'w> {
 /// rejected records count, and records that are skipped (a request in a web archive) do not.
 pub(crate) fn each_place(
     workspace: &Workspace,
-    each: impl FnMut(u32, u64, DocumentRecord) -> Result<()>,
+    each: impl FnMut(u32, u64, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
-    each_place_of(InputRecords::all(workspace), each)
+    // The segments of a method's directory do not say where reading continues.
+    let first = records::against(&workspace.manifest).segments;
+    each_place_from(workspace, first as usize, each)
 }
 
-/// Calls `each` with every document among these records ([`each_place`]).
-pub(crate) fn each_place_of(
-    mut entries: InputRecords<'_>,
-    mut each: impl FnMut(u32, u64, DocumentRecord) -> Result<()>,
+/// The same ([`each_place`]), with the documents of another collection with which the own documents
+/// are compared.
+pub(crate) fn each_place_with_others(
+    workspace: &Workspace,
+    each: impl FnMut(u32, u64, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
+    each_place_from(workspace, 0, each)
+}
+
+fn each_place_from(
+    workspace: &Workspace,
+    first: usize,
+    mut each: impl FnMut(u32, u64, DocumentView<'_>) -> Result<()>,
+) -> Result<()> {
+    let segments = records::segments(&workspace.manifest);
     let (mut file, mut record) = (0, 0);
-    while let Some(entry) = entries.next()? {
-        let of = match &entry {
-            InputRecord::Document(_, document) => document.file,
-            InputRecord::Rejected(reject) => reject.source.file,
-        };
+    let mut count = |of: u32| {
         if of != file {
             (file, record) = (of, 0);
         }
         record += 1;
-        if let InputRecord::Document(number, document) = entry {
-            each(number, record, *document)?;
+        record
+    };
+    for segment in segments.get(first..).unwrap_or_default() {
+        let (mut documents, mut rejects) = open_segment(workspace, segment)?;
+        let mut reject = next_unused(&mut rejects)?;
+        let mut number = segment.first_document;
+        while let Some(document) = documents.view()? {
+            while let Some((of, _)) = reject.filter(|at| *at < (document.file, document.offset)) {
+                count(of);
+                reject = next_unused(&mut rejects)?;
+            }
+            each(number, count(document.file), document)?;
+            number += 1;
         }
+        while let Some((of, _)) = reject {
+            count(of);
+            reject = next_unused(&mut rejects)?;
+        }
+        documents.finish()?;
+        rejects.finish()?;
     }
     Ok(())
+}
+
+/// File and offset of the next record that is not used.
+fn next_unused(rejects: &mut RejectReader) -> Result<Option<(u32, u64)>> {
+    while let Some((reject, used)) = rejects.next()? {
+        if !used {
+            return Ok(Some((reject.source.file, reject.source.offset)));
+        }
+    }
+    Ok(None)
+}
+
+/// Opens the documents and the rejects of a segment.
+fn open_segment(
+    workspace: &Workspace,
+    segment: &SegmentEntry,
+) -> Result<(DocumentReader, RejectReader)> {
+    let parameters = Some(workspace.collection_parameters());
+    let (documents, rejects) = (&segment.documents, &segment.rejects);
+    let path = |name: &str| workspace.part("collection", name);
+    Ok((
+        DocumentReader::open(&path(&documents.name), parameters, Some(documents))?,
+        RejectReader::open(&path(&rejects.name), parameters, Some(rejects))?,
+    ))
 }

@@ -20,7 +20,7 @@ use crate::workspace::Workspace;
 use crate::{Error, Result};
 use std::path::Path;
 
-use super::blocks::{Packer, take_block};
+use super::blocks::{Packer, Unpacker};
 
 /// Bytes of the stream in a block: the memory for it, and the amount that has to be decompressed to
 /// read one text.
@@ -143,6 +143,7 @@ impl TextWriter {
 /// Reads the texts of a segment in order.
 pub struct TextReader {
     part: PartReader,
+    unpacker: Unpacker,
     block: Vec<u8>,
     at: usize,
     /// Texts that begin in the block: the number in its head, and the number found so far.
@@ -161,6 +162,7 @@ impl TextReader {
         let part = PartReader::open(path, Kind::Text, parameters, info)?;
         let Footer { records, extra, .. } = part.footer;
         Ok(TextReader {
+            unpacker: Unpacker::new(path)?,
             part,
             block: Vec::new(),
             at: 0,
@@ -251,7 +253,9 @@ impl TextReader {
             return Ok(());
         }
         self.check_begun()?;
-        let begun = take_block(&mut self.part, TEXT_BLOCK_BYTES, &mut self.block)?;
+        let begun = self
+            .unpacker
+            .take(&mut self.part, TEXT_BLOCK_BYTES, &mut self.block)?;
         self.begun = (begun, 0);
         self.at = 0;
         // Every block except the last is full.

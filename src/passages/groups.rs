@@ -122,7 +122,7 @@ impl Groups {
         };
         match by {
             By::Host => each_document(workspace, |number, document| {
-                if let Some(host) = document.url.as_deref().and_then(host_of) {
+                if let Some(host) = document.url.and_then(host_of) {
                     put(&mut of, number, names.number(host, most)?);
                 }
                 Ok(())

@@ -6,7 +6,7 @@
 //! format.
 
 use bincode::config::{self, Configuration, Limit, LittleEndian, Varint};
-use bincode::{Decode, Encode};
+use bincode::{BorrowDecode, Decode, Encode};
 
 /// The most bytes that an encoded block may claim, so that a damaged length cannot cause a huge
 /// allocation.
@@ -26,4 +26,9 @@ pub fn encode<T: Encode>(value: &T, out: &mut Vec<u8>) -> Result<(), String> {
 /// Reads a value from the front of `bytes`. Returns the value and the number of bytes read.
 pub fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<(T, usize), String> {
     bincode::decode_from_slice(bytes, settings()).map_err(|e| e.to_string())
+}
+
+/// Like [`decode`], for a value that borrows its texts.
+pub fn decode_borrowed<'b, T: BorrowDecode<'b, ()>>(bytes: &'b [u8]) -> Result<(T, usize), String> {
+    bincode::borrow_decode_from_slice(bytes, settings()).map_err(|e| e.to_string())
 }

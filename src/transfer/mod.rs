@@ -184,7 +184,7 @@ impl Documents {
             if document.is_multiple_of(4096) {
                 context.stop.check(STAGE)?;
             }
-            if let Ok(at) = keys.binary_search(&key_of(&record.docno)) {
+            if let Ok(at) = keys.binary_search(&key_of(record.docno)) {
                 let name = &mut names[at];
                 if name.document == NONE {
                     name.document = document;

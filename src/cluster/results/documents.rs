@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use super::STAGE;
 use super::components::Components;
-use super::lines::{cell, finished, size_column};
+use super::lines::{cell, finished, push_column, size_column};
 
 /// Writes `exact-duplicates.tsv` and `documents.tsv`.
 pub(super) fn write_documents(
@@ -31,6 +31,8 @@ pub(super) fn write_documents(
     all.put(columns.as_bytes())?;
     let mut line = String::new();
     let mut inputs = InputList::open(directory)?;
+    // The file of the last document, and its name.
+    let mut of: Option<(u32, String)> = None;
     // The directory of a method has no rejected records, so it cannot number the records.
     let numbered = workspace.manifest.method.is_none();
     let mut firsts = Catalogue::representatives_in_order(workspace)?;
@@ -41,33 +43,40 @@ pub(super) fn write_documents(
             context.progress.at(number.into());
         }
         let first = firsts.next()?.unwrap_or(number);
-        let docno = cell(&document.docno);
+        let docno = cell(document.docno);
         if first != number {
             line.clear();
-            let _ = write!(line, "{docno}\t{}\t", cell(&names.get(first)?));
-            for byte in document.md5 {
-                let _ = write!(line, "{byte:02x}");
-            }
-            line.push('\n');
+            let (representative, md5) = (names.get(first)?, u128::from_be_bytes(document.md5));
+            let _ = writeln!(line, "{docno}\t{}\t{md5:032x}", cell(&representative));
             exact.put(line.as_bytes())?;
         }
+        let input = match &of {
+            Some((file, name)) if *file == document.file => name,
+            _ => {
+                let input = inputs.entry_of(document.file)?;
+                let name = input.map_or_else(String::new, |input| cell(&input.name).into_owned());
+                &of.insert((document.file, name)).1
+            }
+        };
         line.clear();
-        let url = document.url.as_deref().unwrap_or_default();
+        line.push_str(&docno);
+        line.push('\t');
+        line.push_str(&cell(document.url.unwrap_or_default()));
         let cluster = components.cluster(number);
-        let cluster = cluster.map_or_else(String::new, |(_, number)| number.to_string());
-        let (words, shingles, group) = (document.words, document.shingles, document.group);
-        let _ = write!(
-            line,
-            "{docno}\t{}\t{words}\t{shingles}\t{group}\t{cluster}",
-            cell(url)
-        );
-        let file = inputs.entry_of(document.file)?;
-        let file = cell(file.map_or("", |input| &input.name));
-        let _ = write!(line, "\t{number}\t{file}\t");
-        if numbered {
-            let _ = write!(line, "{record}");
+        for column in [
+            Some(document.words),
+            Some(document.shingles.into()),
+            Some(document.group.into()),
+            cluster.map(|(_, cluster)| cluster.into()),
+            Some(number.into()),
+        ] {
+            push_column(&mut line, column);
         }
-        let _ = writeln!(line, "\t{}", document.offset);
+        line.push('\t');
+        line.push_str(input);
+        push_column(&mut line, numbered.then_some(record));
+        push_column(&mut line, Some(document.offset));
+        line.push('\n');
         all.put(line.as_bytes())
     })?;
     firsts.finish()?;

@@ -4,6 +4,7 @@ use crate::Result;
 use crate::collection;
 use crate::join::{Pairs, PairsEntry};
 use crate::measure::Measure;
+use crate::numbers::push_decimal;
 use crate::sample::SampleEntry;
 use crate::store::disk::AtomicFile;
 use crate::workspace::{Manifest, ResultFile};
@@ -72,7 +73,11 @@ pub(super) fn size_column(manifest: &Manifest) -> &'static str {
 /// A cell of a TSV file: a backslash and control characters are escaped. A terminal would obey some
 /// of them.
 pub fn cell(text: &str) -> Cow<'_, str> {
-    if !text.contains(|c: char| c == '\\' || c.is_control()) {
+    // Every control character has such a byte: those above ASCII are U+0080 to U+009F, which begin with 0xc2. A
+    // test that does not end early is made for many bytes at once.
+    let special = |byte: u8| byte < b' ' || byte == b'\\' || byte == 0x7f || byte == 0xc2;
+    let any = text.bytes().fold(false, |any, byte| any | special(byte));
+    if !any || !text.contains(|c: char| c == '\\' || c.is_control()) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 8);
@@ -91,6 +96,14 @@ pub fn cell(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(escaped)
+}
+
+/// Appends a column to a line; an empty one if there is no number.
+pub(super) fn push_column(line: &mut String, number: Option<u64>) {
+    line.push('\t');
+    if let Some(number) = number {
+        push_decimal(line, number);
+    }
 }
 
 pub(super) fn json(text: &str) -> String {

@@ -12,10 +12,9 @@ use crate::sample::Sampled;
 use crate::store::disk::AtomicFile;
 use crate::workers::in_order;
 use crate::workspace::{ResultFile, Workspace};
-use std::fmt::Write;
 
 use super::STAGE;
-use super::lines::{cell, finished, size_column};
+use super::lines::{cell, finished, push_column, size_column};
 
 /// Pairs that a thread makes lines of at a time.
 const BLOCK: usize = 4096;
@@ -112,11 +111,15 @@ impl Lines<'_> {
             }
             let docno_b = self.names.get(pair.b)?;
             let docno_b = cell(&docno_b);
-            let _ = writeln!(
-                text,
-                "{docno_a}\t{docno_b}\t{resemblance}\t{}\t{a}\t{b}\t{}\t{}",
-                pair.shared, pair.a, pair.b
-            );
+            text.push_str(&docno_a);
+            text.push('\t');
+            text.push_str(&docno_b);
+            text.push('\t');
+            text.push_str(&resemblance);
+            for number in [pair.shared, a, b, pair.a, pair.b] {
+                push_column(text, Some(number.into()));
+            }
+            text.push('\n');
             if text.len() >= PIECE {
                 pass(text)?;
                 text.clear();

@@ -237,8 +237,8 @@ fn documents_table(
         let file = inputs.entry_of(document.file)?;
         let md5 = format!("{:032x}", u128::from_be_bytes(document.md5));
         table.row(&[
-            Cell::Text(&document.docno),
-            document.url.as_deref().into(),
+            Cell::Text(document.docno),
+            document.url.into(),
             Cell::U64(document.words),
             Cell::U32(document.shingles),
             Cell::U32(document.group.into()),

@@ -295,7 +295,7 @@ fn read(base: &Workspace, edits: &Path, context: &Context<'_>) -> Result<Read> {
         if number.is_multiple_of(4096) {
             context.stop.check(STAGE)?;
         }
-        if let Some(place) = numbers.get_mut(document.docno.as_str()) {
+        if let Some(place) = numbers.get_mut(document.docno) {
             place.get_or_insert(number);
         }
         Ok(())

@@ -4,9 +4,7 @@
 use crate::Result;
 use crate::budget::Held;
 use crate::cluster::ClusterStats;
-use crate::collection::{
-    Catalogue, DocumentRecord, Extent, InputRecords, Representatives, each_place_of,
-};
+use crate::collection::{Catalogue, DocumentView, Extent, Representatives, each_place_with_others};
 use crate::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
 use crate::least::Least;
 use crate::measure::Measure;
@@ -586,25 +584,22 @@ fn look_up(
     let mut n = 0u64;
     // The directory of a method has no rejected records, so it cannot number the records.
     let numbered = workspace.manifest.method.is_none();
-    each_place_of(
-        InputRecords::with_others(workspace),
-        |number, record, document| {
-            check_now_and_then(&mut n, context)?;
-            if wanted.next_if_eq(&number).is_some() {
-                let record = numbered.then_some(record);
-                let document = shorten(document, record);
-                if memory.take(document.name_bytes()) {
-                    found.insert(number, document);
-                }
+    each_place_with_others(workspace, |number, record, document| {
+        check_now_and_then(&mut n, context)?;
+        if wanted.next_if_eq(&number).is_some() {
+            let record = numbered.then_some(record);
+            let document = shorten(&document, record);
+            if memory.take(document.name_bytes()) {
+                found.insert(number, document);
             }
-            Ok(())
-        },
-    )?;
+        }
+        Ok(())
+    })?;
     Ok(found)
 }
 
-fn shorten(document: DocumentRecord, record: Option<u64>) -> ShownDocument {
-    let cut = |text| cut_after(text, NAME_CHARS);
+fn shorten(document: &DocumentView<'_>, record: Option<u64>) -> ShownDocument {
+    let cut = |text: &str| cut_after(text.to_string(), NAME_CHARS);
     ShownDocument {
         docno: cut(document.docno),
         url: document.url.map(cut),
