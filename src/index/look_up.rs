@@ -13,6 +13,8 @@ use crate::{Error, Result};
 
 /// Bytes read at first for a block: most blocks fit.
 const GUESS: usize = 1 << 10;
+/// Bytes read at once where many blocks are read in their order: as many blocks as a look-up reads bytes.
+const WINDOW: usize = 64 << 10;
 /// Bytes of a table that are kept together.
 const TABLE_PIECE: usize = 4 << 10;
 /// The most bytes of a block or chunk. A damaged length above this must not allocate memory.
@@ -72,11 +74,86 @@ pub struct Place {
 /// Buffers of a thread that looks keys up.
 #[derive(Debug, Default)]
 pub struct Buffers {
+    window: Option<Window>,
     bytes: Vec<u8>,
     keys: Vec<u64>,
     lengths: Vec<u32>,
     numbers: Vec<u32>,
     gaps: Vec<u32>,
+}
+
+/// Bytes of a part that were read at once, because what follows is wanted, too.
+#[derive(Debug, Default)]
+struct Window {
+    place: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    /// Copies the bytes at a place, which lie before `end`.
+    fn read(&mut self, part: &PartFile, (place, end): (u64, u64), out: &mut [u8]) -> Result<()> {
+        let held = |window: &Window| {
+            let at = usize::try_from(place.checked_sub(window.place)?).ok()?;
+            Some(at..at.checked_add(out.len())?)
+        };
+        if held(self).is_none_or(|range| range.end > self.bytes.len()) {
+            let length = end.saturating_sub(place).min(WINDOW as u64) as usize;
+            self.bytes.clear();
+            self.bytes.resize(length.max(out.len()), 0);
+            part.read_at(&mut self.bytes, place)?;
+            self.place = place;
+        }
+        let bytes = held(self).and_then(|range| self.bytes.get(range));
+        out.copy_from_slice(bytes.unwrap_or_default());
+        Ok(())
+    }
+}
+
+/// The lists of some keys, read in the order of the keys and so with far fewer reads than one for each:
+/// the first fingerprints of sorted sets, which are looked up, are near each other in the index.
+#[derive(Debug, Default)]
+pub struct Lists {
+    /// By number of a key, in the order in which they were given: its place among the distinct ones.
+    ranks: Vec<u32>,
+    /// Where the parts of the list of each distinct key begin.
+    begins: Vec<u32>,
+    parts: Vec<ListPart>,
+    documents: Vec<u32>,
+    places: Vec<Place>,
+}
+
+/// What one level has of the list of a key.
+#[derive(Clone, Copy, Debug)]
+struct ListPart {
+    rank: u32,
+    /// Where its documents begin; the number of its place if it is long.
+    begin: u32,
+    /// The number of documents; 0 if it is long.
+    length: u32,
+}
+
+impl Lists {
+    /// The most bytes for each key, with those that reading takes, if the keys are in one level. Long lists are
+    /// not read.
+    pub const KEY_BYTES: u64 = SHORT as u64 * 4 + 64;
+
+    /// As [`Index::look_up`], for the n-th key.
+    pub fn get(&self, n: usize, short: &mut Vec<u32>, long: &mut Vec<Place>) -> u64 {
+        let mut documents = 0;
+        let rank = self.ranks[n] as usize;
+        let parts = self.begins[rank] as usize..self.begins[rank + 1] as usize;
+        for part in &self.parts[parts] {
+            let begin = part.begin as usize;
+            if part.length == 0 {
+                documents += self.places[begin].length;
+                long.push(self.places[begin]);
+            } else {
+                documents += u64::from(part.length);
+                short.extend_from_slice(&self.documents[begin..begin + part.length as usize]);
+            }
+        }
+        documents
+    }
 }
 
 impl OfLevel {
@@ -142,6 +219,7 @@ impl OfLevel {
         for (range, part) in self.parts.iter().enumerate() {
             let mut table = vec![0; buckets as usize * 8];
             part.read_at(&mut table, part.footer.index_offset)?;
+            buffers.window = Some(Window::default());
             for within in 0..buckets {
                 let bucket = range as u64 * buckets + within;
                 let mut place = number(&table, within as usize * 8);
@@ -162,6 +240,7 @@ impl OfLevel {
                 }
             }
         }
+        buffers.window = None;
         self.filter = Some(filter);
         Ok(())
     }
@@ -188,6 +267,63 @@ impl OfLevel {
         Ok(number(piece.get_or_init(|| read), at % TABLE_PIECE))
     }
 
+    /// Calls `take` with the number of each of the keys, which are sorted, that has a list, and with the
+    /// list. The documents of a short one are appended to `out`.
+    fn read(
+        &self,
+        keys: &[u64],
+        buffers: &mut Buffers,
+        out: &mut Vec<u32>,
+        mut take: impl FnMut(usize, usize, Found),
+    ) -> Result<()> {
+        let buckets = u64::from(self.layout.buckets);
+        let (mut at, mut of) = (Window::default(), None);
+        for (number, &key) in keys.iter().enumerate() {
+            if self
+                .filter
+                .as_ref()
+                .is_some_and(|filter| !filter.passes(key))
+            {
+                continue;
+            }
+            let bucket = self.layout.bucket(key);
+            let range = (bucket / buckets) as usize;
+            if of.replace(range) != Some(range) {
+                at = Window::default();
+                buffers.window = Some(Window::default());
+            }
+            let part = &self.parts[range];
+            let mut word = [0; 8];
+            let entry = part.footer.index_offset + bucket % buckets * 8;
+            at.read(part, (entry, part.payload_end()), &mut word)?;
+            let place = u64::from_le_bytes(word);
+            if let Some(found) = self.find(part, (key, bucket, place), buffers, out)? {
+                take(number, range, found);
+            }
+        }
+        buffers.window = None;
+        Ok(())
+    }
+
+    /// The list of a key in the blocks of its bucket, of which the last one is at `place`.
+    fn find(
+        &self,
+        part: &PartFile,
+        (key, bucket, mut place): (u64, u64, u64),
+        buffers: &mut Buffers,
+        out: &mut Vec<u32>,
+    ) -> Result<Option<Found>> {
+        loop {
+            let block = read_block(part, place, bucket, buffers)?;
+            match block.find(part, key, self.layout.least(bucket), buffers, out)? {
+                Some(found) => return Ok(Some(found)),
+                None if block.before == 0 => return Ok(None),
+                // Blocks of a bucket lie one after the other, so this ends.
+                None => place = block.before,
+            }
+        }
+    }
+
     /// The list of a key, from its leading bits; `None` if there is none.
     fn look_up(
         &self,
@@ -206,16 +342,9 @@ impl OfLevel {
         let range = (bucket / u64::from(self.layout.buckets)) as usize;
         let part = &self.parts[range];
         let within = bucket % u64::from(self.layout.buckets);
-        let mut place = self.place(range, within, room)?;
-        loop {
-            let block = read_block(part, place, bucket, buffers)?;
-            match block.find(part, key, self.layout.least(bucket), buffers, out)? {
-                Some(found) => return Ok(Some((range, found))),
-                None if block.before == 0 => return Ok(None),
-                // Blocks of a bucket lie one after the other, so this ends.
-                None => place = block.before,
-            }
-        }
+        let place = self.place(range, within, room)?;
+        let found = self.find(part, (key, bucket, place), buffers, out)?;
+        Ok(found.map(|found| (range, found)))
     }
 }
 
@@ -232,6 +361,12 @@ impl Index {
             levels,
             room: AtomicI64::new(0),
         }))
+    }
+
+    /// The number of levels.
+    #[must_use]
+    pub fn levels(&self) -> usize {
+        self.levels.len()
     }
 
     /// Keeps up to this number of bytes of the tables of buckets in memory, which saves half of the
@@ -286,6 +421,71 @@ impl Index {
             }
         }
         Ok(documents)
+    }
+
+    /// Looks many keys up, in their order and not in the one in which they are given.
+    pub fn read<K: Key>(&self, keys: &[K], buffers: &mut Buffers) -> Result<Lists> {
+        let mut numbered: Vec<(u64, u32)> = keys.iter().map(|&key| leading(key)).zip(0..).collect();
+        numbered.sort_unstable();
+        let mut lists = Lists {
+            ranks: vec![0; keys.len()],
+            ..Lists::default()
+        };
+        let mut distinct: Vec<u64> = Vec::with_capacity(keys.len());
+        for (key, number) in numbered {
+            if distinct.last() != Some(&key) {
+                distinct.push(key);
+            }
+            lists.ranks[number as usize] = distinct.len() as u32 - 1;
+        }
+        let Lists {
+            begins,
+            parts,
+            documents,
+            places,
+            ..
+        } = &mut lists;
+        for (level, of) in self.levels.iter().enumerate() {
+            of.read(&distinct, buffers, documents, |rank, range, found| {
+                let rank = rank as u32;
+                parts.push(match found {
+                    Found::Short(length) => ListPart {
+                        rank,
+                        begin: 0,
+                        length: length as u32,
+                    },
+                    Found::Long { offset, length } => {
+                        places.push(Place {
+                            length,
+                            level,
+                            range,
+                            offset,
+                        });
+                        ListPart {
+                            rank,
+                            begin: places.len() as u32 - 1,
+                            length: 0,
+                        }
+                    }
+                });
+            })?;
+        }
+        // The documents were appended in the order of the parts.
+        let mut begin = 0;
+        for part in parts.iter_mut().filter(|part| part.length > 0) {
+            part.begin = begin;
+            begin += part.length;
+        }
+        // Stable: the documents of a list come level by level.
+        parts.sort_by_key(|part| part.rank);
+        let mut end = 0;
+        for rank in 0..=distinct.len() as u32 {
+            while parts.get(end).is_some_and(|part| part.rank < rank) {
+                end += 1;
+            }
+            begins.push(end as u32);
+        }
+        Ok(lists)
     }
 
     /// Calls `take` with the documents of a long list, some at a time.
@@ -351,9 +551,13 @@ fn read_checked(
     part: &PartFile,
     place: u64,
     (head, name, of): (usize, &str, u64),
-    bytes: &mut Vec<u8>,
+    (bytes, window): (&mut Vec<u8>, &mut Option<Window>),
 ) -> Result<usize> {
     let end = part.footer.index_offset;
+    let mut read = |bytes: &mut [u8], place: u64| match window {
+        Some(window) => window.read(part, (place, end), bytes),
+        None => part.read_at(bytes, place),
+    };
     let room = end.saturating_sub(place) as usize;
     if place < HEADER_BYTES as u64 || room < head {
         let what = format!("place of a {name}");
@@ -361,7 +565,7 @@ fn read_checked(
         return Err(part.corrupt(place, &what, expected, place));
     }
     bytes.resize(GUESS.min(room), 0);
-    part.read_at(bytes, place)?;
+    read(bytes, place)?;
     let counts = number(bytes, head - 8);
     let (length, count) = (counts as u32 as usize, (counts >> 32) as usize);
     let whole = head + length;
@@ -372,7 +576,7 @@ fn read_checked(
     let had = bytes.len();
     if whole > had {
         bytes.resize(whole, 0);
-        part.read_at(&mut bytes[had..], place + had as u64)?;
+        read(&mut bytes[had..], place + had as u64)?;
     }
     bytes.truncate(whole);
     let (stated, found) = (number(bytes, 0), sum(of, &bytes[8..]));
@@ -390,8 +594,9 @@ fn read_block(
     bucket: u64,
     buffers: &mut Buffers,
 ) -> Result<BlockRead> {
-    let bytes = &mut buffers.bytes;
-    let lists = read_checked(part, place, (BLOCK_HEAD, "block", bucket), bytes)?;
+    let Buffers { bytes, window, .. } = buffers;
+    let of = (BLOCK_HEAD, "block", bucket);
+    let lists = read_checked(part, place, of, (&mut *bytes, window))?;
     let before = number(bytes, 8);
     if before >= place {
         return Err(part.corrupt(place + 8, "block before", format!("below {place}"), before));
@@ -404,14 +609,20 @@ fn read_block(
 }
 
 fn read_chunk(part: &PartFile, place: u64, buffers: &mut Buffers) -> Result<(usize, u64)> {
-    let bytes = &mut buffers.bytes;
-    let count = read_checked(part, place, (CHUNK_HEAD, "chunk", place), bytes)?;
-    buffers.numbers.clear();
-    let rest = unpack_u32(&bytes[CHUNK_HEAD..], count, &mut buffers.numbers);
+    let Buffers {
+        bytes,
+        window,
+        numbers,
+        ..
+    } = buffers;
+    let of = (CHUNK_HEAD, "chunk", place);
+    let count = read_checked(part, place, of, (&mut *bytes, window))?;
+    numbers.clear();
+    let rest = unpack_u32(&bytes[CHUNK_HEAD..], count, numbers);
     if rest.is_none_or(|rest| !rest.is_empty()) || count == 0 {
         return Err(part.corrupt(place, "documents of a chunk", count, "other bytes"));
     }
-    summed(part, place, &mut buffers.numbers, 0)?;
+    summed(part, place, numbers, 0)?;
     Ok((count, place + bytes.len() as u64))
 }
 

@@ -63,7 +63,7 @@ use crate::workspace::{StageRecord, Workspace};
 
 pub use build::run;
 pub use documents::{Facts, IndexedDocuments};
-pub use look_up::{Buffers, Index, Place};
+pub use look_up::{Buffers, Index, Lists, Place};
 pub use search::Search;
 
 pub(crate) use documents::check_documents;

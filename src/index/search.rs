@@ -12,7 +12,7 @@
 use std::ops::{ControlFlow, Range};
 
 use super::SHORT;
-use super::look_up::{Buffers, Index, Place};
+use super::look_up::{Buffers, Index, Lists, Place};
 use crate::Result;
 use crate::ids::Key;
 
@@ -75,6 +75,11 @@ impl Search {
         self.list.shrink_to(LISTED);
     }
 
+    /// Reads the lists of many keys ([`Index::read`]).
+    pub fn read_lists<K: Key>(&mut self, index: &Index, keys: &[K]) -> Result<Lists> {
+        index.read(keys, &mut self.buffers)
+    }
+
     /// Adds the documents of one key.
     pub fn all_of<K: Key>(&mut self, index: &Index, documents: u64, key: K) -> Result<()> {
         self.begin(documents);
@@ -98,6 +103,12 @@ impl Search {
         Ok(())
     }
 
+    /// The number of keys that are looked up for a prefix, unless some have long lists.
+    #[must_use]
+    pub fn wanted(prefix: u64) -> u64 {
+        prefix + MORE + prefix / MORE_OF_PREFIX
+    }
+
     /// Finds the documents below `documents` that lack fewer than `prefix` of the keys of `set`,
     /// and others. The keys are little-endian.
     pub fn find<K: Key>(
@@ -107,17 +118,33 @@ impl Search {
         set: &[u8],
         prefix: u64,
     ) -> Result<()> {
+        self.find_in::<K>((index, None), documents, set, prefix)
+    }
+
+    /// The same ([`Search::find`]) with the lists of the first keys, if they are already read: from which number
+    /// on, and how many.
+    pub fn find_in<K: Key>(
+        &mut self,
+        (index, lists): (&Index, Option<(&Lists, Range<usize>)>),
+        documents: u64,
+        set: &[u8],
+        prefix: u64,
+    ) -> Result<()> {
         self.begin(documents);
-        let wanted = prefix + MORE + prefix / MORE_OF_PREFIX;
+        let wanted = Search::wanted(prefix);
         let mut found = 0;
-        for key in set.chunks_exact(K::BYTES) {
+        for (n, key) in set.chunks_exact(K::BYTES).enumerate() {
             if found == wanted {
                 break;
             }
             let (before, listed) = (self.places.len(), self.list.len());
             let key = K::get_le(key);
             let (buffers, places) = (&mut self.buffers, &mut self.places);
-            let count = index.look_up(key, buffers, &mut self.list, places)?;
+            let read = lists.as_ref().filter(|(_, of)| n < of.len());
+            let count = match read {
+                Some((lists, of)) => lists.get(of.start + n, &mut self.list, places),
+                None => index.look_up(key, buffers, &mut self.list, places)?,
+            };
             self.look_ups += 1;
             if self.places.len() > before || self.list.len() - listed > SHORT {
                 self.deferred.push((count, before..self.places.len()));

@@ -15,6 +15,8 @@ use lookalike::budget::{Budget, ByteSize, Disk};
 use lookalike::cluster::ResultsEntry;
 use lookalike::collection::{self, CollectionConfig, SegmentEntry, SizeGroups};
 use lookalike::experiments::plan::{self, PlanConfig};
+use lookalike::ids::Key;
+use lookalike::index::{Buffers, Index};
 use lookalike::join::{JoinConfig, JoinProgress, PairsEntry};
 use lookalike::merge::PostingsEntry;
 use lookalike::pipeline::{self, JoinParameters, Spill, Summary};
@@ -256,6 +258,23 @@ pub fn least_memory<T>(mut attempt: impl FnMut(u64) -> Result<T, Error>) -> (u64
                 memory = below.max(memory) + STEP;
             }
             Err(error) => panic!("with {memory} bytes: {error}"),
+        }
+    }
+}
+
+/// Keys that are read together have the lists that each has alone, in whatever order they are given.
+pub fn assert_read_together<K: Key>(index: &Index, keys: &[K]) {
+    let (mut buffers, mut together) = (Buffers::default(), Buffers::default());
+    let random = &mut corpus::Random(keys.len() as u64);
+    for count in [0, 1, keys.len() / 3, keys.len() * 2] {
+        let some: Vec<K> = (0..count).map(|_| *random.pick(keys)).collect();
+        let lists = index.read(&some, &mut together).unwrap();
+        for (n, &key) in some.iter().enumerate() {
+            let (mut short, mut long) = (Vec::new(), Vec::new());
+            let count = index.look_up(key, &mut buffers, &mut short, &mut long);
+            let (mut read, mut places) = (Vec::new(), Vec::new());
+            assert_eq!(lists.get(n, &mut read, &mut places), count.unwrap());
+            assert_eq!((read, places), (short, long), "{key:x}");
         }
     }
 }

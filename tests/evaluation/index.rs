@@ -60,7 +60,7 @@ fn run() -> Run {
 }
 
 /// The documents of each key, from the sets.
-fn lists<K: Key>(workspace: &Workspace) -> BTreeMap<K, BTreeSet<u32>> {
+pub fn lists<K: Key>(workspace: &Workspace) -> BTreeMap<K, BTreeSet<u32>> {
     let representatives = Catalogue::representatives(workspace).unwrap();
     let stored = Catalogue::stored(workspace).unwrap();
     let mut lists: BTreeMap<K, BTreeSet<u32>> = BTreeMap::new();
@@ -142,6 +142,12 @@ fn is_whole<K: Key>(run: &Run, documents: usize) {
         }
     }
     assert!(long > 1, "{long} long lists");
+    let beside = |key: &K| K::from_u128(key.to_u128() ^ (1 << (K::BITS - 48)));
+    let keys: Vec<K> = expected
+        .keys()
+        .flat_map(|key| [*key, beside(key)])
+        .collect();
+    common::assert_read_together(&index, &keys);
     let stats = workspace.manifest.get::<IndexEntry>().unwrap().stats();
     let entries: usize = expected.values().map(BTreeSet::len).sum();
     assert_eq!(

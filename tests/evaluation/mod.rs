@@ -2,7 +2,7 @@
 //! collection.
 
 mod deco;
-mod index;
+pub mod index;
 mod measures;
 mod methods;
 mod plan;

@@ -1,7 +1,7 @@
 //! A collection that grew is the collection that one run over all inputs would have made.
 
 use crate::common;
-use lookalike::index::IndexEntry;
+use lookalike::index::{Index, IndexEntry};
 use lookalike::join::Before;
 use lookalike::pipeline::{self, Summary};
 use lookalike::progress::{Progress, Silent, Stop};
@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 
 use common::corpus::{Random, Shape, random_corpus, write_jsonl};
 use common::stopped::StopAt;
-use common::{Run, assert_same_files, results};
+use common::{Run, assert_read_together, assert_same_files, results};
+
+use crate::evaluation::index::lists;
 
 /// A corpus in files, in the order in which a run reads them.
 pub fn files(directory: &Path, seed: u64, families: usize, files: usize) -> Vec<PathBuf> {
@@ -177,6 +179,10 @@ fn levels_stay_few() {
         let keys = index.levels.iter().map(|level| level.stats.entries);
         assert!(keys.is_sorted_by(|a, b| a > b), "{:?}", index.levels);
         most = most.max(index.levels.len());
+        let workspace = pipeline::open(out.path()).unwrap();
+        let index = Index::open::<u64>(&workspace).unwrap().unwrap();
+        let keys: Vec<u64> = lists(&workspace).into_keys().collect();
+        assert_read_together(&index, &keys);
     }
     assert!((2..=5).contains(&most), "{most} levels");
     assert_same_files(

@@ -2,9 +2,10 @@
 //!
 //! A document is looked up in the index ([`crate::index`]), with enough of its fingerprints for any
 //! earlier document that reaches the threshold to have one of them. So the cost is that of the
-//! added documents, and no frequency of all documents is needed: any fingerprints will do.
+//! added documents, and no frequency of all documents is needed: any fingerprints will do. The least ones
+//! are taken, which lie together in the index: the fingerprints of many documents are looked up in its order.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Mutex, PoisonError};
 
 use crate::Result;
@@ -12,7 +13,7 @@ use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue, SetReader};
 use crate::error::Error;
 use crate::ids::Key;
-use crate::index::{Index, Search};
+use crate::index::{Index, Lists, Search};
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE, list};
 use crate::numbers::counted;
 use crate::progress::Unit;
@@ -25,8 +26,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Joining, Place};
 
-/// Bytes of sets that a thread takes at a time.
-const TASK_BYTES: usize = 256 << 10;
+/// The least and the most bytes of sets that a thread takes at a time.
+const LEAST_TASK_BYTES: u64 = 256 << 10;
+const MOST_TASK_BYTES: u64 = 16 << 20;
+/// The least fingerprints that a thread looks up together, which saves reads.
+const LEAST_TOGETHER: u64 = 1 << 10;
+/// Bytes of sets for each fingerprint that is looked up, about.
+const BYTES_OF_LOOK_UP: u64 = 32;
 /// Candidates that are passed on at once.
 const PIECE: usize = 32 << 10;
 /// Fingerprints of added documents for each that is looked up, about.
@@ -86,7 +92,12 @@ pub(super) fn run<K: Key>(
     context.progress.start(STAGE, unit, Some(new));
     let largest = (before..all as u32).map(|document| join.sampled.own(document));
     let largest = largest.max().map_or(0, u64::from) * K::BYTES as u64;
-    let each = Search::bytes(all) + 4 * TASK_BYTES as u64 + 3 * PIECE as u64 * 8;
+    // Documents of a list in several levels are counted once for each.
+    let together = Lists::KEY_BYTES + 16 * index.levels() as u64;
+    let each = Search::bytes(all)
+        + 4 * LEAST_TASK_BYTES
+        + LEAST_TOGETHER * together
+        + 3 * PIECE as u64 * 8;
     let used = 2 * tables + 2 * largest + threads as u64 * each;
     let outside = context.budget.memory.0.saturating_sub(memory);
     let least = ByteSize(outside + used + LEAST_CANDIDATES * 64);
@@ -94,6 +105,13 @@ pub(super) fn run<K: Key>(
         format!("looking up {}", counted(new, "added document"))
     })?;
     let memory = memory - used;
+    // The more fingerprints are looked up together, the nearer each is to the one before it.
+    let share = memory / 4 / threads as u64;
+    let most = LEAST_TOGETHER + share / (together + 4 * BYTES_OF_LOOK_UP);
+    let task_bytes = (most * BYTES_OF_LOOK_UP)
+        .min(keys * K::BYTES as u64 / threads as u64 / 2)
+        .clamp(LEAST_TASK_BYTES, MOST_TASK_BYTES);
+    let memory = memory - memory / 4;
     let against = collection::against(&workspace.manifest).documents;
     let searches = Mutex::new(Vec::new());
     let directory = workspace.path(DIRECTORY);
@@ -124,12 +142,17 @@ pub(super) fn run<K: Key>(
         STAGE,
         threads,
         |hand_out| {
-            each_task::<K>(workspace, join, before, |task, reached| {
-                context.stop.check(STAGE)?;
-                context.progress.at((reached - before).into());
-                looked_up += task.documents.len() as u64;
-                hand_out(task)
-            })
+            each_task::<K>(
+                workspace,
+                join,
+                (before, task_bytes as usize),
+                |task, reached| {
+                    context.stop.check(STAGE)?;
+                    context.progress.at((reached - before).into());
+                    looked_up += task.documents.len() as u64;
+                    hand_out(task)
+                },
+            )
         },
         |task: Task, pass| {
             disk::point("added: worker");
@@ -138,7 +161,8 @@ pub(super) fn run<K: Key>(
                 .unwrap_or_else(PoisonError::into_inner)
                 .pop();
             let mut search: Search = taken.unwrap_or_default();
-            look_up::<K>(&index, (join, against), &task, &mut search, pass)?;
+            let of = (join, against, most as usize);
+            look_up::<K>(&index, of, &task, &mut search, pass)?;
             let mut searches = searches.lock().unwrap_or_else(PoisonError::into_inner);
             searches.push(search);
             Ok(())
@@ -201,7 +225,7 @@ impl<W: FnMut(u64, &[u64]) -> Result<RunEntry>> Runs<W> {
 fn each_task<K: Key>(
     workspace: &Workspace,
     join: &Joining<'_>,
-    before: u32,
+    (before, task_bytes): (u32, usize),
     mut take: impl FnMut(Task, u32) -> Result<()>,
 ) -> Result<()> {
     let mut stored = Catalogue::stored_in_order(workspace)?;
@@ -229,7 +253,7 @@ fn each_task<K: Key>(
                 task.documents.push((number, size));
             }
             number += 1;
-            if task.sets.len() >= TASK_BYTES {
+            if task.sets.len() >= task_bytes {
                 take(std::mem::take(&mut task), number)?;
             }
         }
@@ -238,40 +262,85 @@ fn each_task<K: Key>(
     take(task, number.max(before))
 }
 
-/// Passes the candidates of some documents on.
+/// Passes the candidates of some documents on. About `most` fingerprints are looked up together.
 fn look_up<K: Key>(
     index: &Index,
-    (join, against): (&Joining<'_>, u32),
+    (join, against, most): (&Joining<'_>, u32, usize),
     task: &Task,
     search: &mut Search,
     pass: &mut dyn FnMut(Vec<u64>) -> Result<()>,
 ) -> Result<()> {
     let (sampled, criterion) = (join.sampled, join.config.criterion());
     let mut candidates = Vec::new();
+    let mut find = |wanted: &[Wanted<'_>], keys: &[K]| -> Result<()> {
+        join.context.stop.check(STAGE)?;
+        let lists = search.read_lists(index, keys)?;
+        for Wanted {
+            document,
+            set,
+            prefix,
+            keys,
+        } in wanted
+        {
+            let document = *document;
+            let of = (index, Some((&lists, keys.clone())));
+            search.find_in::<K>(of, document.into(), set, *prefix)?;
+            search.each(|other| {
+                let common = ((set.len() / K::BYTES) as u32).min(sampled.own(other));
+                let (a, b) = sampled.measured(other, document);
+                if !list::is_listed(join.config.pairs, against, (other, document)) {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                if common > 0 && u64::from(common) >= criterion.least_shared(a.into(), b.into()) {
+                    candidates.push(Pair::key(other, document));
+                }
+                if candidates.len() >= PIECE {
+                    join.context.stop.check(STAGE)?;
+                    pass(std::mem::take(&mut candidates))?;
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        Ok(())
+    };
+    let (mut wanted, mut keys) = (Vec::new(), Vec::new());
     let mut rest = &task.sets[..];
     for &(document, size) in &task.documents {
         let (set, after) = rest.split_at(size as usize * K::BYTES);
         rest = after;
-        let prefix = criterion.prefix(size, sampled.measured_at(0, document));
+        let prefix = criterion
+            .prefix(size, sampled.measured_at(0, document))
+            .into();
         if prefix == 0 {
             continue;
         }
-        search.find::<K>(index, document.into(), set, prefix.into())?;
-        search.each(|other| {
-            let common = size.min(sampled.own(other));
-            let (a, b) = sampled.measured(other, document);
-            if !list::is_listed(join.config.pairs, against, (other, document)) {
-                return Ok(ControlFlow::Continue(()));
-            }
-            if common > 0 && u64::from(common) >= criterion.least_shared(a.into(), b.into()) {
-                candidates.push(Pair::key(other, document));
-            }
-            if candidates.len() >= PIECE {
-                join.context.stop.check(STAGE)?;
-                pass(std::mem::take(&mut candidates))?;
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
+        let some = usize::try_from(Search::wanted(prefix)).unwrap_or(usize::MAX);
+        if !keys.is_empty() && keys.len().saturating_add(some) > most {
+            find(&wanted, &keys)?;
+            (wanted, keys) = (Vec::new(), Vec::new());
+        }
+        let begin = keys.len();
+        keys.extend(
+            set.chunks_exact(K::BYTES)
+                .take(some.min(most))
+                .map(K::get_le),
+        );
+        wanted.push(Wanted {
+            document,
+            set,
+            prefix,
+            keys: begin..keys.len(),
+        });
     }
+    find(&wanted, &keys)?;
     pass(candidates)
+}
+
+/// A document that is looked up.
+struct Wanted<'t> {
+    document: u32,
+    set: &'t [u8],
+    prefix: u64,
+    /// Those of its fingerprints that are read together with others'.
+    keys: Range<usize>,
 }
