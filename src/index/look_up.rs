@@ -13,8 +13,10 @@ use crate::{Error, Result};
 
 /// Bytes read at first for a block: most blocks fit.
 const GUESS: usize = 1 << 10;
-/// Bytes read at once where many blocks are read in their order: as many blocks as a look-up reads bytes.
+/// Bytes read at once where many blocks are read in their order, if these are not further from each other than
+/// [`FAR`]: reading so much takes as long as six reads of one block.
 const WINDOW: usize = 64 << 10;
+const FAR: u64 = 6 << 10;
 /// Bytes of a table that are kept together.
 const TABLE_PIECE: usize = 4 << 10;
 /// The most bytes of a block or chunk. A damaged length above this must not allocate memory.
@@ -85,11 +87,20 @@ pub struct Buffers {
 /// Bytes of a part that were read at once, because what follows is wanted, too.
 #[derive(Debug, Default)]
 struct Window {
+    /// Bytes that are read at once.
+    size: usize,
     place: u64,
     bytes: Vec<u8>,
 }
 
 impl Window {
+    fn new(size: usize) -> Window {
+        Window {
+            size,
+            ..Window::default()
+        }
+    }
+
     /// Copies the bytes at a place, which lie before `end`.
     fn read(&mut self, part: &PartFile, (place, end): (u64, u64), out: &mut [u8]) -> Result<()> {
         let held = |window: &Window| {
@@ -97,7 +108,7 @@ impl Window {
             Some(at..at.checked_add(out.len())?)
         };
         if held(self).is_none_or(|range| range.end > self.bytes.len()) {
-            let length = end.saturating_sub(place).min(WINDOW as u64) as usize;
+            let length = end.saturating_sub(place).min(self.size as u64) as usize;
             self.bytes.clear();
             self.bytes.resize(length.max(out.len()), 0);
             part.read_at(&mut self.bytes, place)?;
@@ -133,10 +144,6 @@ struct ListPart {
 }
 
 impl Lists {
-    /// The most bytes for each key, with those that reading takes, if the keys are in one level. Long lists are
-    /// not read.
-    pub const KEY_BYTES: u64 = SHORT as u64 * 4 + 64;
-
     /// As [`Index::look_up`], for the n-th key.
     pub fn get(&self, n: usize, short: &mut Vec<u32>, long: &mut Vec<Place>) -> u64 {
         let mut documents = 0;
@@ -219,7 +226,7 @@ impl OfLevel {
         for (range, part) in self.parts.iter().enumerate() {
             let mut table = vec![0; buckets as usize * 8];
             part.read_at(&mut table, part.footer.index_offset)?;
-            buffers.window = Some(Window::default());
+            buffers.window = Some(Window::new(WINDOW));
             for within in 0..buckets {
                 let bucket = range as u64 * buckets + within;
                 let mut place = number(&table, within as usize * 8);
@@ -277,6 +284,13 @@ impl OfLevel {
         mut take: impl FnMut(usize, usize, Found),
     ) -> Result<()> {
         let buckets = u64::from(self.layout.buckets);
+        let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else {
+            return Ok(());
+        };
+        let bytes: u64 = self.parts.iter().map(|part| part.footer.index_offset).sum();
+        let crossed = self.layout.bucket(last) - self.layout.bucket(first);
+        let apart = bytes / self.layout.all() * crossed / keys.len() as u64;
+        let size = if apart < FAR { WINDOW } else { GUESS };
         let (mut at, mut of) = (Window::default(), None);
         for (number, &key) in keys.iter().enumerate() {
             if self
@@ -289,8 +303,8 @@ impl OfLevel {
             let bucket = self.layout.bucket(key);
             let range = (bucket / buckets) as usize;
             if of.replace(range) != Some(range) {
-                at = Window::default();
-                buffers.window = Some(Window::default());
+                at = Window::new(TABLE_PIECE);
+                buffers.window = Some(Window::new(size));
             }
             let part = &self.parts[range];
             let mut word = [0; 8];
@@ -363,10 +377,11 @@ impl Index {
         }))
     }
 
-    /// The number of levels.
+    /// The most bytes for each key of [`Index::read`]. Long lists are not read.
     #[must_use]
-    pub fn levels(&self) -> usize {
-        self.levels.len()
+    pub fn bytes_read(&self) -> u64 {
+        // A list may be in every level.
+        SHORT as u64 * 4 + 64 + 16 * self.levels.len() as u64
     }
 
     /// Keeps up to this number of bytes of the tables of buckets in memory, which saves half of the

@@ -5,6 +5,7 @@ use crate::collection::{
     self, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader,
 };
 use crate::ids::Key;
+use crate::index::{Lists, Search as LookUps};
 use crate::measure::{Criterion, Measure};
 use crate::progress::{Context, caught, joined_all};
 use crate::store::disk;
@@ -113,6 +114,8 @@ impl Found {
 #[derive(Default)]
 struct Account {
     most: u64,
+    /// Memory for the lists of keys that are looked up together.
+    together: u64,
     held: AtomicU64,
     over: AtomicBool,
 }
@@ -290,8 +293,15 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                 self.load(queries.clone())?;
                 readings += 1;
             }
+            // A query alone needs no memory for lists that it shares with others.
+            let together = if by_index && queries.len() > 1 {
+                most / 4
+            } else {
+                0
+            };
             let account = Account {
-                most,
+                most: most - together,
+                together,
                 ..Account::default()
             };
             let begun = Instant::now();
@@ -429,6 +439,35 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         Ok(best)
     }
 
+    /// The number of keys of a query that are looked up in any case.
+    fn first_keys(&self, asked: &Asked) -> u64 {
+        match asked.keys {
+            0 => 0,
+            keys => LookUps::wanted(prefix(self.config, keys, asked.words)).min(keys),
+        }
+    }
+
+    /// Cuts the queries into groups whose keys are looked up together: at least two for each thread if
+    /// there are as many queries, and with at most so many keys.
+    fn groups(&self, queries: Range<usize>, (threads, most): (u64, u64)) -> Vec<Range<usize>> {
+        let keys = |query: usize| self.first_keys(&self.queries[query]);
+        let all: u64 = queries.clone().map(keys).sum();
+        let most = most.min(all / threads / 2);
+        let (mut groups, mut begin, mut held) = (Vec::new(), queries.start, 0);
+        for query in queries.clone() {
+            let own = keys(query);
+            if query > begin && held + own > most {
+                groups.push(begin..query);
+                (begin, held) = (query, 0);
+            }
+            held += own;
+        }
+        if begin < queries.end {
+            groups.push(begin..queries.end);
+        }
+        groups
+    }
+
     /// Answers queries from the index; the threads share the queries.
     fn look_up_by_index(
         &self,
@@ -437,24 +476,46 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         account: Option<&Account>,
         context: &Context<'_>,
     ) -> Result<Vec<Best>> {
-        let next = AtomicUsize::new(queries.start);
+        let threads = context.budget.threads.min(queries.len());
+        let together = account.map_or(0, |account| account.together) / threads as u64;
+        let together = together / indexed.bytes_together();
+        let groups = self.groups(queries.clone(), (threads as u64, together));
+        let next = AtomicUsize::new(0);
         let is_over = || account.is_some_and(Account::is_over);
         let work = || -> Result<Vec<(usize, Best)>> {
             let mut answered = Vec::new();
             let mut looker = Looker::new(indexed);
-            loop {
-                let query = next.fetch_add(1, Ordering::Relaxed);
-                if query >= queries.end || is_over() {
-                    return Ok(answered);
-                }
+            let mut keys: Vec<K> = Vec::new();
+            while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
                 disk::point("query: worker");
-                context.stop.check(STAGE)?;
-                let mut best = Best::default();
-                self.ask_index(query, (indexed, &mut looker), &mut best, account, context)?;
-                answered.push((query - queries.start, best));
+                keys.clear();
+                let mut ends = Vec::with_capacity(group.len());
+                if group.len() > 1 {
+                    for query in group.clone() {
+                        let set = self.set(query as u32).chunks_exact(K::BYTES);
+                        let first = self.first_keys(&self.queries[query]) as usize;
+                        keys.extend(set.take(first).map(K::get_le));
+                        ends.push(keys.len());
+                    }
+                }
+                let lists = looker.read(&keys)?;
+                let mut begin = 0;
+                for (n, query) in group.clone().enumerate() {
+                    if is_over() {
+                        return Ok(answered);
+                    }
+                    context.stop.check(STAGE)?;
+                    let end = ends.get(n).copied().unwrap_or(0);
+                    let read = (&lists, begin..end);
+                    begin = end;
+                    let mut best = Best::default();
+                    let of = (indexed, &mut looker, read);
+                    self.ask_index(query, of, &mut best, account, context)?;
+                    answered.push((query - queries.start, best));
+                }
             }
+            Ok(answered)
         };
-        let threads = context.budget.threads.min(queries.len());
         let mut best: Vec<Best> = Vec::new();
         best.resize_with(queries.len(), Best::default);
         for (at, answered) in on_threads(threads, work)?.into_iter().flatten() {
@@ -466,7 +527,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
     fn ask_index(
         &self,
         query: usize,
-        (indexed, looker): (&Indexed<'_>, &mut Looker<'_>),
+        (indexed, looker, read): (&Indexed<'_>, &mut Looker<'_>, (&Lists, Range<usize>)),
         best: &mut Best,
         account: Option<&Account>,
         context: &Context<'_>,
@@ -474,7 +535,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         let asked = &self.queries[query];
         let set = self.set(query as u32);
         let mut looked_at = 0u32;
-        looker.query::<K>(self.config, asked, set, |candidate| {
+        looker.query::<K>(self.config, asked, (set, Some(read)), |candidate| {
             looked_at += 1;
             if looked_at.is_multiple_of(1024) {
                 context.stop.check(STAGE)?;

@@ -4,11 +4,11 @@ use crate::Result;
 use crate::collection::{self, SegmentEntry, SetFile};
 use crate::error::Error;
 use crate::ids::Key;
-use crate::index::{Facts, Index, IndexedDocuments, Search, key_of};
+use crate::index::{Facts, Index, IndexedDocuments, Lists, Search, key_of};
 use crate::limits;
 use crate::measure::{Criterion, Measure};
 use crate::workspace::Workspace;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 
 use super::QueryConfig;
@@ -57,6 +57,11 @@ impl<'a> Indexed<'a> {
             index: self.index.keeping(bytes),
             ..self
         }
+    }
+
+    /// The most bytes for each key that is looked up together with others.
+    pub(super) fn bytes_together(&self) -> u64 {
+        self.index.bytes_read()
     }
 
     /// The docno of a document.
@@ -174,12 +179,18 @@ impl<'a> Looker<'a> {
         }
     }
 
-    /// Calls `each` with the documents that may be listed, in order. `set` has the query's keys.
+    /// The lists of keys of several queries.
+    pub(super) fn read<K: Key>(&mut self, keys: &[K]) -> Result<Lists> {
+        self.search.read_lists(&self.indexed.index, keys)
+    }
+
+    /// Calls `each` with the documents that may be listed, in order. `set` has the query's keys; `lists`
+    /// those that are already read of the first of them.
     pub(super) fn query<K: Key>(
         &mut self,
         config: &QueryConfig,
         asked: &Asked,
-        set: &[u8],
+        (set, lists): (&[u8], Option<(&Lists, Range<usize>)>),
         mut each: impl FnMut(Candidate<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let indexed = self.indexed;
@@ -192,7 +203,7 @@ impl<'a> Looker<'a> {
             }
             (keys, words) => {
                 let prefix = prefix(config, keys, words);
-                search.find::<K>(&indexed.index, indexed.count, set, prefix)?;
+                search.find_in::<K>((&indexed.index, lists), indexed.count, set, prefix)?;
             }
         }
         let state = &mut self.state;

@@ -13,7 +13,7 @@ use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue, SetReader};
 use crate::error::Error;
 use crate::ids::Key;
-use crate::index::{Index, Lists, Search};
+use crate::index::{Index, Search};
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE, list};
 use crate::numbers::counted;
 use crate::progress::Unit;
@@ -92,8 +92,7 @@ pub(super) fn run<K: Key>(
     context.progress.start(STAGE, unit, Some(new));
     let largest = (before..all as u32).map(|document| join.sampled.own(document));
     let largest = largest.max().map_or(0, u64::from) * K::BYTES as u64;
-    // Documents of a list in several levels are counted once for each.
-    let together = Lists::KEY_BYTES + 16 * index.levels() as u64;
+    let together = index.bytes_read();
     let each = Search::bytes(all)
         + 4 * LEAST_TASK_BYTES
         + LEAST_TOGETHER * together
