@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::repeats::Search;
 use crate::collection::each_document;
+use crate::numbers::counted;
 use crate::workspace::{InputList, Workspace};
 use crate::{Error, Result};
 
@@ -81,26 +82,27 @@ pub(super) struct Groups {
 #[derive(Default)]
 struct Names {
     numbers: HashMap<String, u32>,
+    /// The bytes of all names. Beyond the most there may be, those of a group count as often as it has documents.
     bytes: u64,
+    /// Names that were left out.
+    more: u64,
 }
 
 impl Names {
-    fn number(&mut self, name: String, most: u64) -> Result<u32> {
-        let next = self.numbers.len() as u32;
+    /// The number of a group; that of none if there are too many, which is an error at the end.
+    fn number(&mut self, name: String, most: u64) -> u32 {
         if let Some(&number) = self.numbers.get(&name) {
-            return Ok(number);
+            return number;
         }
         // The name twice, an entry in the table, and one in the list.
         self.bytes += 2 * name.len() as u64 + 120;
         if self.bytes > most {
-            return Err(Error::TooMany {
-                what: "groups for the memory; give more --memory",
-                found: u64::from(next) + 1,
-                most: next.into(),
-            });
+            self.more += 1;
+            return NONE;
         }
-        self.numbers.insert(name, next);
-        Ok(next)
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(name, number);
+        number
     }
 }
 
@@ -123,7 +125,7 @@ impl Groups {
         match by {
             By::Host => each_document(workspace, |number, document| {
                 if let Some(host) = document.url.and_then(host_of) {
-                    put(&mut of, number, names.number(host, most)?);
+                    put(&mut of, number, names.number(host, most));
                 }
                 Ok(())
             })?,
@@ -131,7 +133,7 @@ impl Groups {
                 let mut inputs = InputList::open(workspace.directory())?;
                 each_document(workspace, |number, document| {
                     if let Some(input) = inputs.entry_of(document.file)? {
-                        put(&mut of, number, names.number(input.name.clone(), most)?);
+                        put(&mut of, number, names.number(input.name.clone(), most));
                     }
                     Ok(())
                 })?;
@@ -146,7 +148,7 @@ impl Groups {
                                 let mut shared =
                                     shared.lock().unwrap_or_else(PoisonError::into_inner);
                                 let (of, names) = &mut *shared;
-                                let name = names.number(value, most)?;
+                                let name = names.number(value, most);
                                 put(of, number, name);
                             }
                             Ok(())
@@ -157,6 +159,14 @@ impl Groups {
             }
         }
         let count = names.numbers.len();
+        if names.more > 0 {
+            search.require_in_eighth(names.bytes, || {
+                format!(
+                    "the names of up to {} by {by}",
+                    counted(count as u64 + names.more, "group")
+                )
+            })?;
+        }
         if count == 0 {
             return Err(Error::BadParameter {
                 name: "by",

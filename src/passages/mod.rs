@@ -40,8 +40,7 @@
 //!
 //! # Errors
 //! `BadParameter` for a length out of range, for tokens that are not words, and for standard input;
-//! `InputChanged` if an input is not what was read; `BudgetTooSmall`; `TooMany` for groups; those of
-//! reading.
+//! `InputChanged` if an input is not what was read; `BudgetTooSmall`; those of reading.
 
 mod cuts;
 mod grams;

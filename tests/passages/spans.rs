@@ -750,6 +750,45 @@ fn many_passages_of_boilerplate_need_memory() {
     );
 }
 
+/// A refusal for the names of groups says how much memory is enough for them.
+#[test]
+fn many_groups_need_memory() {
+    let home = common::temporary();
+    let input = home.path().join("in.jsonl");
+    let long = "x".repeat(1000);
+    let line = |n: u32| {
+        let text = "the same words that every one of the documents has in common";
+        format!("{{\"id\":{n},\"text\":\"{text}\",\"site\":\"{n}{long}\"}}\n")
+    };
+    fs::write(&input, (0..3000).map(line).collect::<String>()).unwrap();
+    let out = home.path().join("out");
+    let run = Run::default();
+    drop(run.ingest(&[&input], &out).unwrap());
+    let config = PassagesConfig {
+        length: 5,
+        matches: None,
+        boilerplate: Some(BoilerplateConfig {
+            by: By::Field("site".into()),
+            top: 3,
+        }),
+        ..PassagesConfig::default()
+    };
+    let ask = |memory: u64| search(&out, &run.clone().memory(memory), &config);
+    let refused = |memory: u64| match ask(memory) {
+        Err(Error::BudgetTooSmall { least, what, .. }) => (least, what),
+        other => panic!("with {memory} bytes: {other:?}"),
+    };
+    let (begin, _) = refused(1 << 20);
+    let (least, what) = refused(begin.0);
+    assert!(
+        what.contains("the names of up to 3,000 groups by field:site"),
+        "{what}"
+    );
+    // Eight times their bytes, of which some were there.
+    assert!(least.0 - begin.0 < 3000 * 2200 * 8, "{begin}, {least}");
+    assert_eq!(ask(least.0).unwrap().boilerplate, 1);
+}
+
 /// The peak memory of a call of `passages`, and whether it succeeded.
 #[cfg(target_os = "linux")]
 fn peak(out: &Path, arguments: &[&str]) -> (u64, std::process::Output) {
