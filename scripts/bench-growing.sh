@@ -12,7 +12,9 @@ cd "$(dirname "$0")/.."
 [ $# -ge 1 ] && [ ! -e "$1" ] || { echo "usage: scripts/bench-growing.sh NEW-DIR [BYTES]" >&2; exit 2; }
 place=$1
 bytes=${2:-13GB}
-cargo build --locked --release --quiet --bins --examples
+# The program alone: with the examples it has other features.
+cargo build --locked --release --quiet
+cargo build --locked --release --quiet --example generate-crawl
 program=$PWD/target/release/lookalike
 mkdir "$place"
 target/release/examples/generate-crawl --bytes "$bytes" --seed 1 --out "$place/crawl" --gzip

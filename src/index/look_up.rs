@@ -13,8 +13,8 @@ use crate::{Error, Result};
 
 /// Bytes read at first for a block: most blocks fit.
 const GUESS: usize = 1 << 10;
-/// Bytes read at once where many blocks are read in their order, if these are not further from each other than
-/// [`FAR`]: reading so much takes as long as six reads of one block.
+/// Bytes that are read at once where many blocks are read in their order. It takes as long as six reads of one block, so
+/// it pays if the blocks are less than [`FAR`] bytes apart.
 const WINDOW: usize = 64 << 10;
 const FAR: u64 = 6 << 10;
 /// Bytes of a table that are kept together.
@@ -120,11 +120,11 @@ impl Window {
     }
 }
 
-/// The lists of some keys, read in the order of the keys and so with far fewer reads than one for each:
-/// the first fingerprints of sorted sets, which are looked up, are near each other in the index.
+/// The lists of some keys. They are read in the order of the keys, with far fewer reads than keys, because the first
+/// fingerprints of sorted sets are near each other in the index.
 #[derive(Debug, Default)]
 pub struct Lists {
-    /// By number of a key, in the order in which they were given: its place among the distinct ones.
+    /// For each key, in the order in which the keys were given: its rank among the distinct keys.
     ranks: Vec<u32>,
     /// Where the parts of the list of each distinct key begin.
     begins: Vec<u32>,

@@ -82,9 +82,9 @@ pub(super) struct Groups {
 #[derive(Default)]
 struct Names {
     numbers: HashMap<String, u32>,
-    /// The bytes of all names. Beyond the most there may be, those of a group count as often as it has documents.
+    /// The bytes of all names. The name of a group that was left out counts once for each of its documents.
     bytes: u64,
-    /// Names that were left out.
+    /// Documents whose groups were left out.
     more: u64,
 }
 

@@ -447,8 +447,8 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         }
     }
 
-    /// Cuts the queries into groups whose keys are looked up together: at least two for each thread if
-    /// there are as many queries, and with at most so many keys.
+    /// Cuts the queries into groups whose keys are looked up together. Each thread gets at least two groups
+    /// if there are enough queries, and a group has at most `most` keys.
     fn groups(&self, queries: Range<usize>, (threads, most): (u64, u64)) -> Vec<Range<usize>> {
         let keys = |query: usize| self.first_keys(&self.queries[query]);
         let all: u64 = queries.clone().map(keys).sum();

@@ -261,7 +261,7 @@ fn each_task<K: Key>(
     take(task, number.max(before))
 }
 
-/// Passes the candidates of some documents on. About `most` fingerprints are looked up together.
+/// Passes the candidates of some documents on. At most `most` fingerprints are looked up together.
 fn look_up<K: Key>(
     index: &Index,
     (join, against, most): (&Joining<'_>, u32, usize),
