@@ -228,6 +228,54 @@ fn no_module_uses_what_stands_above_it() {
     }
 }
 
+/// cargo looks for no programs of tests by itself (`autotests` in Cargo.toml), and rustc says nothing of a file that no
+/// module names: its tests would never run.
+#[test]
+fn every_file_of_tests_is_compiled() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tests = root.join("tests");
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let mut directories = vec![tests.clone()];
+    let mut files = 0;
+    while let Some(directory) = directories.pop() {
+        let paths = || {
+            fs::read_dir(&directory)
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+        };
+        let sources = || paths().filter(|path| path.extension().is_some_and(|ext| ext == "rs"));
+        let all: String = sources()
+            .map(|path| fs::read_to_string(path).unwrap())
+            .collect();
+        for path in sources() {
+            files += 1;
+            let stem = path.file_stem().unwrap().to_str().unwrap();
+            let declared = |line: &str| line.trim_start_matches("pub ") == format!("mod {stem};");
+            let is_program =
+                directory == tests && manifest.contains(&format!("[[test]]\nname = \"{stem}\"\n"));
+            // `damage` has a path: it is for one program alone.
+            let known = ["main", "mod", "damage"].contains(&stem) || is_program;
+            assert!(
+                known || all.lines().any(declared),
+                "{} is in no program",
+                path.display()
+            );
+        }
+        for below in paths().filter(|path| path.is_dir() && !path.ends_with("fixtures")) {
+            let name = below.file_name().unwrap().to_str().unwrap();
+            let declared = all.lines().any(|line| line == format!("mod {name};"));
+            let path = format!("path = \"tests/{name}/main.rs\"");
+            assert!(
+                declared || manifest.contains(&path),
+                "{} is in no program",
+                below.display()
+            );
+            directories.push(below);
+        }
+    }
+    assert!(files > 70, "{files} files");
+}
+
 #[test]
 fn every_module_has_a_place() {
     let ranks = ranks();

@@ -315,7 +315,6 @@ impl OfLevel {
                 take(number, range, found);
             }
         }
-        buffers.window = None;
         Ok(())
     }
 
@@ -461,7 +460,7 @@ impl Index {
             ..
         } = &mut lists;
         for (level, of) in self.levels.iter().enumerate() {
-            of.read(&distinct, buffers, documents, |rank, range, found| {
+            let read = of.read(&distinct, buffers, documents, |rank, range, found| {
                 let rank = rank as u32;
                 parts.push(match found {
                     Found::Short(length) => ListPart {
@@ -483,7 +482,10 @@ impl Index {
                         }
                     }
                 });
-            })?;
+            });
+            // What is looked up next may be in another part, also after an error.
+            buffers.window = None;
+            read?;
         }
         // The documents were appended in the order of the parts.
         let mut begin = 0;
