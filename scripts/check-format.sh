@@ -26,7 +26,7 @@ compare() {
         parts+=("$part")
     done < <(find "$1" -type f \( -name '*.docs' -o -name '*.fps' -o -name '*.rejects' \
         -o -name '*.col' -o -name '*.names' -o -name '*.run' -o -name '*.post' \
-        -o -name '*.pairs' -o -name '*.text' -o -name '*.index' -o -name '*.facts' \) -print0 | sort -z)
+        -o -name '*.pairs' -o -name '*.text' -o -name '*.index' -o -name '*.facts' -o -name '*.sorted' \) -print0 | sort -z)
     [ "${#parts[@]}" -gt 0 ] || { echo "no parts below $1" >&2; exit 1; }
     python3 "$reader" --records "$2" "${parts[@]}" >"$scratch/reader"
     for part in "${parts[@]}"; do

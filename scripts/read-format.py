@@ -153,6 +153,7 @@ KINDS = {
     "TEXT": ("text", {0}),
     "INDX": ("index", {8, 16}),
     "FACT": ("facts", {0}),
+    "SORT": ("sorted", {0}),
 }
 
 
@@ -514,6 +515,36 @@ def facts(part):
         yield f"{document} {md5} {words} words {keys} keys"
 
 
+def sorted_items(part):
+    at, count, last = 64, 0, (-1, 0, 0)
+    while at < part.end - 64:
+        items, size = unpack_from("<II", part.data, at)
+        at += 8
+        end = at + size
+        need(0 < items <= 512, "items of a block")
+        count += items
+        high, low, document = 0, 0, 0
+        for _ in range(items):
+            first, second = part.data[at], part.data[at + 1]
+            at += 2
+            numbers = []
+            for width, most in ((first & 15, 8), (first >> 4, 8), (second & 15, 4), (second >> 4, 4)):
+                need(width <= most, "bytes of a number")
+                numbers.append(int.from_bytes(part.data[at : at + width], "little"))
+                at += width
+            if numbers[0] == 0:
+                if numbers[1] == 0:
+                    numbers[2] += document
+                numbers[1] += low
+            high, low, document = high + numbers[0], numbers[1], numbers[2]
+            item = (high << 64 | low, document, numbers[3])
+            need(last <= item, "order of the items")
+            last = item
+            yield f"{item[0]:032x} {item[1]} {item[2]}"
+        need(at == end, "bytes of a block")
+    need(count == part.records, f"{count} items")
+
+
 def lines(part, most=1 << 62):
     if part.kind == "documents":
         return records(part, document)
@@ -524,6 +555,7 @@ def lines(part, most=1 << 62):
     if part.kind == "names":
         return names(part, most)
     kinds = {"run": run, "pairs": run, "postings": postings, "index": index, "facts": facts}
+    kinds["sorted"] = sorted_items
     return kinds.get(part.kind, fixed)(part)
 
 
@@ -562,6 +594,9 @@ def parts_of(manifest):
         yield "pairs", "pairs", manifest["pairs"]["part"]
         if "scores" in manifest["pairs"]:
             yield "pairs", "pairs", manifest["pairs"]["scores"]
+    for sort in manifest.get("checkpoint", {}).get("sorts", {}).values():
+        for info in sort["parts"]:
+            yield "checkpoint", "sorted", info
     before = manifest.get("before") or {}
     if before.get("part"):
         yield "pairs", "pairs", before["part"]

@@ -70,6 +70,7 @@ pub mod audit;
 mod bits;
 pub mod budget;
 pub mod byte_size;
+mod checkpoint;
 pub mod cli;
 pub mod cluster;
 pub mod collection;

@@ -23,9 +23,10 @@ use crate::workspace::{INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, Workspa
 use crate::{Error, Result};
 
 /// Subdirectories that commands create in an output directory, including the directories of parts.
-pub const DIRECTORIES: [&str; 13] = [
+pub const DIRECTORIES: [&str; 14] = [
     "collection",
     "catalogue",
+    "checkpoint",
     "index",
     "sample",
     "runs",

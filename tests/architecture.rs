@@ -32,7 +32,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("store", &["store"]),
-    ("workspace", &["workspace"]),
+    ("workspace", &["workspace", "checkpoint"]),
     (
         "stages",
         &[

@@ -8,7 +8,7 @@ use crate::cluster::ResultFormat;
 use crate::numbers::{count, percent};
 use crate::passages::{
     self, Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalSummary,
-    Stats, Unit, UnitsConfig,
+    Stats, Then, Unit, UnitsConfig,
 };
 use crate::progress::Context;
 use crate::store::disk;
@@ -226,9 +226,13 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let resources = options.limits.resources(options.output.quiet());
     with_context(host, &resources, |context| {
         let mut workspace = collection(options, directory, copies, context)?;
+        let then = match copies {
+            Some(_) => Then::Remove,
+            None => Then::End,
+        };
         let found = match &units {
-            Some(units) => passages::run_units(&mut workspace, units, context)?,
-            None => passages::run(&mut workspace, &config, context)?,
+            Some(units) => passages::run_units(&mut workspace, units, then, context)?,
+            None => passages::run(&mut workspace, &config, then, context)?,
         };
         let removed = match copies {
             Some(copies) => {
@@ -244,6 +248,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             }
             None => None,
         };
+        passages::end(&mut workspace)?;
         let out: PathBuf = workspace.directory().into();
         if options.output.json() {
             let printed = Printed {

@@ -174,6 +174,7 @@ impl StageRecord for Segments {
     const TAKES_ALONG: &'static [&'static str] = &[
         "ingested",
         "catalogue",
+        "checkpoint",
         "index",
         "before",
         "sample",

@@ -12,7 +12,7 @@ use crate::numbers::{count, counted};
 use crate::sample::SampleEntry;
 use crate::sort::{RunFile, RunsEntry};
 use crate::store::{
-    HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, verify_part,
+    HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, read_sorted, verify_part,
 };
 use crate::utf8::Utf8Check;
 use crate::workspace::{Manifest, Places, check_file, check_inputs};
@@ -160,6 +160,17 @@ fn read_whole(path: &Path, kind: Kind, parameters: Option<u128>, info: &PartInfo
         Kind::Text => read_texts(path, parameters, info),
         Kind::Index => index::check_part(path, parameters, Some(info), |_, _| Ok(true)),
         Kind::Facts => index::check_documents(path, parameters, Some(info), |_, _| Ok(true)),
+        Kind::Sorted => {
+            let (mut items, mut before) = (0, None);
+            read_sorted(path, parameters, Some(info), |item| {
+                if before.replace(item) > Some(item) {
+                    return Err(out_of_order(path, items));
+                }
+                items += 1;
+                Ok(true)
+            })?;
+            all_there(path, info.records, items)
+        }
     }
 }
 
@@ -396,6 +407,10 @@ pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bo
             let md5 = u128::from_be_bytes(facts.md5);
             let (words, keys) = (facts.words, facts.keys);
             show(format!("{document} {md5:032x} {words} words {keys} keys"))
+        })?,
+        Kind::Sorted => read_sorted(path, None, None, |item| {
+            let (document, extra) = (item.document, item.extra);
+            show(format!("{:032x} {document} {extra}", item.key))
         })?,
         Kind::Text => {
             let mut reader = TextReader::open(path, None, None)?;

@@ -96,8 +96,8 @@ fn mixed(mut hash: u64) -> u64 {
 }
 
 /// Items on their way into a sort.
-struct Found<'s> {
-    sorter: &'s Shared,
+struct Found<'s, 'c> {
+    sorter: &'s Shared<'c>,
     items: Vec<Tagged>,
     /// Why the sort did not take items. Those that follow are lost.
     failed: Option<Error>,
@@ -106,8 +106,8 @@ struct Found<'s> {
 /// Items that a thread collects before it takes the sorter.
 const ITEMS: usize = 16 << 10;
 
-impl<'s> Found<'s> {
-    fn new(sorter: &'s Shared) -> Found<'s> {
+impl<'s, 'c> Found<'s, 'c> {
+    fn new(sorter: &'s Shared<'c>) -> Found<'s, 'c> {
         Found {
             sorter,
             items: Vec::new(),
@@ -142,7 +142,7 @@ impl<'s> Found<'s> {
 }
 
 /// Cuts documents into stretches, one document after the other, and puts them into a sort.
-pub(super) struct Stretches<'s> {
+pub(super) struct Stretches<'s, 'c> {
     length: u64,
     /// Tokens of a q-gram.
     q: u64,
@@ -161,11 +161,11 @@ pub(super) struct Stretches<'s> {
     least: (u64, u64),
     /// The open stretch: its first k-gram and the place and hash of its anchor.
     open: Option<(u64, (u64, u64))>,
-    found: Found<'s>,
+    found: Found<'s, 'c>,
 }
 
-impl<'s> Stretches<'s> {
-    pub fn new(length: u32, sorter: &'s Shared) -> Stretches<'s> {
+impl<'s, 'c> Stretches<'s, 'c> {
+    pub fn new(length: u32, sorter: &'s Shared<'c>) -> Stretches<'s, 'c> {
         let length = u64::from(length);
         let q = length / 2 + 1;
         let window = (length + 1).next_power_of_two();
@@ -274,7 +274,7 @@ fn offset(tokens: &Tokens<'_>, kept: u64, token: u64) -> usize {
     start.unwrap_or(usize::MAX).min(tokens.bytes.len())
 }
 
-impl TokenConsumer for Stretches<'_> {
+impl TokenConsumer for Stretches<'_, '_> {
     fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
         let from = (self.seen - self.kept) as usize;
         for span in tokens.spans(1).skip(from) {
@@ -296,7 +296,7 @@ impl TokenConsumer for Stretches<'_> {
 }
 
 /// Hashes the k-grams at given places of documents, and puts the hashes and the places into a sort.
-pub(super) struct Grams<'a> {
+pub(super) struct Grams<'a, 'c> {
     length: u64,
     document: u32,
     wanted: RepeatsReader<'a>,
@@ -306,11 +306,11 @@ pub(super) struct Grams<'a> {
     /// The next one of the k-grams of the range, and its end.
     range: Option<(u32, u32)>,
     kept: u64,
-    found: Found<'a>,
+    found: Found<'a, 'c>,
 }
 
-impl<'a> Grams<'a> {
-    pub fn new(length: u32, wanted: RepeatsReader<'a>, sorter: &'a Shared) -> Grams<'a> {
+impl<'a, 'c> Grams<'a, 'c> {
+    pub fn new(length: u32, wanted: RepeatsReader<'a>, sorter: &'a Shared<'c>) -> Grams<'a, 'c> {
         Grams {
             length: length.into(),
             document: 0,
@@ -357,7 +357,7 @@ impl<'a> Grams<'a> {
     }
 }
 
-impl TokenConsumer for Grams<'_> {
+impl TokenConsumer for Grams<'_, '_> {
     fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
         let end = self.kept + tokens.len() as u64;
         let mut next = end;

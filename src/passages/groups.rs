@@ -113,7 +113,7 @@ impl Groups {
     }
 
     /// Finds the group of each document. The names take at most an eighth of the memory for sorts.
-    pub fn read(workspace: &Workspace, search: &Search<'_>, by: &By) -> Result<Groups> {
+    pub fn read(workspace: &Workspace, search: &Search<'_, '_>, by: &By) -> Result<Groups> {
         let most = search.memory / 8;
         let mut of = vec![NONE; search.documents as usize];
         let mut names = Names::default();

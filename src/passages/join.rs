@@ -166,7 +166,7 @@ pub(super) struct Joiner<'a> {
 }
 
 impl<'a> Joiner<'a> {
-    pub fn new(search: &Search<'_>, repeats: &'a Repeats, commons: &'a [Run]) -> Joiner<'a> {
+    pub fn new(search: &Search<'_, '_>, repeats: &'a Repeats, commons: &'a [Run]) -> Joiner<'a> {
         Joiner {
             repeats,
             reader: repeats.reader(0),

@@ -37,6 +37,7 @@ use super::{
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
 };
 use crate::budget::ByteSize;
+use crate::checkpoint::UnitSort;
 use crate::cluster::cell;
 use crate::collection::{Catalogue, Column, ColumnBuilder, Credit, each_document};
 use crate::numbers::counted;
@@ -53,6 +54,8 @@ use crate::{Error, Result};
 pub const TEXT_BYTES: usize = 2000;
 /// Bytes of memory for each common passage: the passage, its rank, and the number of its places.
 const COMMON_BYTES: u64 = (size_of::<Run>() + size_of::<(&Run, u32)>() + size_of::<u64>()) as u64;
+/// The part of a disk that pairs leave free: one twentieth.
+const LEAST_SPACE: u64 = 20;
 /// Pairs that a thread takes at once.
 const PAIRS: usize = 1024;
 /// A thread keeps the repeats of a document for its next pair if they take less.
@@ -78,9 +81,9 @@ impl Places {
     }
 
     /// Finds the bytes of all places; they come back in order, as the first byte and a length.
-    fn located(self, search: &Search<'_>) -> Result<Sorted> {
+    fn located(self, search: &Search<'_, '_>) -> Result<Sorted> {
         let (places, _) = search.write(self.sorter.sorted()?, false)?;
-        let sorter = Shared::new(search.sorter("bytes", 4)?);
+        let sorter = Shared::new(UnitSort::temporary(search.sorter("bytes", 4)?));
         let ends = |place: &Repeat| [place.place.token, place.place.token + place.count - 1];
         search.each_unit(
             |unit, parser: &mut Parser| {
@@ -123,7 +126,7 @@ impl Places {
             },
             |_| {},
         )?;
-        sorter.sorted()
+        sorter.into_sorter().sorted()
     }
 }
 
@@ -152,22 +155,47 @@ fn share(part: u64, whole: u64) -> String {
     format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
 }
 
+/// Refuses more pairs if the disk of their sort is nearly full.
+fn require_space(search: &Search<'_, '_>, pairs: u64, config: &MatchesConfig) -> Result<()> {
+    match disk::space(search.scratch) {
+        Some(space) if space.left.0 < space.size.0 / LEAST_SPACE => Err(Error::BadParameter {
+            name: "max-documents",
+            given: config.max_documents.to_string(),
+            limit: format!(
+                "{} of documents take so much space that {} has only {} left; give a smaller \
+                 number, or --no-matches, or another disk with --scratch",
+                counted(pairs, "pair"),
+                search.scratch.display(),
+                space.left
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Finds the pairs of documents that share passages, and the common passages.
 pub(super) fn write(
     workspace: &Workspace,
-    search: &Search<'_>,
+    search: &Search<'_, '_>,
     repeats: &Repeats,
     config: (&str, &MatchesConfig),
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let mut pairs = search.sorter("pairs", 4)?;
     let grouping = Grouping(None);
+    let mut count = 0u64;
     let push = |one: u32, other: u32| {
+        count += 1;
+        let parts = pairs.parts().1;
         pairs.push(Tagged {
             key: u128::from(one) << 32 | u128::from(other),
             document: 0,
             extra: 0,
-        })
+        })?;
+        match pairs.parts().1 == parts {
+            true => Ok(()),
+            false => require_space(search, count, config.1),
+        }
     };
     let mut runs = sweep(search, repeats, grouping, config.1.max_documents, push)?;
     search.require_in_eighth(runs.count * COMMON_BYTES, || {
@@ -189,7 +217,7 @@ pub(super) fn write(
 /// Finds the passages that several groups of documents share.
 pub(super) fn write_boilerplate(
     workspace: &Workspace,
-    search: &Search<'_>,
+    search: &Search<'_, '_>,
     repeats: &Repeats,
     (how, boilerplate): (&str, &BoilerplateConfig),
     stats: &mut Stats,
@@ -233,7 +261,7 @@ pub(super) fn write_boilerplate(
 
 /// The occurrences of each run, in the order in which the runs are given, and the number of them.
 fn occurrences(
-    search: &Search<'_>,
+    search: &Search<'_, '_>,
     (runs, repeats, grouping): (&[Run], &Repeats, Grouping<'_>),
 ) -> Result<(Sorted, Vec<u64>)> {
     let mut sorter = search.sorter("occurrences", 4)?;
@@ -267,7 +295,7 @@ fn occurrences(
 }
 
 /// The texts of passages, where they occur first, each cut off after [`TEXT_BYTES`].
-fn texts(search: &Search<'_>, runs: &[Run]) -> Result<Vec<String>> {
+fn texts(search: &Search<'_, '_>, runs: &[Run]) -> Result<Vec<String>> {
     let texts = Mutex::new(vec![String::new(); runs.len()]);
     let mut wanted: Vec<(Place, u32, usize)> = (0..)
         .zip(runs)
@@ -321,7 +349,7 @@ fn texts(search: &Search<'_>, runs: &[Run]) -> Result<Vec<String>> {
 
 fn begin(
     workspace: &Workspace,
-    search: &Search<'_>,
+    search: &Search<'_, '_>,
     name: &str,
     (how, matches): (&str, &MatchesConfig),
     columns: &str,
@@ -336,7 +364,7 @@ fn begin(
 /// [`BOILERPLATE_PLACES_FILE`].
 fn write_common(
     workspace: &Workspace,
-    search: &Search<'_>,
+    search: &Search<'_, '_>,
     found: (&[Run], &Repeats, Grouping<'_>),
     config: (&str, &MatchesConfig),
     groups: Option<(&Groups, &BoilerplateConfig)>,
@@ -440,7 +468,7 @@ fn write_common(
 /// Writes [`MATCHES_FILE`] and [`OVERLAPS_FILE`].
 fn write_matches(
     workspace: &Workspace,
-    search: &Search<'_>,
+    search: &Search<'_, '_>,
     (repeats, commons, mut pairs): (&Repeats, &[Run], Sorted),
     config: (&str, &MatchesConfig),
     stats: &mut Stats,

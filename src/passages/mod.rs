@@ -28,6 +28,12 @@
 //! - Every span is found and none is wrong; the module `repeats` says how k-grams are compared.
 //! - The files depend on inputs and parameters alone, not on threads, memory or stops.
 //!
+//! # Stops
+//! If the stretches do not fit in memory, all sorts of the repeats are saved in the directory of the
+//! collection (`checkpoint`), and so is which files are complete. The same search then goes on
+//! with them. A unit of the inputs that was being read is read again. What follows the sorts, up to
+//! the next file, is done again.
+//!
 //! # Cost
 //! The inputs are read three times, and twice more for matches. Memory: what reading takes; 28 bytes
 //! for each document, and 4 more for its group; 32 bytes for each of
@@ -35,8 +41,8 @@
 //! the budget for the sorts. An eighth of it holds the common passages (about 50 bytes each) and an
 //! eighth the names of groups; more of them are refused. Of a pair of documents, one is in memory: 56
 //! bytes for each of its repeats (`join`). A pair that does not fit is refused with the least memory
-//! that will do. A word that is repeated n times has n repeats. Temporary files: 24 bytes for each
-//! stretch, and for each repeat and pair those of `sweep`.
+//! that will do. A word that is repeated n times has n repeats. Temporary files: 8 to 20 bytes for
+//! each stretch, and for each repeat and pair those of `sweep`.
 //!
 //! # Errors
 //! `BadParameter` for a length out of range, for tokens that are not words, and for standard input;
@@ -60,17 +66,18 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::budget::{ByteSize, PROCESS_BYTES};
+use crate::checkpoint::{self, Checkpoints, StepEntry};
 use crate::cluster::ResultFormat;
 use crate::collection::{self, Catalogue, Representatives, Reread};
 use crate::numbers::counted;
 use crate::parse::TokenKind;
 use crate::progress::Context;
 use crate::read::InputFile;
-use crate::store::disk;
-use crate::workspace::{Cost, InputList, Meter, Workspace};
+use crate::store::{digest_of, disk};
+use crate::workspace::{Cost, InputList, MANIFEST_FILE, Meter, ResultFile, Workspace};
 use crate::{Error, Result};
 
 pub use cuts::Align;
@@ -85,9 +92,11 @@ pub use groups::By;
 use groups::Groups;
 pub use join::MOST_PIECES;
 pub use matches::TEXT_BYTES;
-use repeats::{Repeats, Search};
+use repeats::{REPEATS, Repeats, SORTS, Search};
 
 const STAGE: &str = "passages";
+/// What the checkpoints of a search are of. Another number, if it finds its passages in another way.
+const SEARCH: &str = "passages 1";
 
 /// The spans of each document.
 pub const SPANS_FILE: &str = "spans.tsv";
@@ -227,7 +236,7 @@ impl PassagesConfig {
 }
 
 /// What a search found.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     /// Documents compared.
     pub documents: u64,
@@ -295,6 +304,15 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     Ok(inputs)
 }
 
+/// Whether the copies of [`remove`] follow a search. If not, nothing of it is left but its results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Nothing.
+    End,
+    /// [`remove`]. If it is stopped, the same search finds its results.
+    Remove,
+}
+
 /// Finds the passages of a collection with its catalogue, and writes the result files into its
 /// directory.
 ///
@@ -303,14 +321,15 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
 pub fn run(
     workspace: &mut Workspace,
     config: &PassagesConfig,
+    then: Then,
     context: &Context<'_>,
 ) -> Result<Stats> {
     config.check()?;
     let (length, of) = (config.length, config.of);
     let how = format!("# length: {length}\n# of: {of}\n");
-    let find = |search: &Search<'_>, stats: &mut Stats| search.run(stats);
+    let find = |search: &Search<'_, '_>, stats: &mut Stats| search.run(stats);
     let more = (Some(config), config.results);
-    search(workspace, (length, of), (&how, more), find, context)
+    search(workspace, (length, of), (&how, more, then), find, context)
 }
 
 /// Finds the repeated lines or paragraphs of a collection with its catalogue, and writes the result
@@ -321,6 +340,7 @@ pub fn run(
 pub fn run_units(
     workspace: &mut Workspace,
     config: &UnitsConfig,
+    then: Then,
     context: &Context<'_>,
 ) -> Result<Stats> {
     config.check()?;
@@ -332,8 +352,110 @@ pub fn run_units(
         results,
     } = config;
     let how = format!("# unit: {unit}\n# scope: {scope}\n# least: {least}\n# of: {of}\n");
-    let find = |search: &Search<'_>, stats: &mut Stats| units::find(search, config, stats);
-    search(workspace, (1, *of), (&how, (None, *results)), find, context)
+    let find = |search: &Search<'_, '_>, stats: &mut Stats| units::find(search, config, stats);
+    search(
+        workspace,
+        (1, *of),
+        (&how, (None, *results), then),
+        find,
+        context,
+    )
+}
+
+/// Ends a search for [`Then::Remove`] whose copies are written.
+///
+/// # Errors
+/// Those of writing the manifest.
+pub fn end(workspace: &mut Workspace) -> Result<()> {
+    checkpoint::end(workspace)
+}
+
+/// The steps that write result files.
+const SPANS: &str = "spans";
+const MATCHES: &str = "matches";
+const BOILERPLATE: &str = "boilerplate";
+
+/// A step of a search.
+struct Step {
+    name: &'static str,
+    /// Digest of its parameters.
+    of: String,
+    /// Its files, and what was found up to its end, if it was finished before a stop.
+    finished: Option<(Vec<String>, Stats)>,
+}
+
+/// The steps of a search.
+struct Steps<'a, 'w> {
+    all: Vec<Step>,
+    checkpoints: &'a Checkpoints<'w>,
+}
+
+impl<'a, 'w> Steps<'a, 'w> {
+    fn new(
+        checkpoints: &'a Checkpoints<'w>,
+        how: &str,
+        config: Option<&PassagesConfig>,
+    ) -> Result<Self> {
+        let place = Path::new(MANIFEST_FILE);
+        let mut all = vec![(SPANS, digest_of(&how, place)?)];
+        if let Some(matches) = config.and_then(|config| config.matches.as_ref()) {
+            all.push((MATCHES, digest_of(&(how, matches), place)?));
+        }
+        if let Some(boilerplate) = config.and_then(|config| config.boilerplate.as_ref()) {
+            all.push((BOILERPLATE, digest_of(&(how, boilerplate), place)?));
+        }
+        let all = all.into_iter().map(|(name, of)| {
+            let step = checkpoints.step(name, &of);
+            let found =
+                |step: StepEntry| Some((step.files, serde_json::from_value(step.found).ok()?));
+            let finished = step.and_then(found);
+            Step { name, of, finished }
+        });
+        Ok(Steps {
+            all: all.collect(),
+            checkpoints,
+        })
+    }
+
+    /// Whether all steps were finished before a stop.
+    fn are_finished(&self) -> bool {
+        self.all.iter().all(|step| step.finished.is_some())
+    }
+
+    /// Whether it is a file of a step that was finished before a stop.
+    fn has(&self, file: &str) -> bool {
+        let finished = self.all.iter().filter_map(|step| step.finished.as_ref());
+        finished
+            .flat_map(|(files, _)| files)
+            .any(|name| name == file)
+    }
+
+    /// The files of a step, which `write` writes if they are not there from before.
+    fn run(
+        &self,
+        name: &str,
+        stats: &mut Stats,
+        write: impl FnOnce(&Workspace, &mut Stats) -> Result<Vec<ResultFile>>,
+    ) -> Result<Vec<ResultFile>> {
+        let step = self.all.iter().find(|step| step.name == name);
+        let workspace = self.checkpoints.workspace();
+        if let Some((files, found)) = step.and_then(|step| step.finished.as_ref()) {
+            *stats = found.clone();
+            let others = workspace.manifest.others.iter();
+            let files = others.filter(|file| files.contains(&file.name));
+            return Ok(files.cloned().collect());
+        }
+        let files = write(&workspace, stats)?;
+        let manifest = workspace.path(MANIFEST_FILE);
+        drop(workspace);
+        if let (true, Some(step)) = (self.checkpoints.is_complete(REPEATS), step) {
+            let found = serde_json::to_value(&*stats);
+            let found = found.map_err(|e| Error::io("encode", &manifest)(e.into()))?;
+            self.checkpoints
+                .finish_step(name, (&step.of, found), &files)?;
+        }
+        Ok(files)
+    }
 }
 
 /// Writes the result files for the repeats that `find` finds. `how` is what they say of the
@@ -341,8 +463,8 @@ pub fn run_units(
 fn search(
     workspace: &mut Workspace,
     (length, of): (u32, Of),
-    (how, (more, results)): (&str, (Option<&PassagesConfig>, ResultFormat)),
-    find: impl FnOnce(&Search<'_>, &mut Stats) -> Result<Repeats>,
+    (how, (more, results), then): (&str, (Option<&PassagesConfig>, ResultFormat), Then),
+    find: impl FnOnce(&Search<'_, '_>, &mut Stats) -> Result<Repeats>,
     context: &Context<'_>,
 ) -> Result<Stats> {
     let meter = Meter::start();
@@ -385,12 +507,22 @@ fn search(
         Of::All => None,
         Of::Representatives => Some(Catalogue::representatives(workspace)?),
     };
-    let own = |name: &str| FILES.contains(&name.replace(".parquet", ".tsv").as_str());
-    for name in workspace.forget_others(own)? {
-        disk::remove(&workspace.directory().join(name))?;
-    }
     let scratch = workspace.scratch(context)?;
-    let reread = Reread::new(workspace, &inputs, ByteSize(reading), context);
+    let reread = Reread::new(workspace, &collection, &inputs, ByteSize(reading), context);
+    let directory = workspace.directory().to_path_buf();
+    let searched = (SEARCH, how, &workspace.manifest.inputs);
+    let searched = digest_of(&searched, Path::new(MANIFEST_FILE))?;
+    let checkpoints = Checkpoints::begin(workspace, SORTS, &searched)?;
+    let steps = Steps::new(&checkpoints, how, more)?;
+    // Those of an earlier search, and those that a stopped one did not name.
+    let tables = FILES.map(|name| name.replace(".tsv", ".parquet"));
+    let files = FILES.into_iter().chain(tables.iter().map(String::as_str));
+    let other: Vec<&str> = files.filter(|name| !steps.has(name)).collect();
+    let is_other = |name: &str| other.contains(&name);
+    checkpoints.workspace().forget_others(is_other)?;
+    for name in &other {
+        disk::remove(&directory.join(name))?;
+    }
     let search = Search {
         reread: &reread,
         parse: &collection.shingle.parse,
@@ -400,30 +532,41 @@ fn search(
         scratch: scratch.path(),
         memory: left - reading,
         reading,
+        checkpoints: &checkpoints,
         context,
     };
     let mut stats = Stats::default();
-    let repeats = find(&search, &mut stats)?;
-    let mut files = spans::write(workspace, &search, &repeats, how, &mut stats)?;
+    let repeats = match steps.are_finished() {
+        true => Repeats::none(&search)?,
+        false => find(&search, &mut stats)?,
+    };
+    let mut files = steps.run(SPANS, &mut stats, |workspace, stats| {
+        spans::write(workspace, &search, &repeats, how, stats)
+    })?;
     if let Some(matches) = more.and_then(|more| more.matches.as_ref()) {
-        let config = (how, matches);
-        let found = matches::write(workspace, &search, &repeats, config, &mut stats)?;
+        let found = steps.run(MATCHES, &mut stats, |workspace, stats| {
+            matches::write(workspace, &search, &repeats, (how, matches), stats)
+        })?;
         files.extend(found);
     }
     if let Some(boilerplate) = boilerplate {
-        let config = (how, boilerplate);
-        let found = matches::write_boilerplate(workspace, &search, &repeats, config, &mut stats)?;
+        let found = steps.run(BOILERPLATE, &mut stats, |workspace, stats| {
+            let config = (how, boilerplate);
+            matches::write_boilerplate(workspace, &search, &repeats, config, stats)
+        })?;
         files.extend(found);
     }
     if results == ResultFormat::Parquet {
         for n in 0..files.len() {
             if let Some(file) = files.get(n) {
-                files.push(tables::write(workspace, file, context)?);
+                let table = tables::write(&checkpoints.workspace(), file, context)?;
+                files.push(table);
             }
         }
     }
     drop((repeats, reread, scratch));
-    workspace.name_others(files)?;
+    drop(steps);
+    checkpoints.end(then == Then::Remove, files)?;
     stats.cost = meter.cost();
     Ok(stats)
 }

@@ -3,7 +3,8 @@
 //! # Algorithm
 //! 1. All documents are cut into stretches ([`super::grams`]), which are sorted by anchor and
 //!    content. Stretches with an anchor of their own have no repeated k-gram. Equal stretches
-//!    (*classes*) are repeated as a whole.
+//!    (*classes*) are repeated as a whole, and the first one is where their k-grams occur first if
+//!    no other class has their anchor.
 //! 2. If an anchor has several classes, they may share some of their k-grams. The k-grams of the
 //!    first stretch of each class are hashed, from the text, and sorted by hash.
 //! 3. For each stretch of a class the first occurrence of each k-gram follows from the two sorts.
@@ -16,11 +17,12 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::grams::{Grams, Place, Stretch, Stretches};
 use super::{STAGE, Stats};
 use crate::budget::ByteSize;
+use crate::checkpoint::{Checkpoints, UnitSort};
 use crate::collection::{Representatives, Reread};
 use crate::parse::{ParseConfig, Parser};
 use crate::progress::{Context, Unit};
@@ -109,6 +111,15 @@ pub(super) struct Repeats {
 }
 
 impl Repeats {
+    /// No repeats.
+    pub fn none(search: &Search<'_, '_>) -> Result<Repeats> {
+        Ok(Repeats {
+            file: disk::unnamed(search.scratch)?,
+            directory: search.scratch.into(),
+            ends: Vec::new(),
+        })
+    }
+
     /// The range of a document's repeats.
     fn range(&self, document: u32) -> Range<u64> {
         let document = document as usize;
@@ -235,7 +246,7 @@ impl RepeatsReader<'_> {
 }
 
 /// What the search works with.
-pub(super) struct Search<'a> {
+pub(super) struct Search<'a, 'w> {
     pub reread: &'a Reread<'a>,
     pub parse: &'a ParseConfig,
     pub length: u32,
@@ -247,33 +258,53 @@ pub(super) struct Search<'a> {
     pub memory: u64,
     /// Memory for reading, or for what does not read.
     pub reading: u64,
+    pub checkpoints: &'a Checkpoints<'w>,
     pub context: &'a Context<'a>,
 }
 
-/// Pushes items that threads have collected.
-pub(super) struct Shared(Mutex<TaggedSorter>);
+/// The sorts that are saved, if the first one does not fit in memory.
+pub(super) const SORTS: &[&str] = &[STRETCHES, MEMBERS, EXAMINED, GRAMS, REPEATS, UNITS];
+const STRETCHES: &str = "stretches";
+const MEMBERS: &str = "members";
+const EXAMINED: &str = "examined";
+const GRAMS: &str = "grams";
+pub(super) const REPEATS: &str = "repeats";
+pub(super) const UNITS: &str = "units";
 
-impl Shared {
-    pub fn new(sorter: TaggedSorter) -> Shared {
-        Shared(Mutex::new(sorter))
+/// Pushes items that threads have collected.
+pub(super) struct Shared<'c>(Mutex<UnitSort<'c>>);
+
+impl<'c> Shared<'c> {
+    pub fn new(sort: UnitSort<'c>) -> Shared<'c> {
+        Shared(Mutex::new(sort))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, UnitSort<'c>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn push(&self, items: &mut Vec<Tagged>) -> Result<()> {
-        let mut sorter = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        items.drain(..).try_for_each(|item| sorter.push(item))
+        let mut sort = self.lock();
+        items.drain(..).try_for_each(|item| sort.push(item))
     }
 
-    pub fn len(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    /// Whether all items of a unit are there from before.
+    pub fn has(&self, unit: usize) -> bool {
+        self.lock().has(unit)
     }
 
-    pub fn sorted(self) -> Result<Sorted> {
-        let sorter = self.0.into_inner();
-        sorter.unwrap_or_else(PoisonError::into_inner).sorted()
+    /// All items of a unit were pushed.
+    pub fn done(&self, unit: usize) {
+        self.lock().done(unit);
+    }
+
+    pub fn into_sorter(self) -> TaggedSorter {
+        let sort = self.0.into_inner();
+        sort.unwrap_or_else(PoisonError::into_inner).into_sorter()
     }
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     /// Refuses a table that takes more than an eighth of the memory for the sorts.
     ///
     /// # Errors
@@ -289,27 +320,112 @@ impl Search<'_> {
         TaggedSorter::create(&self.scratch.join(name), ByteSize(self.memory / share))
     }
 
+    /// A sort that is saved when it is complete, if it lasts.
+    pub fn sorter_if(&self, lasting: bool, name: &str, share: u64) -> Result<TaggedSorter> {
+        match lasting {
+            true => Ok(self.checkpoints.sorter(name, ByteSize(self.memory / share))),
+            false => self.sorter(name, share),
+        }
+    }
+
+    /// The items that `push` puts into a sort from the units, unless they were saved. The sort is
+    /// saved if it does not fit in memory, or if `lasting` says so.
+    pub fn of_units(
+        &self,
+        name: &'static str,
+        push: impl FnOnce(&Shared<'_>) -> Result<()>,
+        lasting: bool,
+    ) -> Result<TaggedSorter> {
+        let memory = ByteSize(self.memory / 2);
+        if self.checkpoints.is_complete(name) {
+            return Ok(self.checkpoints.sorter(name, memory));
+        }
+        let sort = Shared::new(self.checkpoints.sort(name, memory));
+        push(&sort)?;
+        let mut sorter = sort.into_sorter();
+        if lasting || !sorter.parts().0.is_empty() {
+            let sorts = &mut [(name, &mut sorter, true)];
+            self.checkpoints.save_all(sorts, &[], &[])?;
+        }
+        Ok(sorter)
+    }
+
     /// Finds the repeats of all documents.
     pub fn run(&self, stats: &mut Stats) -> Result<Repeats> {
-        let stretches = self.stretches(stats)?;
-        let mut members = self.sorter("members", 4)?;
-        let mut examined = self.sorter("examined", 4)?;
-        group(stretches, &mut members, &mut examined, self.context)?;
-        let (examined, _) = self.write(examined.sorted()?, true)?;
-        let grams = self.grams(&examined, stats)?;
-        drop(examined);
-        let mut firsts = self.sorter("firsts", 4)?;
-        shared_grams(grams, &mut firsts, self.context)?;
-        let mut repeats = self.sorter("repeats", 2)?;
-        let resolved = resolve(
-            members.sorted()?,
-            firsts.sorted()?,
-            self.context,
-            |repeat| repeats.push(repeat.item()),
-        );
-        resolved?;
+        let mut counts = [0, 0];
+        let repeats = match self.checkpoints.is_complete(REPEATS) {
+            true => {
+                counts = [STRETCHES, GRAMS].map(|name| self.checkpoints.count(name));
+                self.checkpoints.sorter(REPEATS, ByteSize(0))
+            }
+            false => self.find(&mut counts)?,
+        };
+        [stats.stretches, stats.grams] = counts;
         let (repeats, count) = self.write(repeats.sorted()?, true)?;
         stats.repeats = count;
+        Ok(repeats)
+    }
+
+    /// The classes of equal stretches, the number of stretches, and whether the sorts last.
+    fn classes(&self) -> Result<(Classes, u64, bool)> {
+        let checkpoints = self.checkpoints;
+        let sorts = |lasting| {
+            Ok::<_, Error>(Classes {
+                members: self.sorter_if(lasting, MEMBERS, 8)?,
+                examined: self.sorter_if(lasting, EXAMINED, 8)?,
+                repeats: self.sorter_if(lasting, REPEATS, 4)?,
+                held: Vec::new(),
+                passing: false,
+            })
+        };
+        if checkpoints.is_complete(EXAMINED) {
+            return Ok((sorts(true)?, checkpoints.count(STRETCHES), true));
+        }
+        let stretches = self.of_units(STRETCHES, |sort| self.stretches(sort), false)?;
+        let lasting = !stretches.parts().0.is_empty();
+        let mut classes = sorts(lasting)?;
+        let mut stretches = stretches.sorted()?.unique();
+        group(&mut stretches, &mut classes, self.context)?;
+        let count = stretches.passed();
+        if lasting {
+            let complete = &mut [
+                (MEMBERS, &mut classes.members, true),
+                (EXAMINED, &mut classes.examined, true),
+                (REPEATS, &mut classes.repeats, false),
+            ];
+            checkpoints.save_all(complete, &[(STRETCHES, count)], &[STRETCHES])?;
+        }
+        Ok((classes, count, lasting))
+    }
+
+    /// The repeats of all documents, and the numbers of stretches and of k-grams that were sorted.
+    fn find(&self, counts: &mut [u64; 2]) -> Result<TaggedSorter> {
+        let (classes, stretches, lasting) = self.classes()?;
+        let Classes {
+            members,
+            examined,
+            mut repeats,
+            ..
+        } = classes;
+        let (examined, _) = self.write(examined.sorted()?, true)?;
+        let grams = self.of_units(GRAMS, |sort| self.grams(&examined, sort), lasting)?;
+        drop(examined);
+        let mut firsts = self.sorter("firsts", 8)?;
+        let mut grams = grams.sorted()?.unique();
+        shared_grams(&mut grams, &mut firsts, self.context)?;
+        *counts = [stretches, grams.passed()];
+        drop(grams);
+        disk::point("passages: repeats");
+        let (members, firsts) = (members.sorted()?, firsts.sorted()?);
+        resolve(members, firsts, self.context, |repeat| {
+            repeats.push(repeat.item())
+        })?;
+        if lasting {
+            let sorts = &mut [(REPEATS, &mut repeats, true)];
+            let done = &[MEMBERS, EXAMINED, GRAMS];
+            self.checkpoints
+                .save_all(sorts, &[(GRAMS, counts[1])], done)?;
+        }
         Ok(repeats)
     }
 
@@ -344,41 +460,45 @@ impl Search<'_> {
         )
     }
 
-    /// The stretches of all documents, sorted.
-    fn stretches(&self, stats: &mut Stats) -> Result<Sorted> {
-        let sorter = Shared::new(self.sorter("stretches", 2)?);
+    /// Sorts the stretches of all documents.
+    fn stretches(&self, sort: &Shared<'_>) -> Result<()> {
         let bytes = (0..self.reread.units()).map(|unit| self.reread.bytes(unit));
         let progress = self.context.progress;
         progress.start("passages", Unit::Bytes, Some(bytes.sum()));
         let mut position = 0;
         self.each_unit(
             |unit, parser| {
+                if sort.has(unit) {
+                    return Ok(());
+                }
                 disk::point("passages: worker");
-                let mut stretches = Stretches::new(self.length, &sorter);
+                let mut stretches = Stretches::new(self.length, sort);
                 let wanted = |number| self.only.is_none_or(|only| only.has(number));
                 self.reread.each(unit, wanted, |number, _, document| {
                     stretches.begin(number);
                     parser.parse(document, &mut stretches);
                     stretches.check()
                 })?;
-                stretches.finish()
+                stretches.finish()?;
+                sort.done(unit);
+                Ok(())
             },
             |unit| {
                 position += self.reread.bytes(unit);
                 progress.at(position);
             },
-        )?;
-        stats.stretches = sorter.len();
-        sorter.sorted()
+        )
     }
 
-    /// The k-grams of the examined stretches, sorted.
-    fn grams(&self, examined: &Repeats, stats: &mut Stats) -> Result<Sorted> {
-        let sorter = Shared::new(self.sorter("grams", 2)?);
+    /// Sorts the k-grams of the examined stretches.
+    fn grams(&self, examined: &Repeats, sort: &Shared<'_>) -> Result<()> {
         self.each_unit(
             |unit, parser| {
+                if sort.has(unit) {
+                    return Ok(());
+                }
                 let reader = examined.reader(PIECE_BYTES);
-                let mut grams = Grams::new(self.length, reader, &sorter);
+                let mut grams = Grams::new(self.length, reader, sort);
                 self.reread.each(
                     unit,
                     |number| examined.has(number),
@@ -388,12 +508,12 @@ impl Search<'_> {
                         grams.check()
                     },
                 )?;
-                grams.finish()
+                grams.finish()?;
+                sort.done(unit);
+                Ok(())
             },
             |_| {},
-        )?;
-        stats.grams = sorter.len();
-        sorter.sorted()
+        )
     }
 
     /// Writes the repeats, which come in order. With `join`, those that continue each other are one.
@@ -443,31 +563,85 @@ struct Class {
     members: u64,
 }
 
-/// Goes through the stretches of each anchor. `members` gets the members of each class that may
-/// have repeated k-grams, with the class's first one; `examined` the first ones whose k-grams are
-/// to be compared.
-fn group(
-    mut stretches: Sorted,
-    members: &mut TaggedSorter,
-    examined: &mut TaggedSorter,
-    context: &Context<'_>,
-) -> Result<()> {
-    // `alone` says that the class has no other member.
-    let mut member = |class: &Class, place: Place, alone: bool| {
-        members.push(Tagged {
+/// The sorts into which the classes of equal stretches go.
+struct Classes {
+    /// The members of classes that may share k-grams with others, with the class's first one.
+    members: TaggedSorter,
+    /// The first members of these classes, whose k-grams are to be compared.
+    examined: TaggedSorter,
+    /// The repeats of the members of other classes.
+    repeats: TaggedSorter,
+    /// The members of the only class of the current anchor so far.
+    held: Vec<Place>,
+    /// Whether members of the current anchor are not held any more.
+    passing: bool,
+}
+
+/// The most members of a class that are held: 512 KiB.
+const MOST_HELD: usize = 64 << 10;
+
+impl Classes {
+    /// Adds a member of a class. `alone` says that the class has no other one.
+    fn member(&mut self, class: &Class, place: Place, alone: bool) -> Result<()> {
+        if !self.passing {
+            self.held.push(place);
+            return match self.held.len() {
+                MOST_HELD => self.pass(class),
+                _ => Ok(()),
+            };
+        }
+        self.members.push(Tagged {
             key: u128::from(class.first.number()) << 64 | u128::from(place.number()),
             document: class.count,
             extra: alone.into(),
         })
-    };
-    let mut examine = |class: &Class| {
+    }
+
+    /// Passes on the members that are held, and all that follow.
+    fn pass(&mut self, class: &Class) -> Result<()> {
+        self.passing = true;
+        let mut held = std::mem::take(&mut self.held);
+        for place in held.drain(..) {
+            self.member(class, place, false)?;
+        }
+        self.held = held;
+        Ok(())
+    }
+
+    /// The k-grams of a class are to be compared with those of others.
+    fn examine(&mut self, class: &Class) -> Result<()> {
+        if !self.passing {
+            self.pass(class)?;
+        }
         let stretch = Repeat {
             place: class.first,
             count: class.count,
             first: class.first,
         };
-        examined.push(stretch.item())
-    };
+        self.examined.push(stretch.item())?;
+        match class.members {
+            1 => self.member(class, class.first, true),
+            _ => Ok(()),
+        }
+    }
+
+    /// The last class of an anchor has ended. If it is the only one, its stretches are repeats.
+    fn end(&mut self, class: &Class) -> Result<()> {
+        for place in self.held.drain(..) {
+            let repeat = Repeat {
+                place,
+                count: class.count,
+                first: class.first,
+            };
+            self.repeats.push(repeat.item())?;
+        }
+        self.passing = false;
+        Ok(())
+    }
+}
+
+/// Goes through the stretches of each anchor.
+fn group(stretches: &mut Sorted, sorts: &mut Classes, context: &Context<'_>) -> Result<()> {
     let (mut anchor, mut classes, mut taken) = (None, 0u64, 0u64);
     let mut open: Option<Class> = None;
     loop {
@@ -476,20 +650,20 @@ fn group(
             && class.content == next.content
         {
             if class.members == 1 {
-                member(class, class.first, false)?;
+                sorts.member(class, class.first, false)?;
             }
             class.members += 1;
-            member(class, next.place, false)?;
+            sorts.member(class, next.place, false)?;
             continue;
         }
         let same = next.is_some_and(|next| anchor == Some(next.anchor));
         if let Some(class) = open.take() {
             classes += 1;
             if classes > 1 || same {
-                examine(&class)?;
-                if class.members == 1 {
-                    member(&class, class.first, true)?;
-                }
+                sorts.examine(&class)?;
+            }
+            if !same {
+                sorts.end(&class)?;
             }
         }
         let Some(next) = next else { return Ok(()) };
@@ -510,7 +684,11 @@ fn group(
 }
 
 /// Passes on each k-gram of several classes, by place, with its first occurrence.
-fn shared_grams(mut grams: Sorted, firsts: &mut TaggedSorter, context: &Context<'_>) -> Result<()> {
+fn shared_grams(
+    grams: &mut Sorted,
+    firsts: &mut TaggedSorter,
+    context: &Context<'_>,
+) -> Result<()> {
     let mut push = |place: Place, first: Place| {
         firsts.push(Tagged {
             key: place.number().into(),

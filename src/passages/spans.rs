@@ -180,8 +180,8 @@ fn records(workspace: &Workspace) -> Result<Column> {
 }
 
 /// What makes the lines of a unit's documents.
-struct Maker<'a> {
-    search: &'a Search<'a>,
+struct Maker<'a, 'w> {
+    search: &'a Search<'a, 'w>,
     parse: &'a ParseConfig,
     records: &'a Column,
     parser: Parser,
@@ -204,7 +204,7 @@ struct Counts {
     longest: u64,
 }
 
-impl Maker<'_> {
+impl Maker<'_, '_> {
     /// Makes the lines of a document, and passes them on if they are many.
     fn document(
         &mut self,
@@ -339,7 +339,7 @@ pub(super) fn header(how: &str, tokens: &TokenKind, columns: &str) -> String {
 /// Writes the files into the directory of the collection. `how` has comment lines with parameters.
 pub(super) fn write(
     workspace: &Workspace,
-    search: &Search<'_>,
+    search: &Search<'_, '_>,
     repeats: &Repeats,
     how: &str,
     stats: &mut Stats,

@@ -16,8 +16,8 @@
 //!    number of groups of the k-gram that occurs in the most.
 //!
 //! # Cost
-//! Memory: three sorts, and [`ACTIVE_BYTES`] for each of `most` + 1 groups. Temporary files: 24
-//! bytes for each repeat, 48 for each union, and 64 for each union in a run.
+//! Memory: three sorts, and [`ACTIVE_BYTES`] for each of `most` + 1 groups. Temporary files: at most
+//! 26 bytes for each repeat, 52 for each union, and 68 for each union in a run.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -234,7 +234,7 @@ impl<P: FnMut(u32, u32) -> Result<()>> Sweep<'_, P> {
 }
 
 /// The unions of the repeats of each group, sorted by where they begin.
-fn unions(search: &Search<'_>, repeats: &Repeats, grouping: Grouping<'_>) -> Result<Sorted> {
+fn unions(search: &Search<'_, '_>, repeats: &Repeats, grouping: Grouping<'_>) -> Result<Sorted> {
     let mut by_group = search.sorter("by-group", 4)?;
     repeats.each(search.context, |repeat| {
         let Some(group) = grouping.of(repeat.place.document) else {
@@ -284,7 +284,7 @@ fn unions(search: &Search<'_>, repeats: &Repeats, grouping: Grouping<'_>) -> Res
 /// Passes each pair of groups that share a k-gram in at most `most` groups to `pair`, once or
 /// several times, the lower number first. Returns the runs of the other k-grams.
 pub(super) fn sweep(
-    search: &Search<'_>,
+    search: &Search<'_, '_>,
     repeats: &Repeats,
     grouping: Grouping<'_>,
     most: u32,

@@ -20,7 +20,7 @@
 //! tokens have equal keys is below 10^-11.
 //!
 //! # Cost
-//! The inputs are read twice. Temporary files: 24 bytes for each unit.
+//! The inputs are read twice. Temporary files: about 20 bytes for each unit.
 //!
 //! # Where we depart from the source
 //! Its hashes have 64 bits, and it replaces digits by 0 and removes accents. Our units are compared
@@ -34,11 +34,12 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::cuts::Blocks;
 use super::grams::Place;
-use super::repeats::{Repeat, Repeats, Search, Shared};
+use super::repeats::{REPEATS, Repeat, Repeats, Search, Shared, UNITS};
 use super::{Of, STAGE, Stats};
+use crate::budget::ByteSize;
 use crate::cluster::ResultFormat;
 use crate::parse::{TokenConsumer, Tokens};
-use crate::store::Tagged;
+use crate::store::{Sorted, Tagged, TaggedSorter};
 use crate::{Error, Result};
 
 /// Bits of a key for the number of tokens.
@@ -171,15 +172,13 @@ impl TokenConsumer for UnitHash {
     }
 }
 
-/// Finds the repeated units of all documents, as repeats of k-grams of one token.
-pub(super) fn find(
-    search: &Search<'_>,
-    config: &UnitsConfig,
-    stats: &mut Stats,
-) -> Result<Repeats> {
-    let sorter = Shared::new(search.sorter("units", 2)?);
+/// Puts the units of all documents into a sort.
+fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &Shared<'_>) -> Result<()> {
     search.each_unit(
         |unit, parser| {
+            if sort.has(unit) {
+                return Ok(());
+            }
             let (mut text, mut found) = (String::new(), Vec::new());
             let wanted = |number| search.only.is_none_or(|only| only.has(number));
             search.reread.each(unit, wanted, |document, _, raw| {
@@ -199,18 +198,57 @@ pub(super) fn find(
                     }
                     token += hash.tokens;
                     if found.len() >= ITEMS {
-                        sorter.push(&mut found)?;
+                        sort.push(&mut found)?;
                     }
                 }
                 Ok(())
             })?;
-            sorter.push(&mut found)
+            sort.push(&mut found)?;
+            sort.done(unit);
+            Ok(())
         },
         |_| {},
-    )?;
-    stats.units = sorter.len();
-    let mut units = sorter.sorted()?;
-    let mut repeats = search.sorter("repeats", 2)?;
+    )
+}
+
+/// Finds the repeated units of all documents, as repeats of k-grams of one token.
+pub(super) fn find(
+    search: &Search<'_, '_>,
+    config: &UnitsConfig,
+    stats: &mut Stats,
+) -> Result<Repeats> {
+    let checkpoints = search.checkpoints;
+    let repeats = match checkpoints.is_complete(REPEATS) {
+        true => {
+            stats.units = checkpoints.count(UNITS);
+            checkpoints.sorter(REPEATS, ByteSize(0))
+        }
+        false => {
+            let units = search.of_units(UNITS, |all| sort(search, config, all), false)?;
+            let lasting = !units.parts().0.is_empty();
+            let mut units = units.sorted()?.unique();
+            let mut repeats = search.sorter_if(lasting, REPEATS, 2)?;
+            compare(search, config, &mut units, &mut repeats)?;
+            stats.units = units.passed();
+            if lasting {
+                let sorts = &mut [(REPEATS, &mut repeats, true)];
+                checkpoints.save_all(sorts, &[(UNITS, stats.units)], &[UNITS])?;
+            }
+            repeats
+        }
+    };
+    let (repeats, count) = search.write(repeats.sorted()?, true)?;
+    stats.repeats = count;
+    Ok(repeats)
+}
+
+/// Passes on the units that equal others, with the first one.
+fn compare(
+    search: &Search<'_, '_>,
+    config: &UnitsConfig,
+    units: &mut Sorted,
+    repeats: &mut TaggedSorter,
+) -> Result<()> {
     let mut push = |key: u128, place: Place, first: Place| {
         let count = key as u32;
         repeats.push(
@@ -246,7 +284,5 @@ pub(super) fn find(
             search.context.stop.check(STAGE)?;
         }
     }
-    let (repeats, count) = search.write(repeats.sorted()?, true)?;
-    stats.repeats = count;
-    Ok(repeats)
+    Ok(())
 }

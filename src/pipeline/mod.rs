@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::checkpoint::Checkpoint;
 use crate::cluster::{ResultsEntry, TablesEntry};
 use crate::collection::{
     self, Additions, Against, CatalogueEntry, CollectionConfig, Ingested, Segments,
@@ -39,6 +40,7 @@ pub const RECORDS: &[StageRecordKind] = &[
     StageRecordKind::of::<Additions>(),
     StageRecordKind::of::<Ingested>(),
     StageRecordKind::of::<CatalogueEntry>(),
+    StageRecordKind::of::<Checkpoint>(),
     StageRecordKind::of::<IndexEntry>(),
     StageRecordKind::of::<Before>(),
     StageRecordKind::of::<Plan>(),

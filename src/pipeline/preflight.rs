@@ -336,12 +336,9 @@ fn available(out: &Path, budget: &Budget) -> Option<ByteSize> {
 /// will be made.
 fn free(out: &Path) -> Option<ByteSize> {
     let out = std::path::absolute(out).ok()?;
-    let place = out
-        .ancestors()
-        .find(|place| disk::exists(place).unwrap_or(false))?;
-    let found = rustix::fs::statvfs(place).ok()?;
-    // Some network and user-space file systems report no sizes.
-    (found.f_blocks > 0).then(|| ByteSize(found.f_bavail.saturating_mul(found.f_frsize)))
+    let mut places = out.ancestors();
+    let place = places.find(|place| disk::exists(place).unwrap_or(false))?;
+    disk::space(place).map(|space| space.left)
 }
 
 /// The amounts of data that a run processes.

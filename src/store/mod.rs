@@ -35,6 +35,7 @@ pub use part::{
 };
 pub(crate) use part::{part_stem, part_unit};
 pub use small::{Tagged, sort_tagged};
+pub(crate) use sorter::read_sorted;
 pub use sorter::{Sorted, TaggedSorter};
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects

@@ -45,11 +45,13 @@ pub enum Kind {
     Index,
     /// Facts about documents, or their docnos, for look-ups (`.facts`).
     Facts,
+    /// Items of a sort, in order (`.sorted`).
+    Sorted,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Documents,
         Kind::Fingerprints,
         Kind::Rejects,
@@ -61,6 +63,7 @@ impl Kind {
         Kind::Text,
         Kind::Index,
         Kind::Facts,
+        Kind::Sorted,
     ];
 
     /// The four letters that identify the kind in the header.
@@ -78,6 +81,7 @@ impl Kind {
             Kind::Text => b"TEXT",
             Kind::Index => b"INDX",
             Kind::Facts => b"FACT",
+            Kind::Sorted => b"SORT",
         }
     }
 
@@ -96,6 +100,7 @@ impl Kind {
             Kind::Text => "text",
             Kind::Index => "index",
             Kind::Facts => "facts",
+            Kind::Sorted => "sorted",
         }
     }
 
@@ -295,7 +300,20 @@ impl PartWriter {
     }
 
     /// Writes the footer, makes the file durable and renames it to its final name.
-    pub fn finish(mut self, records: u64, index_offset: u64, extra: u64) -> Result<PartInfo> {
+    pub fn finish(self, records: u64, index_offset: u64, extra: u64) -> Result<PartInfo> {
+        self.end((records, index_offset, extra), true)
+    }
+
+    /// As [`PartWriter::finish`], for a part that is not needed after a loss of power.
+    pub fn finish_unsynced(self, records: u64, index_offset: u64, extra: u64) -> Result<PartInfo> {
+        self.end((records, index_offset, extra), false)
+    }
+
+    fn end(
+        mut self,
+        (records, index_offset, extra): (u64, u64, u64),
+        sync: bool,
+    ) -> Result<PartInfo> {
         let payload_bytes = self.position - HEADER_BYTES as u64;
         let mut footer = [0; FOOTER_BYTES];
         footer[..8].copy_from_slice(&records.to_le_bytes());
@@ -313,7 +331,9 @@ impl PartWriter {
         self.position += end.len() as u64;
         let file = self.out.into_inner().map_err(|e| e.into_error());
         let file = file.map_err(Error::io("write", &self.path))?;
-        disk::sync(&file, &self.path)?;
+        if sync {
+            disk::sync(&file, &self.path)?;
+        }
         drop(file);
         disk::rename(&disk::temporary(&self.path), &self.path)?;
         let name = self.path.file_name().map(|name| name.to_string_lossy());
@@ -503,6 +523,8 @@ pub struct PartReader {
     /// Payload bytes not yet read from the file.
     left: u64,
     position: u64,
+    /// Bytes that are read of the file at once.
+    at_once: usize,
 }
 
 impl PartReader {
@@ -526,7 +548,15 @@ impl PartReader {
             hash,
             left: footer.payload_bytes,
             position: HEADER_BYTES as u64,
+            at_once: disk::READ_BUFFER,
         })
+    }
+
+    /// Reads about this number of bytes at once, where many parts are open.
+    #[must_use]
+    pub(super) fn reading(mut self, bytes: usize) -> Self {
+        self.at_once = bytes;
+        self
     }
 
     /// The file offset of the next byte that [`PartReader::take`] returns.
@@ -580,7 +610,7 @@ impl PartReader {
                 what: format!("{n} bytes expected from byte {}", self.position),
             });
         }
-        let want = (n - have).max(disk::READ_BUFFER) as u64;
+        let want = (n - have).max(self.at_once) as u64;
         let want = want.min(self.left) as usize;
         self.buffer.resize(have + want, 0);
         let read = self.file.read_exact(&mut self.buffer[have..]);

@@ -1,38 +1,49 @@
 //! An external sort of many items of 24 bytes, into which they are pushed one by one.
 //!
 //! # Algorithm
-//! Items are collected in a buffer of fixed size. A full buffer is sorted and written to a file. At
-//! the end the files and the last buffer are merged; if there are more files than may be open, the
-//! oldest ones are merged into one first.
+//! Items are collected in a buffer of fixed size. A full buffer is sorted and written to a part
+//! ([`Kind::Sorted`]). At the end the parts and the last buffer are merged; if there are more parts
+//! than may be open, they are merged into one first.
+//!
+//! # Format
+//! A part is a sequence of blocks. A block is the number of its items and of its bytes (two numbers
+//! of 32 bits), and the items, each as the difference from the one before it: two bytes that say
+//! how many bytes its numbers take, and those bytes (FORMAT.md).
+//!
+//! # Sorts that outlive the process
+//! The parts of a sort that [`TaggedSorter::continued`] began stay when it is dropped, so that a
+//! record can name them, and a later sort goes on with them.
 //!
 //! # Cost
-//! Memory: the buffer, and [`READ_BYTES`] for each file. One thread sorts.
-//!
-//! # What is not guaranteed
-//! The files have no checksums. They are temporary, and the number of items is checked at the end.
+//! Memory: the buffer, and about 42 KiB for each part that is merged. One thread sorts. On disk, an
+//! item of random numbers takes about 20 bytes, and one that is mostly equal to the one before it 5.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::disk;
+use super::part::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
 use super::small::Tagged;
 use crate::budget::ByteSize;
 use crate::{Error, Result, limits};
 
-/// Bytes of an item, in memory and in a file.
+/// Bytes of an item in memory.
 const ITEM_BYTES: usize = 24;
 /// The least items in a buffer.
 const LEAST_ITEMS: usize = 1024;
-/// Bytes that are read of a file at once.
-const READ_BYTES: usize = 48 << 10;
-/// The most files that are merged at once.
+/// Bytes that are read of a part at once.
+const READ_BYTES: usize = 16 << 10;
+/// The most parts that are merged at once.
 const MOST_FILES: u64 = 256;
+/// Items in a block.
+const BLOCK_ITEMS: usize = 512;
+/// The most bytes of an item in a block.
+const MOST_BYTES: usize = 2 + ITEM_BYTES;
 
 /// A [`Tagged`] whose alignment wastes no memory; of the same order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Item {
     high: u64,
     low: u64,
@@ -61,25 +72,105 @@ impl From<Item> for Tagged {
     }
 }
 
-impl Item {
-    fn encode(&self) -> [u8; ITEM_BYTES] {
-        let mut bytes = [0; ITEM_BYTES];
-        bytes[..8].copy_from_slice(&self.high.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.low.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.document.to_le_bytes());
-        bytes[20..].copy_from_slice(&self.extra.to_le_bytes());
-        bytes
+/// The bytes that a number takes without its leading zeros.
+#[inline]
+fn width(number: u64) -> usize {
+    (64 - number.leading_zeros() as usize).div_ceil(8)
+}
+
+/// The items of a block, packed.
+struct Block {
+    bytes: Vec<u8>,
+    items: usize,
+    before: Item,
+}
+
+impl Block {
+    fn new() -> Block {
+        Block {
+            bytes: Vec::with_capacity(BLOCK_ITEMS * MOST_BYTES),
+            items: 0,
+            before: Item::default(),
+        }
     }
 
-    fn decode(bytes: &[u8; ITEM_BYTES]) -> Item {
-        let words = bytes.as_chunks::<4>().0;
-        let word = |n: usize| words.get(n).map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        let long = |n: usize| u64::from(word(n + 1)) << 32 | u64::from(word(n));
-        Item {
-            high: long(0),
-            low: long(2),
-            document: word(4),
-            extra: word(5),
+    /// Appends an item, which is not less than the one before it.
+    #[inline]
+    fn push(&mut self, item: Item) {
+        let before = std::mem::replace(&mut self.before, item);
+        let high = item.high - before.high;
+        let low = match high {
+            0 => item.low - before.low,
+            _ => item.low,
+        };
+        let document = match high | low {
+            0 => item.document - before.document,
+            _ => item.document,
+        };
+        let numbers = [high, low, document.into(), item.extra.into()];
+        let widths = numbers.map(width);
+        let mut packed = [0; 2 + 4 * 8];
+        packed[0] = (widths[0] | widths[1] << 4) as u8;
+        packed[1] = (widths[2] | widths[3] << 4) as u8;
+        let mut end = 2;
+        for (number, width) in numbers.into_iter().zip(widths) {
+            packed[end..end + 8].copy_from_slice(&number.to_le_bytes());
+            end += width;
+        }
+        self.bytes.extend_from_slice(&packed[..end]);
+        self.items += 1;
+    }
+
+    fn write(&mut self, part: &mut PartWriter) -> Result<()> {
+        part.put(&(self.items as u32).to_le_bytes())?;
+        part.put(&(self.bytes.len() as u32).to_le_bytes())?;
+        part.put(&self.bytes)?;
+        self.bytes.clear();
+        (self.items, self.before) = (0, Item::default());
+        Ok(())
+    }
+}
+
+/// Writes sorted items into a part.
+struct Writer {
+    part: PartWriter,
+    block: Block,
+    items: u64,
+}
+
+impl Writer {
+    fn create(directory: &Path, parameters: u128, number: u64) -> Result<Writer> {
+        let header = Header {
+            kind: Kind::Sorted,
+            version: VERSION,
+            parameters,
+            number,
+            key_bytes: 0,
+        };
+        Ok(Writer {
+            part: PartWriter::create(directory, &header)?,
+            block: Block::new(),
+            items: 0,
+        })
+    }
+
+    #[inline]
+    fn push(&mut self, item: Item) -> Result<()> {
+        self.block.push(item);
+        self.items += 1;
+        match self.block.items {
+            BLOCK_ITEMS => self.block.write(&mut self.part),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(mut self, lasting: bool) -> Result<PartInfo> {
+        if self.block.items > 0 {
+            self.block.write(&mut self.part)?;
+        }
+        match lasting {
+            true => self.part.finish(self.items, 0, 0),
+            false => self.part.finish_unsynced(self.items, 0, 0),
         }
     }
 }
@@ -87,33 +178,62 @@ impl Item {
 /// A sort into which items are pushed.
 pub struct TaggedSorter {
     place: PathBuf,
+    /// Whether the parts stay, and so must be durable.
+    lasting: bool,
+    parameters: u128,
     capacity: usize,
     files: usize,
     buffer: Vec<Item>,
+    /// Items in the parts and in the buffer.
     pushed: u64,
-    named: u64,
-    sorted: Vec<PathBuf>,
+    /// The number of the next part.
+    next: u64,
+    parts: Vec<PartInfo>,
+    /// Parts whose items are in another one now.
+    merged: Vec<PathBuf>,
 }
 
 impl TaggedSorter {
     /// Begins a sort in the directory `place`, with about `memory`. There must be nothing in its
     /// place.
     pub fn create(place: &Path, memory: ByteSize) -> Result<TaggedSorter> {
-        let files = limits::files_left(1).clamp(2, MOST_FILES) as usize;
-        TaggedSorter::with_files(place, memory, files)
+        disk::create_directory(place)?;
+        Ok(TaggedSorter::new(place, memory))
     }
 
-    fn with_files(place: &Path, memory: ByteSize, files: usize) -> Result<TaggedSorter> {
-        disk::create_directory(place)?;
-        Ok(TaggedSorter {
+    /// Goes on with a sort whose parts, in a directory of parts with these parameters, stay. Its
+    /// parts have the number `next` and those after it.
+    #[must_use]
+    pub fn continued(
+        (directory, parameters): (&Path, u128),
+        next: u64,
+        parts: Vec<PartInfo>,
+        memory: ByteSize,
+    ) -> TaggedSorter {
+        TaggedSorter {
+            lasting: true,
+            parameters,
+            pushed: parts.iter().map(|part| part.records).sum(),
+            next,
+            parts,
+            ..TaggedSorter::new(directory, memory)
+        }
+    }
+
+    fn new(place: &Path, memory: ByteSize) -> TaggedSorter {
+        let items = (memory.as_len() / ITEM_BYTES).max(LEAST_ITEMS);
+        TaggedSorter {
             place: place.to_path_buf(),
-            capacity: (memory.as_len() / ITEM_BYTES).max(LEAST_ITEMS),
-            files,
+            lasting: false,
+            parameters: 0,
+            capacity: disk::buffer(place, items),
+            files: limits::files_left(1).clamp(2, MOST_FILES) as usize,
             buffer: Vec::new(),
             pushed: 0,
-            named: 0,
-            sorted: Vec::new(),
-        })
+            next: 1,
+            parts: Vec::new(),
+            merged: Vec::new(),
+        }
     }
 
     /// Adds an item.
@@ -130,54 +250,77 @@ impl TaggedSorter {
         Ok(())
     }
 
-    /// The number of items.
+    /// The parts, and the number of the next one.
     #[must_use]
-    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
-    pub fn len(&self) -> u64 {
-        self.pushed
+    pub fn parts(&self) -> (&[PartInfo], u64) {
+        (&self.parts, self.next)
     }
 
-    fn create_file(&mut self) -> Result<(PathBuf, BufWriter<disk::File>)> {
-        self.named += 1;
-        let path = self.place.join(format!("sorted-{}", self.named));
-        let out = BufWriter::with_capacity(disk::WRITE_BUFFER, disk::create(&path)?);
-        Ok((path, out))
+    /// Parts that are not needed any more if no record names them. Those of a sort that does not
+    /// last are removed already.
+    pub fn take_merged(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.merged)
     }
 
-    /// Writes the buffer to a file.
+    fn create_part(&mut self) -> Result<Writer> {
+        let number = self.next;
+        self.next += 1;
+        Writer::create(&self.place, self.parameters, number)
+    }
+
+    fn merged(&self) -> Result<Merged> {
+        Merged::open(&self.place, self.parameters, &self.parts)
+    }
+
+    /// Writes the buffer to a part.
     fn spill(&mut self) -> Result<()> {
-        if self.sorted.len() == self.files {
-            let (path, mut out) = self.create_file()?;
-            let mut merged = Merged::open(&self.sorted, Vec::new())?;
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        if self.parts.len() == self.files {
+            let mut merged = self.merged()?;
+            let mut all = self.create_part()?;
             while let Some(item) = merged.next()? {
-                let written = out.write_all(&item.encode());
-                written.map_err(Error::io("write", &path))?;
+                all.push(item)?;
             }
-            out.flush().map_err(Error::io("write", &path))?;
-            for old in std::mem::replace(&mut self.sorted, vec![path]) {
-                disk::remove(&old)?;
+            let all = all.finish(self.lasting)?;
+            for old in std::mem::replace(&mut self.parts, vec![all]) {
+                let path = self.place.join(old.name);
+                match self.lasting {
+                    true => self.merged.push(path),
+                    false => disk::remove(&path)?,
+                }
             }
         }
-        let (path, mut out) = self.create_file()?;
+        let mut part = self.create_part()?;
         self.buffer.sort_unstable();
-        for item in &self.buffer {
-            let written = out.write_all(&item.encode());
-            written.map_err(Error::io("write", &path))?;
-        }
-        out.flush().map_err(Error::io("write", &path))?;
+        self.buffer.iter().try_for_each(|item| part.push(*item))?;
+        self.parts.push(part.finish(self.lasting)?);
         self.buffer.clear();
-        self.sorted.push(path);
+        Ok(())
+    }
+
+    /// Writes all items to parts, and gives the memory of the buffer back.
+    pub fn flush(&mut self) -> Result<()> {
+        self.spill()?;
+        self.buffer = Vec::new();
         Ok(())
     }
 
     /// The items, in order.
     pub fn sorted(mut self) -> Result<Sorted> {
         self.buffer.sort_unstable();
+        let mut merged = self.merged()?;
+        merged.add(self.buffer)?;
         Ok(Sorted {
-            merged: Merged::open(&self.sorted, self.buffer)?,
+            merged,
             place: self.place,
+            lasting: self.lasting,
             pushed: self.pushed,
             taken: 0,
+            unique: false,
+            passed: 0,
+            last: None,
         })
     }
 }
@@ -186,16 +329,41 @@ impl TaggedSorter {
 pub struct Sorted {
     merged: Merged,
     place: PathBuf,
+    lasting: bool,
     pushed: u64,
     taken: u64,
+    /// Whether equal items are passed on once, the number of those passed on, and the last one.
+    unique: bool,
+    passed: u64,
+    last: Option<Item>,
 }
 
 impl Sorted {
-    /// The next item; `None` after the last one, when the files of the sort are removed.
+    /// Passes on each item once, however often it was pushed.
+    #[must_use]
+    pub fn unique(self) -> Sorted {
+        Sorted {
+            unique: true,
+            ..self
+        }
+    }
+
+    /// The number of items passed on so far.
+    #[must_use]
+    pub fn passed(&self) -> u64 {
+        self.passed
+    }
+
+    /// The next item; `None` after the last one, when the parts are checked, and removed if they
+    /// do not last.
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot fail")]
     pub fn next(&mut self) -> Result<Option<Tagged>> {
-        if let Some(item) = self.merged.next()? {
+        while let Some(item) = self.merged.next()? {
             self.taken += 1;
+            if self.unique && self.last.replace(item) == Some(item) {
+                continue;
+            }
+            self.passed += 1;
             return Ok(Some(item.into()));
         }
         if self.taken != self.pushed {
@@ -207,12 +375,14 @@ impl Sorted {
                 found: self.taken.to_string(),
             });
         }
-        disk::remove_tree(&self.place)?;
+        if !self.lasting {
+            disk::remove_tree(&self.place)?;
+        }
         Ok(None)
     }
 }
 
-/// Sorted files and a sorted buffer, merged.
+/// Sorted parts and a sorted buffer, merged.
 struct Merged {
     files: Vec<Reader>,
     buffer: std::vec::IntoIter<Item>,
@@ -221,22 +391,30 @@ struct Merged {
 }
 
 impl Merged {
-    fn open(files: &[PathBuf], buffer: Vec<Item>) -> Result<Merged> {
-        let files = files.iter().map(|path| Reader::open(path));
+    fn open(directory: &Path, parameters: u128, parts: &[PartInfo]) -> Result<Merged> {
+        let open = |part| Reader::open(directory, parameters, part);
         let mut merged = Merged {
-            files: files.collect::<Result<_>>()?,
-            buffer: buffer.into_iter(),
+            files: parts.iter().map(open).collect::<Result<_>>()?,
+            buffer: Vec::new().into_iter(),
             heads: BinaryHeap::new(),
         };
-        if merged.files.is_empty() {
-            return Ok(merged);
-        }
-        for n in 0..=merged.files.len() {
+        for n in 0..merged.files.len() {
             if let Some(item) = merged.next_of(n)? {
                 merged.heads.push(Reverse((item, n)));
             }
         }
         Ok(merged)
+    }
+
+    /// Adds sorted items.
+    fn add(&mut self, items: Vec<Item>) -> Result<()> {
+        self.buffer = items.into_iter();
+        if !self.files.is_empty()
+            && let Some(item) = self.buffer.next()
+        {
+            self.heads.push(Reverse((item, self.files.len())));
+        }
+        Ok(())
     }
 
     fn next_of(&mut self, n: usize) -> Result<Option<Item>> {
@@ -269,52 +447,186 @@ impl Merged {
     }
 }
 
-/// Reads a sorted file.
+/// Reads a sorted part.
 struct Reader {
-    file: disk::File,
-    path: PathBuf,
+    /// `None` after the last block, when the part is checked.
+    part: Option<PartReader>,
+    /// The items of a block, and [`MOST_BYTES`] zeros.
     bytes: Vec<u8>,
     at: usize,
-    /// Bytes that are not yet read.
-    left: u64,
+    /// Items that are left in the block, and blocks with them in the part.
+    left: usize,
+    records: u64,
+    before: Item,
 }
 
 impl Reader {
-    fn open(path: &Path) -> Result<Reader> {
+    fn open(directory: &Path, parameters: u128, part: &PartInfo) -> Result<Reader> {
+        let path = directory.join(&part.name);
+        let part = PartReader::open(&path, Kind::Sorted, Some(parameters), Some(part))?;
         Ok(Reader {
-            file: disk::open(path)?,
-            path: path.into(),
+            part: Some(part.reading(READ_BYTES)),
             bytes: Vec::new(),
             at: 0,
-            left: disk::size(path)?,
+            left: 0,
+            records: 0,
+            before: Item::default(),
         })
+    }
+
+    /// Reads the next block; `false` if there is none.
+    fn block(&mut self) -> Result<bool> {
+        let Some(part) = &mut self.part else {
+            return Ok(false);
+        };
+        if !self.bytes.is_empty() && self.at + MOST_BYTES != self.bytes.len() {
+            let (expected, found) = (self.bytes.len() - MOST_BYTES, self.at);
+            return Err(part.corrupt("bytes of a block", expected, found));
+        }
+        if part.remaining() == 0 {
+            if self.records != part.footer.records {
+                let (expected, found) = (part.footer.records, self.records);
+                return Err(part.corrupt("items of a sort", expected, found));
+            }
+            self.part.take().map_or(Ok(()), PartReader::finish)?;
+            return Ok(false);
+        }
+        let items = part.take_u32()? as usize;
+        let bytes = part.take_u32()? as usize;
+        if items == 0 || items > BLOCK_ITEMS || bytes > items * MOST_BYTES {
+            let found = format!("{items} items in {bytes} bytes");
+            return Err(part.corrupt("block of a sort", "items and their bytes", found));
+        }
+        self.bytes.clear();
+        self.bytes.extend_from_slice(part.take(bytes)?);
+        self.bytes.resize(bytes + MOST_BYTES, 0);
+        (self.at, self.left, self.before) = (0, items, Item::default());
+        self.records += items as u64;
+        Ok(true)
     }
 
     #[inline]
     fn next(&mut self) -> Result<Option<Item>> {
-        if self.at == self.bytes.len() {
-            let length = self.left.min(READ_BYTES as u64);
-            self.bytes.resize(length as usize, 0);
-            let read = self.file.read_exact(&mut self.bytes);
-            read.map_err(Error::io("read", &self.path))?;
-            self.left -= length;
-            self.at = 0;
+        if self.left == 0 && !self.block()? {
+            return Ok(None);
         }
-        let bytes = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk);
-        self.at = (self.at + ITEM_BYTES).min(self.bytes.len());
-        Ok(bytes.map(Item::decode))
+        self.left -= 1;
+        match self.item() {
+            Some(item) => {
+                self.before = item;
+                Ok(Some(item))
+            }
+            None => Err(self.damaged()),
+        }
     }
+
+    /// The next item of the block; `None` if there is none.
+    #[inline]
+    fn item(&mut self) -> Option<Item> {
+        let [first, second] = *self.bytes.get(self.at..)?.first_chunk()?;
+        let mut at = self.at + 2;
+        let mut number = |width: u8| {
+            let bytes = self.bytes.get(at..)?.first_chunk()?;
+            at += usize::from(width);
+            let number = u64::from_le_bytes(*bytes);
+            match width {
+                0 => Some(0),
+                1..=8 => Some(number & u64::MAX >> (64 - 8 * u32::from(width))),
+                _ => None,
+            }
+        };
+        let (high, mut low) = (number(first & 15)?, number(first >> 4)?);
+        let mut document = u32::try_from(number(second & 15)?).ok()?;
+        let extra = u32::try_from(number(second >> 4)?).ok()?;
+        if high == 0 {
+            if low == 0 {
+                document = document.checked_add(self.before.document)?;
+            }
+            low = low.checked_add(self.before.low)?;
+        }
+        self.at = at;
+        (at + MOST_BYTES <= self.bytes.len()).then_some(Item {
+            high: high.checked_add(self.before.high)?,
+            low,
+            document,
+            extra,
+        })
+    }
+
+    #[cold]
+    fn damaged(&self) -> Error {
+        match &self.part {
+            Some(part) => part.corrupt("item of a sort", "numbers of 1 to 8 bytes", "others"),
+            None => unreachable!("a block is read before its part is checked"),
+        }
+    }
+}
+
+/// Reads a part from end to end, and passes on its items until `each` returns `false`.
+pub(crate) fn read_sorted(
+    path: &Path,
+    parameters: Option<u128>,
+    info: Option<&PartInfo>,
+    mut each: impl FnMut(Tagged) -> Result<bool>,
+) -> Result<()> {
+    let part = PartReader::open(path, Kind::Sorted, parameters, info)?;
+    let mut reader = Reader {
+        part: Some(part),
+        bytes: Vec::new(),
+        at: 0,
+        left: 0,
+        records: 0,
+        before: Item::default(),
+    };
+    while let Some(item) = reader.next()? {
+        if !each(item.into())? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
+
+    fn sorter(place: &Path, files: usize) -> TaggedSorter {
+        TaggedSorter {
+            files,
+            ..TaggedSorter::create(place, ByteSize(0)).unwrap()
+        }
+    }
+
+    fn all(mut sorted: Sorted) -> Vec<Tagged> {
+        let mut back = Vec::new();
+        while let Some(item) = sorted.next().unwrap() {
+            back.push(item);
+        }
+        back
+    }
+
+    /// Numbers of every width, of which many are equal.
+    fn items(count: usize, seed: u64) -> Vec<Tagged> {
+        let mut random = Random::new(seed);
+        let mut number = |bits: u32| match random.below(3) {
+            0 => 0,
+            1 => random.next() >> (64 - bits),
+            _ => random.next() >> (64 - 1 - random.below(bits.into())),
+        };
+        let mut item = || Tagged {
+            key: u128::from(number(64)) << 64 | u128::from(number(64)),
+            document: number(32) as u32,
+            extra: number(32) as u32,
+        };
+        (0..count).map(|_| item()).collect()
+    }
 
     /// The lower limits on open files force merges of sorted files, once and repeatedly.
     #[test]
     fn sorts_across_files() {
         for (n, files) in [
-            (0_u32, 2),
+            (0, 2),
             (1, 2),
             (1024, 2),
             (10_000, 256),
@@ -322,28 +634,69 @@ mod tests {
             (100_000, 2),
         ] {
             let directory = tempfile::tempdir().unwrap();
-            let place = directory.path().join("t");
-            let mut sorter = TaggedSorter::with_files(&place, ByteSize(0), files).unwrap();
-            let mut expected = Vec::new();
-            for i in 0..n {
-                let key = u128::from(i.wrapping_mul(0x9e37_79b1_u32) % 1000);
-                let item = Tagged {
-                    key: key << 96 | key << 31,
-                    document: i % 7,
-                    extra: i,
-                };
-                sorter.push(item).unwrap();
-                expected.push(item);
-            }
+            let mut sorter = sorter(&directory.path().join("t"), files);
+            let mut expected = items(n, n as u64);
+            expected.iter().for_each(|item| sorter.push(*item).unwrap());
             expected.sort_unstable();
-            assert_eq!(sorter.len(), u64::from(n));
-            let mut sorted = sorter.sorted().unwrap();
-            let mut back = Vec::new();
-            while let Some(item) = sorted.next().unwrap() {
-                back.push(item);
-            }
-            assert_eq!(back, expected);
+            assert_eq!(all(sorter.sorted().unwrap()), expected);
             assert_eq!(disk::list(directory.path()).unwrap(), Vec::<String>::new());
+        }
+    }
+
+    /// A sort that is dropped after any number of items goes on with its parts, and items that are
+    /// pushed again are passed on once.
+    #[test]
+    fn goes_on_with_its_parts() {
+        let mut expected = items(5000, 3);
+        for stop in [0, 1, 1023, 1024, 1025, 3000, 5000] {
+            let directory = tempfile::tempdir().unwrap();
+            let place = (directory.path(), 7);
+            let mut first = TaggedSorter::continued(place, 2 << 32, Vec::new(), ByteSize(0));
+            let mut rest = &expected[..stop];
+            rest.iter().for_each(|item| first.push(*item).unwrap());
+            let (parts, next) = first.parts();
+            let parts = parts.to_vec();
+            let sorted: u64 = parts.iter().map(|part| part.records).sum();
+            assert_eq!(sorted, stop.saturating_sub(1) as u64 / 1024 * 1024);
+            let mut second = TaggedSorter::continued(place, next, parts, ByteSize(0));
+            drop(first);
+            // Some of those that are there are pushed again.
+            rest = &expected[sorted as usize / 2..];
+            rest.iter().for_each(|item| second.push(*item).unwrap());
+            second.spill().unwrap();
+            let mut once = expected.clone();
+            once.sort_unstable();
+            once.dedup();
+            let (parts, next) = second.parts();
+            let (parts, next) = (parts.to_vec(), next);
+            assert_eq!(all(second.sorted().unwrap().unique()), once);
+            let third = TaggedSorter::continued(place, next, parts, ByteSize(0));
+            assert_eq!(all(third.sorted().unwrap().unique()), once);
+            expected.rotate_left(17);
+        }
+    }
+
+    /// Every damage is an error, at the latest behind the last item, and never a panic.
+    #[test]
+    fn damage_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = (directory.path(), 7);
+        let mut sorter = TaggedSorter::continued(place, 1, Vec::new(), ByteSize(0));
+        let given = items(700, 5);
+        given.iter().for_each(|item| sorter.push(*item).unwrap());
+        sorter.spill().unwrap();
+        let part = sorter.parts().0[0].clone();
+        let path = directory.path().join(&part.name);
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1 << (at % 8);
+            std::fs::write(&path, &damaged).unwrap();
+            read_sorted(&path, Some(7), Some(&part), |_| Ok(true)).unwrap_err();
+        }
+        for end in (0..whole.len()).step_by(97) {
+            std::fs::write(&path, &whole[..end]).unwrap();
+            read_sorted(&path, Some(7), Some(&part), |_| Ok(true)).unwrap_err();
         }
     }
 }

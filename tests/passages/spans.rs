@@ -4,7 +4,9 @@
 use crate::common::corpus::Random;
 use crate::common::{self, Run};
 use lookalike::cluster::ResultFormat;
-use lookalike::passages::{self, BoilerplateConfig, By, MatchesConfig, Of, PassagesConfig, Stats};
+use lookalike::passages::{
+    self, BoilerplateConfig, By, MatchesConfig, Of, PassagesConfig, Stats, Then,
+};
 use lookalike::pipeline;
 use lookalike::progress::{Silent, Stop};
 use lookalike::{Error, budget::ByteSize};
@@ -417,7 +419,8 @@ fn rows(path: &Path) -> String {
 fn search(out: &Path, run: &Run, config: &PassagesConfig) -> Result<Stats, Error> {
     let mut workspace = pipeline::open(out)?;
     let stop = Stop::default();
-    passages::run(&mut workspace, config, &run.context(&stop, &Silent))
+    let context = run.context(&stop, &Silent);
+    passages::run(&mut workspace, config, Then::End, &context)
 }
 
 /// Writes documents as JSON lines in several files.

@@ -33,7 +33,8 @@ use lookalike::sample::Sampling;
 use lookalike::shingle::ShingleConfig;
 use lookalike::sort::{Compression, Record, RunEntry, RunWriter, RunsEntry};
 use lookalike::store::{
-    FOOTER_BYTES, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, VERSION, checksum,
+    FOOTER_BYTES, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, Tagged, TaggedSorter, VERSION,
+    checksum,
 };
 use lookalike::workspace::{Base, MANIFEST_FILE};
 use std::fmt::Write as _;
@@ -122,6 +123,21 @@ fn column(directory: &Path, number: u64, values: &[u32]) -> PartInfo {
         part.put(&value.to_le_bytes()).unwrap();
     }
     part.finish(values.len() as u64, 0, 0).unwrap()
+}
+
+fn sorted(directory: &Path, number: u64, items: &[(u128, u32, u32)]) -> PartInfo {
+    let place = (directory, PARAMETERS);
+    let mut sorter = TaggedSorter::continued(place, number, Vec::new(), ByteSize(1 << 20));
+    for &(key, document, extra) in items {
+        let item = Tagged {
+            key,
+            document,
+            extra,
+        };
+        sorter.push(item).unwrap();
+    }
+    sorter.flush().unwrap();
+    sorter.parts().0[0].clone()
 }
 
 fn names(directory: &Path, docnos: &[&str]) -> PartInfo {
@@ -508,6 +524,34 @@ fn dumps() -> Vec<(&'static str, String)> {
     run_block(&mut page);
     out.push(("pairs", page.footer()));
 
+    let items = [
+        (1 << 64 | 7, 3, 9),
+        (1 << 64 | 7, 5, 0),
+        (1 << 64 | 263, 4, 9),
+    ];
+    let bytes = read(directory, &sorted(directory, 1, &items));
+    let mut page = Page::new(&bytes);
+    page.header("SORT");
+    let count = page.number(4, "items in the block");
+    page.number(4, "bytes of the items");
+    for _ in 0..count {
+        let widths = [
+            page.number(1, "bytes of the key") as usize,
+            page.number(1, "bytes of the others") as usize,
+        ];
+        let names = [
+            "upper half of the key",
+            "lower half of the key",
+            "document",
+            "other number",
+        ];
+        let of = |n: usize| widths[n / 2] >> (4 * (n % 2)) & 15;
+        for (n, name) in names.iter().enumerate().filter(|(n, _)| of(*n) > 0) {
+            page.number(of(n), name);
+        }
+    }
+    out.push(("sorted", page.footer()));
+
     out.extend(results());
     out
 }
@@ -867,6 +911,14 @@ fn fixtures() -> Vec<(&'static str, &'static str, Make)> {
             let records = (0..200u32).map(|i| (Pair::key(i / 7, i / 7 + 1 + i % 7), i + 1));
             run(to, Kind::Pairs, 0, Compression::Zstd(1), records)
         }),
+        ("sorted", "000001.sorted", |to| {
+            // Two blocks, numbers of every width, and equal ones.
+            let item = |i: u32| {
+                let key = (1u128 << (i % 128) | 5).wrapping_mul(u128::from(i / 3));
+                (key, i.wrapping_mul(i) << (i % 24), i % 3)
+            };
+            sorted(to, 1, &(0..700).map(item).collect::<Vec<_>>())
+        }),
         ("text", "000000.text", |to| {
             // Two blocks, and a text that goes on from one into the other.
             let long: String = (0..60_000u64)
@@ -1116,7 +1168,7 @@ fn other_versions_are_refused_by_name() {
         }
         kinds.insert(kind);
     }
-    assert_eq!(kinds.len(), 9, "{kinds:?}");
+    assert_eq!(kinds.len(), 10, "{kinds:?}");
 
     // The manifest, whatever other fields it has; and so a plan.
     let old = fs::read_to_string(

@@ -389,3 +389,47 @@ fn standard_error_that_is_full_or_gone() {
         Some(1)
     );
 }
+
+/// So many pairs of documents that their sort fills the disk: a part of it stays free.
+#[cfg(feature = "faults")]
+#[test]
+fn pairs_that_fill_a_disk() {
+    let Some(small) = small() else { return };
+    let texts = (0..700).map(|n| format!("one footer of five words {n}"));
+    let texts: Vec<String> = texts.collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let input = write_jsonl(
+        &small.directory.path().join("footers"),
+        &common::corpus::documents(&texts),
+        1,
+    );
+    let small = Small {
+        input,
+        command: |input, out| {
+            format!(
+                "LOOKALIKE_FAULTS=do=items:5000 {PROGRAM} passages {} -o {} --length 5 \
+                 --max-documents 1000 --max-document 64KiB --quiet --ignore-disk-space",
+                input.display(),
+                out.display()
+            )
+        },
+        ..small
+    };
+    let (first, then) = small.twice("size=600k", "size=64m");
+    assert_eq!(first.status, 2, "{}", first.stderr);
+    for part in [
+        "--max-documents 1000 is not possible",
+        "pairs of documents take",
+        "--scratch",
+    ] {
+        assert!(first.stderr.contains(part), "{}", first.stderr);
+    }
+    assert_eq!(then.status, 0, "{}", then.stderr);
+    let overlaps = fs::read_to_string(small.directory.path().join("kept/overlaps.tsv")).unwrap();
+    let pairs = overlaps
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .count()
+        - 1;
+    assert_eq!(pairs, 700 * 699 / 2);
+}

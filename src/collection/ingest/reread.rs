@@ -22,17 +22,18 @@ use super::units::{self, Unit};
 use super::{DIRECTORY, least_memory};
 use crate::budget::ByteSize;
 use crate::collection::{
-    Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry, config,
-    segments,
+    Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry, segments,
 };
 use crate::progress::Context;
 use crate::read::{InputFile, Interpreted, RawDocument, Record, RecordKind, interpret};
-use crate::workspace::Workspace;
+use crate::workspace::{Places, Workspace};
 use crate::{Error, Result};
 
 /// Reads documents of a collection again.
 pub(crate) struct Reread<'a> {
-    workspace: &'a Workspace,
+    places: Places,
+    segments: Vec<SegmentEntry>,
+    parameters: u128,
     inputs: &'a [InputFile],
     units: Vec<Unit>,
     config: &'a CollectionConfig,
@@ -52,16 +53,18 @@ impl<'a> Reread<'a> {
     /// Prepares to read a whole collection with `memory`, of which there must be at least
     /// [`Reread::least_memory`].
     pub fn new(
-        workspace: &'a Workspace,
+        workspace: &Workspace,
+        config: &'a CollectionConfig,
         inputs: &'a [InputFile],
         memory: ByteSize,
         context: &'a Context<'a>,
     ) -> Reread<'a> {
-        let config = config(&workspace.manifest);
         let units = all_units(workspace, inputs, config);
         let shares = Shares::new(memory, config, units.len().min(context.budget.threads));
         Reread {
-            workspace,
+            places: workspace.places().clone(),
+            segments: segments(&workspace.manifest).to_vec(),
+            parameters: workspace.collection_parameters(),
             inputs,
             units,
             config,
@@ -88,9 +91,7 @@ impl<'a> Reread<'a> {
 
     fn segments(&self, unit: usize) -> &[SegmentEntry] {
         let unit = self.units.get(unit);
-        unit.map_or(&[], |unit| {
-            unit.committed(segments(&self.workspace.manifest))
-        })
+        unit.map_or(&[], |unit| unit.committed(&self.segments))
     }
 
     /// The numbers of a unit's documents.
@@ -157,7 +158,8 @@ impl<'a> Reread<'a> {
             return Ok(());
         };
         let mut documents = Documents {
-            workspace: self.workspace,
+            places: &self.places,
+            parameters: self.parameters,
             segments: self.segments(unit).iter(),
             reader: None,
         };
@@ -213,7 +215,8 @@ impl<'a> Reread<'a> {
 
 /// The documents of some segments.
 struct Documents<'s> {
-    workspace: &'s Workspace,
+    places: &'s Places,
+    parameters: u128,
     segments: std::slice::Iter<'s, SegmentEntry>,
     reader: Option<DocumentReader>,
 }
@@ -230,8 +233,8 @@ impl Documents<'_> {
             let Some(segment) = self.segments.next() else {
                 return Ok(None);
             };
-            let path = self.workspace.part(DIRECTORY, &segment.documents.name);
-            let parameters = Some(self.workspace.collection_parameters());
+            let path = self.places.part(DIRECTORY, &segment.documents.name);
+            let parameters = Some(self.parameters);
             let reader = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
             self.reader = Some(reader);
         }

@@ -43,6 +43,8 @@ pub enum Do {
     /// thread is there and can take its time. The wait ends after a minute, so that a failed test
     /// leaves nothing running.
     Hold(&'static Path),
+    /// No operation is affected. The buffers of sorts have room for this number of items only.
+    Items(usize),
 }
 
 /// A failure: its place and its effect.
@@ -81,7 +83,8 @@ impl Fault {
 
     fn meets(&self, op: Op, path: &Path) -> bool {
         let path = path.to_string_lossy();
-        self.op.is_none_or(|own| own == op)
+        !matches!(self.what, Do::Items(_))
+            && self.op.is_none_or(|own| own == op)
             && (!self.changes || op.changes())
             && match self.ends {
                 true => path.ends_with(&self.on),
@@ -241,9 +244,10 @@ fn what(text: &str) -> Option<Do> {
             let file = PathBuf::from(text.trim_start_matches("hold:"));
             Do::Hold(Box::leak(file.into_boxed_path()))
         }
-        _ => match (number("short:"), number("sleep:")) {
-            (Some(bytes), _) => Do::Short(bytes as usize),
-            (_, Some(milliseconds)) => Do::Sleep(milliseconds),
+        _ => match (number("short:"), number("sleep:"), number("items:")) {
+            (Some(bytes), ..) => Do::Short(bytes as usize),
+            (_, Some(milliseconds), _) => Do::Sleep(milliseconds),
+            (.., Some(items)) => Do::Items(items as usize),
             _ => Do::Fail(errno(text)?),
         },
     })
@@ -321,7 +325,7 @@ pub(super) fn doing<T>(
         Some(Do::Panic) => panic(op, path),
         Some(Do::Sleep(milliseconds)) => std::thread::sleep(Duration::from_millis(milliseconds)),
         Some(Do::Hold(file)) => hold(file),
-        Some(Do::KillAfter | Do::Short(_)) | None => {}
+        Some(Do::KillAfter | Do::Short(_) | Do::Items(_)) | None => {}
     }
     let done = if JOURNALLED.load(Ordering::Relaxed) && op.changes() {
         // Only one thread at a time, so that the journal has the operations in their true order.
@@ -358,7 +362,7 @@ pub(super) fn limit(op: Op, path: &Path, bytes: usize) -> io::Result<usize> {
             hold(file);
             bytes
         }
-        None => bytes,
+        Some(Do::Items(_)) | None => bytes,
     };
     if op == Op::Write
         && JOURNALLED.load(Ordering::Relaxed)
@@ -369,6 +373,23 @@ pub(super) fn limit(op: Op, path: &Path, bytes: usize) -> io::Result<usize> {
     Ok(bytes)
 }
 
+/// The number of `items` that a buffer of a sort in this directory may have.
+pub(crate) fn buffer(directory: &Path, items: usize) -> usize {
+    if !ARMED.load(Ordering::Relaxed) {
+        return items;
+    }
+    let plans = PLANS.read().unwrap_or_else(PoisonError::into_inner);
+    let plans = plans
+        .iter()
+        .filter(|plan| directory.starts_with(&plan.scope));
+    let faults = plans.flat_map(|plan| &plan.faults);
+    let limits = faults.filter_map(|(fault, _)| match fault.what {
+        Do::Items(items) => Some(items.max(1)),
+        _ => None,
+    });
+    limits.min().map_or(items, |limit| limit.min(items))
+}
+
 /// A named point in a stage.
 pub fn point(name: &'static str) {
     match met(Op::Point, Path::new(name)) {
@@ -376,7 +397,7 @@ pub fn point(name: &'static str) {
         Some(Do::Panic) => panic(Op::Point, Path::new(name)),
         Some(Do::Sleep(milliseconds)) => std::thread::sleep(Duration::from_millis(milliseconds)),
         Some(Do::Hold(file)) => hold(file),
-        Some(Do::Fail(_) | Do::Short(_)) | None => {}
+        Some(Do::Fail(_) | Do::Short(_) | Do::Items(_)) | None => {}
     }
     if JOURNALLED.load(Ordering::Relaxed)
         && let Some(journal) = whole(&JOURNAL).as_mut()

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use rustix::fs::FileType;
 
+use crate::budget::ByteSize;
 use crate::{Error, Result};
 
 #[cfg(feature = "faults")]
@@ -41,10 +42,15 @@ mod faults {
     }
 
     #[inline(always)]
+    pub(crate) fn buffer(_: &Path, items: usize) -> usize {
+        items
+    }
+
+    #[inline(always)]
     pub(crate) fn point(_: &'static str) {}
 }
 
-pub(crate) use faults::point;
+pub(crate) use faults::{buffer, point};
 pub use inside::claim;
 
 /// Bytes of a writer's buffer.
@@ -396,6 +402,27 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// The space of a file system.
+#[derive(Clone, Copy, Debug)]
+pub struct Space {
+    /// What this user may still write.
+    pub left: ByteSize,
+    /// All of it.
+    pub size: ByteSize,
+}
+
+/// The space of the file system of a file or directory. Some network and user-space file systems
+/// report none.
+#[must_use]
+pub fn space(path: &Path) -> Option<Space> {
+    let found = rustix::fs::statvfs(path).ok()?;
+    let bytes = |blocks: u64| ByteSize(blocks.saturating_mul(found.f_frsize));
+    (found.f_blocks > 0).then(|| Space {
+        left: bytes(found.f_bavail),
+        size: bytes(found.f_blocks),
+    })
 }
 
 /// Makes the written content durable. It makes only one attempt: after a failure the kernel may

@@ -232,6 +232,9 @@ impl Subject {
             // So that every thread has something to sort, and its own run.
             faults.push_str("; op=point on=sort: times=64 do=sleep:2");
         }
+        if self.name.contains("sorts on disk") {
+            faults.push_str("; do=items:600");
+        }
         command.env("LOOKALIKE_FAULTS", faults);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(Stdio::piped());
@@ -431,7 +434,7 @@ pub fn subjects() -> Vec<Subject> {
     let index_old = [&["index", "OUT/old"][..], &ample].concat();
     let against = ["run", "NEW", "--against", "OUT/old", "-o", "OUT/new"];
     let against = [&against[..], &of_copies, &ample].concat();
-    let all: [Parts<'_>; 20] = [
+    let all: [Parts<'_>; 21] = [
         ("join, least memory", 60, &read, &[&least]),
         ("run, spilled, prefix join", 14, &spilled, &[]),
         ("run, in memory, count join", 14, &counted, &[]),
@@ -447,6 +450,7 @@ pub fn subjects() -> Vec<Subject> {
         ("dedup, from a run", 8, &work, &[&from]),
         ("index", 8, &base, &[&index]),
         ("passages", 8, &read, &[&passages]),
+        ("passages, sorts on disk", 8, &read, &[&passages]),
         ("contamination", 8, &read, &[&found]),
         ("add", 14, &base, &[&add]),
         ("add, with an index", 14, &base, &[&index, &add]),
