@@ -22,6 +22,7 @@ use crate::read::{
     Batch, InputFile, Interpreted, Piece, RawDocument, ReadConfig, Reason, Record, RecordKind,
     RecordReader, Reject, interpret,
 };
+use crate::store::disk;
 use crate::workers::{Tasks, work_and_commit};
 use crate::{Error, Result};
 
@@ -316,6 +317,7 @@ impl<'a> Search<'a> {
         };
         while let Some(unit) = tasks.next() {
             for file in self.units[unit].files.clone() {
+                disk::point("contamination: worker");
                 let records = self.read((unit, file), &mut worker)?;
                 self.counts[unit].fetch_add(records, Ordering::Relaxed);
             }

@@ -129,6 +129,13 @@ fn subjects() -> Vec<Subject> {
             before: vec![before(&kept, "", Some(0))],
             only: None,
         },
+        // Its corpus is small, so one thread has all of it.
+        Subject {
+            line: "contamination INPUT --against MORE --ngram 5 -o OUT".into(),
+            threads: 3,
+            before: Vec::new(),
+            only: None,
+        },
         Subject {
             line: "query OUT INPUT --top 1".into(),
             threads: 3,

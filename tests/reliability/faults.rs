@@ -7,6 +7,7 @@
 
 use crate::common;
 use lookalike::cluster::ResultFormat;
+use lookalike::contamination::{self, ContaminationConfig};
 use lookalike::dedup::{self, DedupConfig, Policy, Revisit};
 use lookalike::evaluate::qrels::{self, QrelsConfig};
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
@@ -28,7 +29,7 @@ use lookalike::report::{
 use lookalike::sample::SampleEntry;
 use lookalike::sort::RunsEntry;
 use lookalike::store::disk::faults::{Do, Fault, arm, errno};
-use lookalike::store::disk::{Op, temporary};
+use lookalike::store::disk::{Op, is_unnamed, temporary};
 use lookalike::workspace::Workspace;
 use lookalike::{Error, join, merge, pipeline, sample, sort};
 
@@ -70,6 +71,12 @@ impl Subject {
         self.root.path().join("out")
     }
 
+    /// Of its failures that are like those of other subjects, one in this number is made. A search
+    /// for contamination is short.
+    fn step(&self) -> usize {
+        if self.name == CONTAMINATION { 7 } else { 397 }
+    }
+
     fn act(&self) -> Result<String, Error> {
         (self.act)(self.root.path())
     }
@@ -97,6 +104,8 @@ impl Subject {
         files
     }
 }
+
+const CONTAMINATION: &str = "contamination";
 
 /// An attempt at a failure.
 #[derive(Clone, Debug)]
@@ -229,9 +238,9 @@ impl Attempt {
 fn called(op: Op) -> &'static [&'static str] {
     match op {
         Op::Open => &["open", "open directory", "read"],
-        Op::Create => &["create", "open"],
-        Op::Read => &["read"],
-        Op::Write => &["write"],
+        Op::Create => &["create", "open", "make a file in"],
+        Op::Read => &["read", "read a temporary file in"],
+        Op::Write => &["write", "write a temporary file in"],
         Op::Sync => &["sync"],
         Op::SyncDirectory => &["sync directory"],
         Op::Rename => &["rename"],
@@ -254,6 +263,12 @@ fn of_output(temporary: &Path) -> Option<&Path> {
     private.parent()
 }
 
+/// The directory of a file without a name. Errors name the directory.
+fn of_unnamed(path: &Path) -> Option<&Path> {
+    let unnamed = path.file_name()?.to_str().is_some_and(is_unnamed);
+    path.parent().filter(|_| unnamed)
+}
+
 /// What is wrong with an error as the outcome of a failure.
 fn wrong_with(error: &Error, attempt: &Attempt) -> Option<String> {
     let Error::Io {
@@ -268,6 +283,7 @@ fn wrong_with(error: &Error, attempt: &Attempt) -> Option<String> {
     let part = lasting_part(&attempt.path);
     let own = path.ends_with(part.trim_start_matches('/'))
         || temporary(path).ends_with(part.trim_start_matches('/'))
+        || of_unnamed(&attempt.path) == Some(path)
         || of_output(&attempt.path).is_some_and(|output| path.starts_with(output))
         || *path == attempt.path;
     if !own {
@@ -329,7 +345,9 @@ struct Counts {
 }
 
 /// Failures that may make no difference, and why.
-fn may_be_passed_over(attempt: &Attempt, class: &str, repeat: usize) -> bool {
+fn may_be_passed_over(subject: &Subject, attempt: &Attempt, class: &str, repeat: usize) -> bool {
+    // Its directory is there at the beginning, with a lock.
+    let is_look = subject.name == CONTAMINATION && attempt.nth == 1;
     let name = class.strip_prefix("out/").unwrap_or_default();
     match attempt.op {
         // The look at inputs before they are read is a sample; what cannot be looked at tells
@@ -341,11 +359,12 @@ fn may_be_passed_over(attempt: &Attempt, class: &str, repeat: usize) -> bool {
         {
             true
         }
+        Op::Open if name == "lock" => is_look,
         // Result files that cannot be read are made again, of what is committed; and of a list that
         // is only looked at, more is read at once than is needed.
         Op::Open | Op::Read | Op::Inspect => common::RESULTS.contains(&name),
         // A directory that is there is looked at before it is locked, and this is the look's.
-        Op::Lock => repeat > 0 && name == "lock",
+        Op::Lock => (repeat > 0 || is_look) && name == "lock",
         _ => false,
     }
 }
@@ -445,7 +464,7 @@ impl Sweep<'_> {
                         wrong("other bytes".into());
                     }
                     if !attempt.failure.harmless() {
-                        if !may_be_passed_over(attempt, &class, repeat) {
+                        if !may_be_passed_over(subject, attempt, &class, repeat) {
                             wrong("as if nothing had been".into());
                         }
                         let key = format!("{:?} {class}", attempt.op);
@@ -923,6 +942,7 @@ fn subjects() -> Vec<Subject> {
             }),
         },
         judged(),
+        contaminated(),
         deduplicated("dedup", false, ResultFormat::Tsv),
         deduplicated_with(
             "dedup, with revisit records",
@@ -946,6 +966,53 @@ fn subjects() -> Vec<Subject> {
             })
         }),
     ]
+}
+
+/// Two test sets, with texts of the corpus beside them, are looked for in it, where an earlier search
+/// left its files.
+fn contaminated() -> Subject {
+    let root = place(4);
+    let (inputs, aside) = (root.path().join("in"), root.path().join("aside"));
+    fs::rename(&inputs, &aside).unwrap();
+    fs::create_dir(&inputs).unwrap();
+    fs::rename(aside, inputs.join("corpus")).unwrap();
+    let docs = random_corpus(21, shape(4));
+    let words = |at: usize| docs[at].text.split_whitespace().take(30);
+    let texts = [0, 5, 9].map(|at| words(at).collect::<Vec<_>>().join(" "));
+    let rows = texts.iter().map(|text| format!("{text},yes\n"));
+    let csv = format!("question,answer\n{}", rows.collect::<String>());
+    fs::write(inputs.join("test.csv"), csv).unwrap();
+    let lines = texts.iter().map(|text| {
+        let text = text.to_uppercase();
+        serde_json::json!({"question": text, "answer": "one two three four five"}).to_string()
+            + "\n"
+    });
+    let lines = zstd::encode_all(lines.collect::<String>().as_bytes(), 1).unwrap();
+    fs::write(inputs.join("test.jsonl.zst"), lines).unwrap();
+    let search = |root: &Path| {
+        let out = root.join("out");
+        let config = ContaminationConfig {
+            against: vec![root.join("in/test.csv"), root.join("in/test.jsonl.zst")],
+            fields: vec!["question".into(), "answer".into()],
+            read: small().collection.read,
+            output: Some(out.clone()),
+            ..ContaminationConfig::default()
+        };
+        let corpus = pipeline::inputs(&[root.join("in/corpus")], &out)?;
+        let stop = Stop::default();
+        let run = small();
+        let report = contamination::run(&corpus, &config, &run.context(&stop, &Silent))?;
+        assert!(report.corpus.found > 3 && report.corpus.to_drop > 1);
+        Ok(serde_json::to_string(&report).unwrap())
+    };
+    search(root.path()).unwrap();
+    fs::write(root.path().join("out/items.tsv"), "of another search\n").unwrap();
+    keep(root.path());
+    Subject {
+        name: CONTAMINATION,
+        root,
+        act: Box::new(search),
+    }
 }
 
 /// The inputs again without their duplicates, beside the work directory.
@@ -1170,7 +1237,7 @@ fn sweep(
             let its_turn = attempt.number == turn && seen.insert(of_file);
             seen.insert(kind.clone()) || its_turn
         };
-        if !everything && !new && !(number + 1).is_multiple_of(397) {
+        if !everything && !new && !(number + 1).is_multiple_of(subject.step()) {
             continue;
         }
         watch(format!("{}: {attempt:?}", subject.name));
