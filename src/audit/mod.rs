@@ -212,11 +212,12 @@ pub fn audit(
         .saturating_mul(SHOWN_BYTES)
         .min(1 << 60);
     let beside = FIXED_BYTES + shown;
-    let how = (&source.config, criterion);
+    let how = (&source.config, criterion, true);
     let threads = |_| reader;
     let decided = Decided::make(workspace, &inputs, how, (beside, &threads), context)?;
-    let now = dedup::digest(workspace, &source.config, source.removed, decided.list)?;
-    if now != digest {
+    let made_from = (&source.config, source.removed);
+    let mut digests = dedup::digests(workspace, made_from, decided.list)?;
+    if !digests.any(|now| now == digest) {
         return Err(changed(kept, workspace));
     }
     let sizes = dedup::sizes(workspace)?;

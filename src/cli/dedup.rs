@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::audit::AuditConfig;
 use crate::dedup::{self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule};
-use crate::join::JoinConfig;
+use crate::join::{JoinConfig, PairsEntry};
 use crate::measure::Measure;
 use crate::pipeline::{JoinParameters, Spill};
 use crate::report::dedup_ledger;
@@ -74,7 +74,9 @@ pub struct Options {
     work: Option<PathBuf>,
     /// Use the pairs of a finished directory, in place of INPUT
     ///
-    /// DIR is the output directory of `lookalike run`. Its inputs are read again.
+    /// DIR is the output directory of `lookalike run`. Its inputs are read again. With --rule all,
+    /// the output directory of `lookalike ingest` is enough, which has no pairs, unless --removed,
+    /// --annotate, --report or --ids-only --results parquet wants the clusters.
     ///
     /// Example: --from run
     #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "threshold", "score"])]
@@ -300,7 +302,14 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         &options.limits.resources(options.printed.quiet()),
         |context| {
             let workspace = match &options.from {
-                Some(directory) => pipeline::open(directory)?,
+                Some(directory) => {
+                    let workspace = pipeline::open(directory)?;
+                    if page.is_some() {
+                        // The page has the clusters.
+                        dedup::check_pairs(&workspace)?;
+                    }
+                    workspace
+                }
                 None => {
                     let collection = flags.config()?;
                     let how = (&config, &collection.read);
@@ -342,7 +351,8 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                     costs: &summary.costs,
                 })?)?;
             } else if !options.printed.quiet() {
-                let places = places(outputs, &work);
+                let has_pairs = workspace.manifest.has::<PairsEntry>();
+                let places = places(outputs, (&work, has_pairs));
                 host.say(&format!(
                     "{}\n{places}",
                     dedup_ledger(&summary, options.rule)
@@ -373,12 +383,16 @@ struct Printed<'s> {
     costs: &'s BTreeMap<&'static str, Cost>,
 }
 
-fn places((kept, removed): (&Path, Option<&Path>), work: &Path) -> String {
+fn places((kept, removed): (&Path, Option<&Path>), (work, has_pairs): (&Path, bool)) -> String {
     let removed = removed.map_or_else(String::new, |removed| {
         format!("removed records in {}\n", removed.display())
     });
+    let what = match has_pairs {
+        true => "pairs and clusters",
+        false => "collection without pairs",
+    };
     format!(
-        "kept records in {}\n{removed}pairs and clusters in {}\n",
+        "kept records in {}\n{removed}{what} in {}\n",
         kept.display(),
         work.display()
     )

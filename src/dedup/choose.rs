@@ -9,10 +9,10 @@ use super::{Empty, STAGE};
 use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue, MappedSets, each_document};
 use crate::ids::Key;
-use crate::join::{each_pair, sizes_of_pairs};
+use crate::join::{JoinConfig, each_pair, sizes_of_pairs};
 use crate::measure::{Criterion, Measure};
 use crate::progress::Context;
-use crate::sample::{SampleEntry, Sampling};
+use crate::sample::{SampleEntry, Sampled, Sampling};
 use crate::store::{Tagged, sort_tagged};
 use crate::union_find::UnionFind;
 use crate::workspace::Workspace;
@@ -118,10 +118,11 @@ impl Choice {
         documents * 4 * (7 + if listed { 2 } else { 0 }) + documents / 8
     }
 
-    /// Decides over all documents of a collection whose pairs are listed.
+    /// Decides over all documents of a collection. Without `pairs` ([`super::needs_pairs`]) no
+    /// document is in a cluster, and the collection needs no list of its pairs.
     pub(super) fn make(
         workspace: &Workspace,
-        criterion: Criterion,
+        (criterion, pairs): (Criterion, bool),
         (rule, empty, listed): (Rule, Empty, Option<Listed>),
         ranks: &Ranks,
         (scratch, memory): (&Path, ByteSize),
@@ -164,7 +165,10 @@ impl Choice {
         if matches!(ranks, Ranks::Given(_)) || choice.listed.is_some() {
             choice.preferred = Some(choice.find_preferred(ranks));
         }
-        choice.find_clusters(workspace, context)?;
+        match pairs {
+            true => choice.find_clusters(workspace, context)?,
+            false => choice.clusters = (0..choice.documents()).collect(),
+        }
         match rule {
             Rule::Star => choice.star(workspace, ranks, (scratch, memory), context)?,
             Rule::Cluster => choice.one_of_each(workspace, ranks, context)?,
@@ -481,9 +485,25 @@ impl Choice {
 /// fewer than 2^31 fingerprints, because a document has at most 4 GiB.
 const CHAIN: u32 = 1 << 31;
 
-/// Sizes of sets, for the resemblance of a document and its survivor.
-pub(super) fn sizes(workspace: &Workspace) -> Result<crate::sample::Sampled> {
-    sizes_of_pairs(workspace)
+/// Sizes of sets, for the resemblance of a document and its survivor. Without `pairs`, no document
+/// has a survivor.
+pub(super) fn sizes(workspace: &Workspace, pairs: bool) -> Result<Sampled> {
+    match pairs {
+        true => sizes_of_pairs(workspace),
+        false => Sampled::of_full_sets(workspace),
+    }
+}
+
+/// The criterion of a deduplication. Refuses pairs from which it does not follow what may go, if
+/// they are `needed` ([`super::needs_pairs`]).
+pub(super) fn criterion(workspace: &Workspace, needed: bool) -> Result<Criterion> {
+    match check_pairs(workspace) {
+        // It only names the column of the resemblance, which is empty.
+        Err(Error::StageMissing { .. }) if !needed && workspace.manifest.method.is_none() => {
+            Ok(JoinConfig::default().criterion())
+        }
+        checked => checked,
+    }
 }
 
 /// Refuses pairs from which it does not follow what may go.

@@ -1,5 +1,4 @@
-//! Decides over all documents of a collection whose pairs are listed, with everything that the
-//! decision reads.
+//! Decides over all documents of a collection, with everything that the decision reads.
 
 use super::choose::{self, Choice};
 use super::listed::Listed;
@@ -33,12 +32,13 @@ pub(crate) struct Decided {
 }
 
 impl Decided {
-    /// Decides by the parameters. The caller uses `beside` bytes of memory at the same time;
+    /// Decides by the parameters, with the pairs of the collection or without them
+    /// ([`super::needs_pairs`]). The caller uses `beside` bytes of memory at the same time;
     /// `threads` says, from the bytes that are left, how many its threads need at least.
     pub fn make(
         workspace: &Workspace,
         inputs: &[InputFile],
-        (config, criterion): (&DedupConfig, Criterion),
+        (config, criterion, pairs): (&DedupConfig, Criterion, bool),
         (beside, threads): (u64, &dyn Fn(u64) -> u64),
         context: &Context<'_>,
     ) -> Result<Decided> {
@@ -92,8 +92,8 @@ impl Decided {
         let sorting = (scratch.path(), memory);
         let keep = &config.keep;
         let ranks = order::ranks(workspace, keep, largest_first, &values, sorting, context)?;
-        let how = (config.rule, config.empty, listed);
-        let mut choice = Choice::make(workspace, criterion, how, &ranks, sorting, context)?;
+        let (by, how) = ((criterion, pairs), (config.rule, config.empty, listed));
+        let mut choice = Choice::make(workspace, by, how, &ranks, sorting, context)?;
         drop(ranks);
         match collection::config(&workspace.manifest).shingle.fingerprint {
             FingerprintKind::Xxh3 => choice.count_chains::<u64>(workspace, spare / 4, context)?,
@@ -113,5 +113,5 @@ impl Decided {
 
 /// The sizes from which the scores of removed documents follow.
 pub(crate) fn sizes(workspace: &Workspace) -> Result<Sampled> {
-    choose::sizes(workspace)
+    choose::sizes(workspace, true)
 }

@@ -1,7 +1,8 @@
 //! Deduplicated copies of the inputs, after stage 9.
 //!
 //! # In and out
-//! In: a collection with the list of its pairs, and the inputs that it was read from. Out: each
+//! In: a collection with the list of its pairs, and the inputs that it was read from. With
+//! [`Rule::All`] the list may be missing, as long as nothing that is written names clusters. Out: each
 //! input file again, in its format and compression, without the redundant records; if wanted, the
 //! removed records in the same layout, and `removed.jsonl` or `removed.parquet`, which names for
 //! each of them the document because of which it went.
@@ -17,6 +18,7 @@
 //!    connected component. With containment, a document goes if a kept one with at least as many
 //!    shingles contains it, so documents with more shingles come first, and the policies order
 //!    those with equal numbers.
+//!    [`Rule::All`] keeps every document that is left.
 //! 3. Each input file is decompressed, and everything except the removed records is compressed
 //!    again. A file that loses nothing is copied as it is.
 //!
@@ -495,7 +497,8 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
 /// go to `removed`.
 ///
 /// # Errors
-/// `StageMissing` if the pairs have not been found; `BadParameter` if they do not say what may go,
+/// `StageMissing` if the pairs have not been found and what is written depends on them;
+/// `BadParameter` if they do not say what may go,
 /// or if an output directory is not empty; `InputChanged` if an input is not what was read.
 pub fn run(
     workspace: &Workspace,
@@ -504,7 +507,8 @@ pub fn run(
     context: &Context<'_>,
 ) -> Result<DedupSummary> {
     let (meter, mut costs) = (Meter::start(), BTreeMap::new());
-    let criterion = choose::check_pairs(workspace)?;
+    let pairs = needs_pairs(config, removed.is_some());
+    let criterion = choose::criterion(workspace, pairs)?;
     let inputs = inputs_of(workspace)?;
     let own = inputs.get(collection::against(&workspace.manifest).files as usize..);
     let own = own.unwrap_or_default();
@@ -519,7 +523,7 @@ pub fn run(
     let decided = Decided::make(
         workspace,
         &inputs,
-        (config, criterion),
+        (config, criterion, pairs),
         (beside, &threads),
         context,
     )?;
@@ -538,7 +542,7 @@ pub fn run(
         choice: &choice,
         places: &places,
         names,
-        sizes: choose::sizes(workspace)?,
+        sizes: choose::sizes(workspace, pairs)?,
         measure: criterion.measure,
     };
 
@@ -564,7 +568,7 @@ pub fn run(
             .map(|output| OutputDirectory::look(output, parameter))
             .transpose()?;
     }
-    let digest = digest(workspace, config, removed.is_some(), list)?;
+    let digest = digest(workspace, (config, removed.is_some()), list)?;
     let made_from = (workspace, config, removed.is_some());
     let kept = OutputDirectory::open(kept, "output", &digest)?;
     let removed = removed.map(|removed| OutputDirectory::open(removed, "removed", &digest));
@@ -648,17 +652,50 @@ pub(crate) fn check_places(
     Ok(())
 }
 
+/// Whether what is written depends on the pairs. [`Rule::All`] removes nothing because of them, and
+/// then only the clusters of documents come from them: in the evidence (`removed`) and in
+/// annotations, and not in the copies or in text lists.
+pub(crate) fn needs_pairs(config: &DedupConfig, removed: bool) -> bool {
+    let shows_clusters = match config.form {
+        Form::Records => removed,
+        Form::Annotated => true,
+        Form::Lists => config.results == ResultFormat::Parquet,
+    };
+    config.rule != Rule::All || shows_clusters
+}
+
 /// Digest of everything that decides what is written.
-pub(crate) fn digest(
+fn digest(
     workspace: &Workspace,
-    config: &DedupConfig,
-    removed: bool,
+    (config, removed): (&DedupConfig, bool),
     list: Option<u64>,
 ) -> Result<String> {
-    let pairs = workspace
-        .manifest
-        .get::<PairsEntry>()
-        .map(|pairs| &pairs.digest);
+    let pairs = workspace.manifest.get::<PairsEntry>();
+    digest_with(pairs, workspace, (config, removed), list)
+}
+
+/// The digests that a directory may have: its pairs may have been found after it was written, if it
+/// does not need them.
+pub(crate) fn digests(
+    workspace: &Workspace,
+    made_from: (&DedupConfig, bool),
+    list: Option<u64>,
+) -> Result<impl Iterator<Item = String>> {
+    let without = match needs_pairs(made_from.0, made_from.1) {
+        true => None,
+        false => Some(digest_with(None, workspace, made_from, list)?),
+    };
+    let with = digest(workspace, made_from, list)?;
+    Ok(std::iter::once(with).chain(without))
+}
+
+fn digest_with(
+    pairs: Option<&PairsEntry>,
+    workspace: &Workspace,
+    (config, removed): (&DedupConfig, bool),
+    list: Option<u64>,
+) -> Result<String> {
+    let pairs = pairs.map(|pairs| &pairs.digest);
     let inputs = &workspace.manifest.inputs.list.checksum;
     let all = (
         pairs,

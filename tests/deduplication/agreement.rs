@@ -713,3 +713,74 @@ fn a_corpus_without_its_contaminated_documents_is_clean() {
     let number = |report: &Value| report["corpus"]["documents"].as_u64().unwrap();
     assert_eq!(number(&after) + 4, number(&before));
 }
+
+/// With the rule `all` nothing is removed because of a pair, so a collection without pairs is
+/// enough, unless the clusters are wanted.
+#[test]
+fn listed_documents_are_removed_without_pairs() {
+    let (_place, place) = place(&[]);
+    write_corpus(9, &place.join("in"));
+    let shape = "--shingle-size 3 --segment-size 4KiB";
+    done(
+        &place,
+        &format!("run in -o run {shape} --threshold 0.4 --quiet"),
+    );
+    done(&place, &format!("ingest in -o bare {shape} --quiet"));
+    let rows = fs::read_to_string(place.join("run/documents.tsv")).unwrap();
+    let mut rows = rows.lines().filter(|line| !line.starts_with('#'));
+    let header = rows.next().unwrap();
+    let listed = rows.step_by(3).map(|row| format!("{row}\n"));
+    let list = format!("{header}\n{}", listed.collect::<String>());
+    fs::write(place.join("list.tsv"), list).unwrap();
+    let all = |from: &str, output: &str, how: &str| {
+        format!("--from {from} -o {output} --rule all --remove list.tsv {how}")
+    };
+    for (n, how) in [
+        "",
+        "--empty drop --rejects drop",
+        "--ids-only",
+        "--ids-only --keep newest:date --keep longest",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (with, without) = (format!("with{n}"), format!("without{n}"));
+        let expected = dedup(&place, &all("run", &with, how));
+        let found = dedup(&place, &all("bare", &without, how));
+        assert_eq!(found, expected, "{how}");
+        assert!(found["removed"][6].as_u64().unwrap() > 5, "{found}");
+        let [with, without] = [with, without].map(|name| written(&place.join(name)));
+        assert_same_files(&without, &with, how);
+    }
+    // Where clusters are shown, or pairs decide, there must be pairs.
+    for how in [
+        "--removed removed",
+        "--annotate",
+        "--ids-only --results parquet",
+        "--report",
+        "--rule star",
+        "--rule cluster",
+        "--rule none",
+    ] {
+        let call = all("bare", "refused", how);
+        let call = match how.starts_with("--rule") {
+            true => call.replacen("--rule all ", "", 1),
+            false => call,
+        };
+        let ran = super::support::call(&place, &format!("dedup {call} --quiet"));
+        assert_eq!(ran.code, Some(1), "{how}: {ran:?}");
+        assert!(ran.stderr.contains("join"), "{how}: {}", ran.stderr);
+        assert!(!place.join("refused").exists(), "{how}");
+        assert!(!place.join("removed").exists(), "{how}");
+    }
+    // It says what there is, and a page can be made once the pairs are found.
+    let ran = done(&place, &format!("dedup {}", all("bare", "said", "")));
+    assert!(
+        ran.stdout.ends_with("collection without pairs in bare\n"),
+        "{ran:?}"
+    );
+    let ran = super::support::call(&place, "report said -o page.html");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    done(&place, "join bare --threshold 0.4 --quiet");
+    done(&place, "report said -o page.html");
+}
