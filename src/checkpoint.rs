@@ -197,6 +197,7 @@ impl<'w> Checkpoints<'w> {
         UnitSort {
             sorter: self.sorter(name, memory),
             units: units.unwrap_or_default(),
+            more: false,
             save: Some(Box::new(move |sorter, units| {
                 self.save(&mut [sorter], |record, sorters| {
                     let sort = record.sorts.entry(name.into()).or_default();
@@ -325,10 +326,13 @@ fn names(record: &Checkpoint) -> Vec<String> {
     parts.map(|(_, part)| part.name.clone()).collect()
 }
 
-/// A sort of the items of units, which is saved whenever it has a new part.
+/// A sort of the items of units. It is saved when it has a new part, if more units are done than
+/// before: so a command that fails at the same place again and again leaves no more each time.
 pub(crate) struct UnitSort<'c> {
     sorter: TaggedSorter,
     units: Units,
+    /// Whether units were done since it was saved.
+    more: bool,
     save: Option<Save<'c>>,
 }
 
@@ -341,6 +345,7 @@ impl<'c> UnitSort<'c> {
         UnitSort {
             sorter,
             units: Units::default(),
+            more: false,
             save: None,
         }
     }
@@ -354,10 +359,12 @@ impl<'c> UnitSort<'c> {
     pub fn push(&mut self, item: Tagged) -> Result<()> {
         let before = self.sorter.parts().1;
         self.sorter.push(item)?;
-        if self.sorter.parts().1 != before
+        if self.more
+            && self.sorter.parts().1 != before
             && let Some(save) = &self.save
         {
             save(&mut self.sorter, &self.units)?;
+            self.more = false;
         }
         Ok(())
     }
@@ -365,6 +372,7 @@ impl<'c> UnitSort<'c> {
     /// All items of a unit were added.
     pub fn done(&mut self, unit: usize) {
         self.units.add(unit);
+        self.more = true;
     }
 
     /// The sort, which has all items.

@@ -20,6 +20,7 @@ use lookalike::join::PairsEntry;
 use lookalike::measure::Criterion;
 use lookalike::merge::PostingsEntry;
 use lookalike::methods::{self, Spec};
+use lookalike::passages::{self, BoilerplateConfig, By, MatchesConfig, PassagesConfig, Then};
 use lookalike::progress::{Silent, Stop};
 use lookalike::query::{self, QueryConfig};
 use lookalike::report::{
@@ -943,6 +944,7 @@ fn subjects() -> Vec<Subject> {
         },
         judged(),
         contaminated(),
+        searched(),
         deduplicated("dedup", false, ResultFormat::Tsv),
         deduplicated_with(
             "dedup, with revisit records",
@@ -1012,6 +1014,42 @@ fn contaminated() -> Subject {
         name: CONTAMINATION,
         root,
         act: Box::new(search),
+    }
+}
+
+/// Passages of a collection that was read, whose sorts do not fit in memory.
+fn searched() -> Subject {
+    let root = place(4);
+    let stop = Stop::default();
+    let (run, out) = (small(), root.path().join("out"));
+    drop(run.ingest(&[&root.path().join("in")], &out).unwrap());
+    let mut workspace = pipeline::open(&out).unwrap();
+    pipeline::catalogued(&mut workspace, &run.context(&stop, &Silent)).unwrap();
+    drop(workspace);
+    keep(root.path());
+    Subject {
+        name: "passages",
+        root,
+        act: Box::new(|root| {
+            let out = root.join("out");
+            let items = Fault::at(Op::Point, 1, Do::Items(300));
+            let _small = arm(&out, vec![items], false);
+            let config = PassagesConfig {
+                length: 3,
+                matches: Some(MatchesConfig { max_documents: 3 }),
+                boilerplate: Some(BoilerplateConfig {
+                    by: By::Source,
+                    top: 10,
+                }),
+                ..PassagesConfig::default()
+            };
+            let (stop, run) = (Stop::default(), small());
+            let mut workspace = pipeline::open(&out)?;
+            let context = run.context(&stop, &Silent);
+            let found = passages::run(&mut workspace, &config, Then::End, &context)?;
+            assert!(found.matches > 10 && found.common > 0);
+            Ok(serde_json::to_string(&found).unwrap())
+        }),
     }
 }
 
