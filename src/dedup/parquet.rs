@@ -143,17 +143,19 @@ pub(crate) fn annotate(
     copy(source, output, &mut keep, (Some(&mut note), None), check)
 }
 
-/// Makes the new text of a row, from its number and its text.
-pub(crate) type NewText<'t> = dyn FnMut(u64, &[u8]) -> Result<Vec<u8>> + 't;
+/// Makes the new value of a column of text: from the number of the column among those of
+/// [`Texts::columns`], the number of the row, and the old value, which is empty if it is null.
+pub(crate) type NewText<'t> = dyn FnMut(usize, u64, &[u8]) -> Result<Vec<u8>> + 't;
 
 /// Texts that are replaced.
 pub(crate) struct Texts<'t> {
-    /// The column with them, among the leaf columns. It has byte arrays, and no lists.
-    pub column: usize,
+    /// The columns with them, among the leaf columns. They have byte arrays, and no lists.
+    pub columns: &'t [usize],
     /// Whether the text of a row is replaced. It is called once for each row that is kept, in
     /// order.
     pub changes: &'t mut dyn FnMut(u64) -> bool,
-    /// The new text of a row. It is called once for each row that changes, in order.
+    /// The new values of the rows that change. In each row group it is called for one column after
+    /// the other, and once for each such row of a column, in order.
     pub text: &'t mut NewText<'t>,
 }
 
@@ -330,11 +332,14 @@ fn copy<W: Write + Send>(
             let done = if whole {
                 part.append(&mut out).map_err(Stopped::Parquet)
             } else {
-                let texts = texts.as_mut().filter(|texts| texts.column == leaf);
-                let edit = texts.map(|texts| Edit {
-                    first,
-                    changed: &changed,
-                    text: &mut *texts.text,
+                let edit = texts.as_mut().and_then(|texts| {
+                    let column = texts.columns.iter().position(|column| *column == leaf)?;
+                    Some(Edit {
+                        column,
+                        first,
+                        changed: &changed,
+                        text: &mut *texts.text,
+                    })
                 });
                 part.encode(&mut out, edit, check)
             };
@@ -460,8 +465,10 @@ fn properties(metadata: &ParquetMetaData, annotated: bool) -> WriterProperties {
     builder.build()
 }
 
-/// The texts of a row group that are replaced.
+/// The texts of a column of a row group that are replaced.
 struct Edit<'e> {
+    /// The number of the column among those of the text.
+    column: usize,
     /// The first row of the row group in the file.
     first: u64,
     /// The rows that change, from the first of the row group; those done are cut off.
@@ -489,7 +496,7 @@ impl Edit<'_> {
             }
             self.changed = rest;
             let old = value.as_ref().map_or(&[][..], |value| value.data());
-            let new = (self.text)(self.first + row, old)?;
+            let new = (self.text)(self.column, self.first + row, old)?;
             if let Some(value) = value {
                 *value = ByteArray::from(new);
             }

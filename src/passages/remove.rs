@@ -11,7 +11,8 @@
 //!    is copied as it is.
 //! 3. A record that changes is in memory as a whole. `cuts` decides what goes of its text, and the
 //!    same bytes go from the record: of a JSON object from the strings of its text, of a row of
-//!    Parquet from the value of one column.
+//!    Parquet from the values of its columns of text. A passage may go on from one string or column
+//!    into the next one: each loses its part, and what is between them stays.
 //!
 //! # Invariants
 //! - Records without removable text, and all bytes of other records outside of their text, stay.
@@ -23,11 +24,14 @@
 //! # Cost
 //! The inputs are read once more. Memory: 424 bytes an input file; for each thread its compressor
 //! and 8 times the largest record that changes, of Parquet 1.5 times `--max-document`. A thread
-//! waits until there is memory for its file.
+//! waits until there is memory for its file. If the text has several columns, what the later ones
+//! lose of a row group waits in a temporary file (`later`).
 //!
 //! # Errors
 //! `BadParameter` for texts that cannot be rewritten: markup, texts that are not UTF-8, and formats
 //! other than JSON, Parquet and plain text; `InputChanged`; `BudgetTooSmall`; `Corrupt`.
+
+mod later;
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -36,6 +40,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::cuts::{Align, TextCut, cuts};
 use super::removable::{FileRanges, Ranges, Removable};
@@ -51,16 +56,18 @@ use crate::dedup::write::{self, Source};
 use crate::dedup::{self, Empty};
 use crate::parse::Parser;
 use crate::progress::Context;
-use crate::read::parquet::columns::text_column;
+use crate::read::parquet::columns::text_columns;
 use crate::read::parquet::footer;
 use crate::read::parquet::pages::ReadAt;
 use crate::read::{
     Batch, Codec, Container, ContentKind, Cut, InputFile, Interpreted, JsonStrings, RawDocument,
-    ReadConfig, RecordReader, document_of, interpret, is_markup_by_name,
+    ReadConfig, RecordKind, RecordReader, document_of, interpret, is_markup_by_name,
 };
 use crate::store::disk::{self, SharedFile};
 use crate::workspace::{Cost, Meter, Workspace};
 use crate::{Error, Result};
+
+use later::Later;
 
 /// What the name of a file with removed text has behind the name of the input.
 pub const REMOVED_ENDING: &str = ".removed.jsonl";
@@ -68,6 +75,9 @@ pub const REMOVED_ENDING: &str = ".removed.jsonl";
 /// Memory for each byte of a record that changes: the record, its strings, its text as the reader
 /// finds it and as it is read, the record again, a line of removed text, and ranges.
 const RECORD_BYTES: u64 = 8;
+
+/// The memory of a row of Parquet that is larger is given back before its new values are made.
+const ROW_BYTES: usize = 1 << 20;
 
 /// Parameters of a removal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -193,11 +203,11 @@ pub fn check_removal_inputs(
                 let file: Arc<dyn ReadAt> = Arc::new(SharedFile::new(disk::open(&input.path)?));
                 // A damaged file has no documents.
                 if let Ok(footer) = footer(&*file, None)
-                    && let Err(why) = text_column(footer.file_metadata().schema_descr(), read)
+                    && let Err(why) = text_columns(footer.file_metadata().schema_descr(), read)
                 {
                     let limit = format!(
-                        "{why}; text is removed from one column of strings of any length, which \
-                         --text-field names, or {ADVICE}"
+                        "{why}; text is removed from columns of strings of any length; name them \
+                         with --text-field, or {ADVICE}"
                     );
                     return refuse(&input.path, limit);
                 }
@@ -356,7 +366,7 @@ fn digest(
     let all = (STAGE, inputs, collection, sought, config, removed);
     let path = workspace.directory().join(REMOVABLE_FILE);
     let bytes = crate::store::to_json(&all, &path)?;
-    Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)))
+    Ok(format!("{:032x}", xxh3_128(&bytes)))
 }
 
 /// What the writing pass works with.
@@ -452,8 +462,11 @@ impl<'p> Removal<'p> {
             let _memory = memory.take(write::COPY_BYTES);
             self.copy_whole(file, input, entries, context)?
         } else if write::is_parquet(&input.path)? {
-            let rows = self.collection.read.max_document.0.saturating_mul(3) / 2;
-            let _memory = memory.take(write::COPY_BYTES + write::ROWS_BYTES + rows);
+            let read = &self.collection.read;
+            let rows = read.max_document.0.saturating_mul(3) / 2;
+            let paths = read.text_field.iter().flat_map(|paths| paths.split(','));
+            let later = paths.count() as u64 * Later::BYTES;
+            let _memory = memory.take(write::COPY_BYTES + write::ROWS_BYTES + rows + later);
             self.write_rows(file, input, entries, context)?
         } else {
             let record = needs.largest.saturating_mul(RECORD_BYTES);
@@ -602,14 +615,15 @@ impl<'p> Removal<'p> {
         context: &Context<'_>,
     ) -> Result<RemovalSummary> {
         let read = &self.collection.read;
-        let rows = RefCell::new(Rows {
+        let mut rows = Rows {
             removal: self,
             documents: self.documents(entries, file, input)?,
             reader: RecordReader::open(input, file, read, context.stop),
             batch: Batch::default(),
             cutter: self.cutter(file, input)?,
+            columns: Vec::new(),
             context,
-        });
+        };
         if !self.kept.has(&input.docno)? {
             let opened: Arc<dyn ReadAt> = Arc::new(SharedFile::new(disk::open(&input.path)?));
             let mut out = self.kept.create(&input.docno, file)?;
@@ -621,12 +635,19 @@ impl<'p> Removal<'p> {
             };
             let damaged = |what: String| Error::InputChanged {
                 path: input.path.clone(),
-                expected: "had one column of text".into(),
+                expected: "had columns of text".into(),
                 found: what,
             };
             let footer = footer(&*opened, None).map_err(|error| damaged(error.to_string()))?;
-            let column = text_column(footer.file_metadata().schema_descr(), read);
-            let column = column.map_err(damaged)?;
+            let columns = text_columns(footer.file_metadata().schema_descr(), read);
+            let columns = columns.map_err(damaged)?;
+            let scratch = self.workspace.scratch(context)?;
+            let first = columns.iter().min();
+            let later = columns.iter().map(|column| match Some(column) == first {
+                true => Ok(None),
+                false => Later::create(scratch.path()).map(Some),
+            });
+            rows.columns = later.collect::<Result<_>>()?;
             let mut entries = InputRecords::of_file(self.workspace, file);
             let fates = RefCell::new(Fates {
                 removal: self,
@@ -640,20 +661,20 @@ impl<'p> Removal<'p> {
                 failed.map_or_else(|| context.stop.check(STAGE), Err)
             };
             let mut texts = Texts {
-                column,
+                columns: &columns,
                 changes: &mut |row| fates.borrow_mut().of(row).1,
-                text: &mut |row, value| rows.borrow_mut().text(row, value),
+                text: &mut |column, row, value| rows.text(column, row, value),
             };
             parquet::copy_with_texts(&source, &mut out, keep, &mut texts, &mut check)?;
             check()?;
             input.check_path()?;
-            rows.borrow_mut().until(u64::MAX)?;
-            let summary = rows.into_inner().cutter.finish()?;
+            rows.until(u64::MAX)?;
+            let summary = rows.cutter.finish()?;
             out.finish()?;
             return Ok(summary);
         }
-        rows.borrow_mut().until(u64::MAX)?;
-        rows.into_inner().cutter.finish()
+        rows.until(u64::MAX)?;
+        rows.cutter.finish()
     }
 }
 
@@ -697,20 +718,32 @@ struct Rows<'e, 'p, 'i, 'c> {
     reader: RecordReader,
     batch: Batch,
     cutter: Cutter<'p, 'i>,
+    /// For each column of the text, what it loses of the rows of the current row group; `None` for
+    /// the column that is written first, of which nothing is kept. Empty if nothing is written.
+    columns: Vec<Option<Later>>,
     context: &'c Context<'c>,
 }
 
 impl Rows<'_, '_, '_, '_> {
-    /// The new text of a row; it is called with rising rows that change.
-    fn text(&mut self, row: u64, value: &[u8]) -> Result<Vec<u8>> {
-        match self.until(row)? {
-            Some((old, new)) if old == value => Ok(new),
-            _ => Err(self.cutter.changed(&format!("the text of row {row}"))),
+    /// The new value of a column of the text; for each column it is called with rising rows that
+    /// change.
+    fn text(&mut self, column: usize, row: u64, value: &[u8]) -> Result<Vec<u8>> {
+        let cuts = match self.columns.get_mut(column) {
+            Some(Some(later)) => later.take(value)?,
+            _ => self
+                .until(row)?
+                .filter(|(checksum, _)| *checksum == xxh3_128(value))
+                .map(|(_, cuts)| cuts),
+        };
+        match cuts {
+            Some(cuts) => Ok(without(value, &cuts)),
+            None => Err(self.cutter.changed(&format!("the text of row {row}"))),
         }
     }
 
-    /// Cuts the documents up to a row. Returns the old and the new text of this row.
-    fn until(&mut self, row: u64) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
+    /// Cuts the documents up to a row. Returns the cuts of this row in the column that is written
+    /// first, with a checksum of the value; those of the other columns are kept.
+    fn until(&mut self, row: u64) -> Result<Option<(u128, Vec<Cut>)>> {
         while let Some(document) = self.documents.next()? {
             self.context.stop.check(STAGE)?;
             let dropped = self.removal.is_dropped(&document);
@@ -718,15 +751,17 @@ impl Rows<'_, '_, '_, '_> {
             if document.ranges.bytes.is_empty() {
                 continue;
             }
-            let texts = self.cut(&document)?;
-            if document.offset == row {
-                return Ok(Some(texts));
+            let is_last = document.offset == row;
+            let first = self.cut(&document, is_last)?;
+            if is_last {
+                return Ok(Some(first));
             }
         }
         Ok(None)
     }
 
-    fn cut(&mut self, document: &Document) -> Result<(Vec<u8>, Vec<u8>)> {
+    /// Cuts a document. If it is `written`, the cuts of the columns that are written later are kept.
+    fn cut(&mut self, document: &Document, written: bool) -> Result<(u128, Vec<Cut>)> {
         let changed = |cutter: &Cutter<'_, '_>| cutter.changed(&document.docno);
         loop {
             self.context.stop.check(STAGE)?;
@@ -748,14 +783,38 @@ impl Rows<'_, '_, '_, '_> {
         };
         let bytes = self.batch.bytes.get(record.bytes.clone());
         let bytes = bytes.unwrap_or_default();
-        let read = &self.cutter.collection.read;
-        match interpret(record, bytes, read) {
-            Interpreted::Document(raw) if record.source.offset == document.offset => {
-                let new = self.cutter.plain(document, &raw)?;
-                Ok((bytes.to_vec(), new))
+        let raw = match interpret(record, bytes, &self.cutter.collection.read) {
+            Interpreted::Document(raw) if record.source.offset == document.offset => raw,
+            _ => return Err(changed(&self.cutter)),
+        };
+        let parts = match &record.kind {
+            RecordKind::Row(fields) if !fields.parts.is_empty() => &fields.parts[..],
+            _ => &[Some(0..bytes.len())],
+        };
+        let value = |part: &Range<usize>| bytes.get(part.clone()).unwrap_or_default();
+        let texts = parts.iter().flatten().map(value);
+        let texts: Vec<_> = texts.map(String::from_utf8_lossy).collect();
+        let mut cuts = self.cutter.cut(document, &raw, &texts)?.into_iter();
+        let mut first = (0, Vec::new());
+        for (column, part) in parts.iter().enumerate() {
+            // A null value has no cuts.
+            let (value, cuts) = match part {
+                Some(part) => (value(part), cuts.next().unwrap_or_default()),
+                None => Default::default(),
+            };
+            match self.columns.get_mut(column) {
+                Some(Some(later)) if written => later.put(value, &cuts)?,
+                Some(Some(_)) => {}
+                _ => first = (xxh3_128(value), cuts),
             }
-            _ => Err(changed(&self.cutter)),
         }
+        // The value of the column is in memory next.
+        if bytes.len() > ROW_BYTES {
+            self.batch = Batch::default();
+            self.cutter.text = String::new();
+            self.cutter.parser.shrink();
+        }
+        Ok(first)
     }
 }
 
@@ -869,17 +928,7 @@ impl Cutter<'_, '_> {
     fn plain(&mut self, document: &Document, raw: &RawDocument<'_>) -> Result<Vec<u8>> {
         let text = String::from_utf8_lossy(&raw.body);
         let cuts = self.cut(document, raw, std::slice::from_ref(&text))?;
-        let mut out = Vec::with_capacity(raw.body.len());
-        let mut at = 0;
-        for Cut { range, space } in cuts.iter().flatten() {
-            out.extend_from_slice(raw.body.get(at..range.start).unwrap_or_default());
-            if *space {
-                out.push(b' ');
-            }
-            at = range.end;
-        }
-        out.extend_from_slice(raw.body.get(at..).unwrap_or_default());
-        Ok(out)
+        Ok(without(&raw.body, cuts.iter().flatten()))
     }
 
     /// What is cut out of each part of a document's body; the parts are joined by line feeds.
@@ -964,6 +1013,21 @@ impl Cutter<'_, '_> {
         self.summary.changed += u64::from(self.summary.ranges > any);
         Ok(all)
     }
+}
+
+/// A text without its cuts.
+fn without<'c>(text: &[u8], cuts: impl IntoIterator<Item = &'c Cut>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    for Cut { range, space } in cuts {
+        out.extend_from_slice(text.get(at..range.start).unwrap_or_default());
+        if *space {
+            out.push(b' ');
+        }
+        at = range.end;
+    }
+    out.extend_from_slice(text.get(at..).unwrap_or_default());
+    out
 }
 
 /// The parts of ranges that lie within a part of the text, from its beginning.

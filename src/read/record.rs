@@ -71,6 +71,9 @@ pub struct RowFields {
     pub html: bool,
     /// The column's type says that the text is UTF-8.
     pub utf8: bool,
+    /// If the text has several columns: where the value of each is in the text; `None` if it is
+    /// null. A line feed between two values is in neither.
+    pub parts: Vec<Option<Range<usize>>>,
 }
 
 /// One framed record of a [`Batch`].

@@ -331,8 +331,15 @@ fn what_cannot_be_rewritten_is_refused_before_anything_is_written() {
     column.close().unwrap();
     group.close().unwrap();
     write(place, "lists/a.parquet", writer.into_inner().unwrap());
+    fs::create_dir(place.join("rows")).unwrap();
+    let rows = [(Some("one two".into()), "title".into())];
+    write_rows(&place.join("rows/a.parquet"), &rows, 1);
     let before = state(place);
     for (call, says) in [
+        (
+            "rows -o kept --text-field text,title,text",
+            "in the text twice",
+        ),
         ("warc -o kept", "its format is WARC"),
         ("trec -o kept", "its format is"),
         ("mail -o kept", "its format is m"),

@@ -4,10 +4,17 @@ use std::collections::HashMap;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
+
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use serde_json::{Value, json};
 
 use super::support::{passages, texts, tokens};
 use crate::common::corpus::Random;
-use crate::common::temporary;
+use crate::common::{parquet_rows, temporary};
 
 /// What is cut out of a text: ranges of it, and whether a space takes their place.
 type Cuts = Vec<(Range<usize>, bool)>;
@@ -381,5 +388,202 @@ fn of_random_texts_what_the_definition_says() {
     assert!(
         spaces > 5 && emptied > 10 && dropped > 10,
         "{spaces} {emptied} {dropped}"
+    );
+}
+
+/// Fields of a text, in the order of the columns. They are named in another order.
+const FIELDS: [&str; 3] = ["a", "b", "c"];
+const NAMED: [usize; 3] = [1, 0, 2];
+
+/// The values of the fields; `None` if a document does not have one.
+type Fields = [Option<String>; 3];
+
+/// Cuts a text into fields, between tokens more often than within.
+fn split(text: &str, random: &mut Random) -> Fields {
+    let mut places: Vec<usize> = Vec::new();
+    let ends: Vec<usize> = tokens(text)
+        .into_iter()
+        .map(|(range, _)| range.end)
+        .collect();
+    for _ in 0..2 {
+        let mut at = random.below(text.len() + 1);
+        if !ends.is_empty() && !random.once_in(4) {
+            at = *random.pick(&ends);
+        }
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        // Some fields are empty.
+        let again = places.last().filter(|_| random.once_in(3));
+        places.push(*again.unwrap_or(&at));
+    }
+    places.sort_unstable();
+    let parts = [0..places[0], places[0]..places[1], places[1]..text.len()];
+    let mut fields = Fields::default();
+    for (part, field) in parts.into_iter().zip(NAMED) {
+        let is_missing = part.is_empty() && random.once_in(2);
+        fields[field] = (!is_missing).then(|| text[part].to_string());
+    }
+    fields
+}
+
+fn write_fields(place: &Path, docs: &[Fields], group: usize) {
+    for name in ["lines", "rows"] {
+        fs::create_dir(place.join(name)).unwrap();
+    }
+    let line = |(n, doc): (usize, &Fields)| {
+        let mut value = json!({"id": format!("d{n}"), "n": n});
+        for (field, text) in FIELDS.iter().zip(doc) {
+            if let Some(text) = text {
+                value[field] = text.as_str().into();
+            }
+        }
+        format!("{value}\n")
+    };
+    let lines: String = docs.iter().enumerate().map(line).collect();
+    fs::write(place.join("lines/x.jsonl"), lines).unwrap();
+    let schema = "message rows { required binary id (STRING); optional binary a (STRING);
+        optional binary b (STRING); optional binary c (STRING); }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let properties = Arc::new(WriterProperties::builder().build());
+    let file = fs::File::create(place.join("rows/x.parquet")).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, properties).unwrap();
+    let ids: Vec<_> = (0..docs.len()).map(|n| format!("d{n}")).collect();
+    for (docs, ids) in docs.chunks(group).zip(ids.chunks(group)) {
+        let mut out = writer.next_row_group().unwrap();
+        for column in 0..4 {
+            let texts = |n: usize| match column {
+                0 => Some(&ids[n]),
+                column => docs[n][column - 1].as_ref(),
+            };
+            let all = (0..docs.len()).map(texts);
+            let values = all.clone().flatten();
+            let values: Vec<_> = values.map(|text| ByteArray::from(text.as_str())).collect();
+            let levels: Vec<_> = all.map(|text| i16::from(text.is_some())).collect();
+            let levels = (column > 0).then_some(&levels[..]);
+            let mut column = out.next_column().unwrap().unwrap();
+            let typed = column.typed::<ByteArrayType>();
+            typed.write_batch(&values, levels, None).unwrap();
+            column.close().unwrap();
+        }
+        out.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+/// Of JSON and of Parquet alike: the text is the fields, joined by line feeds, and each field loses
+/// its part of what is removable.
+#[test]
+fn of_several_fields_each_loses_its_part() {
+    let (mut across, mut nulls, mut dropped) = (0, 0, 0);
+    for seed in 0..60 {
+        let home = temporary();
+        let place = home.path();
+        let mut random = Random(seed);
+        let docs: Vec<Fields> = texts(seed)
+            .iter()
+            .map(|text| match random.once_in(15) {
+                true => Fields::default(),
+                false => split(text, &mut random),
+            })
+            .chain([["one".to_string(), "two".into(), "three".into()].map(Some)])
+            .collect();
+        write_fields(place, &docs, 1 + random.below(5));
+        let align = ["token", "token", "line", "paragraph"][seed as usize % 4];
+        let empty = ["keep", "drop"][random.below(2)];
+        let how = format!(
+            "--text-field b,a,c --remove --length {} --align {align} --empty {empty}",
+            [1, 2, 3, 5][random.below(4)],
+        );
+        let mut summaries = Vec::new();
+        for from in ["lines", "rows"] {
+            let call = format!("{from} -o {from}-kept --removed {from}-gone {how}");
+            let summary = passages(place, &call);
+            let again = passages(place, &call);
+            assert_eq!(summary["removal"], again["removal"], "seed {seed}");
+            summaries.push(summary);
+        }
+        assert_eq!(summaries[0]["removal"], summaries[1]["removal"]);
+        let ranges = removable(&place.join("rows-kept.work"));
+        assert_eq!(ranges, removable(&place.join("lines-kept.work")));
+
+        let (mut kept, mut gone) = (Vec::new(), Vec::new());
+        for (n, doc) in docs.iter().enumerate() {
+            let id = format!("d{n}");
+            let own = ranges.get(&id).map_or(&[][..], Vec::as_slice);
+            let present: Vec<usize> = NAMED.into_iter().filter(|f| doc[*f].is_some()).collect();
+            let (mut begin, mut token, mut stays) = (0, 0, 0);
+            let mut expected = doc.clone();
+            for (at, &field) in present.iter().enumerate() {
+                let text = doc[field].as_ref().unwrap();
+                // A byte order mark at the beginning is no text.
+                let mark = match text.strip_prefix('\u{feff}') {
+                    Some(_) if at == 0 => "\u{feff}",
+                    _ => "",
+                };
+                let text = &text[mark.len()..];
+                let end = begin + text.len();
+                across += own.iter().filter(|r| r.start < end && r.end > end).count();
+                let own = own.iter().filter(|r| r.start < end && r.end > begin);
+                let own = own.map(|r| r.start.max(begin) - begin..r.end.min(end) - begin);
+                let cuts = cuts(text, &own.collect::<Vec<_>>(), align);
+                let all = tokens(text);
+                for (range, space) in &cuts {
+                    let number = |at| token + all.iter().filter(|(r, _)| r.start < at).count();
+                    let mut line = json!({
+                        "record": n + 1,
+                        "docno": id,
+                        "begin_byte": begin + range.start,
+                        "end_byte": begin + range.end,
+                        "begin_token": number(range.start),
+                        "end_token": number(range.end),
+                        "text": text[range.clone()],
+                    });
+                    if *space {
+                        line["space"] = true.into();
+                    }
+                    gone.push(line);
+                }
+                let left = without(text, &cuts);
+                stays += tokens(&left).len();
+                token += all.len();
+                expected[field] = Some(format!("{mark}{left}"));
+                begin = end + 1;
+            }
+            nulls += usize::from(!own.is_empty() && present.len() < 3);
+            if empty == "drop" && stays == 0 && !present.is_empty() {
+                dropped += 1;
+                continue;
+            }
+            let values = expected.map(Value::from);
+            kept.push([&[Value::from(id)], &values[..]].concat());
+        }
+        let lines = fs::read_to_string(place.join("lines-kept/x.jsonl")).unwrap();
+        let lines = lines.lines().map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            ["id", "a", "b", "c"]
+                .map(|name| line[name].clone())
+                .to_vec()
+        });
+        assert_eq!(lines.collect::<Vec<_>>(), kept, "seed {seed}");
+        let rows = parquet_rows(&place.join("rows-kept/x.parquet"));
+        let rows = rows
+            .iter()
+            .map(|row| ["id", "a", "b", "c"].map(|name| row[name].clone()).to_vec());
+        assert_eq!(rows.collect::<Vec<_>>(), kept, "seed {seed}");
+        for (name, file) in [("lines", "x.jsonl"), ("rows", "x.parquet")] {
+            let path = place.join(format!("{name}-gone/{file}.removed.jsonl"));
+            let lines = fs::read_to_string(path).unwrap_or_default();
+            let lines = lines.lines().map(|line| {
+                let mut line: Value = serde_json::from_str(line).unwrap();
+                assert_eq!(line.as_object_mut().unwrap().remove("file").unwrap(), file);
+                line
+            });
+            assert_eq!(lines.collect::<Vec<_>>(), gone, "seed {seed}, {name}");
+        }
+    }
+    assert!(
+        across > 50 && nulls > 10 && dropped > 5,
+        "{across} {nulls} {dropped}"
     );
 }

@@ -138,30 +138,35 @@ pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> Vec<Chos
     chosen
 }
 
-/// The column that is the text of each row, if one column of strings is.
+/// The columns that are the text of each row, in its order, if they are columns of strings.
 ///
 /// # Errors
-/// Why there is none.
-pub(crate) fn text_column(
+/// Why they are not.
+pub(crate) fn text_columns(
     schema: &SchemaDescriptor,
     config: &ReadConfig,
-) -> std::result::Result<usize, String> {
-    let chosen = choose(schema, config).into_iter();
-    let chosen: Vec<_> = chosen.filter(|chosen| chosen.role == Role::Text).collect();
-    let [text] = chosen.as_slice() else {
-        return Err(match chosen.len() {
-            0 => "it has no column of text".into(),
-            columns => format!("its text is in {columns} columns"),
-        });
-    };
-    let column = schema.column(text.leaf);
-    if column.max_rep_level() > 0 {
-        return Err(format!("its column {} has lists", text.path));
+) -> std::result::Result<Vec<usize>, String> {
+    let mut leaves = Vec::new();
+    for Chosen { path, leaf, role } in choose(schema, config) {
+        if role != Role::Text {
+            continue;
+        }
+        let column = schema.column(leaf);
+        if column.max_rep_level() > 0 {
+            return Err(format!("its column {path} has lists"));
+        }
+        if column.physical_type() != Physical::BYTE_ARRAY {
+            return Err(format!("its column {path} has values of one length"));
+        }
+        if leaves.contains(&leaf) {
+            return Err(format!("its column {path} is in the text twice"));
+        }
+        leaves.push(leaf);
     }
-    if column.physical_type() != Physical::BYTE_ARRAY {
-        return Err(format!("its column {} has values of one length", text.path));
+    match leaves.is_empty() {
+        true => Err("it has no column of text".into()),
+        false => Ok(leaves),
     }
-    Ok(text.leaf)
 }
 
 /// How the bytes of a column are written as a name.

@@ -185,6 +185,8 @@ pub(super) struct ParquetFramer {
     config: ReadConfig,
     limits: Limits,
     chosen: Vec<Chosen>,
+    /// Whether the text has several columns.
+    several: bool,
     state: State,
     /// The row groups to read; all of them if there are fewer.
     groups: Range<u64>,
@@ -230,6 +232,7 @@ impl ParquetFramer {
             config: config.clone(),
             limits: Limits::new(config.max_document.0, config.max_ratio),
             chosen: Vec::new(),
+            several: false,
             state: State::Start,
             groups: 0..u64::MAX,
             first: 0,
@@ -379,6 +382,11 @@ impl ParquetFramer {
             return Err(Fault::new(Reason::DecompressionBomb, what));
         }
         self.chosen = columns::choose(metadata.file_metadata().schema_descr(), &self.config);
+        let texts = self
+            .chosen
+            .iter()
+            .filter(|chosen| chosen.role == Role::Text);
+        self.several = texts.count() > 1;
         Ok(metadata)
     }
 
@@ -407,6 +415,7 @@ impl ParquetFramer {
         let (mut docno, mut url, mut title, mut kind) = (None, None, None, None);
         // The length of the text, and whether all its columns are UTF-8 and HTML.
         let (mut text, mut utf8, mut html) = (None, true, true);
+        let mut parts = Vec::new();
         for (column, chosen) in columns.iter_mut().zip(&self.chosen) {
             match guarded(|| column.next()) {
                 Ok(true) => {}
@@ -424,7 +433,13 @@ impl ParquetFramer {
                 Role::Kind => kind = name(),
                 Role::Text => {
                     let limit = self.config.max_document.0;
+                    let before = text;
+                    let begin = out.len() - start + usize::from(before.is_some());
                     text = take_text(column, text, out, start, limit);
+                    if self.several {
+                        // A null value does not even add a separator.
+                        parts.push((text != before).then(|| begin..out.len() - start));
+                    }
                     utf8 &= column.is_text();
                     html &= chosen.path.rsplit('.').next() == Some("html");
                 }
@@ -441,6 +456,7 @@ impl ParquetFramer {
                 content_type: kind,
                 html,
                 utf8,
+                parts,
             }))),
         };
         Ok((row, start))
