@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::class::{Class, ClassCache, SLOW, WHITESPACE, WORDS};
 use super::config::TokenKind;
+use super::masks::{BLOCK, LANES, Masks};
 use crate::utf8::boundary_before;
 
 /// The token state while walking a text.
@@ -79,27 +80,60 @@ impl SpanFinder {
 
     /// Calls `act` with the tokens that end in the next piece.
     pub(crate) fn push(&mut self, text: &str, act: &mut dyn FnMut(Range<usize>)) {
-        let table = if self.words { &WORDS } else { &WHITESPACE };
-        let is_space = |byte: &u8| table[usize::from(*byte)] == b' ';
-        let is_letter = |byte: &u8| !matches!(table[usize::from(*byte)], b' ' | SLOW);
-        let mut rest = text;
-        loop {
-            // The rest of a word, and what separates it from the next one, if it is ASCII.
-            let bytes = rest.as_bytes().iter();
-            let length = match self.open {
-                Open::Word => bytes.take_while(|byte| is_letter(byte)).count(),
-                Open::None => bytes.take_while(|byte| is_space(byte)).count(),
-                Open::Apostrophe | Open::Ideograph => 0,
+        let mut masks = Masks::default();
+        let mut at = 0;
+        while at < text.len() {
+            let end = text.len().min(at + BLOCK);
+            masks.set(text.as_bytes().get(at..end).unwrap_or_default(), self.words);
+            at = self.block(text, at..end, &masks, act);
+        }
+    }
+
+    /// Goes through a block of a text. The last character may end behind it; returns where it ends.
+    fn block(
+        &mut self,
+        text: &str,
+        block: Range<usize>,
+        masks: &Masks,
+        act: &mut dyn FnMut(Range<usize>),
+    ) -> usize {
+        let mut at = block.start;
+        while at < block.end {
+            let (i, bit) = ((at - block.start) / LANES, (at - block.start) % LANES);
+            let (space, slow) = masks.bits(i);
+            // The rest of a word, or of what separates it from the next one.
+            let ends = match self.open {
+                Open::Word => space | slow,
+                Open::None => !space | slow,
+                Open::Apostrophe | Open::Ideograph => u64::MAX,
             };
+            let length = ((ends >> bit).trailing_zeros() as usize).min(LANES - bit);
+            at += length;
             self.at += length;
             if self.open == Open::Word {
                 self.span.end = self.span.end.max(self.at);
             }
-            rest = rest.get(length..).unwrap_or_default();
-            let Some(c) = rest.chars().next() else { return };
-            self.step(c, act);
-            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+            if bit + length == LANES {
+                continue;
+            }
+            match (slow >> (bit + length) & 1, self.open) {
+                (0, Open::Word) => {
+                    act(self.span.clone());
+                    self.open = Open::None;
+                }
+                (0, Open::None) => {
+                    self.span.start = self.at;
+                    self.open = Open::Word;
+                }
+                _ => {
+                    let c = text.get(at..).and_then(|rest| rest.chars().next());
+                    let Some(c) = c else { return text.len() };
+                    self.step(c, act);
+                    at += c.len_utf8();
+                }
+            }
         }
+        at
     }
 
     /// Calls `act` with the last token, if the text ends with one.
@@ -220,6 +254,25 @@ mod tests {
             "İstanbul ẞ ΑΣ",
         ] {
             same(text);
+        }
+    }
+
+    /// What is between 64 bytes, and between 4,096.
+    #[test]
+    fn long_texts() {
+        let parts = [
+            "x'y 漢字'é'd ",
+            "a\u{301}b'\u{301}c. ",
+            "'",
+            "𝒳'z''",
+            "\0 \u{b} - ",
+        ];
+        for part in parts {
+            for pad in (0..70).chain(BLOCK - 70..BLOCK + 3) {
+                for fill in ["a", " "] {
+                    same(&(fill.repeat(pad) + part + &fill.repeat(70) + part));
+                }
+            }
         }
     }
 
