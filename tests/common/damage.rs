@@ -27,6 +27,7 @@ use lookalike::experiments::study::StudyConfig;
 use lookalike::index::IndexEntry;
 use lookalike::inspect::{inspect, stages, verify};
 use lookalike::join::{Before, JoinProgress};
+use lookalike::passages::{self, PassagesConfig, Then};
 use lookalike::pipeline::{self, Summary};
 use lookalike::progress::{Progress, Silent, Stop, Unit};
 use lookalike::report::page::PageConfig;
@@ -409,6 +410,31 @@ impl Subject {
         made(Variant::PLAIN).kept(Variant::PLAIN, made)
     }
 
+    /// In the midst of a search for passages, with sorts of all its first steps.
+    #[cfg(feature = "faults")]
+    pub fn searching() -> Subject {
+        use lookalike::store::disk::Op;
+        use lookalike::store::disk::faults::{Do, Fault, arm};
+        let made = |variant| {
+            let subject = Subject::ingested(variant, 4, 6 << 10);
+            let items = Fault::at(Op::Point, 1, Do::Items(200));
+            let fail = Fault {
+                on: "checkpoint/3-".into(),
+                ..Fault::at(Op::Create, 1, Do::Fail(5))
+            };
+            let armed = arm(&subject.out, vec![items, fail], false);
+            assert!(passages_made(&subject, &subject.out).is_err());
+            drop(armed);
+            let subject = subject.alone();
+            for sort in ["1-", "2-", "4-"] {
+                let of_sort = |name: &str| name.starts_with(&format!("checkpoint/{sort}"));
+                assert!(!subject.names(of_sort).is_empty(), "{sort}");
+            }
+            subject
+        };
+        made(Variant::PLAIN).kept(Variant::PLAIN, made)
+    }
+
     /// The files but the locks, and the beginnings of files, which are scrap.
     pub fn names(&self, which: impl Fn(&str) -> bool) -> Vec<String> {
         let names = self.files.keys().filter(|name| {
@@ -739,6 +765,20 @@ fn clusters_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
     let stop = Stop::default();
     pipeline::cluster(&mut workspace, &subject.run.context(&stop, &Silent))?;
     Ok(results(out))
+}
+
+pub fn passages_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
+    let stop = Stop::default();
+    let context = subject.run.context(&stop, &Silent);
+    let mut workspace = pipeline::open(out)?;
+    pipeline::catalogued(&mut workspace, &context)?;
+    let config = PassagesConfig {
+        length: 3,
+        ..PassagesConfig::default()
+    };
+    passages::run(&mut workspace, &config, Then::End, &context)?;
+    let read = |name: &&str| Some((name.to_string(), fs::read(out.join(name)).ok()?));
+    Ok(passages::FILES.iter().filter_map(read).collect())
 }
 
 pub fn page_made(subject: &Subject, out: &Path) -> Result<Files, Error> {

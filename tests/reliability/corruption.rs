@@ -231,6 +231,15 @@ fn verify_finds_every_damage_to_what_a_stopped_study_and_plan_left() {
     assert!(kinds(&done).contains(&"post"), "{done:?}");
 }
 
+#[cfg(feature = "faults")]
+#[test]
+fn verify_finds_every_damage_to_a_stopped_search() {
+    let subject = Subject::searching();
+    let of_search = |name: &str| name.starts_with("checkpoint/") || name == "manifest.json";
+    let done = every_damage_is_found(&subject, of_search);
+    assert_eq!(kinds(&done), ["json", "sorted"]);
+}
+
 /// Nothing is read from a lock: who has it, the system knows.
 #[test]
 fn a_damaged_lock_is_harmless() {

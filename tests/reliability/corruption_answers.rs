@@ -8,7 +8,7 @@ use std::fs;
 
 use damage::{
     ASKS, Ask, JoinParameters, RUNS, Subject, Variant, cuts, every_byte, flipped, flips, kind_of,
-    some, study_page_made, watch,
+    passages_made, some, study_page_made, watch,
 };
 
 /// Flips and cuts of a file after which something is asked.
@@ -153,4 +153,13 @@ fn damage_to_what_a_stopped_study_and_plan_left_gives_no_other_answer() {
     let subject = Subject::in_trials();
     let of_trial = |name: &str| name.starts_with("study/") || name.starts_with("plan/");
     every_damage_leaves_the_answer(&subject, &ASKS[6..8], of_trial);
+}
+
+#[cfg(feature = "faults")]
+#[test]
+fn a_damaged_search_for_passages_gives_no_other_answer() {
+    let subject = Subject::searching();
+    let of_search = |name: &str| name.starts_with("checkpoint/") || name == "manifest.json";
+    let asks: [Ask; 2] = [("passages", passages_made), ASKS[2]];
+    every_damage_leaves_the_answer(&subject, &asks, of_search);
 }
