@@ -523,21 +523,22 @@ def sorted_items(part):
         end = at + size
         need(0 < items <= 512, "items of a block")
         count += items
-        high, low, document = 0, 0, 0
+        before = [0] * 5
         for _ in range(items):
-            first, second = part.data[at], part.data[at + 1]
+            (widths,) = unpack_from("<H", part.data, at)
             at += 2
             numbers = []
-            for width, most in ((first & 15, 8), (first >> 4, 8), (second & 15, 4), (second >> 4, 4)):
-                need(width <= most, "bytes of a number")
+            for nth in range(5):
+                width = widths >> (3 * nth + 1) & 7 if nth else widths & 15
+                need(width <= (4 if nth else 8), "bytes of a number")
                 numbers.append(int.from_bytes(part.data[at : at + width], "little"))
                 at += width
-            if numbers[0] == 0:
-                if numbers[1] == 0:
-                    numbers[2] += document
-                numbers[1] += low
-            high, low, document = high + numbers[0], numbers[1], numbers[2]
-            item = (high << 64 | low, document, numbers[3])
+            for nth, number in enumerate(numbers):
+                numbers[nth] += before[nth]
+                if number:
+                    break
+            before = numbers
+            item = (numbers[0] << 64 | numbers[1] << 32 | numbers[2], numbers[3], numbers[4])
             need(last <= item, "order of the items")
             last = item
             yield f"{item[0]:032x} {item[1]} {item[2]}"

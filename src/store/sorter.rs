@@ -8,7 +8,7 @@
 //! # Format
 //! A part is a sequence of blocks. A block is the number of its items and of its bytes (two numbers
 //! of 32 bits), and the items, each as the difference from the one before it: two bytes that say
-//! how many bytes its numbers take, and those bytes (FORMAT.md).
+//! how many bytes its numbers take, and those bytes ("Sorted" in FORMAT.md).
 //!
 //! # Sorts that outlive the process
 //! The parts of a sort that [`TaggedSorter::continued`] began stay when it is dropped, so that a
@@ -72,6 +72,26 @@ impl From<Item> for Tagged {
     }
 }
 
+impl Item {
+    /// Its numbers, which are compared one after the other.
+    #[inline]
+    fn numbers(&self) -> [u64; 5] {
+        let Item {
+            high,
+            low,
+            document,
+            extra,
+        } = *self;
+        [
+            high,
+            low >> 32,
+            u64::from(low as u32),
+            document.into(),
+            extra.into(),
+        ]
+    }
+}
+
 /// The bytes that a number takes without its leading zeros.
 #[inline]
 fn width(number: u64) -> usize {
@@ -97,26 +117,24 @@ impl Block {
     /// Appends an item, which is not less than the one before it.
     #[inline]
     fn push(&mut self, item: Item) {
-        let before = std::mem::replace(&mut self.before, item);
-        let high = item.high - before.high;
-        let low = match high {
-            0 => item.low - before.low,
-            _ => item.low,
-        };
-        let document = match high | low {
-            0 => item.document - before.document,
-            _ => item.document,
-        };
-        let numbers = [high, low, document.into(), item.extra.into()];
+        let before = std::mem::replace(&mut self.before, item).numbers();
+        let mut numbers = item.numbers();
+        for (number, before) in numbers.iter_mut().zip(before) {
+            *number -= before;
+            if *number > 0 {
+                break;
+            }
+        }
         let widths = numbers.map(width);
-        let mut packed = [0; 2 + 4 * 8];
-        packed[0] = (widths[0] | widths[1] << 4) as u8;
-        packed[1] = (widths[2] | widths[3] << 4) as u8;
+        let mut packed = [0; MOST_BYTES + 8];
         let mut end = 2;
         for (number, width) in numbers.into_iter().zip(widths) {
             packed[end..end + 8].copy_from_slice(&number.to_le_bytes());
             end += width;
         }
+        let [high, rest @ ..] = widths;
+        let widths = rest.iter().rev().fold(0, |all, width| all << 3 | width) << 4 | high;
+        packed[..2].copy_from_slice(&(widths as u16).to_le_bytes());
         self.bytes.extend_from_slice(&packed[..end]);
         self.items += 1;
     }
@@ -523,33 +541,39 @@ impl Reader {
     /// The next item of the block; `None` if there is none.
     #[inline]
     fn item(&mut self) -> Option<Item> {
-        let [first, second] = *self.bytes.get(self.at..)?.first_chunk()?;
+        let widths = u16::from_le_bytes(*self.bytes.get(self.at..)?.first_chunk()?);
         let mut at = self.at + 2;
-        let mut number = |width: u8| {
+        let mut number = |width: u16, most: u16| {
             let bytes = self.bytes.get(at..)?.first_chunk()?;
             at += usize::from(width);
             let number = u64::from_le_bytes(*bytes);
             match width {
                 0 => Some(0),
-                1..=8 => Some(number & u64::MAX >> (64 - 8 * u32::from(width))),
+                _ if width <= most => Some(number & u64::MAX >> (64 - 8 * u32::from(width))),
                 _ => None,
             }
         };
-        let (high, mut low) = (number(first & 15)?, number(first >> 4)?);
-        let mut document = u32::try_from(number(second & 15)?).ok()?;
-        let extra = u32::try_from(number(second >> 4)?).ok()?;
-        if high == 0 {
-            if low == 0 {
-                document = document.checked_add(self.before.document)?;
+        let mut numbers = [
+            number(widths & 15, 8)?,
+            number(widths >> 4 & 7, 4)?,
+            number(widths >> 7 & 7, 4)?,
+            number(widths >> 10 & 7, 4)?,
+            number(widths >> 13, 4)?,
+        ];
+        for (number, before) in numbers.iter_mut().zip(self.before.numbers()) {
+            let is_last = *number > 0;
+            *number = number.checked_add(before)?;
+            if is_last {
+                break;
             }
-            low = low.checked_add(self.before.low)?;
         }
         self.at = at;
+        let [high, middle, low, document, extra] = numbers;
         (at + MOST_BYTES <= self.bytes.len()).then_some(Item {
-            high: high.checked_add(self.before.high)?,
-            low,
-            document,
-            extra,
+            high,
+            low: u64::from(u32::try_from(middle).ok()?) << 32 | u64::from(u32::try_from(low).ok()?),
+            document: u32::try_from(document).ok()?,
+            extra: u32::try_from(extra).ok()?,
         })
     }
 

@@ -535,19 +535,23 @@ fn dumps() -> Vec<(&'static str, String)> {
     let count = page.number(4, "items in the block");
     page.number(4, "bytes of the items");
     for _ in 0..count {
-        let widths = [
-            page.number(1, "bytes of the key") as usize,
-            page.number(1, "bytes of the others") as usize,
-        ];
+        let widths = page.number(2, "bytes of each number") as usize;
         let names = [
-            "upper half of the key",
-            "lower half of the key",
+            "key, upper half",
+            "key, next 32 bits",
+            "key, last 32 bits",
             "document",
             "other number",
         ];
-        let of = |n: usize| widths[n / 2] >> (4 * (n % 2)) & 15;
-        for (n, name) in names.iter().enumerate().filter(|(n, _)| of(*n) > 0) {
-            page.number(of(n), name);
+        for (n, name) in names.iter().enumerate() {
+            let width = if n == 0 {
+                widths & 15
+            } else {
+                widths >> (3 * n + 1) & 7
+            };
+            if width > 0 {
+                page.number(width, name);
+            }
         }
     }
     out.push(("sorted", page.footer()));
