@@ -304,12 +304,12 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     Ok(inputs)
 }
 
-/// Whether the copies of [`remove`] follow a search. If not, nothing of it is left but its results.
+/// Whether the copies of [`remove()`] follow a search. If not, nothing of it is left but its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     /// Nothing.
     End,
-    /// [`remove`]. If it is stopped, the same search finds its results.
+    /// [`remove()`]. If it is stopped, the same search finds its results.
     Remove,
 }
 
