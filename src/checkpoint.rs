@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::Result;
 use crate::budget::ByteSize;
-use crate::store::{Kind, PartInfo, Tagged, TaggedSorter, disk};
+use crate::store::{Kind, PartInfo, Tagged, TaggedSorter, disk, part_number};
 use crate::workspace::{ResultFile, StageRecord, Workspace};
 
 /// The subdirectory of the parts.
@@ -50,8 +50,6 @@ pub struct Checkpoint {
 pub struct SortEntry {
     /// Its parts.
     pub parts: Vec<PartInfo>,
-    /// The number of the next part.
-    pub next: u64,
     /// The units of which the parts have all items.
     #[serde(default, skip_serializing_if = "Units::is_empty")]
     pub units: Units,
@@ -186,7 +184,9 @@ impl<'w> Checkpoints<'w> {
         let sort = self.saved(|saved| saved.sorts.get(name).cloned());
         let sort = sort.unwrap_or_default();
         let number = self.names.iter().position(|own| *own == name).unwrap_or(0) as u64;
-        let next = sort.next.max(number << 32);
+        let numbers = sort.parts.iter().filter_map(|part| part_number(&part.name));
+        let own = numbers.filter(|part| part >> 32 == number).max();
+        let next = own.map_or(number << 32, |last| last + 1);
         let place = (&*self.directory, self.parameters);
         TaggedSorter::continued(place, next, sort.parts, memory)
     }
@@ -202,8 +202,7 @@ impl<'w> Checkpoints<'w> {
                 self.save(&mut [sorter], |record, sorters| {
                     let sort = record.sorts.entry(name.into()).or_default();
                     for sorter in sorters {
-                        let (parts, next) = sorter.parts();
-                        (sort.parts, sort.next) = (parts.to_vec(), next);
+                        sort.parts = sorter.parts().0.to_vec();
                     }
                     sort.units.clone_from(units);
                 })
@@ -257,9 +256,8 @@ impl<'w> Checkpoints<'w> {
             .collect();
         self.save(&mut sorters, |record, sorters| {
             for ((name, complete), sorter) in names.iter().zip(sorters) {
-                let (parts, next) = sorter.parts();
                 let sort = record.sorts.entry((*name).into()).or_default();
-                (sort.parts, sort.next, sort.complete) = (parts.to_vec(), next, *complete);
+                (sort.parts, sort.complete) = (sorter.parts().0.to_vec(), *complete);
                 sort.units = Units::default();
             }
             for (name, count) in counts {

@@ -33,7 +33,7 @@ pub use part::{
     FOOTER_BYTES, Footer, HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartReader, PartWriter,
     VERSION, read_header, verify_part,
 };
-pub(crate) use part::{part_stem, part_unit};
+pub(crate) use part::{part_number, part_stem, part_unit};
 pub use small::{Tagged, sort_tagged};
 pub(crate) use sorter::read_sorted;
 pub use sorter::{Sorted, TaggedSorter};

@@ -258,6 +258,14 @@ pub(crate) fn part_unit(name: &str) -> u32 {
     unit.and_then(|(unit, _)| unit.parse().ok()).unwrap_or(0)
 }
 
+/// The number of the part with this name; `None` if it is no name of a part.
+pub(crate) fn part_number(name: &str) -> Option<u64> {
+    let (stem, _) = name.split_once('.')?;
+    let (unit, number) = stem.split_once('-').unwrap_or(("0", stem));
+    let (unit, number): (u32, u32) = (unit.parse().ok()?, number.parse().ok()?);
+    Some(u64::from(unit) << 32 | u64::from(number))
+}
+
 impl PartWriter {
     /// Starts the part `directory/NUMBER.EXTENSION` (as `.tmp`) with its header.
     pub fn create(directory: &Path, header: &Header) -> Result<Self> {
@@ -766,6 +774,25 @@ mod tests {
         }
         let info = writer.finish(100, 0, 0).unwrap();
         (directory.join(&info.name), info)
+    }
+
+    #[test]
+    fn names_have_their_numbers() {
+        for number in [0, 5, 1 << 32, 7 << 32 | 1_234_567, u64::MAX] {
+            let name = format!("{}.sorted", part_stem(number));
+            assert_eq!(part_number(&name), Some(number), "{name}");
+            assert_eq!(u64::from(part_unit(&name)), number >> 32, "{name}");
+        }
+        for name in [
+            "",
+            "x",
+            "x.run",
+            "-1.run",
+            "4294967296-000000.run",
+            "1-2-3.run",
+        ] {
+            assert_eq!(part_number(name), None, "{name}");
+        }
     }
 
     #[test]
