@@ -4,17 +4,22 @@
 //! the damage. With gzip and compress that is every byte before the damage; bzip2 and xz lose up to
 //! 32 KiB before it, and zstd up to 256 KiB.
 
+mod body;
+mod bzip2;
+mod gzip;
+mod input;
+
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
-use flate2::{Crc, Decompress, FlushDecompress, Status};
-
+use self::bzip2::Bzip2;
+use self::gzip::Gzip;
 use super::lzw::Lzw;
 use super::record::Reason;
 use crate::Error;
 
-/// Compressed bytes are read in blocks of this size.
-const INPUT_BUFFER: usize = 256 << 10;
+pub(super) use body::{BodyStream, inflate_body};
+pub(super) use input::Input;
 
 /// Output bytes requested per call from decoders that, on damage, drop what the same call had
 /// already produced. This bounds the loss.
@@ -67,139 +72,6 @@ pub(crate) fn lasting(error: &io::Error) -> bool {
         PermissionDenied,
     ];
     error.raw_os_error().is_none() || kinds.contains(&error.kind())
-}
-
-/// The file's own bytes, buffered and counted.
-pub(super) struct Input {
-    inner: Box<dyn Read + Send>,
-    buffer: Box<[u8]>,
-    start: usize,
-    end: usize,
-    consumed: u64,
-    /// The operating system's error, kept apart from the errors of decoders.
-    failure: Option<Fault>,
-    ended: bool,
-    /// Whether the first bytes need not be more than a line.
-    by_line: bool,
-}
-
-impl Input {
-    pub fn new(inner: Box<dyn Read + Send>) -> Self {
-        Input::with_buffer(inner, INPUT_BUFFER)
-    }
-
-    /// An input of which the first line may be all that comes before an answer to it.
-    pub fn by_line(inner: Box<dyn Read + Send>) -> Self {
-        Input {
-            by_line: true,
-            ..Input::new(inner)
-        }
-    }
-
-    fn with_buffer(inner: Box<dyn Read + Send>, length: usize) -> Self {
-        Input {
-            inner,
-            buffer: vec![0; length].into_boxed_slice(),
-            start: 0,
-            end: 0,
-            consumed: 0,
-            failure: None,
-            ended: false,
-            by_line: false,
-        }
-    }
-
-    /// Fills the buffer, which must be empty, completely or to the end of the file. Decoders then
-    /// see the same blocks however the operating system splits its reads. That matters because the
-    /// number of bytes that they lose at damage depends on the blocks.
-    fn fill(&mut self) {
-        self.fill_until(|_| false);
-    }
-
-    fn fill_until(&mut self, enough: impl Fn(&[u8]) -> bool) {
-        (self.start, self.end) = (0, 0);
-        while !self.ended && self.end < self.buffer.len() && !enough(&self.buffer[..self.end]) {
-            match self.inner.read(&mut self.buffer[self.end..]) {
-                Ok(n) => {
-                    self.ended = n == 0;
-                    self.end += n;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.ended = true;
-                    self.failure = Some(Fault::refused(&error));
-                }
-            }
-        }
-    }
-
-    /// The first bytes. Valid only before any byte is consumed.
-    fn head(&mut self) -> &[u8] {
-        if self.by_line {
-            // A line end in compressed bytes is none.
-            let is_line = |head: &[u8]| head.contains(&b'\n') && !begins_compressed(head);
-            self.fill_until(is_line);
-        } else {
-            self.fill();
-        }
-        &self.buffer[..self.end]
-    }
-
-    /// The next byte, or `None` at the end.
-    pub fn byte(&mut self) -> io::Result<Option<u8>> {
-        let byte = self.fill_buf()?.first().copied();
-        self.consume(usize::from(byte.is_some()));
-        Ok(byte)
-    }
-}
-
-impl Read for Input {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.start == self.end && !self.ended {
-            // Nothing is buffered, so read directly into `out`.
-            loop {
-                match self.inner.read(out) {
-                    Ok(n) => {
-                        self.ended = n == 0 && !out.is_empty();
-                        self.consumed += n as u64;
-                        return Ok(n);
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => {
-                        self.ended = true;
-                        self.failure = Some(Fault::refused(&error));
-                        return Err(error);
-                    }
-                }
-            }
-        }
-        if self.start == self.end
-            && let Some(failure) = &self.failure
-        {
-            return Err(io::Error::other(failure.detail.clone()));
-        }
-        let n = out.len().min(self.end - self.start);
-        out[..n].copy_from_slice(&self.buffer[self.start..self.start + n]);
-        self.consume(n);
-        Ok(n)
-    }
-}
-
-impl BufRead for Input {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.start == self.end {
-            self.fill();
-            if let Some(failure) = self.failure.as_ref().filter(|_| self.end == 0) {
-                return Err(io::Error::other(failure.detail.clone()));
-            }
-        }
-        Ok(&self.buffer[self.start..self.end])
-    }
-
-    fn consume(&mut self, n: usize) {
-        self.start = (self.start + n).min(self.end);
-        self.consumed += n as u64;
-    }
 }
 
 /// The compression of a file.
@@ -372,9 +244,7 @@ impl Source {
         let decoder = match compression {
             None | Some(Codec::None) => Decoder::Plain(input),
             Some(Codec::Gzip) => Decoder::Gzip(Box::new(Gzip::new(input))),
-            Some(Codec::Bzip2) => Decoder::Bzip2(Box::new(Bzip2::Inside(
-                bzip2::bufread::BzDecoder::new(input),
-            ))),
+            Some(Codec::Bzip2) => Decoder::Bzip2(Box::new(Bzip2::new(input))),
             Some(Codec::Xz) => {
                 let stream = liblzma::stream::Stream::new_stream_decoder(
                     DECODER_MEMORY,
@@ -588,310 +458,12 @@ fn after_last(input: &mut Input, compression: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum GzipState {
-    Header,
-    Body,
-    Trailer,
-    End,
-}
-
-/// gzip (RFC 1952), with any number of members.
-struct Gzip {
-    input: Input,
-    inflate: Decompress,
-    crc: Crc,
-    state: GzipState,
-    /// Whether the first byte of the next member's magic number was already consumed.
-    magic_begun: bool,
-    /// A fault found together with bytes that must be delivered first.
-    fault: Option<Failure>,
-    /// The number of members that have begun.
-    members: u64,
-}
-
-impl Gzip {
-    fn new(input: Input) -> Self {
-        Gzip {
-            input,
-            inflate: Decompress::new(false),
-            crc: Crc::new(),
-            state: GzipState::Header,
-            magic_begun: false,
-            fault: None,
-            members: 0,
-        }
-    }
-
-    fn need(&mut self, what: &str) -> Result<u8, Failure> {
-        self.input
-            .byte()?
-            .ok_or_else(|| Failure::truncated(format!("gzip: in the {what}")))
-    }
-
-    fn header(&mut self) -> Result<(), Failure> {
-        const WHAT: &str = "header of a member";
-        // The magic number has been read; method, flags, time (4), extra flags and system follow.
-        let mut fixed = [0; 10];
-        let begun = usize::from(std::mem::take(&mut self.magic_begun));
-        for byte in &mut fixed[begun..] {
-            *byte = self.need(WHAT)?;
-        }
-        let (method, flags) = (fixed[2], fixed[3]);
-        if method != 8 || flags & 0xe0 != 0 {
-            return Err(Failure::corrupt(format!(
-                "gzip: header of a member has method {method} and flags {flags:#04x}"
-            )));
-        }
-        if flags & 4 != 0 {
-            let length = u16::from_le_bytes([self.need(WHAT)?, self.need(WHAT)?]);
-            for _ in 0..length {
-                self.need(WHAT)?;
-            }
-        }
-        for flag in [8, 16] {
-            if flags & flag != 0 {
-                while self.need(WHAT)? != 0 {}
-            }
-        }
-        if flags & 2 != 0 {
-            self.need(WHAT)?;
-            self.need(WHAT)?;
-        }
-        Ok(())
-    }
-
-    fn read(&mut self, out: &mut [u8]) -> Result<usize, Failure> {
-        if let Some(fault) = self.fault.take() {
-            self.state = GzipState::End;
-            return Err(fault);
-        }
-        loop {
-            match self.state {
-                GzipState::End => return Ok(0),
-                GzipState::Header => {
-                    self.header()?;
-                    self.members += 1;
-                    self.inflate.reset(false);
-                    self.crc.reset();
-                    self.state = GzipState::Body;
-                }
-                GzipState::Body => {
-                    let (before_in, before_out) =
-                        (self.inflate.total_in(), self.inflate.total_out());
-                    let bytes = self.input.fill_buf()?;
-                    let at_end = bytes.is_empty();
-                    let status = self.inflate.decompress(bytes, out, FlushDecompress::None);
-                    let used = (self.inflate.total_in() - before_in) as usize;
-                    let made = (self.inflate.total_out() - before_out) as usize;
-                    self.input.consume(used);
-                    self.crc.update(&out[..made]);
-                    let fault = match status {
-                        Ok(Status::StreamEnd) => {
-                            self.state = GzipState::Trailer;
-                            None
-                        }
-                        Ok(_) if made == 0 && at_end => {
-                            Some(Failure::truncated("gzip: in the middle of a member"))
-                        }
-                        Ok(_) if made == 0 && used == 0 => {
-                            Some(Failure::corrupt("gzip: the decoder is stuck"))
-                        }
-                        Ok(_) => None,
-                        Err(_) => Some(Failure::corrupt("gzip: damaged data in a member")),
-                    };
-                    if made > 0 {
-                        self.fault = fault;
-                        return Ok(made);
-                    }
-                    if let Some(fault) = fault {
-                        self.state = GzipState::End;
-                        return Err(fault);
-                    }
-                }
-                GzipState::Trailer => {
-                    let mut trailer = [0; 8];
-                    for byte in &mut trailer {
-                        *byte = self.need("checksum of a member")?;
-                    }
-                    let [a, b, c, d, e, f, g, h] = trailer;
-                    let (crc, size) = (
-                        u32::from_le_bytes([a, b, c, d]),
-                        u32::from_le_bytes([e, f, g, h]),
-                    );
-                    self.state = GzipState::Header;
-                    // Some writers get the size wrong; only the checksum decides.
-                    if crc != self.crc.sum() {
-                        self.state = GzipState::End;
-                        return Err(Failure::corrupt(format!(
-                            "gzip: member of {size} bytes has checksum {:08x}, expected {crc:08x}",
-                            self.crc.sum()
-                        )));
-                    }
-                    let next = self.input.fill_buf()?;
-                    if next.first() != Some(&0x1f) {
-                        self.state = GzipState::End;
-                        after_last(&mut self.input, "gzip")?;
-                        return Ok(0);
-                    }
-                    // Only one byte of the magic number is sure to be buffered.
-                    self.input.consume(1);
-                    if self.input.fill_buf()?.first() != Some(&0x8b) {
-                        self.state = GzipState::End;
-                        after_last(&mut self.input, "gzip")?;
-                        return Err(Failure::Fault(Fault::new(
-                            Reason::StrayBytes,
-                            "bytes after the end of the gzip stream",
-                        )));
-                    }
-                    self.magic_begun = true;
-                }
-            }
-        }
-    }
-}
-
-/// bzip2, with any number of streams.
-enum Bzip2 {
-    Inside(bzip2::bufread::BzDecoder<Input>),
-    /// After the last stream.
-    After(Input),
-    /// Placeholder while one stream is replaced by the next.
-    Between,
-}
-
-impl Bzip2 {
-    fn input(&self) -> Option<&Input> {
-        match self {
-            Bzip2::Inside(decoder) => Some(decoder.get_ref()),
-            Bzip2::After(input) => Some(input),
-            Bzip2::Between => None,
-        }
-    }
-
-    fn read(&mut self, out: &mut [u8]) -> Result<usize, Failure> {
-        while let Bzip2::Inside(decoder) = self {
-            let n = decoder.read(out)?;
-            if n > 0 || out.is_empty() {
-                return Ok(n);
-            }
-            let Bzip2::Inside(decoder) = std::mem::replace(self, Bzip2::Between) else {
-                break;
-            };
-            let mut input = decoder.into_inner();
-            if matches!(input.fill_buf(), Ok([b'B', ..])) {
-                *self = Bzip2::Inside(bzip2::bufread::BzDecoder::new(input));
-            } else {
-                let rest = after_last(&mut input, "bzip2");
-                *self = Bzip2::After(input);
-                rest?;
-            }
-        }
-        Ok(0)
-    }
-}
-
 /// Whether `from` bytes grew more than `max_ratio` times. A ratio of 0, which
 /// [`super::ReadConfig::check`] rejects, allows no output.
 fn exceeds(produced: u64, max_ratio: u64, from: u64) -> bool {
     produced
         .checked_div(max_ratio)
         .is_none_or(|least| least > from)
-}
-
-/// Decompresses a whole buffer of gzip, zlib or raw deflate, the encodings of HTTP bodies.
-///
-/// Returns the output and whether the stream was whole; `Err` if the output exceeds a limit.
-pub(super) fn inflate_body(
-    body: &[u8],
-    kind: BodyStream,
-    limit: u64,
-    max_ratio: u64,
-) -> Result<(Vec<u8>, bool), Fault> {
-    let mut out = Vec::new();
-    let mut step = vec![0; (64 << 10).min(body.len().saturating_mul(8)).max(1 << 10)];
-    let mut decoder = BodyDecoder::new(body, kind);
-    loop {
-        let made = match decoder.read(&mut step) {
-            Some(0) => return Ok((out, true)),
-            Some(made) => made,
-            None => return Ok((out, false)),
-        };
-        let total = (out.len() + made) as u64;
-        if total > super::RATIO_FREE_BYTES && exceeds(total, max_ratio, body.len() as u64) {
-            return Err(Fault::new(
-                Reason::DecompressionBomb,
-                format!("content encoding: more than {max_ratio} bytes for one"),
-            ));
-        }
-        if total > limit {
-            return Err(Fault::new(
-                Reason::TooLarge,
-                format!("more than {limit} bytes after its content encoding is undone"),
-            ));
-        }
-        super::stream::reserve(&mut out, made);
-        out.extend_from_slice(&step[..made]);
-    }
-}
-
-enum BodyDecoder<'b> {
-    Gzip(Box<Gzip>),
-    Inflate {
-        body: &'b [u8],
-        inflate: Box<Decompress>,
-        whole: bool,
-    },
-}
-
-impl<'b> BodyDecoder<'b> {
-    fn new(body: &'b [u8], kind: BodyStream) -> Self {
-        if kind == BodyStream::Gzip {
-            let reader = Box::new(io::Cursor::new(body.to_vec()));
-            let input = Input::with_buffer(reader, body.len().clamp(1, 64 << 10));
-            return BodyDecoder::Gzip(Box::new(Gzip::new(input)));
-        }
-        let inflate = Box::new(Decompress::new(kind == BodyStream::Zlib));
-        BodyDecoder::Inflate {
-            body,
-            inflate,
-            whole: false,
-        }
-    }
-
-    /// Returns 0 at the end of a whole stream, and `None` if the stream is broken or cut.
-    fn read(&mut self, out: &mut [u8]) -> Option<usize> {
-        match self {
-            BodyDecoder::Gzip(gzip) => gzip.read(out).ok(),
-            BodyDecoder::Inflate { whole: true, .. } => Some(0),
-            BodyDecoder::Inflate {
-                body,
-                inflate,
-                whole,
-            } => {
-                let (before_in, before_out) = (inflate.total_in(), inflate.total_out());
-                let status = inflate.decompress(body, out, FlushDecompress::None);
-                *body = &body[(inflate.total_in() - before_in) as usize..];
-                let made = (inflate.total_out() - before_out) as usize;
-                match status {
-                    Ok(Status::StreamEnd) => *whole = true,
-                    Ok(_) if made > 0 => {}
-                    // Output before the damage counts; the next call finds no more input.
-                    Err(_) if made > 0 => *body = &[],
-                    _ => return None,
-                }
-                Some(made)
-            }
-        }
-    }
-}
-
-/// The compressed streams that an HTTP body may contain.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum BodyStream {
-    Gzip,
-    Zlib,
-    Deflate,
 }
 
 #[cfg(test)]

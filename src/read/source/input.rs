@@ -1,0 +1,141 @@
+//! The bytes of a file as they are on disk.
+
+use std::io::{self, BufRead, Read};
+
+use super::{Fault, begins_compressed};
+
+/// Compressed bytes are read in blocks of this size.
+const INPUT_BUFFER: usize = 256 << 10;
+
+/// The file's own bytes, buffered and counted.
+pub(in crate::read) struct Input {
+    inner: Box<dyn Read + Send>,
+    buffer: Box<[u8]>,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) consumed: u64,
+    /// The operating system's error, kept apart from the errors of decoders.
+    pub(super) failure: Option<Fault>,
+    ended: bool,
+    /// Whether the first bytes need not be more than a line.
+    by_line: bool,
+}
+
+impl Input {
+    pub fn new(inner: Box<dyn Read + Send>) -> Self {
+        Input::with_buffer(inner, INPUT_BUFFER)
+    }
+
+    /// An input of which the first line may be all that comes before an answer to it.
+    pub fn by_line(inner: Box<dyn Read + Send>) -> Self {
+        Input {
+            by_line: true,
+            ..Input::new(inner)
+        }
+    }
+
+    pub(super) fn with_buffer(inner: Box<dyn Read + Send>, length: usize) -> Self {
+        Input {
+            inner,
+            buffer: vec![0; length].into_boxed_slice(),
+            start: 0,
+            end: 0,
+            consumed: 0,
+            failure: None,
+            ended: false,
+            by_line: false,
+        }
+    }
+
+    /// Fills the buffer, which must be empty, completely or to the end of the file. Decoders then
+    /// see the same blocks however the operating system splits its reads. That matters because the
+    /// number of bytes that they lose at damage depends on the blocks.
+    fn fill(&mut self) {
+        self.fill_until(|_| false);
+    }
+
+    fn fill_until(&mut self, enough: impl Fn(&[u8]) -> bool) {
+        (self.start, self.end) = (0, 0);
+        while !self.ended && self.end < self.buffer.len() && !enough(&self.buffer[..self.end]) {
+            match self.inner.read(&mut self.buffer[self.end..]) {
+                Ok(n) => {
+                    self.ended = n == 0;
+                    self.end += n;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.ended = true;
+                    self.failure = Some(Fault::refused(&error));
+                }
+            }
+        }
+    }
+
+    /// The first bytes. Valid only before any byte is consumed.
+    pub(super) fn head(&mut self) -> &[u8] {
+        if self.by_line {
+            // A line end in compressed bytes is none.
+            let is_line = |head: &[u8]| head.contains(&b'\n') && !begins_compressed(head);
+            self.fill_until(is_line);
+        } else {
+            self.fill();
+        }
+        &self.buffer[..self.end]
+    }
+
+    /// The next byte, or `None` at the end.
+    pub fn byte(&mut self) -> io::Result<Option<u8>> {
+        let byte = self.fill_buf()?.first().copied();
+        self.consume(usize::from(byte.is_some()));
+        Ok(byte)
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.start == self.end && !self.ended {
+            // Nothing is buffered, so read directly into `out`.
+            loop {
+                match self.inner.read(out) {
+                    Ok(n) => {
+                        self.ended = n == 0 && !out.is_empty();
+                        self.consumed += n as u64;
+                        return Ok(n);
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => {
+                        self.ended = true;
+                        self.failure = Some(Fault::refused(&error));
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        if self.start == self.end
+            && let Some(failure) = &self.failure
+        {
+            return Err(io::Error::other(failure.detail.clone()));
+        }
+        let n = out.len().min(self.end - self.start);
+        out[..n].copy_from_slice(&self.buffer[self.start..self.start + n]);
+        self.consume(n);
+        Ok(n)
+    }
+}
+
+impl BufRead for Input {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.start == self.end {
+            self.fill();
+            if let Some(failure) = self.failure.as_ref().filter(|_| self.end == 0) {
+                return Err(io::Error::other(failure.detail.clone()));
+            }
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.start = (self.start + n).min(self.end);
+        self.consumed += n as u64;
+    }
+}
