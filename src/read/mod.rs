@@ -119,4 +119,4 @@ pub use record::{
 };
 pub(crate) use sniff::Container;
 pub(crate) use source::lasting;
-pub(crate) use source::{Codec, Decompressed};
+pub(crate) use source::{Codec, Decompressed, Helpers, Job};

@@ -17,7 +17,7 @@ use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
 use super::pieces::{From, Origin, Piece};
 use super::record::{Batch, Reason, Record, RecordKind, Reject, SourceSpan};
 use super::sniff::{Container, binary_file_kind, container_of, extension_of, format_of_extension};
-use super::source::{Fault, Input, Source, compression_of};
+use super::source::{Fault, Helpers, Input, Source, compression_of};
 use super::stream::{Sink, Stream};
 use crate::progress::Stop;
 use crate::store::disk::{self, SharedFile};
@@ -218,6 +218,14 @@ impl RecordReader {
         RecordReader {
             by_line: true,
             ..Self::of(stream, input, file, config)
+        }
+    }
+
+    /// Lets helpers decompress parts of the input ahead of this. It changes no record. No record may
+    /// have been read.
+    pub(crate) fn decompress_ahead(&mut self, helpers: &Helpers) {
+        if let Some(opened) = &self.opened {
+            self.stream.decompress_ahead(opened, helpers);
         }
     }
 

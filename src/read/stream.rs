@@ -1,10 +1,11 @@
 //! A window over the decompressed bytes, and the sink that collects a record from it.
 
 use super::record::Reason;
-use super::source::{Fault, Source};
+use super::source::{Fault, Helpers, Source};
+use crate::store::disk::SharedFile;
 
 /// Number of bytes requested from the source at a time.
-const STEP: usize = 256 << 10;
+pub(super) const STEP: usize = 256 << 10;
 
 /// Makes room for `more` bytes. Small buffers double; large ones grow by an eighth, so that a
 /// record of 64 MiB does not occupy 128 MiB.
@@ -73,6 +74,13 @@ impl Stream {
     /// Bytes that the decompressor may take.
     pub fn decoder_memory(&self) -> u64 {
         self.source.as_ref().map_or(0, Source::memory)
+    }
+
+    /// Lets others decompress parts of `file`, which this reads from its first byte.
+    pub fn decompress_ahead(&mut self, file: &SharedFile, helpers: &Helpers) {
+        if let Some(source) = &mut self.source {
+            source.decompress_ahead(file, helpers);
+        }
     }
 
     /// Offset of the window's first byte in the decompressed stream.

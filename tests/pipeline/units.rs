@@ -105,6 +105,75 @@ fn many_files_by_any_number_of_threads() {
     }
 }
 
+/// One file of JSON lines in parts that threads can decompress ahead of the reader, in each format
+/// that has some; and the same files cut off.
+fn compressed(directory: &Path) -> Vec<PathBuf> {
+    let shape = Shape {
+        families: 2000,
+        members: 2,
+        words: 400,
+        ..Shape::default()
+    };
+    let input = write_jsonl(directory, &random_corpus(37, shape), 1);
+    let path = common::paths(&input).pop().unwrap();
+    let text = fs::read(&path).unwrap();
+    let each = |compress: &dyn Fn(&[u8]) -> Vec<u8>| -> Vec<u8> {
+        text.chunks(40_000).flat_map(compress).collect()
+    };
+    let gzip = |bytes: &[u8]| {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        out.write_all(bytes).unwrap();
+        out.finish().unwrap()
+    };
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    bzip2.write_all(&text).unwrap();
+    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 0);
+    for block in text.chunks(400_000) {
+        xz.write_all(block).unwrap();
+        xz.flush().unwrap();
+    }
+    let files = [
+        ("gz", each(&gzip)),
+        ("zst", each(&|bytes| zstd::encode_all(bytes, 1).unwrap())),
+        ("bz2", bzip2.finish().unwrap()),
+        ("xz", xz.finish().unwrap()),
+    ];
+    fs::remove_file(path).unwrap();
+    let mut paths = Vec::new();
+    for (name, bytes) in files {
+        assert!(bytes.len() > 1_200_000, "{name}: {}", bytes.len());
+        for length in [bytes.len(), bytes.len() - 100_000] {
+            paths.push(input.join(format!("{length}.jsonl.{name}")));
+            fs::write(paths.last().unwrap(), &bytes[..length]).unwrap();
+        }
+    }
+    paths
+}
+
+#[test]
+fn one_compressed_file_by_any_number_of_threads() {
+    let directory = common::temporary();
+    let run = Run::default().segment_size(200 << 10);
+    for path in compressed(directory.path()) {
+        let out = common::temporary();
+        run.clone().threads(1).run(&[&path], out.path()).unwrap();
+        let plain = lasting(out.path());
+        for (threads, memory) in [(8, 1 << 30), (3, 100 << 20)] {
+            let what = format!("{}, {threads} threads, {memory} bytes", path.display());
+            let (out, run) = (common::temporary(), run.clone().threads(threads));
+            let (stop, random) = (Stop::default(), &mut Random(threads as u64));
+            let after = After(&stop, 1 + random.below(8) as u64, AtomicU64::new(0));
+            let first = run.clone().memory(memory);
+            match first.watched(&[&path], out.path(), &stop, &after) {
+                Err(Error::Interrupted { .. }) => {}
+                other => panic!("{what}: {:?}", other.map(|_| ())),
+            }
+            run.memory(memory).run(&[&path], out.path()).unwrap();
+            assert_same_files(&lasting(out.path()), &plain, &what);
+        }
+    }
+}
+
 /// Asks for a stop when so many bytes are read.
 struct After<'a>(&'a Stop, u64, AtomicU64);
 

@@ -2,7 +2,7 @@
 
 use crate::collection::{CollectionConfig, Cursor};
 use crate::progress::Context;
-use crate::read::{Batch, InputFile, Piece, RecordReader};
+use crate::read::{Batch, Helpers, InputFile, Piece, RecordReader};
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -30,6 +30,15 @@ pub(super) struct Work {
     pub(super) cost: u64,
 }
 
+/// What decompressors may use.
+#[derive(Clone, Copy)]
+pub(super) struct Decoding<'a> {
+    /// The source of memory for those that take much.
+    pub(super) memory: &'a Credit,
+    /// Who decompresses ahead of the reader, if anybody does.
+    pub(super) helpers: Option<&'a Helpers>,
+}
+
 /// The reader of a unit: frames records into batches and cuts segments.
 pub(super) struct Feeder<'a> {
     /// All inputs up to the end of the unit.
@@ -38,8 +47,7 @@ pub(super) struct Feeder<'a> {
     config: &'a CollectionConfig,
     shape: Shape,
     context: &'a Context<'a>,
-    /// The source of memory for decoders that take much.
-    decoders: &'a Credit,
+    decoding: Decoding<'a>,
     reader: Option<(RecordReader, Option<Taken<'a>>)>,
     cursor: Cursor,
     /// Bytes of the unit's files before the current file.
@@ -58,7 +66,7 @@ impl<'a> Feeder<'a> {
         unit: &'a Unit,
         config: &'a CollectionConfig,
         shape: Shape,
-        decoders: &'a Credit,
+        decoding: Decoding<'a>,
         from: Cursor,
         context: &'a Context<'a>,
     ) -> Result<Feeder<'a>> {
@@ -70,7 +78,7 @@ impl<'a> Feeder<'a> {
             config,
             shape,
             context,
-            decoders,
+            decoding,
             reader: None,
             cursor: Cursor { event: 0, ..from },
             segment_bytes: 0,
@@ -146,13 +154,18 @@ impl<'a> Feeder<'a> {
         input.check_path()?;
         let (file, read) = (self.cursor.file, &self.config.read);
         let stop = self.context.stop;
-        let reader = match &self.unit.piece {
+        let mut reader = match &self.unit.piece {
             Some(piece) => piece.open(stop),
             None => RecordReader::open(input, file, read, stop),
         };
+        if let Some(helpers) = self.decoding.helpers {
+            reader.decompress_ahead(helpers);
+        }
         let beyond = reader.decoder_memory().saturating_sub(DECODER_BYTES);
         // Without this memory another thread has failed, and this one is about to be told.
-        let taken = (beyond > 0).then(|| self.decoders.hold(beyond)).flatten();
+        let taken = (beyond > 0)
+            .then(|| self.decoding.memory.hold(beyond))
+            .flatten();
         Ok((reader, taken))
     }
 

@@ -106,7 +106,8 @@ pub fn run<K: Key>(
     }
     let list = inputs.len() as u64 * INPUT_BYTES;
     let memory = ByteSize(context.budget.memory.0 - list);
-    let shares = Shares::new(memory, &config, units.len().min(context.budget.threads));
+    let threads = context.budget.threads;
+    let shares = Shares::new(memory, &config, units.len().min(threads), threads > 1);
     let total: Option<u64> = inputs
         .iter()
         .map(|i| i.identity.as_ref().map(|f| f.size))

@@ -16,7 +16,7 @@
 use std::ops::Range;
 
 use super::credit::Credit;
-use super::feeder::Feeder;
+use super::feeder::{Decoding, Feeder};
 use super::shares::{Shape, Shares};
 use super::units::{self, Unit};
 use super::{DIRECTORY, least_memory};
@@ -60,7 +60,8 @@ impl<'a> Reread<'a> {
         context: &'a Context<'a>,
     ) -> Reread<'a> {
         let units = all_units(workspace, inputs, config);
-        let shares = Shares::new(memory, config, units.len().min(context.budget.threads));
+        let readers = units.len().min(context.budget.threads);
+        let shares = Shares::new(memory, config, readers, false);
         Reread {
             places: workspace.places().clone(),
             segments: segments(&workspace.manifest).to_vec(),
@@ -166,8 +167,12 @@ impl<'a> Reread<'a> {
         let mut number = self.documents(unit).start;
         let mut next = documents.next()?;
         let (inputs, config, context) = (self.inputs, self.config, self.context);
-        let (shape, decoders) = (self.shape, &self.decoders);
-        let mut feeder = Feeder::new(inputs, of, config, shape, decoders, of.begin(), context)?;
+        let decoding = Decoding {
+            memory: &self.decoders,
+            helpers: None,
+        };
+        let from = of.begin();
+        let mut feeder = Feeder::new(inputs, of, config, self.shape, decoding, from, context)?;
         while let Some(work) = feeder.next()? {
             let decoded = |kind: &RecordKind| {
                 matches!(
@@ -176,7 +181,11 @@ impl<'a> Reread<'a> {
                 )
             };
             let grows = work.batch.records.iter().any(|r| decoded(&r.kind));
-            let body = if grows { shape.max_document * 9 / 4 } else { 0 };
+            let body = if grows {
+                self.shape.max_document * 9 / 4
+            } else {
+                0
+            };
             // Without this memory another thread has failed, and this one is about to be told.
             let _taken = self.credit.hold(work.cost.max(body));
             for record in &work.batch.records {

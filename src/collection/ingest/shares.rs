@@ -72,11 +72,19 @@ pub(super) struct Shares {
     pub(super) pass: u64,
     /// Bytes of decompressors beyond [`DECODER_BYTES`]. With one unit there is no limit.
     pub(super) decoders: u64,
+    /// Bytes of what helpers decompress ahead of the readers.
+    pub(super) ahead: u64,
 }
 
 impl Shares {
-    /// Divides the memory for as many units as it has room for, and at most `units`.
-    pub(super) fn new(memory: ByteSize, config: &CollectionConfig, units: usize) -> Shares {
+    /// Divides the memory for as many units as it has room for, and at most `units`, and for what
+    /// other threads decompress, if there are any.
+    pub(super) fn new(
+        memory: ByteSize,
+        config: &CollectionConfig,
+        units: usize,
+        helped: bool,
+    ) -> Shares {
         let document = config.read.max_document.0;
         // The largest document, beside which nothing else is in flight, and one pass over it. The
         // amount subtracted is within what a process may use beyond its budget.
@@ -86,19 +94,26 @@ impl Shares {
             let taken = fixed_bytes(config) + document + (units - 1) * further;
             memory.0.saturating_sub(taken)
         };
-        let fits = |units: &u64| left(*units) / 5 * 4 >= alone.max(units * UNIT_BATCH_BYTES);
+        let least = |units: u64| alone.max(units * UNIT_BATCH_BYTES);
+        let fits = |units: &u64| left(*units) / 5 * 4 >= least(*units);
         let units = (2..=units as u64).take_while(fits).last().unwrap_or(1);
         let decoders = match units {
             1 => 0,
             _ => left(units) / 5,
         };
         let in_flight = left(units) - decoders;
+        let ahead = match helped {
+            true => in_flight.saturating_sub(least(units)) / 2,
+            false => 0,
+        };
+        let in_flight = in_flight - ahead;
         Shares {
             units: units as usize,
             in_flight,
             batch: in_flight / 4,
             pass: in_flight / 4,
             decoders,
+            ahead,
         }
     }
 }
@@ -170,7 +185,12 @@ mod tests {
     use super::*;
 
     fn units(memory: u64, wanted: usize) -> Shares {
-        Shares::new(ByteSize::mib(memory), &CollectionConfig::default(), wanted)
+        Shares::new(
+            ByteSize::mib(memory),
+            &CollectionConfig::default(),
+            wanted,
+            true,
+        )
     }
 
     #[test]
@@ -199,7 +219,7 @@ mod tests {
                 let further = shares.units as u64 - 1;
                 let records = shares.units as u64 * config.read.max_document.0;
                 let fixed = FIXED_BYTES + further * UNIT_BYTES;
-                let sum = fixed + records + shares.in_flight + shares.decoders;
+                let sum = fixed + records + shares.in_flight + shares.decoders + shares.ahead;
                 assert!(sum <= memory << 20, "{memory} MiB: {shares:?}");
                 assert!(shares.batch + shares.pass <= shares.in_flight);
             }

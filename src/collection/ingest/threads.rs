@@ -2,7 +2,8 @@
 //!
 //! A thread takes the next unit and reads, shingles and writes it by itself, so that little passes
 //! between threads. A thread that finds no unit left, or no memory for another one, helps: it
-//! shingles batches of the units that others read, and writes those whose turn it is.
+//! decompresses what readers are about to read, shingles batches of the units that they read, and
+//! writes those whose turn it is.
 //!
 //! # Invariants
 //! - Batches are handed over only while there is a thread that does nothing but help, and a helper
@@ -18,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
 use super::credit::{Credit, Grants};
-use super::feeder::{Feeder, Work};
+use super::feeder::{Decoding, Feeder, Work};
 use super::shares::{Shape, Shares};
 use super::units::Unit;
 use super::worker::{Done, Worker};
@@ -26,7 +27,7 @@ use super::writer::{Committer, SegmentsWriter};
 use crate::collection::CollectionConfig;
 use crate::ids::Key;
 use crate::progress::{Context, caught};
-use crate::read::InputFile;
+use crate::read::{Helpers, InputFile, Job};
 use crate::store::disk;
 use crate::threads;
 use crate::workspace::Workspace;
@@ -47,7 +48,9 @@ pub(super) struct Ingest<'a, K: Key> {
     credit: Credit,
     decoders: Credit,
     next_unit: AtomicUsize,
-    helpers: AtomicUsize,
+    helpers: Helpers,
+    /// What readers want to be decompressed ahead of them.
+    jobs: Receiver<Job>,
     /// Bytes of the inputs read so far, before decompression.
     position: AtomicU64,
     failed: AtomicBool,
@@ -116,6 +119,7 @@ impl<'a, K: Key> Ingest<'a, K> {
         shares: Shares,
         context: &'a Context<'a>,
     ) -> Self {
+        let (helpers, jobs) = Helpers::new(shares.ahead);
         Ingest {
             inputs,
             units,
@@ -130,7 +134,8 @@ impl<'a, K: Key> Ingest<'a, K> {
                 _ => shares.decoders,
             }),
             next_unit: AtomicUsize::new(0),
-            helpers: AtomicUsize::new(0),
+            helpers,
+            jobs,
             position: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             failure: Mutex::new(None),
@@ -217,7 +222,10 @@ impl<'a, K: Key> Ingest<'a, K> {
             unit,
             self.config,
             self.shape,
-            &self.decoders,
+            Decoding {
+                memory: &self.decoders,
+                helpers: Some(&self.helpers),
+            },
             from,
             self.context,
         )?;
@@ -243,7 +251,7 @@ impl<'a, K: Key> Ingest<'a, K> {
                 work,
                 out: out.clone(),
             };
-            let helpers = self.helpers.load(Ordering::Relaxed);
+            let helpers = self.helpers.threads();
             if !alone && to_helpers.len() < helpers * WAITING_PER_HELPER {
                 // This thread has a receiver itself.
                 let _ = to_helpers.send(task);
@@ -265,12 +273,19 @@ impl<'a, K: Key> Ingest<'a, K> {
         }
     }
 
-    /// Works on batches until no unit is being read.
+    /// Works on batches, and decompresses, until no unit is being read.
     fn help(&self, tasks: &Receiver<Task<'_, 'a, K>>) {
         let mut worker = Worker::new(self.config, self.shape.worst);
-        self.helpers.fetch_add(1, Ordering::Relaxed);
-        for task in tasks {
-            self.process(task, &mut worker);
+        self.helpers.joined();
+        loop {
+            select! {
+                recv(tasks) -> task => match task {
+                    Ok(task) => self.process(task, &mut worker),
+                    Err(_) => return,
+                },
+                // This is never closed, because `helpers` can send.
+                recv(self.jobs) -> job => job.into_iter().for_each(|job| job()),
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::input::Input;
-use super::{Failure, Fault, after_last};
+use super::{Failure, Fault, Stepped, after_last};
 use crate::read::record::Reason;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -82,13 +82,42 @@ impl Gzip {
     }
 
     pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize, Failure> {
+        loop {
+            match self.step(out)? {
+                Stepped::Bytes(n) => return Ok(n),
+                Stepped::Boundary => {}
+                Stepped::End => return Ok(0),
+            }
+        }
+    }
+
+    /// The byte of the file at which the next member begins, unless this is inside of one.
+    pub(super) fn boundary(&self) -> Option<u64> {
+        let begun = u64::from(self.magic_begun);
+        (self.state == GzipState::Header).then(|| self.input.consumed - begun)
+    }
+
+    /// Goes on at another byte of the file, where a member begins.
+    pub(super) fn go_on_at(&mut self, at: u64) {
+        self.input.go_on_at(at);
+        self.state = GzipState::Header;
+        self.magic_begun = false;
+    }
+
+    /// Ends the file.
+    pub(super) fn end(&mut self) {
+        self.state = GzipState::End;
+    }
+
+    /// Decompresses until there are some bytes or the member ends.
+    pub(super) fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
         if let Some(fault) = self.fault.take() {
             self.state = GzipState::End;
             return Err(fault);
         }
         loop {
             match self.state {
-                GzipState::End => return Ok(0),
+                GzipState::End => return Ok(Stepped::End),
                 GzipState::Header => {
                     self.header()?;
                     self.members += 1;
@@ -122,7 +151,7 @@ impl Gzip {
                     };
                     if made > 0 {
                         self.fault = fault;
-                        return Ok(made);
+                        return Ok(Stepped::Bytes(made));
                     }
                     if let Some(fault) = fault {
                         self.state = GzipState::End;
@@ -152,7 +181,7 @@ impl Gzip {
                     if next.first() != Some(&0x1f) {
                         self.state = GzipState::End;
                         after_last(&mut self.input, "gzip")?;
-                        return Ok(0);
+                        return Ok(Stepped::End);
                     }
                     // Only one byte of the magic number is sure to be buffered.
                     self.input.consume(1);
@@ -165,6 +194,7 @@ impl Gzip {
                         )));
                     }
                     self.magic_begun = true;
+                    return Ok(Stepped::Boundary);
                 }
             }
         }

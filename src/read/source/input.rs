@@ -3,6 +3,8 @@
 use std::io::{self, BufRead, Read};
 
 use super::{Fault, begins_compressed};
+use crate::read::pieces::From;
+use crate::store::disk::SharedFile;
 
 /// Compressed bytes are read in blocks of this size.
 const INPUT_BUFFER: usize = 256 << 10;
@@ -10,6 +12,8 @@ const INPUT_BUFFER: usize = 256 << 10;
 /// The file's own bytes, buffered and counted.
 pub(in crate::read) struct Input {
     inner: Box<dyn Read + Send>,
+    /// The file, if it may be read from any place.
+    file: Option<SharedFile>,
     buffer: Box<[u8]>,
     pub(super) start: usize,
     pub(super) end: usize,
@@ -37,6 +41,7 @@ impl Input {
     pub(super) fn with_buffer(inner: Box<dyn Read + Send>, length: usize) -> Self {
         Input {
             inner,
+            file: None,
             buffer: vec![0; length].into_boxed_slice(),
             start: 0,
             end: 0,
@@ -45,6 +50,31 @@ impl Input {
             ended: false,
             by_line: false,
         }
+    }
+
+    /// Reads a file from this byte.
+    pub(super) fn of(file: SharedFile, at: u64) -> Self {
+        let mut input = Input::new(Box::new(io::empty()));
+        input.may_go_on_in(file);
+        input.go_on_at(at);
+        input
+    }
+
+    /// Says which file this is, for [`Input::go_on_at`].
+    pub(super) fn may_go_on_in(&mut self, file: SharedFile) {
+        self.file = Some(file);
+    }
+
+    /// Goes on at another byte of the file. The blocks that a decoder sees begin where they do if
+    /// the file is read from its first byte.
+    pub(super) fn go_on_at(&mut self, at: u64) {
+        let Some(file) = &self.file else { return };
+        self.inner = Box::new(From {
+            file: file.clone(),
+            at,
+        });
+        (self.start, self.end, self.ended) = (0, 0, false);
+        self.consumed = at;
     }
 
     /// Fills the buffer, which must be empty, completely or to the end of the file. Decoders then
@@ -56,8 +86,9 @@ impl Input {
 
     fn fill_until(&mut self, enough: impl Fn(&[u8]) -> bool) {
         (self.start, self.end) = (0, 0);
-        while !self.ended && self.end < self.buffer.len() && !enough(&self.buffer[..self.end]) {
-            match self.inner.read(&mut self.buffer[self.end..]) {
+        let most = self.buffer.len() - (self.consumed % self.buffer.len() as u64) as usize;
+        while !self.ended && self.end < most && !enough(&self.buffer[..self.end]) {
+            match self.inner.read(&mut self.buffer[self.end..most]) {
                 Ok(n) => {
                     self.ended = n == 0;
                     self.end += n;

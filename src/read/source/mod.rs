@@ -1,33 +1,48 @@
 //! The bytes of one input, decompressed if the first bytes show that they are compressed.
 //!
 //! Decoders distinguish a cut stream from a damaged one, and deliver the bytes before the cut or
-//! the damage. With gzip and compress that is every byte before the damage; bzip2 and xz lose up to
-//! 32 KiB before it, and zstd up to 256 KiB.
+//! the damage: all of them, except that zstd loses up to 256 KiB.
 
+mod ahead;
 mod body;
 mod bzip2;
 mod gzip;
 mod input;
+mod members;
+#[cfg(test)]
+mod tests;
+mod xz;
+mod zstd;
 
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
+use std::sync::Arc;
+
+use self::ahead::{Ahead, Parts, Text};
 use self::bzip2::Bzip2;
 use self::gzip::Gzip;
+use self::members::Members;
+use self::xz::Xz;
+use self::zstd::Zstd;
 use super::lzw::Lzw;
 use super::record::Reason;
+use super::stream::STEP;
 use crate::Error;
+use crate::store::disk::SharedFile;
 
+pub(crate) use ahead::{Helpers, Job};
 pub(super) use body::{BodyStream, inflate_body};
 pub(super) use input::Input;
-
-/// Output bytes requested per call from decoders that, on damage, drop what the same call had
-/// already produced. This bounds the loss.
-const PIECE: usize = 32 << 10;
 
 /// 128 MiB: `xz -9` needs 65 MiB, and `zstd --long` needs 128 MiB.
 const DECODER_MEMORY: u64 = 128 << 20;
 const ZSTD_WINDOW_LOG: u32 = 27;
+
+/// Files with fewer bytes are not worth the help of others.
+const LEAST_AHEAD: u64 = 1 << 20;
+/// The first bytes of a file say enough of its parts.
+const HEAD_BYTES: usize = 64;
 
 /// Why a stream of bytes ended early, or what was left after its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,9 +224,50 @@ enum Decoder {
     Plain(Input),
     Gzip(Box<Gzip>),
     Bzip2(Box<Bzip2>),
-    Xz(Box<liblzma::bufread::XzDecoder<Input>>),
-    Zstd(Box<zstd::stream::read::Decoder<'static, Input>>),
+    Xz(Box<Xz>),
+    Zstd(Box<Zstd>),
     Lzw(Box<Lzw>),
+    /// Whole blocks of bzip2 or xz. Nothing is known of the state of a decoder between them.
+    Blocks(Blocks),
+}
+
+/// How far a file is read whose blocks are decompressed one by one.
+struct Blocks {
+    /// Where the next one begins.
+    at: u64,
+    ended: bool,
+    checks: bzip2::Checks,
+}
+
+/// The result of one step of a decoder.
+enum Stepped {
+    /// This number of bytes was decompressed.
+    Bytes(usize),
+    /// A part has ended: a member of gzip, or a frame of zstd.
+    Boundary,
+    End,
+}
+
+impl Decoder {
+    fn new(compression: Option<Codec>, input: Input) -> Result<Self, Fault> {
+        let failed = |what: &str, error: &dyn std::fmt::Display| {
+            Fault::new(Reason::DecompressorMemory, format!("{what}: {error}"))
+        };
+        Ok(match compression {
+            None | Some(Codec::None) => Decoder::Plain(input),
+            Some(Codec::Gzip) => Decoder::Gzip(Box::new(Gzip::new(input))),
+            Some(Codec::Bzip2) => Decoder::Bzip2(Box::new(Bzip2::new(input))),
+            Some(Codec::Xz) => {
+                let decoder = Xz::new(input).map_err(|error| failed("xz", &error))?;
+                Decoder::Xz(Box::new(decoder))
+            }
+            Some(Codec::Zstd) => {
+                let decoder = Zstd::new(input, ZSTD_WINDOW_LOG);
+                Decoder::Zstd(Box::new(decoder.map_err(|error| failed("zstd", &error))?))
+            }
+            Some(Codec::Lzw) => Decoder::Lzw(Box::new(Lzw::new(input))),
+        })
+    }
 }
 
 /// The decompressed bytes of one input.
@@ -220,16 +276,33 @@ pub(super) struct Source {
     compression: Option<Codec>,
     produced: u64,
     memory: u64,
+    ahead: Option<Box<AheadOf>>,
+    /// Decompressed bytes that were not delivered yet.
+    text: Text,
+    delivered: usize,
+}
+
+/// A file, and what others decompress of it.
+struct AheadOf {
+    file: SharedFile,
+    texts: Ahead,
 }
 
 impl Source {
     /// Bytes as they are.
     pub fn plain(input: Input) -> Self {
+        Source::of(Decoder::Plain(input))
+    }
+
+    fn of(decoder: Decoder) -> Self {
         Source {
-            decoder: Decoder::Plain(input),
+            decoder,
             compression: None,
             produced: 0,
             memory: 0,
+            ahead: None,
+            text: Text::default(),
+            delivered: 0,
         }
     }
 
@@ -238,41 +311,12 @@ impl Source {
         let head = input.head();
         let compression = compression_of(head);
         let memory = compression.map_or(0, |compression| decoder_memory(compression, head));
-        let failed = |what: &str, error: &dyn std::fmt::Display| {
-            Fault::new(Reason::DecompressorMemory, format!("{what}: {error}"))
-        };
-        let decoder = match compression {
-            None | Some(Codec::None) => Decoder::Plain(input),
-            Some(Codec::Gzip) => Decoder::Gzip(Box::new(Gzip::new(input))),
-            Some(Codec::Bzip2) => Decoder::Bzip2(Box::new(Bzip2::new(input))),
-            Some(Codec::Xz) => {
-                let stream = liblzma::stream::Stream::new_stream_decoder(
-                    DECODER_MEMORY,
-                    liblzma::stream::CONCATENATED,
-                )
-                .map_err(|error| failed("xz", &error))?;
-                Decoder::Xz(Box::new(liblzma::bufread::XzDecoder::new_stream(
-                    input, stream,
-                )))
-            }
-            Some(Codec::Zstd) => {
-                let mut decoder = zstd::stream::read::Decoder::with_buffer(input)
-                    .map_err(|error| failed("zstd", &error))?;
-                decoder
-                    .window_log_max(ZSTD_WINDOW_LOG)
-                    .map_err(|error| failed("zstd", &error))?;
-                Decoder::Zstd(Box::new(decoder))
-            }
-            Some(Codec::Lzw) => Decoder::Lzw(Box::new(Lzw::new(input))),
-        };
         Ok(Source {
-            decoder,
             compression,
-            produced: 0,
             memory,
+            ..Source::of(Decoder::new(compression, input)?)
         })
     }
-
     /// Bytes that the decoder may take, by what the first frame or block says. Later ones of the
     /// same file may say more, up to 128 MiB, but are seldom written so.
     pub fn memory(&self) -> u64 {
@@ -286,17 +330,21 @@ impl Source {
 
     /// Bytes of the file consumed so far.
     pub fn position(&self) -> u64 {
-        self.input().map_or(0, |input| input.consumed)
+        match (&self.decoder, &self.ahead) {
+            (Decoder::Blocks(blocks), Some(ahead)) => ahead.texts.parts().byte(blocks.at),
+            _ => self.input().map_or(0, |input| input.consumed),
+        }
     }
 
     fn input(&self) -> Option<&Input> {
         match &self.decoder {
             Decoder::Plain(input) => Some(input),
             Decoder::Gzip(gzip) => Some(&gzip.input),
-            Decoder::Bzip2(bzip2) => bzip2.input(),
-            Decoder::Xz(decoder) => Some(decoder.get_ref()),
-            Decoder::Zstd(decoder) => Some(decoder.get_ref()),
+            Decoder::Bzip2(bzip2) => Some(&bzip2.input),
+            Decoder::Xz(xz) => Some(&xz.input),
+            Decoder::Zstd(zstd) => Some(&zstd.input),
             Decoder::Lzw(lzw) => Some(lzw.input()),
+            Decoder::Blocks(_) => None,
         }
     }
 
@@ -305,22 +353,183 @@ impl Source {
         self.input().is_some_and(|input| input.start < input.end)
     }
 
-    /// Reads decompressed bytes; 0 at the end.
-    pub fn read(&mut self, out: &mut [u8], max_ratio: u64) -> Result<usize, Fault> {
-        let piece = out.len().min(PIECE);
-        let result = match &mut self.decoder {
-            Decoder::Plain(input) => input.read(out).map_err(Failure::Io),
-            Decoder::Gzip(gzip) => gzip.read(out),
-            Decoder::Bzip2(bzip2) => bzip2.read(&mut out[..piece]),
-            Decoder::Xz(decoder) => decoder.read(&mut out[..piece]).map_err(Failure::Io),
+    /// Lets others decompress parts of the file ahead of this, if it has any. `file` is the file that
+    /// this reads, and no byte has been read yet.
+    pub fn decompress_ahead(&mut self, file: &SharedFile, helpers: &Helpers) {
+        let Ok(length) = file.metadata().map(|metadata| metadata.len()) else {
+            return;
+        };
+        let mut head = vec![0; HEAD_BYTES];
+        if length < LEAST_AHEAD || members::read_all_at(file, &mut head, 0).is_err() {
+            return;
+        }
+        let (parts, first): (Arc<dyn Parts>, _) = match &mut self.decoder {
+            Decoder::Gzip(gzip) => {
+                gzip.input.may_go_on_in(file.clone());
+                (Arc::new(Members::<Gzip>::new(file.clone(), length)), None)
+            }
+            Decoder::Zstd(zstd) => {
+                zstd.input.may_go_on_in(file.clone());
+                (Arc::new(Members::<Zstd>::new(file.clone(), length)), None)
+            }
+            Decoder::Bzip2(_) => match bzip2::Blocks::new(file.clone(), length, &head) {
+                Some(blocks) => (Arc::new(blocks), Some(bzip2::Blocks::FIRST)),
+                None => return,
+            },
+            Decoder::Xz(_) => match xz::Blocks::new(file.clone(), length, &head) {
+                Some(blocks) => (Arc::new(blocks), Some(0)),
+                None => return,
+            },
+            Decoder::Plain(_) | Decoder::Lzw(_) | Decoder::Blocks(_) => return,
+        };
+        let mut texts = Ahead::new(parts, helpers.clone());
+        if let Some(at) = first {
+            // The reader may have to decompress a part itself.
+            if !texts.has_memory() {
+                return;
+            }
+            self.decoder = Decoder::Blocks(Blocks {
+                at,
+                ended: false,
+                checks: bzip2::Checks::default(),
+            });
+        }
+        let file = file.clone();
+        self.ahead = Some(Box::new(AheadOf { file, texts }));
+    }
+
+    /// What is left of a text that was decompressed ahead.
+    fn deliver(&mut self, out: &mut [u8]) -> Option<usize> {
+        let rest = &self.text.bytes[self.delivered..];
+        let n = rest.len().min(out.len());
+        out[..n].copy_from_slice(&rest[..n]);
+        self.delivered += n;
+        (n > 0).then_some(n)
+    }
+
+    /// At the beginning of a part, gets the text from there that was decompressed ahead, if there is
+    /// one.
+    fn take_ahead(&mut self, max_ratio: u64) -> Result<bool, Fault> {
+        let Some(ahead) = &mut self.ahead else {
+            return Ok(false);
+        };
+        let (at, alone) = match &self.decoder {
+            // The first part shows how long they are.
+            Decoder::Gzip(gzip) => (gzip.boundary().filter(|&at| at > 0), false),
+            Decoder::Zstd(zstd) => (zstd.boundary().filter(|&at| at > 0), false),
+            Decoder::Blocks(blocks) if blocks.ended => (None, true),
+            Decoder::Blocks(blocks) => (Some(blocks.at), true),
+            _ => (None, false),
+        };
+        let Some(at) = at else { return Ok(false) };
+        if self.delivered > 0 {
+            self.delivered = 0;
+            ahead.texts.give_back(std::mem::take(&mut self.text));
+        }
+        let mut text = ahead.texts.text_from(at);
+        if alone && text.is_none() {
+            text = ahead.texts.decompress_from(at);
+        }
+        let Some(text) = text else {
+            return if alone { self.begin_again() } else { Ok(false) };
+        };
+        // A decoder is stopped at a ratio that is too high, after each of its calls. If the ratio were
+        // right even without the bytes of this text, then no call would have been stopped.
+        let after = self.produced + text.bytes.len() as u64;
+        let from = ahead.texts.parts().byte(at);
+        let stopped = after > super::RATIO_FREE_BYTES && exceeds(after, max_ratio, from);
+        let accepted = match &mut self.decoder {
+            _ if stopped => false,
+            Decoder::Gzip(gzip) if text.last => {
+                gzip.end();
+                true
+            }
+            Decoder::Gzip(gzip) => {
+                gzip.go_on_at(text.place.end);
+                true
+            }
+            Decoder::Zstd(zstd) => {
+                zstd.go_on_at(text.place.end);
+                true
+            }
+            Decoder::Blocks(blocks) => {
+                (blocks.at, blocks.ended) = (text.place.end, text.last);
+                blocks.checks.passed(&text.checks)
+            }
+            _ => false,
+        };
+        if accepted {
+            self.text = text;
+            return Ok(true);
+        }
+        if alone {
+            return self.begin_again();
+        }
+        self.ahead = None;
+        Ok(false)
+    }
+
+    /// Reads the file again without help, up to where this is.
+    fn begin_again(&mut self) -> Result<bool, Fault> {
+        let Some(ahead) = self.ahead.take() else {
+            return Ok(false);
+        };
+        self.decoder = Decoder::new(self.compression, Input::of(ahead.file, 0))?;
+        let mut left = self.produced;
+        let mut bytes = vec![0; STEP];
+        loop {
+            match self.step(&mut bytes) {
+                Ok(Stepped::Bytes(n)) if n as u64 > left => {
+                    bytes.truncate(n);
+                    self.delivered = left as usize;
+                    self.text.bytes = bytes;
+                    return Ok(true);
+                }
+                Ok(Stepped::Bytes(n)) => left -= n as u64,
+                Ok(Stepped::Boundary) => {}
+                Ok(Stepped::End) => return Ok(false),
+                Err(failure) => return Err(self.fault_of(failure)),
+            }
+            if left == 0 {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Decompresses until there are some bytes, or a part ends.
+    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
+        let n = match &mut self.decoder {
+            Decoder::Plain(input) => input.read(out)?,
+            Decoder::Gzip(gzip) => return gzip.step(out),
+            Decoder::Bzip2(bzip2) => bzip2.read(out)?,
+            Decoder::Xz(xz) => xz.read(out)?,
             // A block has up to 128 KiB; the decoder delivers it whole only if `out` has room for
             // it.
-            Decoder::Zstd(decoder) => decoder.read(out).map_err(Failure::Io),
-            Decoder::Lzw(lzw) => lzw.read(out),
+            Decoder::Zstd(zstd) => return zstd.step(out),
+            Decoder::Lzw(lzw) => lzw.read(out)?,
+            Decoder::Blocks(_) => 0,
         };
-        let n = match result {
-            Ok(n) => n,
-            Err(failure) => return Err(self.fault_of(failure)),
+        Ok(match n {
+            0 => Stepped::End,
+            n => Stepped::Bytes(n),
+        })
+    }
+
+    /// Reads decompressed bytes; 0 at the end.
+    pub fn read(&mut self, out: &mut [u8], max_ratio: u64) -> Result<usize, Fault> {
+        let n = loop {
+            if let Some(n) = self.deliver(out) {
+                break n;
+            }
+            if self.take_ahead(max_ratio)? {
+                continue;
+            }
+            match self.step(out) {
+                Ok(Stepped::Bytes(n)) => break n,
+                Ok(Stepped::Boundary) => {}
+                Ok(Stepped::End) => break 0,
+                Err(failure) => return Err(self.fault_of(failure)),
+            }
         };
         self.produced += n as u64;
         if let Some(compression) = self.compression
@@ -349,13 +558,7 @@ impl Source {
             Failure::Fault(fault) => fault,
             Failure::Io(error) => {
                 let text = error.to_string();
-                let memory = text.contains("too much memory")
-                    || error.get_ref().is_some_and(|inner| {
-                        inner
-                            .downcast_ref::<liblzma::stream::Error>()
-                            .is_some_and(|error| *error == liblzma::stream::Error::MemLimit)
-                    });
-                let reason = if memory {
+                let reason = if text.contains("too much memory") {
                     Reason::DecompressorMemory
                 } else if error.kind() == io::ErrorKind::UnexpectedEof {
                     Reason::TruncatedCompression
@@ -464,41 +667,4 @@ fn exceeds(produced: u64, max_ratio: u64, from: u64) -> bool {
     produced
         .checked_div(max_ratio)
         .is_none_or(|least| least > from)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What compressors write in their headers is what was asked of them.
-    #[test]
-    fn decoders_say_what_memory_they_take() {
-        let memory = |bytes: Vec<u8>| {
-            let input = Input::new(Box::new(io::Cursor::new(bytes)));
-            Source::new(input).unwrap().memory()
-        };
-        let text = b"a text ".repeat(100_000);
-        assert_eq!(memory(text.clone()), 0);
-        for (preset, bytes) in [(0, 1 << 18), (1, 1 << 20), (6, 8 << 20), (9, 64 << 20)] {
-            let mut xz = liblzma::write::XzEncoder::new(Vec::new(), preset);
-            io::Write::write_all(&mut xz, &text).unwrap();
-            assert_eq!(memory(xz.finish().unwrap()), bytes);
-        }
-        for log in [10, 17, 23, 27] {
-            let mut zstd = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
-            zstd.window_log(log).unwrap();
-            io::Write::write_all(&mut zstd, &text).unwrap();
-            assert_eq!(memory(zstd.finish().unwrap()), 1 << log);
-        }
-        // Short contents are one segment.
-        for length in [5, 255, 256, 300, 65_535, 65_792] {
-            let zstd = zstd::bulk::compress(&text[..length], 1).unwrap();
-            assert_eq!(memory(zstd), length as u64);
-        }
-        // Frames to be skipped, and headers that are cut off.
-        let skipped = b"\x50\x2a\x4d\x18\x01\0\0\0x";
-        assert_eq!(memory(skipped.to_vec()), 8 << 20);
-        assert_eq!(memory(b"\xfd7zXZ\0".to_vec()), DECODER_MEMORY);
-        assert_eq!(memory(vec![0x28, 0xb5, 0x2f, 0xfd, 0xe0]), DECODER_MEMORY);
-    }
 }

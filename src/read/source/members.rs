@@ -1,0 +1,176 @@
+//! The members of a gzip file, and the frames of a zstd file, as parts.
+
+use std::io;
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::ahead::{Parts, Text};
+use super::gzip::Gzip;
+use super::input::Input;
+use super::zstd::Zstd;
+use super::{Failure, Stepped, zstd_window};
+use crate::store::disk::SharedFile;
+
+/// Compressed bytes that a helper takes at a time. Members of a web archive have some tens of
+/// kilobytes.
+const STRIDE: u64 = 256 << 10;
+/// Most bytes of a text: 32 for each of the compressed ones.
+const TEXT_BYTES: usize = 8 << 20;
+/// Output bytes requested at a time.
+const STEP: usize = 256 << 10;
+/// Frames of zstd that need more are left to the reader. This is the window of levels up to 19.
+const WINDOW_LOG: u32 = 23;
+
+/// A format whose files are members one after the other.
+pub(super) trait Format: Sized {
+    /// How a member begins.
+    const MAGIC: &'static [u8];
+    /// Bytes that a decoder may take.
+    const MEMORY: u64;
+
+    /// A decoder of the member that begins with `head`, at this byte of the file; `None` if these
+    /// cannot be its first bytes.
+    fn begin(file: &SharedFile, at: u64, head: &[u8]) -> Option<Self>;
+
+    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure>;
+
+    fn boundary(&self) -> Option<u64>;
+}
+
+impl Format for Gzip {
+    const MAGIC: &'static [u8] = &[0x1f, 0x8b, 8];
+    const MEMORY: u64 = 1 << 20;
+
+    fn begin(file: &SharedFile, at: u64, head: &[u8]) -> Option<Self> {
+        let reserved = head.get(3)? & 0xe0;
+        (reserved == 0).then(|| Gzip::new(Input::of(file.clone(), at)))
+    }
+
+    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
+        self.step(out)
+    }
+
+    fn boundary(&self) -> Option<u64> {
+        self.boundary()
+    }
+}
+
+impl Format for Zstd {
+    const MAGIC: &'static [u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+    const MEMORY: u64 = (1 << WINDOW_LOG) + (1 << 20);
+
+    fn begin(file: &SharedFile, at: u64, head: &[u8]) -> Option<Self> {
+        let fits = zstd_window(head).is_none_or(|window| window <= 1 << WINDOW_LOG);
+        let new = || Zstd::new(Input::of(file.clone(), at), WINDOW_LOG).ok();
+        fits.then(new).flatten()
+    }
+
+    fn step(&mut self, out: &mut [u8]) -> Result<Stepped, Failure> {
+        self.step(out)
+    }
+
+    fn boundary(&self) -> Option<u64> {
+        self.boundary()
+    }
+}
+
+/// Parts that are members. Places are bytes of the file.
+pub(super) struct Members<F> {
+    file: SharedFile,
+    length: u64,
+    format: std::marker::PhantomData<fn() -> F>,
+}
+
+impl<F> Members<F> {
+    pub(super) fn new(file: SharedFile, length: u64) -> Self {
+        Members {
+            file,
+            length,
+            format: std::marker::PhantomData,
+        }
+    }
+}
+
+/// Reads at `at` until `out` is full or the file ends.
+pub(super) fn read_all_at(file: &SharedFile, out: &mut Vec<u8>, at: u64) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < out.len() {
+        match file.read_at(&mut out[filled..], at + filled as u64) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    out.truncate(filled);
+    Ok(())
+}
+
+impl<F: Format> Parts for Members<F> {
+    fn stride(&self) -> u64 {
+        STRIDE
+    }
+
+    fn end(&self) -> u64 {
+        self.length
+    }
+
+    fn memory(&self) -> u64 {
+        TEXT_BYTES as u64 + 2 * STRIDE + F::MEMORY
+    }
+
+    fn byte(&self, place: u64) -> u64 {
+        place
+    }
+
+    fn decompress(&self, range: Range<u64>, known: bool, mut bytes: Vec<u8>) -> Option<Text> {
+        // The first bytes of a member can be behind the range.
+        let mut head = vec![0; (range.end - range.start) as usize + 32];
+        read_all_at(&self.file, &mut head, range.start).ok()?;
+        // Whatever the file contains, no more than two texts are made in vain.
+        let mut work = 2 * TEXT_BYTES;
+        for found in memmem::find_iter(&head, F::MAGIC) {
+            let start = range.start + found as u64;
+            if start >= range.end || (known && found > 0) || work == 0 {
+                return None;
+            }
+            let Some(mut decoder) = F::begin(&self.file, start, &head[found..]) else {
+                continue;
+            };
+            let (mut filled, mut whole) = (0, None);
+            while filled < TEXT_BYTES {
+                let room = (filled + STEP).min(TEXT_BYTES);
+                if bytes.len() < room {
+                    bytes.resize(room.max(bytes.len() * 2).min(TEXT_BYTES), 0);
+                }
+                match decoder.step(&mut bytes[filled..room]) {
+                    Ok(Stepped::Bytes(n)) => filled += n,
+                    Ok(Stepped::Boundary) => {}
+                    Ok(Stepped::End) => {
+                        whole = Some((self.length, filled, true));
+                        break;
+                    }
+                    Err(_) => break,
+                }
+                if let Some(end) = decoder.boundary() {
+                    whole = Some((end, filled, end == self.length));
+                    if end >= range.end {
+                        break;
+                    }
+                }
+            }
+            if let Some((end, length, last)) = whole {
+                bytes.truncate(length);
+                return Some(Text {
+                    place: start..end,
+                    last,
+                    bytes,
+                    ..Text::default()
+                });
+            }
+            work = work.saturating_sub(filled);
+        }
+        None
+    }
+}
