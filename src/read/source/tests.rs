@@ -84,6 +84,7 @@ fn each(pieces: &[&[u8]], compress: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let long = text(1_600_000, 1);
     let records = pieces(&long, 60_000, 2);
+    let small = pieces(&long, 9_000, 2);
     let large = pieces(&long, 900_000, 3);
     let frames = pieces(&long, 200_000, 4);
     let skipped = |frame: &[u8]| {
@@ -103,7 +104,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("gzip, records", each(&records, gzip)),
         ("gzip, stored records", each(&records, |r| gzip_level(r, 0))),
         ("gzip, large members", each(&large, gzip)),
-        ("gzip, nested", records.chunks(9).flat_map(nested).collect()),
+        ("gzip, nested", small.chunks(20).flat_map(nested).collect()),
         ("gzip, padded", with(each(&records, gzip), &[0; 3000])),
         ("gzip, then text", with(each(&records, gzip), b"and text")),
         ("gzip, then magic", with(each(&records, gzip), b"\x1f\x8b")),
@@ -137,10 +138,11 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
 /// How a reading ended: the text, and the error.
 type Ending = (Vec<u8>, Option<Fault>);
 
-/// Reads as the framers do.
-fn read(mut source: Source, max_ratio: u64) -> Ending {
+/// Reads as the framers do, and waits before each time.
+fn read(mut source: Source, max_ratio: u64, wait: impl Fn()) -> Ending {
     let mut text = Vec::new();
     loop {
+        wait();
         let length = text.len();
         text.resize(length + (256 << 10), 0);
         let result = source.read(&mut text[length..], max_ratio);
@@ -155,7 +157,7 @@ fn read(mut source: Source, max_ratio: u64) -> Ending {
 
 fn alone(bytes: &[u8], max_ratio: u64) -> Ending {
     let input = Input::new(Box::new(Cursor::new(bytes.to_vec())));
-    read(Source::new(input).unwrap(), max_ratio)
+    read(Source::new(input).unwrap(), max_ratio, || {})
 }
 
 fn shared(bytes: &[u8]) -> SharedFile {
@@ -164,7 +166,8 @@ fn shared(bytes: &[u8]) -> SharedFile {
     SharedFile::new(disk::open(file.path()).unwrap())
 }
 
-/// Reads with two threads that help, and some more that never come.
+/// Reads with two threads that help, and some more that never come. If there are two, then they have
+/// begun with what they can do before the reader gets there.
 fn helped(bytes: &[u8], max_ratio: u64, memory: u64, threads: usize) -> Ending {
     let file = shared(bytes);
     let (helpers, jobs) = Helpers::new(memory);
@@ -176,11 +179,14 @@ fn helped(bytes: &[u8], max_ratio: u64, memory: u64, threads: usize) -> Ending {
                 scope.spawn(move || jobs.iter().for_each(|job| job()));
             }
         }
-        drop(jobs);
         let mut source = Source::new(Input::new(Box::new(file.clone()))).unwrap();
         source.decompress_ahead(&file, &helpers);
         drop(helpers);
-        read(source, max_ratio)
+        read(source, max_ratio, || {
+            while threads == 2 && !jobs.is_empty() {
+                std::thread::yield_now();
+            }
+        })
     })
 }
 
@@ -194,7 +200,7 @@ fn require_same(what: &str, one: &Ending, other: &Ending) {
 fn help_changes_nothing() {
     for (what, bytes) in files() {
         let expected = alone(&bytes, 1000);
-        for (memory, threads) in [(1 << 30, 2), (1 << 30, 6), (20 << 20, 2), (20 << 20, 0)] {
+        for (memory, threads) in [(1 << 30, 2), (1 << 30, 6), (20 << 20, 0)] {
             let found = helped(&bytes, 1000, memory, threads);
             require_same(&format!("{what}, {threads}"), &expected, &found);
         }
@@ -208,9 +214,13 @@ fn help_changes_nothing_of_a_damaged_file() {
         if what.contains("bombs") {
             continue;
         }
-        for n in 0..6 {
+        for n in 0..4 {
             let mut damaged = bytes.clone();
-            let at = random.below(bytes.len() as u64) as usize;
+            let at = match n {
+                // Checksums are there.
+                0 => bytes.len() - 3,
+                _ => random.below(bytes.len() as u64) as usize,
+            };
             match n % 3 {
                 0 => damaged[at] ^= 1 << random.below(8),
                 1 => damaged.truncate(at),
