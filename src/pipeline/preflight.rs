@@ -28,9 +28,9 @@
 //!   `DOUBT_BEFORE_SORT`.
 //!
 //! # Cost
-//! Decompressing, parsing and shingling about `SAMPLE_BYTES`, on one thread. Measured on
-//! linuxdocs-small: 0.2 s of CPU time from gzip and zstd, 0.35 from xz, 1.7 from bzip2. Memory: one
-//! record of at most `LARGEST_RECORD` and its fingerprints.
+//! Decompressing, parsing and shingling about `SAMPLE_BYTES`. Measured on linuxdocs-small: 0.2 s of
+//! CPU time from gzip and zstd, 0.35 from xz, 1.7 from bzip2. Memory of each thread: one record of
+//! at most `LARGEST_RECORD` and its fingerprints.
 //!
 //! # What is not guaranteed
 //! The estimate leaves out:
@@ -57,12 +57,15 @@ use crate::sample::{SampleEntry, Sampling};
 use crate::shingle::Shingler;
 use crate::sort::RunsEntry;
 use crate::store::disk;
+use crate::workers::{Tasks, work_and_commit};
 use crate::workspace::Workspace;
 use crate::{Error, Result, merge, sort};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
 use super::{JoinParameters, Spill};
+
+const STAGE: &str = "preflight";
 
 /// Inputs of fewer bytes are not sampled if the disk has [`PLENTY`] times their size available.
 const SMALL_INPUTS: u64 = 256 << 20;
@@ -75,6 +78,9 @@ const SAMPLE_BYTES: u64 = 24 << 20;
 /// Bounds for the number of places in the list of inputs at which the check samples. Within them,
 /// the number is [`SAMPLE_BYTES`] divided by the average size of a file.
 const PLACES: (u64, u64) = (12, 256);
+/// Memory for which one more thread may sample: a record with its fingerprints, and the largest
+/// decoder.
+const SAMPLER_BYTES: ByteSize = ByteSize::mib(160);
 /// The sample leaves out larger records, so that its memory stays far below the least that ingest
 /// needs.
 const LARGEST_RECORD: ByteSize = ByteSize::mib(4);
@@ -489,13 +495,27 @@ fn density<K: Key>(
 ) -> Result<Option<Density>> {
     let places = places(inputs, total);
     let limit = SAMPLE_BYTES / places.len().max(1) as u64;
-    let mut sampler = Sampler::<K>::new(config, sampling, limit);
+    let threads = (context.budget.memory.0 / SAMPLER_BYTES.0).max(1) as usize;
+    let threads = threads.min(context.budget.threads).min(places.len());
+    let mut found: Vec<_> = places.values().map(|&weight| (None, weight)).collect();
+    let work = |tasks: &Tasks<'_, _, _>| {
+        let mut sampler = Sampler::<K>::new(config, sampling.clone(), limit);
+        while let Some((place, file)) = tasks.next() {
+            context.stop.check(STAGE)?;
+            tasks.finished((place, sampler.look(&inputs[file])));
+        }
+        Ok(())
+    };
+    let tasks = places.keys().copied().enumerate();
+    work_and_commit(STAGE, threads, tasks, work, |(place, density)| {
+        found[place].0 = density;
+        Ok(())
+    })?;
     let (mut sum, mut weights) = (Density::default(), 0.0);
-    for (file, weight) in places {
-        context.stop.check("preflight")?;
+    for (density, weight) in found {
         // Files are chosen in proportion to their size, so the mean of their densities is the
         // density of all bytes.
-        if let Some(density) = sampler.look(&inputs[file]) {
+        if let Some(density) = density {
             let weight = f64::from(weight);
             weights += weight;
             sum.documents += weight * density.documents;

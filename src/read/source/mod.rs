@@ -16,7 +16,6 @@ mod zstd;
 
 use std::io::{self, BufRead, Read};
 use std::path::Path;
-
 use std::sync::Arc;
 
 use self::ahead::{Ahead, Parts, Text};
