@@ -442,21 +442,53 @@ fn count<K: Key>(
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         joined_all(stage, workers)
     })?;
-    let mut results = results.into_iter();
-    let mut sum = results.next().unwrap_or_default();
-    for other in results {
-        for (sum, other) in sum.iter_mut().zip(other) {
-            for (sum, other) in sum.iter_mut().zip(other) {
-                *sum += other;
-            }
+    Ok(sum_of(results, threads))
+}
+
+/// Adds tables of the same length, a stretch of them in each thread. They can be as large as all
+/// other memory, so they are given back by several threads too.
+fn sum_of(mut tables: Vec<Vec<Profile>>, threads: usize) -> Vec<Profile> {
+    let mut sum = tables.pop().unwrap_or_default();
+    let stretch = sum.len().div_ceil(threads).max(1);
+    threads::scope(|scope| {
+        for (number, sums) in sum.chunks_mut(stretch).enumerate() {
+            let tables = &tables;
+            scope.spawn(move || {
+                for table in tables {
+                    for (sum, other) in sums.iter_mut().zip(&table[number * stretch..]) {
+                        for (sum, other) in sum.iter_mut().zip(other) {
+                            *sum += other;
+                        }
+                    }
+                }
+            });
         }
-    }
-    Ok(sum)
+    });
+    threads::scope(|scope| {
+        for table in tables {
+            scope.spawn(move || drop(table));
+        }
+    });
+    sum
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_are_added() {
+        let table =
+            |factor: u32| -> Vec<Profile> { (0..10).map(|at| [at * factor; CLASSES]).collect() };
+        for threads in [1, 3, 16] {
+            let sum = sum_of(vec![table(1), table(10), table(100)], threads);
+            assert_eq!(sum, table(111));
+        }
+        assert_eq!(
+            sum_of(vec![Vec::new(), Vec::new()], 2),
+            Vec::<Profile>::new()
+        );
+    }
 
     #[test]
     fn profiles_are_read_back() {

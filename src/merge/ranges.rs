@@ -264,7 +264,7 @@ pub(super) fn finish<K: Key>(
         entry.runs.clear();
     }
     workspace.commit(&["postings"])?;
-    workspace.remove_scrap()
+    workspace.remove_scrap_with(context.budget.threads)
 }
 
 /// The shared postings.

@@ -10,8 +10,10 @@ use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{Base, MANIFEST_FORMAT, Manifest};
 use super::record::StageRecordKind;
 use super::{InputEntry, Skipped};
-use crate::progress::Context;
+use crate::progress::{Context, joined_all};
 use crate::store::{self, Kind, disk};
+use crate::threads;
+use crate::workers::Queue;
 use crate::{Error, Result};
 
 /// Name of the manifest in an output directory.
@@ -510,6 +512,13 @@ impl Workspace {
 
     /// Removes finished and unfinished parts that the manifest does not name.
     pub fn remove_scrap(&self) -> Result<()> {
+        self.remove_scrap_with(1)
+    }
+
+    /// As [`Workspace::remove_scrap`], with several threads if there are many files. It takes the system
+    /// some time to give back the memory and the disk space of a large one.
+    pub fn remove_scrap_with(&self, threads: usize) -> Result<()> {
+        let mut scrap = Vec::new();
         let named = self.manifest.parts();
         for name in self.directories() {
             // A borrowed subdirectory may still hold parts from a run with earlier query
@@ -522,11 +531,25 @@ impl Workspace {
                         .iter()
                         .any(|(d, _, part)| *d == name && part.name == file);
                 if !known && is_ours(&file) {
-                    disk::remove(&directory.join(&file))?;
+                    scrap.push(directory.join(&file));
                 }
             }
         }
-        Ok(())
+        let threads = threads.min(scrap.len() / FILES_OF_A_THREAD);
+        if threads < 2 {
+            return scrap.iter().try_for_each(|path| disk::remove(path));
+        }
+        let queue = Queue::new(scrap);
+        let work = || -> Result<()> {
+            while let Some(path) = queue.next() {
+                disk::remove(&path)?;
+            }
+            Ok(())
+        };
+        threads::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            joined_all("remove", workers).map(|_| ())
+        })
     }
 
     /// Commits like [`Workspace::commit`], unless the manifest is large and little is new. `bytes`
@@ -564,6 +587,8 @@ impl Workspace {
     }
 }
 
+/// Fewer files are not worth a thread.
+const FILES_OF_A_THREAD: usize = 16;
 /// A smaller manifest is written with every commit: all of them together are few bytes.
 const LARGE_MANIFEST: u64 = 1 << 20;
 /// Bytes of parts for each byte of a large manifest.
