@@ -2,6 +2,7 @@
 //! files, to the last byte and the last word of the error.
 
 use std::io::{Cursor, Write};
+use std::ops::Range;
 
 use super::ahead::{Helpers, Parts};
 use super::members::Members;
@@ -335,4 +336,82 @@ fn decoders_say_what_memory_they_take() {
     assert_eq!(memory(skipped.to_vec()), 8 << 20);
     assert_eq!(memory(b"\xfd7zXZ\0".to_vec()), DECODER_MEMORY);
     assert_eq!(memory(vec![0x28, 0xb5, 0x2f, 0xfd, 0xe0]), DECODER_MEMORY);
+}
+
+/// Whatever the bytes are, looking for parts in them ends, with parts that lie in the file.
+#[test]
+fn any_bytes_may_be_searched_for_parts() {
+    let mut random = Random::new(6);
+    let text = text(6000, 1);
+    let pieces = pieces(&text, 2500, 7);
+    let files = [
+        each(&pieces, gzip),
+        each(&pieces, zstd),
+        each(&pieces, |text| bzip2(text, 9)),
+        xz(&pieces),
+    ];
+    for n in 0..2000 {
+        let mut bytes = files[n % 4].clone();
+        for _ in 0..random.below(4) {
+            let at = random.below(bytes.len() as u64) as usize;
+            match random.below(4) {
+                0 => bytes[at] = [0, 0xff, 0x80, 0x7f][random.below(4) as usize],
+                1 => bytes[at] ^= 1 << random.below(8),
+                2 => bytes.truncate(at + 1),
+                _ => {
+                    let again = bytes[at / 2..at].to_vec();
+                    drop(bytes.splice(at..at, again));
+                }
+            }
+        }
+        // The checksums of the index and of the footer are right, whatever they are made of.
+        if n % 4 == 3 && random.below(2) == 0 {
+            let index = xz_index(&bytes).unwrap_or(0..0);
+            if let Some(fields) = bytes
+                .get_mut(index.clone())
+                .filter(|fields| !fields.is_empty())
+            {
+                let at = random.below(fields.len() as u64) as usize;
+                fields[at] = random.next() as u8;
+                let mut crc = flate2::Crc::new();
+                crc.update(fields);
+                bytes[index.end..index.end + 4].copy_from_slice(&crc.sum().to_le_bytes());
+            }
+        }
+        let (file, length) = (shared(&bytes), bytes.len() as u64);
+        let parts: Box<dyn Parts> = match n % 4 {
+            0 => Box::new(Members::<Gzip>::new(file, length)),
+            1 => Box::new(Members::<Zstd>::new(file, length)),
+            2 => match bzip2::Blocks::new(file, length, &bytes) {
+                Some(blocks) => Box::new(blocks),
+                None => continue,
+            },
+            _ => match xz::Blocks::new(file, length, &bytes) {
+                Some(blocks) => Box::new(blocks),
+                None => continue,
+            },
+        };
+        let end = parts.end();
+        for known in [true, false] {
+            let mut at = 0;
+            while at < end {
+                let stride = parts.stride().min(1 + random.below(end));
+                let range = at..(at + stride).min(end);
+                at = range.end;
+                if let Some(part) = parts.decompress(range.clone(), known, Vec::new()) {
+                    assert!(range.contains(&part.place.start));
+                    assert!(part.place.start < part.place.end && part.place.end <= end);
+                    assert!(parts.byte(part.place.end) <= length);
+                }
+            }
+        }
+    }
+}
+
+/// Where the fields of the index are in a file of one stream of xz.
+fn xz_index(bytes: &[u8]) -> Option<Range<usize>> {
+    let footer = bytes.len().checked_sub(12)?;
+    let length = bytes.get(footer + 4..)?.first_chunk()?;
+    let length = (u32::from_le_bytes(*length) as usize + 1).checked_mul(4)?;
+    Some(footer.checked_sub(length)?..footer - 4)
 }
