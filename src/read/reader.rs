@@ -25,6 +25,9 @@ use crate::store::disk::{self, SharedFile};
 /// Number of bytes examined to detect the format.
 const LOOK: usize = 64 << 10;
 
+/// Files with fewer bytes are not worth the help of others.
+const LEAST_AHEAD: u64 = 1 << 20;
+
 /// While standard input is idle, this is the interval between checks for a stop request: 0.1 s.
 const LOOK_FOR_STOP: Duration = Duration::from_millis(100);
 
@@ -221,11 +224,13 @@ impl RecordReader {
         }
     }
 
-    /// Lets helpers decompress parts of the input ahead of this. It changes no record. No record may
-    /// have been read.
-    pub(crate) fn decompress_ahead(&mut self, helpers: &Helpers) {
-        if let Some(opened) = &self.opened {
-            self.stream.decompress_ahead(opened, helpers);
+    /// Lets helpers decompress parts of `input`, which this reads, ahead of this. It changes no
+    /// record. No record may have been read.
+    pub(crate) fn decompress_ahead(&mut self, input: &InputFile, helpers: &Helpers) {
+        if let (Some(opened), Some(identity)) = (&self.opened, &input.identity)
+            && identity.size >= LEAST_AHEAD
+        {
+            self.stream.decompress_ahead(opened, identity.size, helpers);
         }
     }
 

@@ -77,9 +77,9 @@ impl Stream {
     }
 
     /// Lets others decompress parts of `file`, which this reads from its first byte.
-    pub fn decompress_ahead(&mut self, file: &SharedFile, helpers: &Helpers) {
+    pub fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
         if let Some(source) = &mut self.source {
-            source.decompress_ahead(file, helpers);
+            source.decompress_ahead(file, length, helpers);
         }
     }
 

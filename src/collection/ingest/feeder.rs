@@ -159,7 +159,7 @@ impl<'a> Feeder<'a> {
             None => RecordReader::open(input, file, read, stop),
         };
         if let Some(helpers) = self.decoding.helpers {
-            reader.decompress_ahead(helpers);
+            reader.decompress_ahead(input, helpers);
         }
         let beyond = reader.decoder_memory().saturating_sub(DECODER_BYTES);
         // Without this memory another thread has failed, and this one is about to be told.

@@ -38,8 +38,6 @@ pub(super) use input::Input;
 const DECODER_MEMORY: u64 = 128 << 20;
 const ZSTD_WINDOW_LOG: u32 = 27;
 
-/// Files with fewer bytes are not worth the help of others.
-const LEAST_AHEAD: u64 = 1 << 20;
 /// The first bytes of a file say enough of its parts.
 const HEAD_BYTES: usize = 64;
 
@@ -353,15 +351,15 @@ impl Source {
     }
 
     /// Lets others decompress parts of the file ahead of this, if it has any. `file` is the file that
-    /// this reads, and no byte has been read yet.
-    pub fn decompress_ahead(&mut self, file: &SharedFile, helpers: &Helpers) {
-        let Ok(length) = file.metadata().map(|metadata| metadata.len()) else {
-            return;
+    /// this reads, of `length` bytes, and no byte has been read yet.
+    pub fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
+        let head = || {
+            let mut head = vec![0; HEAD_BYTES];
+            members::read_all_at(file, &mut head, 0).ok()?;
+            Some(head)
         };
-        let mut head = vec![0; HEAD_BYTES];
-        if length < LEAST_AHEAD || members::read_all_at(file, &mut head, 0).is_err() {
-            return;
-        }
+        let bzip2 = |head: Vec<u8>| bzip2::Blocks::new(file.clone(), length, &head);
+        let xz = |head: Vec<u8>| xz::Blocks::new(file.clone(), length, &head);
         let (parts, first): (Arc<dyn Parts>, _) = match &mut self.decoder {
             Decoder::Gzip(gzip) => {
                 gzip.input.may_go_on_in(file.clone());
@@ -371,11 +369,11 @@ impl Source {
                 zstd.input.may_go_on_in(file.clone());
                 (Arc::new(Members::<Zstd>::new(file.clone(), length)), None)
             }
-            Decoder::Bzip2(_) => match bzip2::Blocks::new(file.clone(), length, &head) {
+            Decoder::Bzip2(_) => match head().and_then(bzip2) {
                 Some(blocks) => (Arc::new(blocks), Some(bzip2::Blocks::FIRST)),
                 None => return,
             },
-            Decoder::Xz(_) => match xz::Blocks::new(file.clone(), length, &head) {
+            Decoder::Xz(_) => match head().and_then(xz) {
                 Some(blocks) => (Arc::new(blocks), Some(0)),
                 None => return,
             },
