@@ -18,7 +18,8 @@
 //!    overrides both.
 //! 3. A Parquet file is read from its end; each row is a record. All other files are framed.
 //! 4. The reader frames: it finds where records begin and end, and does no more work than that. A
-//!    large file that is not compressed can be framed in several [`Piece`]s at the same time.
+//!    large file that is not compressed can be framed in several [`Piece`]s at the same time; parts
+//!    of a compressed one can be decompressed at the same time.
 //! 5. [`interpret()`] does the rest on any thread: header fields, HTTP codings, JSON.
 //!
 //! A document gets its name (docno) from the following source:
@@ -43,15 +44,15 @@
 //! - Records depend neither on how the operating system splits reads nor on batches.
 //! - A record that is cut off, too large or broken affects no other record: framing goes on with
 //!   the next one.
-//! - One layer of compression is undone. The bytes that a stream yields before it breaks are kept.
-//!   If the stream is damaged rather than cut, bzip2 and xz lose up to 32 KiB of them, and zstd up
-//!   to 256 KiB.
+//! - One layer of compression is undone. The bytes that a stream yields before it breaks are kept,
+//!   except that zstd loses up to 256 KiB of them if the stream is damaged rather than cut.
+//! - What other threads decompress ahead of a reader ([`Helpers`]) changes no byte and no reject.
 //!
 //! # Cost
 //! Each byte is decompressed into a window, searched (memchr) and copied once, to its batch.
 //! Memory: the window (512 KiB; up to 3 MiB in an archive with wrong lengths), the decoder (at most
 //! 128 MiB; common settings need 8 MiB) or pages of Parquet (`parquet`), and one record of at most
-//! [`ReadConfig::max_document`].
+//! [`ReadConfig::max_document`]. What others decompress ahead takes as much as they are given.
 //!
 //! # What is not guaranteed
 //! - A `.Z` file that is cut between two codes looks like a whole one: the format has no length.
