@@ -46,7 +46,7 @@
 //!   the next one.
 //! - One layer of compression is undone. The bytes that a stream yields before it breaks are kept,
 //!   except that zstd loses up to 256 KiB of them if the stream is damaged rather than cut.
-//! - What other threads decompress ahead of a reader ([`Helpers`]) changes no byte and no reject.
+//! - What other threads decompress ahead of a reader changes no byte and no reject.
 //!
 //! # Cost
 //! Each byte is decompressed into a window, searched (memchr) and copied once, to its batch.
