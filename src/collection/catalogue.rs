@@ -3,15 +3,18 @@
 use crate::budget::{Budget, ByteSize};
 use crate::collection::CatalogueEntry;
 use crate::numbers::counted;
-use crate::progress::{Context, Unit, caught, joined};
+use crate::progress::{Context, Unit, caught, joined, joined_all};
 use crate::read::{Reason, Reject, SourceSpan};
 use crate::store::{
     HEADER_BYTES, Header, Kind, PartInfo, PartReader, PartWriter, Tagged, VERSION, sort_tagged,
 };
-use crate::workspace::Workspace;
+use crate::workers::{Queue, in_order};
+use crate::workspace::{Places, Workspace};
 use crate::{Error, Result, threads};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use crossbeam_channel::{Receiver, Sender, bounded};
 use serde::{Deserialize, Serialize};
 
 use super::column::{Column, ColumnBuilder, ColumnReader};
@@ -77,25 +80,52 @@ pub(crate) fn each_document_of(
     mut each: impl FnMut(u32, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
     let parameters = workspace.collection_parameters();
-    for segment in segments {
-        let info = &segment.documents;
-        let path = workspace.part("collection", &info.name);
-        let mut documents = DocumentReader::open(&path, Some(parameters), Some(info))?;
-        let mut number = segment.first_document;
-        while let Some(document) = documents.view()? {
-            each(number, document)?;
-            number += 1;
-        }
-        documents.finish()?;
+    let mut segments = segments.iter();
+    segments.try_for_each(|segment| each_in(workspace.places(), parameters, segment, &mut each))
+}
+
+/// Calls `each` with every document of a segment, in order.
+fn each_in(
+    places: &Places,
+    parameters: u128,
+    segment: &SegmentEntry,
+    mut each: impl FnMut(u32, DocumentView<'_>) -> Result<()>,
+) -> Result<()> {
+    let info = &segment.documents;
+    let path = places.part("collection", &info.name);
+    let mut documents = DocumentReader::open(&path, Some(parameters), Some(info))?;
+    let mut number = segment.first_document;
+    while let Some(document) = documents.view()? {
+        each(number, document)?;
+        number += 1;
     }
-    Ok(())
+    documents.finish()
 }
 
 /// Passes on the keys of documents, which are sorted to find documents with the same key.
 type Offer<'o> = &'o mut dyn FnMut(&mut dyn FnMut(u32, u128) -> Result<()>) -> Result<()>;
 
+/// Passes on what other threads send. They stop waiting if this is dropped.
+fn offered(
+    keys: Receiver<Keys>,
+) -> impl FnMut(&mut dyn FnMut(u32, u128) -> Result<()>) -> Result<()> {
+    move |push| {
+        let mut keys = keys.iter().flatten();
+        keys.try_for_each(|(document, key)| push(document, key))
+    }
+}
+
+/// Documents with their keys.
+type Keys = Vec<(u32, u128)>;
+
 /// Keys that one thread passes to another at once.
 const PASSED: usize = 4096;
+/// How many times as many may wait.
+const PASSED_AT_ONCE: usize = 4;
+/// Threads that read documents. More would wait for those that sort their keys, or write their names.
+const MOST_READERS: usize = 8;
+/// Memory that one of them takes: the keys or the columns of some documents, and their blocks.
+const READER_BYTES: u64 = 2 << 20;
 
 /// Creates the columns, unless they exist.
 pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
@@ -124,8 +154,21 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     context.budget.require(least, || {
         format!("the catalogue of {}", counted(documents, "document"))
     })?;
-    let memory = (context.budget.memory.0 - FIXED_BYTES - columns) / if both { 2 } else { 1 };
+    let memory = context.budget.memory.0 - FIXED_BYTES - columns;
+    // Little memory is for sorting.
+    let readers = (memory / 8 / READER_BYTES).clamp(1, MOST_READERS as u64);
+    let readers = context.budget.threads.min(readers as usize);
+    let beside = if readers > 1 {
+        readers as u64 * READER_BYTES
+    } else {
+        0
+    };
+    let memory = (memory - beside) / if both { 2 } else { 1 };
     let memory = ByteSize(memory.min(1 << 30));
+    let segments = super::segments(&workspace.manifest).to_vec();
+    let places = &workspace.places().clone();
+    let read = AtomicU64::new(0);
+    let read_so_far = |more: usize| read.fetch_add(more as u64, Ordering::Relaxed) + more as u64;
     let scratch = workspace.scratch(context)?;
     let directory = workspace.path(DIRECTORY);
     let parameters = workspace.collection_parameters();
@@ -189,34 +232,49 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         |record: &DocumentView<'_>| (record.words > 0).then(|| u128::from_be_bytes(record.md5));
     let docno = |record: &DocumentView<'_>| xxhash_rust::xxh3::xxh3_128(record.docno.as_bytes());
     let (representatives, (repeated, docnos_repeated)) = if both {
-        // One thread reads the documents and sorts the one key, and passes the other on.
-        let (pass, passed) = crossbeam_channel::bounded::<Vec<(u32, u128)>>(4);
-        threads::scope(|scope| {
-            let repeated = scope.spawn(|| {
-                let passed = passed;
-                find_repeated(&mut |push| {
-                    let mut keys = passed.iter().flatten();
-                    keys.try_for_each(|(document, key)| push(document, key))
-                })
-            });
-            let representatives = caught(STAGE, || {
-                let mut pass = Some(pass);
-                find_representatives(&mut |push| {
-                    let mut keys = Vec::with_capacity(PASSED);
-                    scan(0, &mut |document, record| {
-                        keys.push((document, docno(&record)));
-                        if keys.len() == PASSED {
-                            // If nobody takes them, the other thread has failed, and says why.
-                            let full = std::mem::replace(&mut keys, Vec::with_capacity(PASSED));
-                            let _ = pass.as_ref().map(|pass| pass.send(full));
-                        }
-                        md5(&record).map_or(Ok(()), |key| push(document, key))
-                    })?;
-                    let _ = pass.take().map(|pass| pass.send(keys));
+        // Some threads read the documents, and two sort the keys.
+        let queue = Queue::new(&segments);
+        let (to_md5s, md5s) = bounded::<Keys>(PASSED_AT_ONCE);
+        let (to_docnos, docnos) = bounded::<Keys>(PASSED_AT_ONCE);
+        let read = |to_md5s: Sender<Keys>, to_docnos: Sender<Keys>| -> Result<()> {
+            while let Some(segment) = queue.next() {
+                context.stop.check(STAGE)?;
+                let (mut of_md5s, mut of_docnos) = (Keys::new(), Keys::new());
+                // If nobody takes them, a sorting thread has failed, and says why.
+                let pass = |to: &Sender<Keys>, keys: &mut Keys| {
+                    let _ = to.send(std::mem::take(keys));
+                };
+                each_in(places, parameters, segment, |document, record| {
+                    if of_docnos.len() == PASSED {
+                        context.stop.check(STAGE)?;
+                        context.progress.at(read_so_far(of_docnos.len()));
+                        pass(&to_docnos, &mut of_docnos);
+                        pass(&to_md5s, &mut of_md5s);
+                    }
+                    of_docnos.push((document, docno(&record)));
+                    of_md5s.extend(md5(&record).map(|key| (document, key)));
                     Ok(())
+                })?;
+                context.progress.at(read_so_far(of_docnos.len()));
+                pass(&to_docnos, &mut of_docnos);
+                pass(&to_md5s, &mut of_md5s);
+            }
+            Ok(())
+        };
+        threads::scope(|scope| {
+            let read = &read;
+            let readers: Vec<_> = (0..readers)
+                .map(|_| {
+                    let (to_md5s, to_docnos) = (to_md5s.clone(), to_docnos.clone());
+                    scope.spawn(move || read(to_md5s, to_docnos))
                 })
-            });
+                .collect();
+            drop((to_md5s, to_docnos));
+            let repeated = scope.spawn(|| find_repeated(&mut offered(docnos)));
+            let representatives = caught(STAGE, || find_representatives(&mut offered(md5s)));
             let repeated = joined(STAGE, repeated);
+            // Without all keys, the rest means nothing.
+            joined_all(STAGE, readers)?;
             Ok::<_, Error>((representatives?, repeated?))
         })?
     } else {
@@ -246,30 +304,19 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let mut names = NamesWriter::create(&directory, parameters)?;
     let mut stored = PartWriter::create(&directory, &header(Kind::Column, STORED, 4))?;
     let mut rejects = RejectWriter::create(&directory, parameters, 0)?;
-    each_document(workspace, |number, document| {
-        if number.is_multiple_of(4096) {
-            context.stop.check(STAGE)?;
-        }
-        names.push(document.docno)?;
-        let takes_part = representatives[number as usize] == number;
-        let size = if takes_part { document.shingles } else { 0 };
+    let add = |columns: &mut Columns, number: u32, document: DocumentView<'_>| {
+        columns.names.extend(document.docno.as_bytes());
+        columns.lengths.push(document.docno.len() as u32);
         // The size of a stored set counts even if its document takes no part, because readers have
         // to skip the set.
-        stored.put(
-            &(if document.stored {
-                document.shingles
-            } else {
-                0
-            })
-            .to_le_bytes(),
-        )?;
-        if takes_part {
-            stats.representatives += 1;
-            stats.shingles += u64::from(size);
-            stats.without_shingles += u64::from(size == 0);
-            let group = &mut stats.groups[usize::from(document.group)];
-            group.documents += 1;
-            group.shingles += u64::from(size);
+        let size = if document.stored {
+            document.shingles
+        } else {
+            0
+        };
+        columns.stored.extend(size.to_le_bytes());
+        if representatives[number as usize] == number {
+            columns.of_groups.push((document.group, document.shingles));
         }
         if repeated[number as usize / 64] >> (number % 64) & 1 == 1 {
             let source = SourceSpan {
@@ -277,20 +324,47 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
                 offset: document.offset,
                 length: document.length,
             };
-            let (docno, reason) = (Some(document.docno.into()), Reason::DuplicateDocno);
-            let detail = "an earlier document has the same docno; both are kept".to_string();
-            rejects.push(
-                &Reject {
-                    source,
-                    docno,
-                    reason,
-                    detail,
-                },
-                true,
-            )?;
+            columns.rejects.push(Reject {
+                source,
+                docno: Some(document.docno.into()),
+                reason: Reason::DuplicateDocno,
+                detail: "an earlier document has the same docno; both are kept".into(),
+            });
         }
-        Ok(())
-    })?;
+    };
+    in_order(
+        STAGE,
+        readers,
+        |hand_out| segments.iter().try_for_each(hand_out),
+        |segment, pass| {
+            context.stop.check(STAGE)?;
+            let mut columns = Columns::default();
+            each_in(places, parameters, segment, |number, document| {
+                add(&mut columns, number, document);
+                if columns.are_many() {
+                    context.stop.check(STAGE)?;
+                    pass(std::mem::take(&mut columns))?;
+                }
+                Ok(())
+            })?;
+            pass(columns)
+        },
+        |columns: Columns| {
+            names.push(&columns.names, &columns.lengths)?;
+            stored.put(&columns.stored)?;
+            for (group, size) in columns.of_groups {
+                let size = u64::from(size);
+                stats.representatives += 1;
+                stats.shingles += size;
+                stats.without_shingles += u64::from(size == 0);
+                let group = &mut stats.groups[usize::from(group)];
+                group.documents += 1;
+                group.shingles += size;
+            }
+            let mut repeated = columns.rejects.iter();
+            repeated.try_for_each(|reject| rejects.push(reject, true))
+        },
+    )?;
     stats.exact_duplicates = documents - stats.representatives;
     let mut duplicated = vec![0u64; documents.div_ceil(64) as usize];
     let mut column = PartWriter::create(&directory, &header(Kind::Column, REPRESENTATIVES, 4))?;
@@ -315,6 +389,26 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     };
     workspace.manifest.set(entry);
     workspace.commit(&[DIRECTORY])
+}
+
+/// The columns of some documents.
+#[derive(Default)]
+struct Columns {
+    names: Vec<u8>,
+    /// Bytes of each name.
+    lengths: Vec<u32>,
+    /// Sizes of stored sets, as they are written.
+    stored: Vec<u8>,
+    /// Size groups and numbers of shingles of representatives.
+    of_groups: Vec<(u8, u32)>,
+    rejects: Vec<Reject>,
+}
+
+impl Columns {
+    /// Whether they should be passed on, before they take more memory.
+    fn are_many(&self) -> bool {
+        self.lengths.len() >= PASSED || self.names.len() >= PASSED * 32
+    }
 }
 
 /// Writes the docnos and the end of each.
@@ -343,10 +437,14 @@ impl NamesWriter {
         })
     }
 
-    fn push(&mut self, name: &str) -> Result<()> {
-        self.names.put(name.as_bytes())?;
-        self.end += name.len() as u64;
-        self.ends.put(&self.end.to_le_bytes())
+    /// Appends names, one after the other, of these lengths.
+    fn push(&mut self, names: &[u8], lengths: &[u32]) -> Result<()> {
+        self.names.put(names)?;
+        for &length in lengths {
+            self.end += u64::from(length);
+            self.ends.put(&self.end.to_le_bytes())?;
+        }
+        Ok(())
     }
 
     fn finish(self, documents: u64) -> Result<(PartInfo, PartInfo)> {
