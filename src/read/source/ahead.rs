@@ -86,7 +86,7 @@ pub(super) struct Text {
     pub(super) bytes: Vec<u8>,
     /// What has to be compared with the parts before (bzip2).
     pub(super) checks: Vec<super::bzip2::Check>,
-    /// Where it comes from.
+    /// The memory of the bytes, given back with this.
     pub(super) _memory: Option<Taken>,
 }
 
@@ -105,10 +105,10 @@ pub(super) trait Parts: Send + Sync {
     /// The byte of the file at a place.
     fn byte(&self, place: u64) -> u64;
 
-    /// Decompresses the parts that begin in `range`, into `text`, whose bytes are of no use. If `known`, one begins at
-    /// its start; otherwise the first one has to be found. `None` if there is none, or if anything is
-    /// not as it has to be: the reader will see what it is. Ends at an earlier part if the text would
-    /// take too much memory.
+    /// Decompresses the parts that begin in `range`, into `text`, whose bytes are of no use. If
+    /// `known`, one begins at its start; otherwise the first one has to be found. `None` if there is
+    /// none, or if anything is not as it has to be: the reader will see what it is. Ends at an earlier
+    /// part if the text would take too much memory.
     fn decompress(&self, range: Range<u64>, known: bool, text: Vec<u8>) -> Option<Text>;
 }
 
