@@ -122,7 +122,8 @@ type Keys = Vec<(u32, u128)>;
 const PASSED: usize = 4096;
 /// How many times as many may wait.
 const PASSED_AT_ONCE: usize = 4;
-/// Threads that read documents. More would wait for those that sort their keys, or write their names.
+/// Threads that read documents. More would wait for those that sort their keys, or write their
+/// names.
 const MOST_READERS: usize = 8;
 /// Memory that one of them takes: the keys or the columns of some documents, and their blocks.
 const READER_BYTES: u64 = 2 << 20;

@@ -174,8 +174,8 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
     Ok(Some(manifest))
 }
 
-/// Fields of a manifest that only have numbers of bytes, records and the like. There is one for each
-/// of many parts, and they are added up.
+/// Fields of a manifest that only have numbers of bytes, records and the like. There is one for
+/// each of many parts, and they are added up.
 const COUNTED: [&str; 4] = ["inputs", "segments", "additions", "index"];
 /// More bytes or records than there are anywhere.
 const MOST: u64 = 1 << 53;
@@ -354,8 +354,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// Lets others change the directory from now on, for a reader that has opened everything that it
-    /// needs, or needs only files that are never changed: the parts of a collection.
+    /// Lets others change the directory from now on, for a reader that has opened everything that
+    /// it needs, or needs only files that are never changed: the parts of a collection.
     pub fn release(&self) {
         self.locks
             .lock()
@@ -515,8 +515,8 @@ impl Workspace {
         self.remove_scrap_with(1)
     }
 
-    /// As [`Workspace::remove_scrap`], with several threads if there are many files. It takes the system
-    /// some time to give back the memory and the disk space of a large one.
+    /// As [`Workspace::remove_scrap`], with several threads if there are many files. It takes the
+    /// system some time to give back the memory and the disk space of a large one.
     pub fn remove_scrap_with(&self, threads: usize) -> Result<()> {
         let mut scrap = Vec::new();
         let named = self.manifest.parts();

@@ -1,11 +1,11 @@
 //! Decompression ahead of the reader, by threads that have nothing else to do.
 //!
-//! A compressed file often consists of parts that do not need each other: members of gzip, frames of
-//! zstd, blocks of bzip2 and xz. Helpers guess where a part begins in a range of the file that the
-//! reader has yet to reach, and decompress from there. The reader takes such a text only if it gets to
-//! exactly that place itself, and decompresses everything else on its own. So a guess that is wrong
-//! (a member may contain another one) costs time and nothing else, and what is read does not depend
-//! on the threads.
+//! A compressed file often consists of parts that do not need each other: members of gzip, frames
+//! of zstd, blocks of bzip2 and xz. Helpers guess where a part begins in a range of the file that
+//! the reader has yet to reach, and decompress from there. The reader takes such a text only if it
+//! gets to exactly that place itself, and decompresses everything else on its own. So a guess that
+//! is wrong (a member may contain another one) costs time and nothing else, and what is read does
+//! not depend on the threads.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -106,9 +106,9 @@ pub(super) trait Parts: Send + Sync {
     fn byte(&self, place: u64) -> u64;
 
     /// Decompresses the parts that begin in `range`, into `text`, whose bytes are of no use. If
-    /// `known`, one begins at its start; otherwise the first one has to be found. `None` if there is
-    /// none, or if anything is not as it has to be: the reader will see what it is. Ends at an earlier
-    /// part if the text would take too much memory.
+    /// `known`, one begins at its start; otherwise the first one has to be found. `None` if there
+    /// is none, or if anything is not as it has to be: the reader will see what it is. Ends at an
+    /// earlier part if the text would take too much memory.
     fn decompress(&self, range: Range<u64>, known: bool, text: Vec<u8>) -> Option<Text>;
 }
 
@@ -202,13 +202,15 @@ impl Ahead {
         &*self.parts
     }
 
-    /// Whether there is memory for one text that the reader decompresses itself. It is kept for that.
+    /// Whether there is memory for one text that the reader decompresses itself. It is kept for
+    /// that.
     pub(super) fn has_memory(&mut self) -> bool {
         self.own = self.helpers.take(self.parts.memory());
         self.own.is_some()
     }
 
-    /// Hands out the ranges behind the one with `at`, as long as somebody helps and there is memory.
+    /// Hands out the ranges behind the one with `at`, as long as somebody helps and there is
+    /// memory.
     fn hand_out(&mut self, at: u64) {
         let stride = self.parts.stride();
         self.next = self.next.max((at / stride + 1) * stride);
@@ -263,8 +265,8 @@ impl Ahead {
         }
     }
 
-    /// Decompresses the parts from `at` to the end of its range. A helper may be doing so, but has not
-    /// found the same place.
+    /// Decompresses the parts from `at` to the end of its range. A helper may be doing so, but has
+    /// not found the same place.
     pub(super) fn decompress_from(&mut self, at: u64) -> Option<Text> {
         let stride = self.parts.stride();
         let end = ((at / stride + 1) * stride).min(self.parts.end());

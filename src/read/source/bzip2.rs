@@ -84,8 +84,8 @@ const CRC_BITS: u64 = 32;
 
 /// Compressed bits that a helper takes at a time: blocks of text have some 200 KB.
 const STRIDE: u64 = 8 * (512 << 10);
-/// A block is not longer than this: 900 KB, and a hundredth more if its bytes are random (the manual of
-/// bzip2 1.0.8, section 2.1). Others are left to the reader.
+/// A block is not longer than this: 900 KB, and a hundredth more if its bytes are random (the
+/// manual of bzip2 1.0.8, section 2.1). Others are left to the reader.
 const BLOCK_BYTES: u64 = 1_000_000;
 /// Most bytes of a text.
 const TEXT_BYTES: usize = 8 << 20;
@@ -179,7 +179,8 @@ fn places(bytes: &[u8], magic: u64) -> Vec<u64> {
     places
 }
 
-/// Decompresses a block, which is a stream of its own then. Appends to `text`, up to [`TEXT_BYTES`].
+/// Decompresses a block, which is a stream of its own then. Appends to `text`, up to
+/// [`TEXT_BYTES`].
 fn block(bytes: &[u8], place: Range<u64>, level: u8, text: &mut Vec<u8>) -> Option<u32> {
     let crc = bits(bytes, place.start + MAGIC_BITS, CRC_BITS)?;
     let mut stream = Bits::default();

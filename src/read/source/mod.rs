@@ -350,8 +350,8 @@ impl Source {
         self.input().is_some_and(|input| input.start < input.end)
     }
 
-    /// Lets others decompress parts of the file ahead of this, if it has any. `file` is the file that
-    /// this reads, of `length` bytes, and no byte has been read yet.
+    /// Lets others decompress parts of the file ahead of this, if it has any. `file` is the file
+    /// that this reads, of `length` bytes, and no byte has been read yet.
     pub fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
         let head = || {
             let mut head = vec![0; HEAD_BYTES];
@@ -404,8 +404,8 @@ impl Source {
         (n > 0).then_some(n)
     }
 
-    /// At the beginning of a part, gets the text from there that was decompressed ahead, if there is
-    /// one.
+    /// At the beginning of a part, gets the text from there that was decompressed ahead, if there
+    /// is one.
     fn take_ahead(&mut self, max_ratio: u64) -> Result<bool, Fault> {
         let Some(ahead) = &mut self.ahead else {
             return Ok(false);
@@ -430,8 +430,8 @@ impl Source {
         let Some(text) = text else {
             return if alone { self.begin_again() } else { Ok(false) };
         };
-        // A decoder is stopped at a ratio that is too high, after each of its calls. If the ratio were
-        // right even without the bytes of this text, then no call would have been stopped.
+        // A decoder is stopped at a ratio that is too high, after each of its calls. If the ratio
+        // were right even without the bytes of this text, then no call would have been stopped.
         let after = self.produced + text.bytes.len() as u64;
         let from = ahead.texts.parts().byte(at);
         let stopped = after > super::RATIO_FREE_BYTES && exceeds(after, max_ratio, from);

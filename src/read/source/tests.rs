@@ -1,5 +1,6 @@
-//! Decoders: their memory, and those with help. What is decompressed with help equals what a reader decompresses alone, of sound and of damaged
-//! files, to the last byte and the last word of the error.
+//! Decoders: their memory, and those with help. What is decompressed with help equals what a reader
+//! decompresses alone, of sound and of damaged files, to the last byte and the last word of the
+//! error.
 
 use std::io::{Cursor, Write};
 use std::ops::Range;
@@ -177,8 +178,8 @@ fn shared(bytes: &[u8]) -> SharedFile {
     SharedFile::new(disk::open(file.path()).unwrap())
 }
 
-/// Reads with two threads that help, and some more that never come. If there are two, then they have
-/// begun with what they can do before the reader gets there.
+/// Reads with two threads that help, and some more that never come. If there are two, then they
+/// have begun with what they can do before the reader gets there.
 fn helped(bytes: &[u8], max_ratio: u64, memory: u64, threads: usize) -> Ending {
     let file = shared(bytes);
     let (helpers, jobs) = Helpers::new(memory);
@@ -257,8 +258,8 @@ fn help_changes_nothing_of_where_a_ratio_is_too_high() {
     }
 }
 
-/// The places at which parts are found, one range after the other, are those at which the one before
-/// ended, and their texts are all of the text.
+/// The places at which parts are found, one range after the other, are those at which the one
+/// before ended, and their texts are all of the text.
 fn require_chain(parts: &dyn Parts, first: u64, expected: &[u8]) {
     let (mut at, mut text, mut found) = (first, Vec::new(), 0);
     let mut last = false;

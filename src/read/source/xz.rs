@@ -89,8 +89,8 @@ const BEYOND_DICTIONARY: u64 = 1 << 20;
 /// Compressed bytes read at a time.
 const STEP: usize = 256 << 10;
 
-/// The blocks of a file of one stream (The .xz File Format 1.2.1), as its index lists them. Places are
-/// numbers of blocks.
+/// The blocks of a file of one stream (The .xz File Format 1.2.1), as its index lists them. Places
+/// are numbers of blocks.
 pub(super) struct Blocks {
     file: SharedFile,
     header: [u8; HEADER_BYTES as usize],
