@@ -1,8 +1,8 @@
 //! What a command that searches a whole collection has finished, so that it goes on after a stop.
 //!
 //! # In and out
-//! In: external sorts ([`TaggedSorter`]), into which a command puts what it finds in the units of the
-//! inputs, and steps that write result files. Out: the parts of the sorts in the subdirectory
+//! In: external sorts ([`TaggedSorter`]), into which a command puts what it finds in the units of
+//! the inputs, and steps that write result files. Out: the parts of the sorts in the subdirectory
 //! [`DIRECTORY`], and the record [`Checkpoint`], which names them until the command has ended.
 //!
 //! # Invariants
@@ -210,7 +210,8 @@ impl<'w> Checkpoints<'w> {
         }
     }
 
-    /// Changes the record. The parts of `sorter` that the record does not name any more are removed.
+    /// Changes the record. The parts of `sorter` that the record does not name any more are
+    /// removed.
     fn save(
         &self,
         sorters: &mut [&mut TaggedSorter],
@@ -238,8 +239,8 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Writes all items of sorts, saves them, whether they are complete, and the counts, and removes
-    /// other sorts, which are not needed any more.
+    /// Writes all items of sorts, saves them, whether they are complete, and the counts, and
+    /// removes other sorts, which are not needed any more.
     pub fn save_all(
         &self,
         sorts: &mut [(&str, &mut TaggedSorter, bool)],

@@ -48,8 +48,8 @@
 //! **[`passages`]** finds the text that documents share, word by word, with its places.
 //! **[`contamination`]** finds the items of test sets in a corpus.
 //!
-//! **[`distributed`]** cuts the search for pairs into tasks for an engine on many machines. It finds
-//! what [`pipeline`] finds.
+//! **[`distributed`]** cuts the search for pairs into tasks for an engine on many machines. It
+//! finds what [`pipeline`] finds.
 //!
 //! **[`report`]** and **[`inspect`]** present results: the ledger, report pages and graphs; and
 //! every file of an output directory, verified and shown as text.

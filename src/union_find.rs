@@ -29,7 +29,8 @@ impl UnionFind {
     }
 
     /// Unites the sets of two documents. The smaller root stays the root, so only halving keeps
-    /// paths short: at most log n steps per operation, amortised. Returns whether they were two sets.
+    /// paths short: at most log n steps per operation, amortised. Returns whether they were two
+    /// sets.
     pub fn union(&mut self, a: u32, b: u32) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         self.0[a.max(b) as usize] = a.min(b);

@@ -228,8 +228,8 @@ fn no_module_uses_what_stands_above_it() {
     }
 }
 
-/// cargo looks for no programs of tests by itself (`autotests` in Cargo.toml), and rustc says nothing of a file that no
-/// module names: its tests would never run.
+/// cargo looks for no programs of tests by itself (`autotests` in Cargo.toml), and rustc says
+/// nothing of a file that no module names: its tests would never run.
 #[test]
 fn every_file_of_tests_is_compiled() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

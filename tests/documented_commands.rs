@@ -1,20 +1,19 @@
 //! Every command that README.md and the pages in `docs/` show is run, or its flags are checked.
 //!
 //! In the README and in `docs/guide/` a block fenced as `console` is run: a line that begins with
-//! `$ ` is a command, the lines up to the next one are what it prints on standard output. The commands
-//! of a page run in order, by `sh`, in one temporary directory that has `sample-corpora` in it,
-//! with
-//! `lookalike` on the path. A command must succeed, unless the next one begins with `echo $?`; of a
-//! command that fails the page shows standard error, too. In the output a line `...` stands for any
-//! number of lines, and `...` within a line for any text. Seconds and sizes differ from one run to
-//! the next: any number may stand in their place.
+//! `$ ` is a command, the lines up to the next one are what it prints on standard output. The
+//! commands of a page run in order, by `sh`, in one temporary directory that has `sample-corpora`
+//! in it, with `lookalike` on the path. A command must succeed, unless the next one begins with
+//! `echo $?`; of a command that fails the page shows standard error, too. In the output a line
+//! `...` stands for any number of lines, and `...` within a line for any text. Seconds and sizes
+//! differ from one run to the next: any number may stand in their place.
 //!
 //! A command that cannot be run here stands in an `sh` block, in a block that is indented by four
 //! spaces, or in a code span. Of each `lookalike` command there, in all pages, every flag must be
 //! in the help of its subcommand. A `lookalike` command anywhere else fails the test.
 //!
-//! `LOOKALIKE_BLESS=1 cargo test --test program documented_commands::` writes what the commands print into the
-//! pages. It keeps the lines, with `...` or without, that still match.
+//! `LOOKALIKE_BLESS=1 cargo test --test program documented_commands::` writes what the commands
+//! print into the pages. It keeps the lines, with `...` or without, that still match.
 #![cfg(unix)]
 
 use std::collections::{BTreeSet, HashMap};

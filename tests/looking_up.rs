@@ -1,5 +1,5 @@
-//! Commands that read a directory share it and leave it as it is, and `query` answers other programs
-//! line by line.
+//! Commands that read a directory share it and leave it as it is, and `query` answers other
+//! programs line by line.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;

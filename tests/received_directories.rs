@@ -867,7 +867,8 @@ fn numbers_in(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// `--against` names whatever the user likes; what is no collection is refused, and nothing is made.
+/// `--against` names whatever the user likes; what is no collection is refused, and nothing is
+/// made.
 #[test]
 fn what_is_compared_with_must_be_a_collection() {
     let place = compared();

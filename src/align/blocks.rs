@@ -145,8 +145,8 @@ impl<'t> Comparison<'t> {
     }
 }
 
-/// Joins differences that only a few equal words separate. Two passages that have nothing to do with
-/// each other share some words in the same order, and a reader does not care which.
+/// Joins differences that only a few equal words separate. Two passages that have nothing to do
+/// with each other share some words in the same order, and a reader does not care which.
 fn without_islands(stretches: Vec<Stretch>, of_a: &[u32], of_b: &[u32]) -> Vec<Stretch> {
     let size = |stretch: &Stretch| stretch.a.len().max(stretch.b.len());
     let mut joined: Vec<Stretch> = Vec::with_capacity(stretches.len());

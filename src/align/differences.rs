@@ -9,15 +9,16 @@ use crate::random::{STEP, mix_key};
 /// Upper limit on the memory of [`differences`] for each token of both sequences.
 pub(crate) const BYTES: u64 = 96;
 
-/// Two sequences of up to this number of tokens together go to Myers' algorithm whole. Its limits keep
-/// the worst pair of this length to about a second (release build).
+/// Two sequences of up to this number of tokens together go to Myers' algorithm whole. Its limits
+/// keep the worst pair of this length to about a second (release build).
 pub(crate) const MYERS_TOKENS: usize = 40_000;
 
 /// Tokens of each piece of a gap without anchors.
 const PIECE: usize = 4_000;
 
 /// Lengths of the runs that are tried as anchors, one after the other. A text that repeats its
-/// phrases has few short runs that occur once; a text with many changes has few long ones in common.
+/// phrases has few short runs that occur once; a text with many changes has few long ones in
+/// common.
 const ANCHORS: [usize; 3] = [32, 8, 1];
 
 /// A stretch of two sequences: equal tokens, or tokens that only one sequence has in this place.

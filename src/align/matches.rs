@@ -29,7 +29,8 @@ pub(crate) struct Matches {
     pub listed: Vec<Match>,
     /// Number of all matches.
     pub total: u64,
-    /// The tokens of the first sequence that are part of a match: ranges that rise and do not touch.
+    /// The tokens of the first sequence that are part of a match: ranges that rise and do not
+    /// touch.
     pub covered_a: Vec<Range<usize>>,
     /// The same of the second sequence.
     pub covered_b: Vec<Range<usize>>,
@@ -38,9 +39,9 @@ pub(crate) struct Matches {
 /// The name of a run that the shorter sequence does not have.
 const NONE: u32 = u32::MAX;
 
-/// Finds the maximal matches of at least `least` tokens: each pair of equal runs, one in `a` and one
-/// in `b`, that cannot be extended by a token to the left or to the right. Lists at most `most` of
-/// them, fewer if comparing their tokens would exceed [`MOST_COMPARED`].
+/// Finds the maximal matches of at least `least` tokens: each pair of equal runs, one in `a` and
+/// one in `b`, that cannot be extended by a token to the left or to the right. Lists at most `most`
+/// of them, fewer if comparing their tokens would exceed [`MOST_COMPARED`].
 pub(crate) fn matches(a: &[u32], b: &[u32], least: usize, most: usize) -> Matches {
     let least = least.max(1);
     if a.len() < least || b.len() < least {

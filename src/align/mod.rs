@@ -20,8 +20,9 @@
 //!
 //! *Matches.* Each run of k tokens gets a name, such that equal runs have equal names, from the
 //! names of two shorter runs: no hash decides whether runs are equal. A maximal match begins at a
-//! pair of runs with the same name whose tokens before them differ. So the number of matches follows
-//! from the number of runs with each name and with each token before them, without a look at a pair.
+//! pair of runs with the same name whose tokens before them differ. So the number of matches
+//! follows from the number of runs with each name and with each token before them, without a look
+//! at a pair.
 //!
 //! # Invariants
 //! - The results depend on the two sequences alone, not on time.
@@ -31,11 +32,12 @@
 //!   the tokens that they cover are exact, however many are listed.
 //!
 //! # Cost
-//! Memory for each token of both texts: [`Words`] takes 16 bytes, [`Comparison`] 8, [`numbers`] up to
-//! [`NUMBER_BYTES`], [`differences()`] up to [`differences::BYTES`], [`matches()`] up to
-//! [`matches::BYTES`]. Time, of n tokens: differences take O(n log n), except for at most [`differences::MYERS_TOKENS`] tokens at a time, where the search
-//! is limited. Matches take O(n log k + n log n) and the tokens of the matches listed, of which
-//! there are at most [`matches::MOST_COMPARED`].
+//! Memory for each token of both texts: [`Words`] takes 16 bytes, [`Comparison`] 8, [`numbers`] up
+//! to [`NUMBER_BYTES`], [`differences()`] up to [`differences::BYTES`], [`matches()`] up to
+//! [`matches::BYTES`]. Time, of n tokens: differences take O(n log n), except for at most
+//! [`differences::MYERS_TOKENS`] tokens at a time, where the search is limited. Matches take O(n
+//! log k + n log n) and the tokens of the matches listed, of which there are at most
+//! [`matches::MOST_COMPARED`].
 //!
 //! # What is not guaranteed
 //! The differences need not be the smallest set.

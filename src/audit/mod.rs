@@ -2,14 +2,14 @@
 //! person can judge it.
 //!
 //! # In and out
-//! In: a directory of kept records (KEPT) of [`crate::dedup`], the work directory that it names, and
-//! the inputs, whose texts are read again. Out: an [`Audit`], from which the report page is written,
-//! and a file for the verdicts of a person ([`review`]).
+//! In: a directory of kept records (KEPT) of [`crate::dedup`], the work directory that it names,
+//! and the inputs, whose texts are read again. Out: an [`Audit`], from which the report page is
+//! written, and a file for the verdicts of a person ([`review`]).
 //!
 //! # Algorithm
 //! 1. `.lookalike/source.json` in KEPT names the work directory and the parameters. The choice is
-//!    made again ([`crate::dedup`]). Its digest must be that of KEPT: otherwise the pairs, the inputs
-//!    or a list have changed since.
+//!    made again ([`crate::dedup`]). Its digest must be that of KEPT: otherwise the pairs, the
+//!    inputs or a list have changed since.
 //! 2. The documents are counted by reason, by input and by other sources (`tally.rs`). Values that
 //!    two documents share are found by an external sort, so the number of values is not limited.
 //! 3. The largest clusters are found, with their survivors (`clusters.rs`).

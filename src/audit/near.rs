@@ -28,8 +28,8 @@ pub(super) struct NearMisses {
     pub from: Threshold,
 }
 
-/// The threshold that is lower by [`BELOW`]. A threshold that is not more than twice that is halved:
-/// a join with a threshold near 0 lists almost all pairs.
+/// The threshold that is lower by [`BELOW`]. A threshold that is not more than twice that is
+/// halved: a join with a threshold near 0 lists almost all pairs.
 fn lower(threshold: Threshold) -> Threshold {
     let (p, q) = (threshold.numerator(), threshold.denominator());
     let (below, of) = BELOW;

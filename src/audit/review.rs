@@ -1,9 +1,9 @@
 //! The review file: the pairs of an audit for a person to judge, and the verdicts.
 //!
 //! # In and out
-//! In: an [`Audit`] and the inputs. Out: one JSON object a line for each pair, with `"correct": null`
-//! for the person to replace by `true` or `false`. Later, in: the file with these verdicts. Out: for
-//! each kind of pair the share that is correct, with an interval.
+//! In: an [`Audit`] and the inputs. Out: one JSON object a line for each pair, with `"correct":
+//! null` for the person to replace by `true` or `false`. Later, in: the file with these verdicts.
+//! Out: for each kind of pair the share that is correct, with an interval.
 //!
 //! # Invariants
 //! - A file that exists is never written.
@@ -118,7 +118,8 @@ pub struct Correct {
 }
 
 impl Correct {
-    /// The share of `correct` in `judged`, with Wilson's interval of 95 %; `None` without a verdict.
+    /// The share of `correct` in `judged`, with Wilson's interval of 95 %; `None` without a
+    /// verdict.
     #[must_use]
     pub fn of(correct: u64, judged: u64) -> Option<Correct> {
         if judged == 0 {

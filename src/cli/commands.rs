@@ -28,9 +28,9 @@ pub struct Arguments {
     pub command: Command,
     /// How to show progress on standard error: auto or json
     ///
-    /// "auto" draws a bar on a terminal and prints lines elsewhere. "json" prints a JSON object on a
-    /// line when a stage begins and ends, once a second in between, and for each remark, also with
-    /// --quiet.
+    /// "auto" draws a bar on a terminal and prints lines elsewhere. "json" prints a JSON object on
+    /// a line when a stage begins and ends, once a second in between, and for each remark, also
+    /// with --quiet.
     ///
     /// Example: --progress json
     #[arg(
@@ -208,13 +208,13 @@ Examples:
     Query(query::Options),
     /// Find the items of test sets in a corpus
     ///
-    /// The test sets are held in memory, and the corpus is read once. An item is found in a document
-    /// if they share a run of --ngram words. Case, punctuation and line breaks do not matter, because
-    /// words are compared. Prints how many items are covered, and by how much: "by one" counts the
-    /// items of which one document has this share of the words, "by all" those of which all documents
-    /// together have it. With -o, writes items.tsv with a line for each item, contaminated.jsonl with
-    /// the documents and the places of the runs, drop.tsv with the documents to remove (`lookalike
-    /// dedup --remove`), rejects.jsonl and contamination.json.
+    /// The test sets are held in memory, and the corpus is read once. An item is found in a
+    /// document if they share a run of --ngram words. Case, punctuation and line breaks do not
+    /// matter, because words are compared. Prints how many items are covered, and by how much: "by
+    /// one" counts the items of which one document has this share of the words, "by all" those of
+    /// which all documents together have it. With -o, writes items.tsv with a line for each item,
+    /// contaminated.jsonl with the documents and the places of the runs, drop.tsv with the
+    /// documents to remove (`lookalike dedup --remove`), rejects.jsonl and contamination.json.
     #[command(after_long_help = "\
 Examples:
   printf '{\"id\":\"q1\",\"question\":\"Read the patch guidelines before you send a patch\"}\\n' > test.jsonl
@@ -234,11 +234,11 @@ Examples:
     Index(index::Options),
     /// Find the passages that documents share, and their places
     ///
-    /// A passage is a run of at least --length tokens that occurs twice or more in the collection, in
-    /// two documents or in one. Writes spans.tsv (where each document repeats text), removable.tsv
-    /// (what can go so that each passage stays once) and coverage.tsv (how much of each document
-    /// that is) to the directory. With --remove, it also writes copies of the inputs without what
-    /// can go.
+    /// A passage is a run of at least --length tokens that occurs twice or more in the collection,
+    /// in two documents or in one. Writes spans.tsv (where each document repeats text),
+    /// removable.tsv (what can go so that each passage stays once) and coverage.tsv (how much of
+    /// each document that is) to the directory. With --remove, it also writes copies of the inputs
+    /// without what can go.
     #[command(after_long_help = "\
 Examples:
   lookalike passages sample-corpora/jsonl -o shared --length 20
@@ -358,8 +358,9 @@ Examples:
     /// Measure what sampling costs in precision and recall
     ///
     /// Tries every class of every ratio and compares the result with the exact one, by document
-    /// size, as in Ye, Wen & Ma 2008, sections 4 and 5. Prints a table, and writes the page study.html,
-    /// CSV tables and figures to DIR/study. The same command continues a study that was stopped.
+    /// size, as in Ye, Wen & Ma 2008, sections 4 and 5. Prints a table, and writes the page
+    /// study.html, CSV tables and figures to DIR/study. The same command continues a study that was
+    /// stopped.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web -o out
@@ -396,12 +397,11 @@ Examples:
     /// Carry judgements to near-duplicates in another collection
     ///
     /// The labels may be judgements or any list of docno and label. Looks up each labelled document
-    /// of collection OLD in collection NEW, without reading its text
-    /// again. Each document of NEW that reaches the threshold gets the label of the most similar
-    /// one, for each topic by itself; of several, that of the first in OLD. Exact duplicates get the
-    /// same label. With -o, writes the labels in the form of the input, transferred.tsv with both
-    /// docnos and their resemblance, and conflicts.jsonl with the documents whose near-duplicates
-    /// have different labels.
+    /// of collection OLD in collection NEW, without reading its text again. Each document of NEW
+    /// that reaches the threshold gets the label of the most similar one, for each topic by itself;
+    /// of several, that of the first in OLD. Exact duplicates get the same label. With -o, writes
+    /// the labels in the form of the input, transferred.tsv with both docnos and their resemblance,
+    /// and conflicts.jsonl with the documents whose near-duplicates have different labels.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web/a.gz -o old

@@ -28,10 +28,10 @@ pub struct Options {
     corpus: Vec<PathBuf>,
     /// Test sets: files and directories
     ///
-    /// JSON objects, one on each line or in an array, Parquet, or CSV (.csv, or .tsv with tabs) with
-    /// the names of the columns in the first row; or any other format of the corpus, whose documents
-    /// are the items. They may be compressed. They are read into memory: about 110 bytes for each
-    /// word.
+    /// JSON objects, one on each line or in an array, Parquet, or CSV (.csv, or .tsv with tabs)
+    /// with the names of the columns in the first row; or any other format of the corpus, whose
+    /// documents are the items. They may be compressed. They are read into memory: about 110 bytes
+    /// for each word.
     #[arg(long, required = true, num_args = 1.., value_name = "TESTSET")]
     against: Vec<PathBuf>,
     /// Directory for the files of the result [default: none]
@@ -42,9 +42,9 @@ pub struct Options {
     output: Option<PathBuf>,
     /// Fields of an item to look for [default: text, content, ...]
     ///
-    /// Each field is a text of its own: no run goes from one to the next. Dots lead into objects, and
-    /// a list of strings is a text with a line for each. The default is the one field that is read as
-    /// the text of a document (--text-field names that of the corpus).
+    /// Each field is a text of its own: no run goes from one to the next. Dots lead into objects,
+    /// and a list of strings is a text with a line for each. The default is the one field that is
+    /// read as the text of a document (--text-field names that of the corpus).
     ///
     /// Example: --fields question,answer
     #[arg(

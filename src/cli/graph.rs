@@ -24,8 +24,8 @@ pub struct Options {
     format: GraphFormat,
     /// File to write [default: standard output]
     ///
-    /// If the file is in DIR, the command needs DIR for itself, because the manifest there names the
-    /// file. Otherwise it only reads DIR.
+    /// If the file is in DIR, the command needs DIR for itself, because the manifest there names
+    /// the file. Otherwise it only reads DIR.
     ///
     /// Example: --output pairs.dot
     #[arg(short, long, value_name = "FILE")]

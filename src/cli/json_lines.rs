@@ -1,8 +1,8 @@
 //! Shows progress as JSON, one object on a line, for programs.
 //!
-//! Members: `stage`; `unit` (`bytes`, or what is counted); `done` and `total` of it (`total` only if
-//! it is known); `seconds` since the command began; and `event`: `start`, `progress` or `end` of a
-//! stage, or `note`. `end` and `note` have a `text`.
+//! Members: `stage`; `unit` (`bytes`, or what is counted); `done` and `total` of it (`total` only
+//! if it is known); `seconds` since the command began; and `event`: `start`, `progress` or `end` of
+//! a stage, or `note`. `end` and `note` have a `text`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

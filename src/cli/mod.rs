@@ -117,8 +117,8 @@ pub fn execute(
         .map_err(|error| Failure::Failed(Box::new(error)))
 }
 
-/// Runs a command. The library turns a panic of a worker thread into an error, and this does so with
-/// one of this thread.
+/// Runs a command. The library turns a panic of a worker thread into an error, and this does so
+/// with one of this thread.
 fn caught(of: Command, host: &dyn Host) -> Result<ExitCode, Error> {
     catch_unwind(AssertUnwindSafe(|| command(of, host))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();

@@ -20,8 +20,8 @@ use super::flags::{Memory, Output};
 pub struct Options {
     /// Judgements, such as lines of TOPIC ITERATION DOCNO RELEVANCE
     ///
-    /// --qrels-format lists the forms. The relevance is an integer and may be negative. The file may
-    /// be compressed.
+    /// --qrels-format lists the forms. The relevance is an integer and may be negative. The file
+    /// may be compressed.
     #[arg(value_name = "QRELS")]
     qrels: PathBuf,
     /// Clusters: an output directory, or its clusters.jsonl
@@ -55,8 +55,8 @@ pub struct Options {
     ///
     /// trec has lines of TOPIC ITERATION DOCNO RELEVANCE, one for each docno of a topic. ndeval
     /// (diversity) has lines of TOPIC SUBTOPIC DOCNO RELEVANCE, one for each docno and subtopic;
-    /// each subtopic is checked and deduplicated by itself. prels (Million Query track) has lines of
-    /// TOPIC DOCNO RELEVANCE METHOD PROBABILITY. auto takes five fields for prels. It takes four
+    /// each subtopic is checked and deduplicated by itself. prels (Million Query track) has lines
+    /// of TOPIC DOCNO RELEVANCE METHOD PROBABILITY. auto takes five fields for prels. It takes four
     /// fields for ndeval if a docno has lines in a topic that differ in the second field, and
     /// otherwise for trec.
     ///

@@ -20,9 +20,9 @@ pub struct Options {
     ///
     /// For the output directory KEPT of `dedup`, the default is KEPT.report.html.
     ///
-    /// If the file is in DIR, the command needs DIR for itself, because the manifest there names the
-    /// page. Otherwise it only reads DIR: several commands can do so at the same time, also on a
-    /// read-only medium.
+    /// If the file is in DIR, the command needs DIR for itself, because the manifest there names
+    /// the page. Otherwise it only reads DIR: several commands can do so at the same time, also on
+    /// a read-only medium.
     ///
     /// Example: --output page.html
     #[arg(short, long, value_name = "FILE")]

@@ -37,12 +37,12 @@ pub struct Options {
     output: Option<PathBuf>,
     /// Form of the labels: auto, trec, ndeval, prels, tsv, text, csv, jsonl
     ///
-    /// trec, ndeval and prels are judgements, as for `lookalike qrels --qrels-format`. tsv has lines
-    /// of a docno, a tab and a label; text has any white space between them. csv has a header with
-    /// the columns docno and label. jsonl has objects with the members docno and label. A list has
-    /// one line for each docno. auto decides by the first line: a brace begins jsonl, four fields of
-    /// which the last is an integer are trec or ndeval, five fields with numbers are prels, one tab
-    /// makes tsv, a header makes csv, and other lines of two fields are text.
+    /// trec, ndeval and prels are judgements, as for `lookalike qrels --qrels-format`. tsv has
+    /// lines of a docno, a tab and a label; text has any white space between them. csv has a header
+    /// with the columns docno and label. jsonl has objects with the members docno and label. A list
+    /// has one line for each docno. auto decides by the first line: a brace begins jsonl, four
+    /// fields of which the last is an integer are trec or ndeval, five fields with numbers are
+    /// prels, one tab makes tsv, a header makes csv, and other lines of two fields are text.
     ///
     /// Example: --labels-format tsv
     #[arg(long, value_name = "FORM", default_value_t = LabelsFormat::default())]

@@ -42,8 +42,9 @@ pub struct DocumentRecord {
     pub length: u64,
 }
 
-/// A [`DocumentRecord`] that borrows its texts from the block that it was read from. A pass over all
-/// documents that needs one or two facts of each would otherwise spend most of its time on copies of texts.
+/// A [`DocumentRecord`] that borrows its texts from the block that it was read from. A pass over
+/// all documents that needs one or two facts of each would otherwise spend most of its time on
+/// copies of texts.
 #[derive(Clone, Copy, Debug, BorrowDecode)]
 #[allow(dead_code, reason = "the fields are those of the file")]
 pub(crate) struct DocumentView<'b> {

@@ -123,8 +123,8 @@ impl<'w> InputRecords<'w> {
         }
     }
 
-    /// The next entry of a file; `None` after its last one. It skips the entries of earlier files, so
-    /// a caller can read several files in their order.
+    /// The next entry of a file; `None` after its last one. It skips the entries of earlier files,
+    /// so a caller can read several files in their order.
     pub fn next_of(&mut self, file: u32) -> Result<Option<InputRecord>> {
         while let Some((its, _)) = self.peek()? {
             if its > file {

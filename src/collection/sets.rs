@@ -692,8 +692,8 @@ mod tests {
         sets.look().get(2).unwrap_err();
     }
 
-    /// The program's own pages count as mapped here, so the kernel's count is above the limit though
-    /// the blocks looked at are below it.
+    /// The program's own pages count as mapped here, so the kernel's count is above the limit
+    /// though the blocks looked at are below it.
     #[cfg(target_os = "linux")]
     #[test]
     fn pages_are_given_back_when_the_kernel_counts_more_than_was_looked_at() {

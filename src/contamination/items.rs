@@ -270,7 +270,8 @@ impl Reading<'_> {
         &mut self.sets.sets[last]
     }
 
-    /// Reads the records of a file, once for each field. A record with one of the fields is an item.
+    /// Reads the records of a file, once for each field. A record with one of the fields is an
+    /// item.
     fn records(&mut self, number: usize, input: &InputFile) -> Result<()> {
         let mut slots: Vec<Slot> = Vec::new();
         let mut first: Option<Reject> = None;
@@ -487,7 +488,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Gives each item its fields, which were read file by file, and there one name after the other.
+    /// Gives each item its fields, which were read file by file, and there one name after the
+    /// other.
     fn join(&mut self) {
         let TestSets { items, fields, .. } = &mut self.sets;
         fields.sort_by_key(|field| field.item);

@@ -1,13 +1,13 @@
 //! Contamination: find the items of test sets in a corpus.
 //!
 //! # Source
-//! Brown et al. 2020 ("Language Models are Few-Shot Learners", appendix C) look for 13-grams of test
-//! sets in training data. Singh et al. 2024 ("Evaluation data contamination in LLMs: how do we
+//! Brown et al. 2020 ("Language Models are Few-Shot Learners", appendix C) look for 13-grams of
+//! test sets in training data. Singh et al. 2024 ("Evaluation data contamination in LLMs: how do we
 //! measure it and (when) does it matter?") measure the share of an item's tokens that is covered.
 //!
 //! # In and out
-//! In: a corpus in any format that `ingest` reads, or standard input, and test sets, which are small
-//! enough for memory: JSON, Parquet, CSV, or any other format of the reader. Out:
+//! In: a corpus in any format that `ingest` reads, or standard input, and test sets, which are
+//! small enough for memory: JSON, Parquet, CSV, or any other format of the reader. Out:
 //! [`ContaminationReport`], and in a directory
 //!
 //! - [`ITEMS_FILE`]: each item, and how much of it is covered;
@@ -17,8 +17,8 @@
 //! - [`REPORT_FILE`]: the report.
 //!
 //! # Definition
-//! Tokens are those of [`crate::parse`]. An *item* is a record of a test set, and each of its fields
-//! is a text of its own. A *shared run* of a field and a document is a maximal pair of equal
+//! Tokens are those of [`crate::parse`]. An *item* is a record of a test set, and each of its
+//! fields is a text of its own. A *shared run* of a field and a document is a maximal pair of equal
 //! sequences of at least n tokens. A field with fewer than n tokens is looked for as a whole, if it
 //! has at least [`ContaminationConfig::least`] tokens: its run is the whole field. A document
 //! *covers* the tokens of an item that are in some run. The *share* of an item is the number of its
@@ -32,7 +32,8 @@
 //! 4. For a document that has n-grams, the items that have them are found, and their covered tokens
 //!    counted. If the document is among those that are listed for an item, its runs are found from
 //!    the places of the n-grams, and its text is parsed once more for their bytes.
-//! 5. What is to be written goes to a file without a name, and at the end in the order of the input.
+//! 5. What is to be written goes to a file without a name, and at the end in the order of the
+//!    input.
 //!
 //! # Invariants
 //! - What is found is that of the definition: filters only leave out what cannot match.
@@ -46,13 +47,13 @@
 //! threads what their readers take.
 //!
 //! # Where we depart from the source
-//! Brown et al. normalise by removing all that is no letter, and look for 8 to 13 words, depending on
-//! the test set. Here n is fixed, and short fields are looked for as a whole.
+//! Brown et al. normalise by removing all that is no letter, and look for 8 to 13 words, depending
+//! on the test set. Here n is fixed, and short fields are looked for as a whole.
 //!
 //! # What is not guaranteed
 //! At most [`MOST_RUNS`] runs are listed for an item and a document, and only those among the first
-//! million places of n-grams in it; `all_runs` says whether these are all. Coverage counts all runs. A
-//! text that was changed within every n tokens is not found.
+//! million places of n-grams in it; `all_runs` says whether these are all. Coverage counts all
+//! runs. A text that was changed within every n tokens is not found.
 //!
 //! # Errors
 //! `BadParameter`, also for a test set without items and a corpus without documents; `BadLine` for

@@ -125,8 +125,9 @@ impl Shared {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until this number of bytes is left, and takes them. More than there is means everything. A
-    /// thread that holds some must not take more: two of them would wait for each other.
+    /// Waits until this number of bytes is left, and takes them. More than there is means
+    /// everything. A thread that holds some must not take more: two of them would wait for each
+    /// other.
     pub fn take(&self, bytes: u64) -> Taken<'_> {
         let bytes = bytes.min(self.most);
         let waits = |left: &mut u64| *left < bytes;

@@ -67,8 +67,8 @@ impl Listed {
         documents / 8 + files * 64
     }
 
-    /// Reads a list. The documents before `first` are those of another collection, which no list can
-    /// name.
+    /// Reads a list. The documents before `first` are those of another collection, which no list
+    /// can name.
     pub fn read(
         path: &Path,
         (inputs, first): (&[InputFile], usize),

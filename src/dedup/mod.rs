@@ -2,10 +2,10 @@
 //!
 //! # In and out
 //! In: a collection with the list of its pairs, and the inputs that it was read from. With
-//! [`Rule::All`] the list may be missing, as long as nothing that is written names clusters. Out: each
-//! input file again, in its format and compression, without the redundant records; if wanted, the
-//! removed records in the same layout, and `removed.jsonl` or `removed.parquet`, which names for
-//! each of them the document because of which it went.
+//! [`Rule::All`] the list may be missing, as long as nothing that is written names clusters. Out:
+//! each input file again, in its format and compression, without the redundant records; if wanted,
+//! the removed records in the same layout, and `removed.jsonl` or `removed.parquet`, which names
+//! for each of them the document because of which it went.
 //!
 //! # Algorithm
 //! 0. The documents that a list names are removed before everything else: none of them is a

@@ -1,7 +1,7 @@
 //! The lists of a range on disk.
 //!
-//! A bucket is one block or more, each at most [`BLOCK_LISTS`] lists. A block names the block of its
-//! bucket before it; the table at the end of the part has the last block of each bucket.
+//! A bucket is one block or more, each at most [`BLOCK_LISTS`] lists. A block names the block of
+//! its bucket before it; the table at the end of the part has the last block of each bucket.
 
 use std::path::Path;
 

@@ -13,8 +13,8 @@ use crate::{Error, Result};
 
 /// Bytes read at first for a block: most blocks fit.
 const GUESS: usize = 1 << 10;
-/// Bytes that are read at once where many blocks are read in their order. It takes as long as six reads of one block, so
-/// it pays if the blocks are less than [`FAR`] bytes apart.
+/// Bytes that are read at once where many blocks are read in their order. It takes as long as six
+/// reads of one block, so it pays if the blocks are less than [`FAR`] bytes apart.
 const WINDOW: usize = 64 << 10;
 const FAR: u64 = 6 << 10;
 /// Bytes of a table that are kept together.
@@ -120,8 +120,8 @@ impl Window {
     }
 }
 
-/// The lists of some keys. They are read in the order of the keys, with far fewer reads than keys, because the first
-/// fingerprints of sorted sets are near each other in the index.
+/// The lists of some keys. They are read in the order of the keys, with far fewer reads than keys,
+/// because the first fingerprints of sorted sets are near each other in the index.
 #[derive(Debug, Default)]
 pub struct Lists {
     /// For each key, in the order in which the keys were given: its rank among the distinct keys.
@@ -274,8 +274,8 @@ impl OfLevel {
         Ok(number(piece.get_or_init(|| read), at % TABLE_PIECE))
     }
 
-    /// Calls `take` with the number of each of the keys, which are sorted, that has a list, and with the
-    /// list. The documents of a short one are appended to `out`.
+    /// Calls `take` with the number of each of the keys, which are sorted, that has a list, and
+    /// with the list. The documents of a short one are appended to `out`.
     fn read(
         &self,
         keys: &[u64],
@@ -734,8 +734,8 @@ impl Places {
     }
 }
 
-/// Calls `each` with the leading bits of every key of a part and its documents, a long list chunk by
-/// chunk, until it returns `false`. Checks what it reads.
+/// Calls `each` with the leading bits of every key of a part and its documents, a long list chunk
+/// by chunk, until it returns `false`. Checks what it reads.
 pub(crate) fn check_part(
     path: &Path,
     parameters: Option<u128>,

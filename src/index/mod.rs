@@ -16,9 +16,9 @@
 //! keys that agree in 48 bits only make a candidate more. The keys are cut into ranges, each a
 //! file, and each range into buckets of about 128 keys. The key itself says in which bucket it is,
 //! so a look-up reads the place of the bucket and the bucket. Lists of more than [`SHORT`]
-//! documents lie outside the buckets, so that their length is known without reading them. The keys of
-//! many documents are looked up together ([`Index::read`]): they are sorted, and buckets that lie near
-//! each other are read at once.
+//! documents lie outside the buckets, so that their length is known without reading them. The keys
+//! of many documents are looked up together ([`Index::read`]): they are sorted, and buckets that
+//! lie near each other are read at once.
 //!
 //! The index is made from the sets in passes: each thread collects as many ranges of keys as fit in
 //! its share of the memory, sorts them and writes them. Keys that do not fit are halved, and a key

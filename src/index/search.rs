@@ -121,8 +121,8 @@ impl Search {
         self.find_in::<K>((index, None), documents, set, prefix)
     }
 
-    /// Like [`Search::find`]. If the lists of the first keys are already read, they are given with the range of their
-    /// numbers.
+    /// Like [`Search::find`]. If the lists of the first keys are already read, they are given with
+    /// the range of their numbers.
     pub fn find_in<K: Key>(
         &mut self,
         (index, lists): (&Index, Option<(&Lists, Range<usize>)>),

@@ -68,8 +68,8 @@ pub fn keys_to_read(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Res
     })
 }
 
-/// Opens a directory that [`workspace`] made, to read it; `None` if it does not have the features of
-/// these documents.
+/// Opens a directory that [`workspace`] made, to read it; `None` if it does not have the features
+/// of these documents.
 pub(super) fn to_read(
     base: &Workspace,
     directory: &Path,

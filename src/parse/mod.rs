@@ -344,9 +344,9 @@ impl Parser {
         self.text_in_pieces(document, &mut |piece| out.extend_from_slice(piece));
     }
 
-    /// Appends to `out` the text of a document as it is read: decoded to UTF-8, without a byte order
-    /// mark at its start and without markup, in place of which there is a line feed where a tag
-    /// separates words. White space stays as it is. A byte that belongs to no character becomes
+    /// Appends to `out` the text of a document as it is read: decoded to UTF-8, without a byte
+    /// order mark at its start and without markup, in place of which there is a line feed where a
+    /// tag separates words. White space stays as it is. A byte that belongs to no character becomes
     /// U+FFFD. Positions in documents are offsets in this text; for a plain text in UTF-8 without a
     /// byte order mark they are offsets in the text itself.
     pub fn text_as_read(&mut self, document: &RawDocument<'_>, out: &mut String) {

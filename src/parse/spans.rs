@@ -1,8 +1,9 @@
 //! Finds the words of a readable text.
 //!
-//! The canonical text of words has neither capitals nor punctuation. A display of a text needs both,
-//! and positions in documents are those of the readable text. This module therefore implements the
-//! definition of a token ([`super`]) a second time. A test compares it with [`super::Parser`].
+//! The canonical text of words has neither capitals nor punctuation. A display of a text needs
+//! both, and positions in documents are those of the readable text. This module therefore
+//! implements the definition of a token ([`super`]) a second time. A test compares it with
+//! [`super::Parser`].
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;

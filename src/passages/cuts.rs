@@ -2,18 +2,18 @@
 //!
 //! # Definitions
 //! An *atom* is what is removed as a whole: a token, a line or a paragraph. A line is what stands
-//! between line feeds, if there is more in it than white space; a paragraph is a maximal run of such
-//! lines. An atom goes if it has a token and every token of it is removable.
+//! between line feeds, if there is more in it than white space; a paragraph is a maximal run of
+//! such lines. An atom goes if it has a token and every token of it is removable.
 //!
 //! # Algorithm
 //! Between the atoms that stay there are *separators*: punctuation and white space, or empty lines.
 //! Where a run of atoms goes, one of the separators at its sides goes with it:
 //! 1. At the beginning of the text the separator on the right goes, at its end the one on the left,
 //!    so that the text begins and ends as before.
-//! 2. Elsewhere the separator with more line feeds stays, the left one if they have equally many. So
-//!    sentences keep their full stop, and paragraphs remain apart.
-//! 3. If the tokens at both sides of a cut would become one, or others, a space stands between them.
-//!    That happens in scripts without spaces.
+//! 2. Elsewhere the separator with more line feeds stays, the left one if they have equally many.
+//!    So sentences keep their full stop, and paragraphs remain apart.
+//! 3. If the tokens at both sides of a cut would become one, or others, a space stands between
+//!    them. That happens in scripts without spaces.
 //!
 //! If no token of a text stays, nothing of the text stays.
 //!

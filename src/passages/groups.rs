@@ -82,7 +82,8 @@ pub(super) struct Groups {
 #[derive(Default)]
 struct Names {
     numbers: HashMap<String, u32>,
-    /// The bytes of all names. The name of a group that was left out counts once for each of its documents.
+    /// The bytes of all names. The name of a group that was left out counts once for each of its
+    /// documents.
     bytes: u64,
     /// Documents whose groups were left out.
     more: u64,

@@ -1,8 +1,8 @@
 //! The matches of two documents.
 //!
 //! # Algorithm
-//! 1. Two occurrences of a run of k-grams have the same first occurrences. So the matches follow from
-//!    the repeats of both documents: where these overlap by first occurrence, they are equal
+//! 1. Two occurrences of a run of k-grams have the same first occurrences. So the matches follow
+//!    from the repeats of both documents: where these overlap by first occurrence, they are equal
 //!    (*pieces*), and pieces that continue each other are joined.
 //! 2. The repeats of one document are in memory. Of the other one, only those are kept that overlap
 //!    them; each makes a piece. So at most [`MOST_PIECES`] are kept.

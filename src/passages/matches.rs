@@ -4,20 +4,21 @@
 //! A *match* is a maximal pair of equal runs of at least k tokens of two documents. The matches of
 //! two documents are listed if they share a k-gram that occurs in at most
 //! [`MatchesConfig::max_documents`] documents: all of them, with a mark for those that consist of
-//! k-grams in more documents only. A *common passage* is a maximal run of k-grams that each occur in
-//! more documents, where they occur first.
+//! k-grams in more documents only. A *common passage* is a maximal run of k-grams that each occur
+//! in more documents, where they occur first.
 //!
 //! # Algorithm
 //! 1. A sweep over the repeats by first occurrence ([`super::sweep`]) finds the pairs of documents,
-//!    which are sorted, and the common passages, whose occurrences are the repeats that overlap them.
+//!    which are sorted, and the common passages, whose occurrences are the repeats that overlap
+//!    them.
 //! 2. The matches of a pair follow from its repeats ([`super::join`]).
 //! 3. The bytes of matches and of occurrences are found in one pass over the texts: the places are
 //!    sorted by document, found, and sorted back.
 //!
 //! # What is not guaranteed
 //! A pair of two documents that repeat a few words endlessly has quadratically many matches. The
-//! matches of a pair with more than [`super::MOST_PIECES`] are not listed; [`OVERLAPS_FILE`] says so,
-//! and has the covered tokens all the same.
+//! matches of a pair with more than [`super::MOST_PIECES`] are not listed; [`OVERLAPS_FILE`] says
+//! so, and has the covered tokens all the same.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

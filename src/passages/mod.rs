@@ -12,8 +12,8 @@
 //! *repeated* if it lies in an occurrence of a k-gram that occurs at least twice in the collection,
 //! in another document or elsewhere in the same one; overlapping occurrences count. A *span* is a
 //! maximal run of repeated positions of a document. A position is *removable* if it is repeated and
-//! lies in no first occurrence of a repeated k-gram, by input order and then by position: without the
-//! removable positions, every repeated k-gram still occurs once.
+//! lies in no first occurrence of a repeated k-gram, by input order and then by position: without
+//! the removable positions, every repeated k-gram still occurs once.
 //!
 //! # Algorithm
 //! 1. `grams`: each document is cut into stretches of consecutive k-grams that share a minimizer.
@@ -29,20 +29,20 @@
 //! - The files depend on inputs and parameters alone, not on threads, memory or stops.
 //!
 //! # Stops
-//! If the stretches do not fit in memory, all sorts of the repeats are saved in the directory of the
-//! collection (`checkpoint`), and so is which files are complete. The same search then goes on
+//! If the stretches do not fit in memory, all sorts of the repeats are saved in the directory of
+//! the collection (`checkpoint`), and so is which files are complete. The same search then goes on
 //! with them. A unit of the inputs that was being read is read again. What follows the sorts, up to
 //! the next file, is done again.
 //!
 //! # Cost
-//! The inputs are read three times, and twice more for matches. Memory: what reading takes; 28 bytes
-//! for each document, and 4 more for its group; 32 bytes for each of
-//! [`MatchesConfig::max_documents`], of which there are at most as many as documents; and the rest of
-//! the budget for the sorts. An eighth of it holds the common passages (about 50 bytes each) and an
-//! eighth the names of groups; more of them are refused. Of a pair of documents, one is in memory: 56
-//! bytes for each of its repeats (`join`). A pair that does not fit is refused with the least memory
-//! that will do. A word that is repeated n times has n repeats. Temporary files: 8 to 20 bytes for
-//! each stretch, and for each repeat and pair those of `sweep`.
+//! The inputs are read three times, and twice more for matches. Memory: what reading takes; 28
+//! bytes for each document, and 4 more for its group; 32 bytes for each of
+//! [`MatchesConfig::max_documents`], of which there are at most as many as documents; and the rest
+//! of the budget for the sorts. An eighth of it holds the common passages (about 50 bytes each) and
+//! an eighth the names of groups; more of them are refused. Of a pair of documents, one is in
+//! memory: 56 bytes for each of its repeats (`join`). A pair that does not fit is refused with the
+//! least memory that will do. A word that is repeated n times has n repeats. Temporary files: 8 to
+//! 20 bytes for each stretch, and for each repeat and pair those of `sweep`.
 //!
 //! # Errors
 //! `BadParameter` for a length out of range, for tokens that are not words, and for standard input;
@@ -95,7 +95,8 @@ pub use matches::TEXT_BYTES;
 use repeats::{REPEATS, Repeats, SORTS, Search};
 
 const STAGE: &str = "passages";
-/// What the checkpoints of a search are of. Another number, if it finds its passages in another way.
+/// What the checkpoints of a search are of. Another number, if it finds its passages in another
+/// way.
 const SEARCH: &str = "passages 1";
 
 /// The spans of each document.
@@ -304,7 +305,8 @@ fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     Ok(inputs)
 }
 
-/// Whether the copies of [`remove()`] follow a search. If not, nothing of it is left but its results.
+/// Whether the copies of [`remove()`] follow a search. If not, nothing of it is left but its
+/// results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     /// Nothing.

@@ -7,8 +7,8 @@
 //!
 //! # Algorithm
 //! 1. One pass over the documents of the collection finds the files that change.
-//! 2. Each input file is copied as `dedup` copies it ([`crate::dedup`]). A file that does not change
-//!    is copied as it is.
+//! 2. Each input file is copied as `dedup` copies it ([`crate::dedup`]). A file that does not
+//!    change is copied as it is.
 //! 3. A record that changes is in memory as a whole. `cuts` decides what goes of its text, and the
 //!    same bytes go from the record: of a JSON object from the strings of its text, of a row of
 //!    Parquet from the values of its columns of text. A passage may go on from one string or column
@@ -760,7 +760,8 @@ impl Rows<'_, '_, '_, '_> {
         Ok(None)
     }
 
-    /// Cuts a document. If it is `written`, the cuts of the columns that are written later are kept.
+    /// Cuts a document. If it is `written`, the cuts of the columns that are written later are
+    /// kept.
     fn cut(&mut self, document: &Document, written: bool) -> Result<(u128, Vec<Cut>)> {
         let changed = |cutter: &Cutter<'_, '_>| cutter.changed(&document.docno);
         loop {

@@ -516,7 +516,8 @@ impl Search<'_, '_> {
         )
     }
 
-    /// Writes the repeats, which come in order. With `join`, those that continue each other are one.
+    /// Writes the repeats, which come in order. With `join`, those that continue each other are
+    /// one.
     pub fn write(&self, mut sorted: Sorted, join: bool) -> Result<(Repeats, u64)> {
         use std::io::Write;
         let file = disk::unnamed(self.scratch)?;

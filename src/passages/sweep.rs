@@ -5,8 +5,9 @@
 //! share a k-gram in few groups, and the runs of k-grams that each occur in many ([`Runs`]).
 //!
 //! # Algorithm
-//! 1. A repeat is an interval of k-grams by first occurrence. The intervals are sorted by group, and
-//!    those of a group that overlap or touch are united. The unions are sorted by where they begin.
+//! 1. A repeat is an interval of k-grams by first occurrence. The intervals are sorted by group,
+//!    and those of a group that overlap or touch are united. The unions are sorted by where they
+//!    begin.
 //! 2. The unions that cover a k-gram are the groups in which it occurs. A heap has the active ones,
 //!    by their ends. Where a new one makes them more than `most`, a run begins.
 //! 3. In a run the heap keeps the `most` + 1 unions that end last. The run ends where the first of
@@ -16,8 +17,8 @@
 //!    number of groups of the k-gram that occurs in the most.
 //!
 //! # Cost
-//! Memory: three sorts, and [`ACTIVE_BYTES`] for each of `most` + 1 groups. Temporary files: at most
-//! 26 bytes for each repeat, 52 for each union, and 68 for each union in a run.
+//! Memory: three sorts, and [`ACTIVE_BYTES`] for each of `most` + 1 groups. Temporary files: at
+//! most 26 bytes for each repeat, 52 for each union, and 68 for each union in a run.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -30,8 +31,8 @@ use crate::Result;
 use crate::progress::Context;
 use crate::store::{Sorted, Tagged, TaggedSorter};
 
-/// Bytes of memory for each union that may be active where k-grams occur in few groups: in the heap,
-/// and among the new ones.
+/// Bytes of memory for each union that may be active where k-grams occur in few groups: in the
+/// heap, and among the new ones.
 pub(super) const ACTIVE_BYTES: u64 = 2 * size_of::<(u64, u32)>() as u64;
 
 /// What documents are counted by: themselves, or their groups. Those without one do not count.

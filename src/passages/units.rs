@@ -7,12 +7,12 @@
 //! # Definition
 //! A *unit* is a line or a paragraph ([`super::Align`]). Two units are equal if their tokens are. A
 //! unit with fewer tokens than [`UnitsConfig::least`], or with none, is equal to no other. All
-//! occurrences of a unit but the first one, by input order and then by position, are removable; with
-//! [`Scope::Document`], all but the first one in each document.
+//! occurrences of a unit but the first one, by input order and then by position, are removable;
+//! with [`Scope::Document`], all but the first one in each document.
 //!
 //! # Algorithm
-//! The units of all documents are hashed and sorted by hash and place. Equal ones then stand side by
-//! side, the first one first.
+//! The units of all documents are hashed and sorted by hash and place. Equal ones then stand side
+//! by side, the first one first.
 //!
 //! # Exactness
 //! Units are compared by a key of 128 bits: 96 bits of XXH3 of their canonical text, and the number

@@ -302,8 +302,8 @@ pub(crate) fn ingest_for(
     accepted(workspace, inputs.need_documents, (new, made), strict)
 }
 
-/// Refuses a collection without documents if it needs some, and with `strict` one with rejects. What
-/// is `new` and `made` by this command, the collection and its directory, is removed then.
+/// Refuses a collection without documents if it needs some, and with `strict` one with rejects.
+/// What is `new` and `made` by this command, the collection and its directory, is removed then.
 fn accepted(
     workspace: Workspace,
     need_documents: bool,

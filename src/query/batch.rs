@@ -242,8 +242,8 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         self.sets_allowed = true;
     }
 
-    /// How long the input may pause until the batch is looked up: the time that the look-up takes, so
-    /// that waiting at most doubles it. More queries may come, and share a pass over the sets.
+    /// How long the input may pause until the batch is looked up: the time that the look-up takes,
+    /// so that waiting at most doubles it. More queries may come, and share a pass over the sets.
     pub(super) fn patience(&self) -> Duration {
         match self.indexed.is_some() && self.costs_less_by_index(self.look_ups) {
             true => Duration::ZERO,
@@ -389,8 +389,9 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         Ok(())
     }
 
-    /// Looks up queries, in the index or in the sets; their keys are loaded then. If the account is over its limit, the result is
-    /// incomplete. Without an account, matches are counted but not kept.
+    /// Looks up queries, in the index or in the sets; their keys are loaded then. If the account is
+    /// over its limit, the result is incomplete. Without an account, matches are counted but not
+    /// kept.
     fn look_up(
         &self,
         queries: Range<usize>,
@@ -447,8 +448,8 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         }
     }
 
-    /// Cuts the queries into groups whose keys are looked up together. Each thread gets at least two groups
-    /// if there are enough queries, and a group has at most `most` keys.
+    /// Cuts the queries into groups whose keys are looked up together. Each thread gets at least
+    /// two groups if there are enough queries, and a group has at most `most` keys.
     fn groups(&self, queries: Range<usize>, (threads, most): (u64, u64)) -> Vec<Range<usize>> {
         let keys = |query: usize| self.first_keys(&self.queries[query]);
         let all: u64 = queries.clone().map(keys).sum();
@@ -776,8 +777,8 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// The measure's value, the count behind it, the printed value and the reason, if the pair is to
-    /// be listed.
+    /// The measure's value, the count behind it, the printed value and the reason, if the pair is
+    /// to be listed.
     fn reach<K: Key>(&self, config: &QueryConfig, exact: bool) -> Option<(f64, u64, String, Why)> {
         let Criterion { measure, .. } = config.criterion;
         let ((own, a, own_words), (set, b, words)) = (self.query, self.document);

@@ -102,7 +102,8 @@ impl<'a> Indexed<'a> {
     }
 }
 
-/// The least number n of a query's keys such that every document to be listed has one of any n keys.
+/// The least number n of a query's keys such that every document to be listed has one of any n
+/// keys.
 pub(super) fn prefix(config: &QueryConfig, keys: u64, words: u64) -> u64 {
     let Criterion { measure, .. } = config.criterion;
     let most = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
@@ -184,8 +185,8 @@ impl<'a> Looker<'a> {
         self.search.read_lists(&self.indexed.index, keys)
     }
 
-    /// Calls `each` with the documents that may be listed, in order. `set` has the query's keys; `lists`
-    /// those that are already read of the first of them.
+    /// Calls `each` with the documents that may be listed, in order. `set` has the query's keys;
+    /// `lists` those that are already read of the first of them.
     pub(super) fn query<K: Key>(
         &mut self,
         config: &QueryConfig,

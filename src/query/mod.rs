@@ -19,8 +19,8 @@
 //!    of, and its keys are compared with the sets of the documents that it finds (`indexed`).
 //! 3. Otherwise the keys of the batch are sorted, and an index over their first bits is built. The
 //!    sets of the collection are read once for each batch; the threads share the segments. Each key
-//!    of a document is looked up in the batch, and the keys that the document shares with each query
-//!    are counted.
+//!    of a document is looked up in the batch, and the keys that the document shares with each
+//!    query are counted.
 //!
 //! # Invariants
 //! - The answers are exact: they are the pairs with representatives that the collection would have
@@ -32,15 +32,15 @@
 //!
 //! # Cost
 //! With the index, some blocks of it for each query and a block of sets for each candidate. Without
-//! it, every batch reads all sets; with enough memory and no pauses there is one batch. A pause then
-//! has to be as long as the last pass, so that passes take at most half of the time that is lost.
-//! Memory: 28 bytes for each key of a batch and about 200 bytes for each match. If the matches of a
-//! batch do not fit, the batch is looked up again in halves. A large document takes memory while it
-//! is turned into keys, and only then.
+//! it, every batch reads all sets; with enough memory and no pauses there is one batch. A pause
+//! then has to be as long as the last pass, so that passes take at most half of the time that is
+//! lost. Memory: 28 bytes for each key of a batch and about 200 bytes for each match. If the
+//! matches of a batch do not fit, the batch is looked up again in halves. A large document takes
+//! memory while it is turned into keys, and only then.
 //!
 //! # Where we depart from the source
-//! The shared postings omit keys that occur in only one document, and a query may contain such a key,
-//! so the index is one of its own. Batches make up for it where it is missing.
+//! The shared postings omit keys that occur in only one document, and a query may contain such a
+//! key, so the index is one of its own. Batches make up for it where it is missing.
 //!
 //! # Errors
 //! Those of the readers, and `BudgetTooSmall`, `StageMissing`, `Corrupt`, `Io`.
@@ -226,8 +226,8 @@ pub struct QueryStats {
     pub batches: u64,
 }
 
-/// Looks up documents in a collection and calls `reply` with the answer to each, and with the records
-/// that are rejected, in input order.
+/// Looks up documents in a collection and calls `reply` with the answer to each, and with the
+/// records that are rejected, in input order.
 pub fn run(
     base: &Workspace,
     spec: Option<&Spec>,
@@ -451,8 +451,8 @@ struct Rejects {
 /// The most bytes of rejected records that wait.
 const REJECTED_BYTES: u64 = 1 << 20;
 
-/// The most bytes of documents that the threads turn into keys together, for each thread: enough that
-/// starting the threads costs little.
+/// The most bytes of documents that the threads turn into keys together, for each thread: enough
+/// that starting the threads costs little.
 const UNKEYED_BYTES: u64 = 512 << 10;
 /// The share of the memory that these documents may take. Their keys take up to 25 times as much.
 const UNKEYED_SHARE: u64 = 256;

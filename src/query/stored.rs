@@ -38,12 +38,13 @@ pub(crate) fn stored_bytes(to: &Workspace, context: &Context<'_>) -> Result<u64>
 }
 
 /// Looks up `wanted` documents of the collection `from`, in the order of their numbers, in the
-/// collection `to`, and calls `each` with the position of each among `wanted` and with all documents
-/// that reach the threshold with it. The answers are those of [`super::run`] over the same texts.
+/// collection `to`, and calls `each` with the position of each among `wanted` and with all
+/// documents that reach the threshold with it. The answers are those of [`super::run`] over the
+/// same texts.
 ///
-/// `name` gives the docno of a document from its position, for errors. `held` are the bytes that the
-/// caller holds. They may grow as answers come: the bytes of a match
-/// that is handed on are free.
+/// `name` gives the docno of a document from its position, for errors. `held` are the bytes that
+/// the caller holds. They may grow as answers come: the bytes of a match that is handed on are
+/// free.
 ///
 /// # Errors
 /// `BadParameter` if the fingerprints of the collections are made in different ways;

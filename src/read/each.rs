@@ -44,9 +44,9 @@ pub(crate) fn each_interpreted(
     )
 }
 
-/// As [`each_interpreted`], but JSON lines of standard input are read as [`RecordReader::open_by_line`]
-/// says. `act` returns the time after which it wants to know that standard input has paused there;
-/// `None` if it has nothing to do then.
+/// As [`each_interpreted`], but JSON lines of standard input are read as
+/// [`RecordReader::open_by_line`] says. `act` returns the time after which it wants to know that
+/// standard input has paused there; `None` if it has nothing to do then.
 pub(crate) fn each_as_it_comes(
     inputs: &[InputFile],
     config: &ReadConfig,

@@ -1,8 +1,9 @@
 //! Frames JSON lines of standard input: each line that is not empty is a record, whatever is in it.
 //!
-//! [`super::frame_json`] finds objects whose lines do not matter, and so it may have to read the next
-//! line before it knows that an object is broken. Whoever writes a line and waits for the answer to
-//! it never writes the next one. Here the line end decides, and the parser what the line is.
+//! [`super::frame_json`] finds objects whose lines do not matter, and so it may have to read the
+//! next line before it knows that an object is broken. Whoever writes a line and waits for the
+//! answer to it never writes the next one. Here the line end decides, and the parser what the line
+//! is.
 
 use super::reader::Step;
 use super::record::{Reason, RecordKind};
@@ -39,8 +40,8 @@ impl LineFramer {
         }
     }
 
-    /// Frames the next line. Returns `None` if `pauses` says so before more is read; the bytes so far
-    /// stay in the batch.
+    /// Frames the next line. Returns `None` if `pauses` says so before more is read; the bytes so
+    /// far stay in the batch.
     pub fn step(
         &mut self,
         stream: &mut Stream,

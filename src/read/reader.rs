@@ -117,7 +117,8 @@ impl Step {
 pub(crate) enum Next {
     /// The batch has one record more.
     Record,
-    /// The input has paused. The batch may have the first bytes of the next record and must be kept.
+    /// The input has paused. The batch may have the first bytes of the next record and must be
+    /// kept.
     Paused,
     /// The input has ended.
     End,
@@ -147,8 +148,8 @@ impl StandardInput {
     }
 }
 
-/// Whether input or its end comes on standard input within this time. The answer may be no too early
-/// if a signal arrives.
+/// Whether input or its end comes on standard input within this time. The answer may be no too
+/// early if a signal arrives.
 fn comes_within(time: Duration) -> io::Result<bool> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdin = io::stdin();
@@ -202,8 +203,8 @@ impl RecordReader {
         }
     }
 
-    /// As [`RecordReader::open`], for a caller that answers records one by one. If standard input has
-    /// one JSON document on each line, as its first line shows, then each line is a record, and
+    /// As [`RecordReader::open`], for a caller that answers records one by one. If standard input
+    /// has one JSON document on each line, as its first line shows, then each line is a record, and
     /// [`RecordReader::next_or_pause`] reports pauses between lines.
     #[must_use]
     pub(crate) fn open_by_line(
@@ -455,8 +456,8 @@ impl RecordReader {
         self.next(batch, |_| false) == Next::Record
     }
 
-    /// As [`RecordReader::next_into`]. If no byte comes on standard input for the time `patience`, the
-    /// next line is not waited for, and the next call continues to read it.
+    /// As [`RecordReader::next_into`]. If no byte comes on standard input for the time `patience`,
+    /// the next line is not waited for, and the next call continues to read it.
     pub(crate) fn next_or_pause(
         &mut self,
         batch: &mut Batch,
@@ -696,8 +697,8 @@ impl RecordReader {
         })
     }
 
-    /// Whether the first line, or as much of it as is looked at, begins JSON lines. A byte order mark
-    /// before them is consumed.
+    /// Whether the first line, or as much of it as is looked at, begins JSON lines. A byte order
+    /// mark before them is consumed.
     fn has_a_document_on_each_line(&mut self) -> bool {
         let forced = match self.config.format {
             None => false,

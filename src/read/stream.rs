@@ -118,8 +118,8 @@ impl Stream {
         &self.buffer[self.start..self.end]
     }
 
-    /// Whether bytes are in memory, before or behind the decompressor, so that reading them waits for
-    /// nothing.
+    /// Whether bytes are in memory, before or behind the decompressor, so that reading them waits
+    /// for nothing.
     pub fn has_more(&self) -> bool {
         self.start < self.end || self.source.as_ref().is_some_and(Source::has_more)
     }

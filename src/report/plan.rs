@@ -143,8 +143,8 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
     out
 }
 
-/// The study as a table, in at most 100 columns: precision and recall over all pairs and the cost of
-/// each run.
+/// The study as a table, in at most 100 columns: precision and recall over all pairs and the cost
+/// of each run.
 #[must_use]
 pub fn study(study: &Study, cost: &StudyCost) -> String {
     let mut out = String::new();

@@ -39,8 +39,8 @@ pub fn write_page(
     Ok(stats)
 }
 
-/// Audits the deduplication that wrote `kept`, and writes the page. With a review file, the page has
-/// the verdicts in it; a file that does not exist is written first, without verdicts.
+/// Audits the deduplication that wrote `kept`, and writes the page. With a review file, the page
+/// has the verdicts in it; a file that does not exist is written first, without verdicts.
 ///
 /// # Errors
 /// As [`crate::audit::audit()`] and [`review::read`]; `BadParameter` if a file would be written in
@@ -85,8 +85,8 @@ pub enum Reviewed {
 }
 
 /// The place of the page of an audit: the one that was given, or one beside the directory of the
-/// kept records, where only a page is replaced. Refuses files that lie in that directory, or are the
-/// same.
+/// kept records, where only a page is replaced. Refuses files that lie in that directory, or are
+/// the same.
 ///
 /// # Errors
 /// `BadParameter`; `Io`.

@@ -16,7 +16,8 @@
 //!
 //! # Cost
 //! Memory: the buffer, and about 42 KiB for each part that is merged. One thread sorts. On disk, an
-//! item of random numbers takes about 20 bytes, and one that is mostly equal to the one before it 5.
+//! item of random numbers takes about 20 bytes, and one that is mostly equal to the one before it
+//! 5.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

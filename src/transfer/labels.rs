@@ -13,8 +13,9 @@ use crate::read::lines::{Lines, shorten};
 use crate::{Error, Result};
 
 /// Memory of a label besides what a judgement takes in `qrels`, where 94 bytes are for what is not
-/// done here: its docno's key and document (16, 48), the document that is looked up (32, twice while
-/// the table grows), its shingles, document, place and order (20), and a candidate (40, twice).
+/// done here: its docno's key and document (16, 48), the document that is looked up (32, twice
+/// while the table grows), its shingles, document, place and order (20), and a candidate (40,
+/// twice).
 pub(super) const LABEL_BYTES: u64 = 160;
 
 /// The names of the columns of a list.
@@ -27,7 +28,8 @@ pub(super) struct Labels {
     pub format: LabelsFormat,
     /// Whether a list begins with a line of names.
     header: bool,
-    /// A list has one topic without a name. The label of a list is what a written judgement repeats.
+    /// A list has one topic without a name. The label of a list is what a written judgement
+    /// repeats.
     pub judgements: Judgements,
 }
 

@@ -12,8 +12,8 @@ use crate::measure::Measure;
 use crate::progress::Context;
 use crate::workspace::Workspace;
 
-/// A representative of the old collection that is labelled, and a representative of the new one that
-/// it finds.
+/// A representative of the old collection that is labelled, and a representative of the new one
+/// that it finds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     /// The position of the old one among those that are looked up.
@@ -66,7 +66,8 @@ impl Links {
         found
     }
 
-    /// The candidates of a new document, whose links are given: by topic, the one that decides first.
+    /// The candidates of a new document, whose links are given: by topic, the one that decides
+    /// first.
     pub fn candidates(
         &self,
         links: &[Link],

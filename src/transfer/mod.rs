@@ -2,9 +2,9 @@
 //!
 //! # Source
 //! Fröbe, Bevendorff, Gienapp, Völske, Stein, Potthast & Hagen 2021 ("CopyCat: Near-Duplicates
-//! within and between the ClueWeb and the Common Crawl", SIGIR 2021), section 5: relevance judgements
-//! for ClueWeb09 are transferred to near-duplicates in ClueWeb12 and in Common Crawl, so that an old
-//! test collection serves for a newer crawl.
+//! within and between the ClueWeb and the Common Crawl", SIGIR 2021), section 5: relevance
+//! judgements for ClueWeb09 are transferred to near-duplicates in ClueWeb12 and in Common Crawl, so
+//! that an old test collection serves for a newer crawl.
 //!
 //! # In and out
 //! In: labels of documents of a collection, and another collection, both as output directories with
@@ -23,14 +23,14 @@
 //! the exact duplicates of a representative that is found are found with the same resemblance.
 //!
 //! The labels of all documents that find B are its candidates, for each topic and subtopic by
-//! themselves; a list is one topic. B gets the candidate with the highest resemblance, of several the
-//! one whose document comes first in the old collection. If the candidates do not all say the same,
-//! B is a *conflict*. Judgements say the same if their relevance is the same number; other labels if
-//! they are the same text.
+//! themselves; a list is one topic. B gets the candidate with the highest resemblance, of several
+//! the one whose document comes first in the old collection. If the candidates do not all say the
+//! same, B is a *conflict*. Judgements say the same if their relevance is the same number; other
+//! labels if they are the same text.
 //!
 //! # Algorithm
-//! 1. The labels are read into memory. One pass over the documents of the old collection finds their
-//!    numbers, and one over its catalogue their representatives.
+//! 1. The labels are read into memory. One pass over the documents of the old collection finds
+//!    their numbers, and one over its catalogue their representatives.
 //! 2. The set of each representative that is labelled is looked up in the new collection
 //!    ([`crate::query`]): in its index if it has one, otherwise in one pass over its sets for each
 //!    batch. The result is a list of links: old document, new document, shared fingerprints.
@@ -40,9 +40,9 @@
 //!
 //! # Invariants
 //! - Resemblances are compared as fractions, in integers of 128 bits.
-//! - The files are the same bytes for every budget and number of threads, with and without an index.
-//!   Labels are in the order of the input, and the documents that get one in the order of the new
-//!   collection: each representative, followed by its exact duplicates.
+//! - The files are the same bytes for every budget and number of threads, with and without an
+//!   index. Labels are in the order of the input, and the documents that get one in the order of
+//!   the new collection: each representative, followed by its exact duplicates.
 //! - Labels = unknown + alone + overruled + transferred.
 //! - Both collections are only read.
 //!
@@ -52,22 +52,22 @@
 //! one pass over the documents of the old collection, and the look-ups.
 //!
 //! # Where we depart from the source
-//! CopyCat finds near-duplicates by SimHash and verifies them by their 8-grams, with a threshold for
-//! each corpus. Here the resemblance of all pairs is exact. CopyCat lets judgements of a document and
-//! of its copies stand beside each other; here the nearest document decides, and contradictions are
-//! listed.
+//! CopyCat finds near-duplicates by SimHash and verifies them by their 8-grams, with a threshold
+//! for each corpus. Here the resemblance of all pairs is exact. CopyCat lets judgements of a
+//! document and of its copies stand beside each other; here the nearest document decides, and
+//! contradictions are listed.
 //!
 //! # What is not guaranteed
 //! If several documents of the old collection have the same docno, the label is that of the first.
 //! Docnos are compared byte for byte, by hashes of 128 bits. If several documents of the new
-//! collection have the same docno, the file of labels has one line for each topic; `transferred.tsv`
-//! has all. A docno that cannot stand in the file of labels (white space in judgements, a line break
-//! in a list) is only in `transferred.tsv`, where it is escaped.
+//! collection have the same docno, the file of labels has one line for each topic;
+//! `transferred.tsv` has all. A docno that cannot stand in the file of labels (white space in
+//! judgements, a line break in a list) is only in `transferred.tsv`, where it is escaped.
 //!
 //! # Errors
-//! `BadLine` for labels that cannot be read; `BadParameter` for collections with other fingerprints,
-//! and if the output would replace an input or a file of a collection; `StageMissing`;
-//! `BudgetTooSmall`; those of reading.
+//! `BadLine` for labels that cannot be read; `BadParameter` for collections with other
+//! fingerprints, and if the output would replace an input or a file of a collection;
+//! `StageMissing`; `BudgetTooSmall`; those of reading.
 
 mod config;
 mod labels;

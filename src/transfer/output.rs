@@ -138,8 +138,8 @@ impl Outputs {
         Ok(())
     }
 
-    /// Writes a label that a document gets. `size` is the number of shingles of the document that it
-    /// comes from.
+    /// Writes a label that a document gets. `size` is the number of shingles of the document that
+    /// it comes from.
     pub fn transferred(
         &mut self,
         (labels, number): (&Labels, u32),

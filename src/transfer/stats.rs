@@ -38,6 +38,7 @@ pub struct TransferReport {
     /// Of them, labels that are left out of the file of labels, because an earlier document of the
     /// new collection with the same docno has one.
     pub repeated: u64,
-    /// Representatives of the new collection, for each topic, whose candidates have different labels.
+    /// Representatives of the new collection, for each topic, whose candidates have different
+    /// labels.
     pub conflicts: u64,
 }

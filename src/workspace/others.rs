@@ -134,8 +134,8 @@ impl Workspace {
         Ok(lost)
     }
 
-    /// Removes missing files from the manifest in memory, for a directory that is opened to read it,
-    /// and reports them.
+    /// Removes missing files from the manifest in memory, for a directory that is opened to read
+    /// it, and reports them.
     pub(crate) fn read_without_gone(&mut self, context: &Context<'_>) -> Result<()> {
         for path in self.without_gone(false)? {
             let line = format!("{} is missing; it is left out", path.display());

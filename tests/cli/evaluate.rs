@@ -1,4 +1,5 @@
-//! `evaluate`: tiny cases counted by hand, and a version that lists every pair, which the result must equal.
+//! `evaluate`: tiny cases counted by hand, and a version that lists every pair, which the result
+//! must equal.
 
 use crate::common;
 use lookalike::evaluate::{

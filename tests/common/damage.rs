@@ -1,10 +1,10 @@
 //! Directories to be damaged, in every state that a command can leave one in, and what is done to
 //! them.
 //!
-//! `LOOKALIKE_EVERY_BIT=1` flips each of the eight bits of every byte, and cuts at every length, of every file
-//! (`scripts/every-bit.sh`), `LOOKALIKE_EVERY_BIT=one` one bit of every byte; without it, text
-//! files of more than [`EVERY_BYTE`] bytes have every byte near both ends flipped and every
-//! [`STEP`]th between: one checksum covers all of them.
+//! `LOOKALIKE_EVERY_BIT=1` flips each of the eight bits of every byte, and cuts at every length, of
+//! every file (`scripts/every-bit.sh`), `LOOKALIKE_EVERY_BIT=one` one bit of every byte; without
+//! it, text files of more than [`EVERY_BYTE`] bytes have every byte near both ends flipped and
+//! every [`STEP`]th between: one checksum covers all of them.
 #![allow(dead_code, reason = "each test file uses some of it")]
 #![allow(unsafe_code, reason = "an allocator that watches")]
 

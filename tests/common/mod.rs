@@ -262,7 +262,8 @@ pub fn least_memory<T>(mut attempt: impl FnMut(u64) -> Result<T, Error>) -> (u64
     }
 }
 
-/// Keys that are read together have the lists that each has alone, in whatever order they are given.
+/// Keys that are read together have the lists that each has alone, in whatever order they are
+/// given.
 pub fn assert_read_together<K: Key>(index: &Index, keys: &[K]) {
     let (mut buffers, mut together) = (Buffers::default(), Buffers::default());
     let random = &mut corpus::Random(keys.len() as u64);

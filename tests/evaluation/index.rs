@@ -1,4 +1,5 @@
-//! The index says what the sets say, has the same bytes however it is made, and its damage is found.
+//! The index says what the sets say, has the same bytes however it is made, and its damage is
+//! found.
 
 use crate::common;
 use lookalike::collection::{self, Catalogue, DocumentReader, SetReader};

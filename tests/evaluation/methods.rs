@@ -660,7 +660,8 @@ fn a_comparison_adds_up() {
     );
     let flowed = table.replace('\n', " ");
     assert!(flowed.contains(&sentence), "{sentence}: {table}");
-    // The page has every method, every truth, the figures, and nothing that is loaded from elsewhere.
+    // The page has every method, every truth, the figures, and nothing that is loaded from
+    // elsewhere.
     let path = out.join("compare").join(report::COMPARE_PAGE);
     let page = fs::read_to_string(&path).unwrap();
     for spec in &specs {

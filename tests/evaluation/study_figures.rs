@@ -1,8 +1,8 @@
 //! Tables and figures of a study: every number of a small one worked out by hand, and what must
 //! hold of any.
 //!
-//! `LOOKALIKE_FIGURES=DIR cargo test --test library study_figures::` leaves the figures of a made-up study in DIR, to
-//! be looked at.
+//! `LOOKALIKE_FIGURES=DIR cargo test --test library study_figures::` leaves the figures of a
+//! made-up study in DIR, to be looked at.
 
 use std::collections::BTreeMap;
 

@@ -507,8 +507,8 @@ fn exact_duplicates_are_the_same_words() {
     let compared = made.compared("one", "void", "20");
     assert_eq!(compared["resemblance"], 0.0);
     assert_eq!(compared["b_in_a"], Value::Null);
-    // The set and the text of an exact duplicate need not be stored. Its input has the text; without
-    // it, that of the representative takes its place.
+    // The set and the text of an exact duplicate need not be stored. Its input has the text;
+    // without it, that of the representative takes its place.
     assert_eq!(
         made.show(&["two", "--text-only"]).trim_end(),
         words.to_uppercase().trim_end()

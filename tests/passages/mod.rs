@@ -1,5 +1,5 @@
-//! Where texts agree: single documents and pairs of them, passages that documents share, and items of
-//! test sets in a corpus.
+//! Where texts agree: single documents and pairs of them, passages that documents share, and items
+//! of test sets in a corpus.
 
 mod checkpoints;
 mod contamination;

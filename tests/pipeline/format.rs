@@ -5,8 +5,8 @@
 //! Files of every kind and version are in `tests/fixtures/KIND/vN/`, each with a text of what is in
 //! it; a fixture is never deleted or made anew, for it stands for the files that users have.
 //!
-//! `LOOKALIKE_BLESS=1 cargo test --test library format::` rewrites the dumps and the texts, and adds fixtures
-//! that are not there yet. Read the difference before it is committed.
+//! `LOOKALIKE_BLESS=1 cargo test --test library format::` rewrites the dumps and the texts, and
+//! adds fixtures that are not there yet. Read the difference before it is committed.
 
 use lookalike::Error;
 use lookalike::budget::{Budget, ByteSize, Disk};

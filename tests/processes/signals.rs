@@ -736,7 +736,8 @@ fn caught(id: u32) -> bool {
     mask.is_some_and(|mask| mask & 2 != 0)
 }
 
-/// `nohup` has SIGHUP ignored, a script's background SIGINT: both used to stop the run all the same.
+/// `nohup` has SIGHUP ignored, a script's background SIGINT: both used to stop the run all the
+/// same.
 #[test]
 fn signals_that_are_ignored_stay_so() {
     let directory = common::temporary();

@@ -56,8 +56,8 @@ fn every_damage_is_found(subject: &Subject, which: impl Fn(&str) -> bool) -> Don
             subject.restore(name);
         }
     }
-    // `verify` names every damaged file, however many there are: each has one damage at a time, and all of
-    // them are looked for at once.
+    // `verify` names every damaged file, however many there are: each has one damage at a time, and
+    // all of them are looked for at once.
     let most = others.iter().map(|(_, damages)| damages.len()).max();
     for turn in 0..most.unwrap_or(0) {
         let mut damaged = Vec::new();

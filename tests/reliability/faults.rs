@@ -2,8 +2,8 @@
 //! everything else is an error that names the file and the operation, and what comes afterwards is
 //! as if nothing had been.
 //!
-//! `LOOKALIKE_EVERY_FAULT=1` does all that are listed here; without it, each kind of failure for each kind of
-//! operation and file, and some more.
+//! `LOOKALIKE_EVERY_FAULT=1` does all that are listed here; without it, each kind of failure for
+//! each kind of operation and file, and some more.
 
 use crate::common;
 use lookalike::cluster::ResultFormat;
@@ -970,8 +970,8 @@ fn subjects() -> Vec<Subject> {
     ]
 }
 
-/// Two test sets, with texts of the corpus beside them, are looked for in it, where an earlier search
-/// left its files.
+/// Two test sets, with texts of the corpus beside them, are looked for in it, where an earlier
+/// search left its files.
 fn contaminated() -> Subject {
     let root = place(4);
     let (inputs, aside) = (root.path().join("in"), root.path().join("aside"));

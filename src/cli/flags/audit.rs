@@ -31,9 +31,9 @@ pub struct AuditFlags {
     by: Vec<Source>,
     /// Pairs to show for each of three samples [default: 10]
     ///
-    /// For the output directory of `dedup`. The samples are removals at random, removals nearest the
-    /// threshold, and near misses: kept documents just below the threshold. To find near misses, a
-    /// join with a lower threshold runs in scratch space; 0 leaves it out.
+    /// For the output directory of `dedup`. The samples are removals at random, removals nearest
+    /// the threshold, and near misses: kept documents just below the threshold. To find near
+    /// misses, a join with a lower threshold runs in scratch space; 0 leaves it out.
     ///
     /// Example: --samples 20
     #[arg(
@@ -46,9 +46,9 @@ pub struct AuditFlags {
     /// File in which a person judges the pairs of the samples
     ///
     /// For the output directory of `dedup`. If FILE does not exist, it gets a line of JSON for each
-    /// pair, with both texts. Set "correct" to true or false in each line, and give the same command
-    /// again. Then the page has the share of correct pairs in each sample with its 95 % interval. A
-    /// file that exists is never changed.
+    /// pair, with both texts. Set "correct" to true or false in each line, and give the same
+    /// command again. Then the page has the share of correct pairs in each sample with its 95 %
+    /// interval. A file that exists is never changed.
     ///
     /// Example: --review review.jsonl
     #[arg(

@@ -73,8 +73,8 @@ pub(super) fn size_column(manifest: &Manifest) -> &'static str {
 /// A cell of a TSV file: a backslash and control characters are escaped. A terminal would obey some
 /// of them.
 pub fn cell(text: &str) -> Cow<'_, str> {
-    // Every control character has such a byte: those above ASCII are U+0080 to U+009F, which begin with 0xc2. A
-    // test that does not end early is made for many bytes at once.
+    // Every control character has such a byte: those above ASCII are U+0080 to U+009F, which begin
+    // with 0xc2. A test that does not end early is made for many bytes at once.
     let special = |byte: u8| byte < b' ' || byte == b'\\' || byte == 0x7f || byte == 0xc2;
     let any = text.bytes().fold(false, |any, byte| any | special(byte));
     if !any || !text.contains(|c: char| c == '\\' || c.is_control()) {

@@ -16,8 +16,8 @@ use crate::{Error, Result};
 pub(crate) const MOST_LINE_BYTES: usize = 1 << 20;
 
 /// Memory of a line besides its text: the judgement (48, twice while the table grows), its place
-/// during the sort (24), its relevance, whether it is kept and what its groups are (13), its key and
-/// the data about its document (57).
+/// during the sort (24), its relevance, whether it is kept and what its groups are (13), its key
+/// and the data about its document (57).
 pub(super) const JUDGEMENT_BYTES: u64 = 200;
 
 /// Memory of a topic or subtopic besides its name: entries of the tables that find its number and
@@ -118,8 +118,8 @@ pub(crate) struct Judgement {
     second: u32,
     pub key: u128,
     pub grade: i64,
-    /// Where the fields start in the text of [`Judgements`] that a written line repeats: iteration or
-    /// subtopic, or method and probability; the docno follows. Then their lengths.
+    /// Where the fields start in the text of [`Judgements`] that a written line repeats: iteration
+    /// or subtopic, or method and probability; the docno follows. Then their lengths.
     start: u64,
     repeated: u32,
     docno: u32,

@@ -10,19 +10,21 @@
 //! which probability, a document was chosen to be judged.
 //!
 //! # In and out
-//! In: TREC relevance judgements (*qrels*, in one of the forms below), the clusters (an output directory or a `clusters.jsonl`), and a TREC ranking (a *run*: lines of
-//! topic, `Q0`, docno, rank, score, tag). Fields are separated by white space, empty lines are
-//! ignored, and files may be compressed. Out: [`QrelsReport`], and the files `inconsistent.jsonl`,
-//! `qrels` and `run` in a directory.
+//! In: TREC relevance judgements (*qrels*, in one of the forms below), the clusters (an output
+//! directory or a `clusters.jsonl`), and a TREC ranking (a *run*: lines of topic, `Q0`, docno,
+//! rank, score, tag). Fields are separated by white space, empty lines are ignored, and files may
+//! be compressed. Out: [`QrelsReport`], and the files `inconsistent.jsonl`, `qrels` and `run` in a
+//! directory.
 //!
 //! # The forms of judgements
 //! - *trec*: topic, iteration, docno, relevance. A docno has one line in a topic.
-//! - *ndeval*: topic, subtopic, docno, relevance. A docno has one line for each subtopic of a topic.
+//! - *ndeval*: topic, subtopic, docno, relevance. A docno has one line for each subtopic of a
+//!   topic.
 //! - *prels*: topic, docno, relevance, method, probability. A docno has one line in a topic.
 //!
-//! [`QrelsFormat::Auto`] takes five fields in the first line for *prels*. Four fields are *ndeval* if
-//! a docno has lines in a topic that differ in the second field, and *trec* otherwise. Written lines
-//! have the form of the lines that were read.
+//! [`QrelsFormat::Auto`] takes five fields in the first line for *prels*. Four fields are *ndeval*
+//! if a docno has lines in a topic that differ in the second field, and *trec* otherwise. Written
+//! lines have the form of the lines that were read.
 //!
 //! # What is counted
 //! A document is relevant if its relevance is above 0. For each topic:
@@ -41,8 +43,8 @@
 //! once a `near` member has appeared. In that case only the members before the first `near` member
 //! count as exact duplicates of each other.
 //!
-//! A cluster may have groups in several topics. [`QrelsReport::all`] has the sums over the topics, and
-//! [`QrelsReport::distinct`] counts each cluster and each document once. A distinct cluster is
+//! A cluster may have groups in several topics. [`QrelsReport::all`] has the sums over the topics,
+//! and [`QrelsReport::distinct`] counts each cluster and each document once. A distinct cluster is
 //! *exact* if all its groups are, and its duplicates disagree if they do in any of its groups.
 //!
 //! # What is kept
@@ -54,8 +56,8 @@
 //! - *first*: the judged document that comes first in the collection, with its own relevance.
 //! - *best*: the document of highest relevance; of several, the first in the collection.
 //! - *map*: every docno of a cluster is replaced by the docno of the cluster's representative,
-//!   judged or not. The line takes the place of the first judged document, with its other fields and
-//!   the highest relevance of the group.
+//!   judged or not. The line takes the place of the first judged document, with its other fields
+//!   and the highest relevance of the group.
 //!
 //! A ranking is the lines of a topic in the order of the file. It keeps the first line of each
 //! cluster: with *first* and *best* under its own docno, with *map* under the docno of the
@@ -71,8 +73,8 @@
 //! 1. The qrels are read into memory; of the run, only the distinct hashes of its docnos.
 //! 2. `clusters.jsonl` is streamed. For each document known from step 1, its cluster, its place and
 //!    its kind are recorded.
-//! 3. Judgements are sorted by topic, subtopic, cluster and place, so that each group is contiguous.
-//!    Then they are sorted by cluster and docno, for the distinct counts.
+//! 3. Judgements are sorted by topic, subtopic, cluster and place, so that each group is
+//!    contiguous. Then they are sorted by cluster and docno, for the distinct counts.
 //! 4. The run is read again and written, with a table of the topics and clusters seen.
 //!
 //! # Invariants
@@ -95,11 +97,11 @@
 //! compared byte for byte, by hashes of 128 bits.
 //!
 //! # Errors
-//! `BadLine` for a line that cannot be read, for a docno that occurs twice in a topic (and subtopic),
-//! and for a representative that cannot be written; `StageMissing` for a directory without clusters;
-//! `Corrupt` or `Truncated` if the clusters differ from the manifest; `BudgetTooSmall`;
-//! `BadParameter` if the output would replace an input or lie in the output directory of a run;
-//! `Io`.
+//! `BadLine` for a line that cannot be read, for a docno that occurs twice in a topic (and
+//! subtopic), and for a representative that cannot be written; `StageMissing` for a directory
+//! without clusters; `Corrupt` or `Truncated` if the clusters differ from the manifest;
+//! `BudgetTooSmall`; `BadParameter` if the output would replace an input or lie in the output
+//! directory of a run; `Io`.
 
 mod clusters;
 mod config;
@@ -434,7 +436,8 @@ impl Marks {
     }
 }
 
-/// The judged documents of a topic (and subtopic) that are in one cluster, or one document that is in no cluster.
+/// The judged documents of a topic (and subtopic) that are in one cluster, or one document that is
+/// in no cluster.
 struct Group<'g> {
     placed: &'g [Placed],
     clustered: bool,

@@ -316,8 +316,8 @@ fn groups(base: &Workspace) -> Vec<String> {
 /// Reads the results of an earlier study of the same collection.
 ///
 /// # Errors
-/// `StageMissing` if there are none, or if the collection has changed since; `Corrupt` and `Version`
-/// for `study.json`.
+/// `StageMissing` if there are none, or if the collection has changed since; `Corrupt` and
+/// `Version` for `study.json`.
 pub fn load(base: &Workspace, context: &Context<'_>) -> Result<(Study, StudyCost)> {
     #[derive(Deserialize)]
     struct Versioned {

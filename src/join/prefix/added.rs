@@ -2,8 +2,9 @@
 //!
 //! A document is looked up in the index ([`crate::index`]), with enough of its fingerprints for any
 //! earlier document that reaches the threshold to have one of them. So the cost is that of the
-//! added documents, and no frequency of all documents is needed: any fingerprints will do. The least ones
-//! are taken, which lie together in the index: the fingerprints of many documents are looked up in its order.
+//! added documents, and no frequency of all documents is needed: any fingerprints will do. The
+//! least ones are taken, which lie together in the index: the fingerprints of many documents are
+//! looked up in its order.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::{Mutex, PoisonError};

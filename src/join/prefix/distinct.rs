@@ -113,7 +113,8 @@ impl<'r> Distinct<'r> {
                 Ok(())
             },
             |(low, high), pass| {
-                // Room that is not used takes no memory, and a vector that grows takes twice its size.
+                // Room that is not used takes no memory, and a vector that grows takes twice its
+                // size.
                 let mut keys = Vec::with_capacity(most);
                 for file in files {
                     let mut cursor = file.range(low, high)?;

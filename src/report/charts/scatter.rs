@@ -2,9 +2,9 @@
 //!
 //! # Algorithm
 //! A label stands beside its mark, or a little further away with a thin line to its mark, where it
-//! covers no other label and no mark. If there is no such place for some label, the labels without a
-//! place form a column to the right of the panel, with lines that lead there. The drawing is as high
-//! as this column needs.
+//! covers no other label and no mark. If there is no such place for some label, the labels without
+//! a place form a column to the right of the panel, with lines that lead there. The drawing is as
+//! high as this column needs.
 
 use super::axis::Axis;
 use super::chart::apart;

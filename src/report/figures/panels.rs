@@ -39,7 +39,8 @@ pub(crate) struct StudyFigure {
     pub panels: Vec<StudyPanel>,
     /// What the paper says.
     pub paper: Vec<&'static str>,
-    /// The same numbers of this study: what a sentence is about, if not the figure, and the sentence.
+    /// The same numbers of this study: what a sentence is about, if not the figure, and the
+    /// sentence.
     pub here: Vec<(String, String)>,
 }
 

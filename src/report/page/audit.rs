@@ -1,5 +1,5 @@
-//! The page of the audit of a deduplication: what was removed, from where, and pairs of documents by
-//! which a person can judge it.
+//! The page of the audit of a deduplication: what was removed, from where, and pairs of documents
+//! by which a person can judge it.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -61,7 +61,8 @@ pub(super) fn head(page: &Page<'_>) -> Markup {
     }
 }
 
-/// A cluster as a table. If pairs are listed, a pair that is not in the list is below the threshold.
+/// A cluster as a table. If pairs are listed, a pair that is not in the list is below the
+/// threshold.
 pub(super) fn one_cluster(
     page: &Page<'_>,
     cluster: &ShownCluster,

@@ -20,7 +20,8 @@ const CHARS_SHOWN: usize = 80;
 /// A stretch that would hide fewer words is not folded.
 const LEAST_FOLDED: usize = 10;
 
-/// Writes the page; returns its bytes and its checksum. Without a context, no equal words are folded.
+/// Writes the page; returns its bytes and its checksum. Without a context, no equal words are
+/// folded.
 pub(crate) fn write(
     both: &Both,
     [a, b]: [&Words; 2],

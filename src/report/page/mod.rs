@@ -1,22 +1,22 @@
 //! The report page: one HTML file about one output directory, for readers of its results.
 //!
 //! # Source
-//! The comparison of two texts: `align`. The choice of random pairs: those with the smallest hashes,
-//! a sample without replacement.
+//! The comparison of two texts: `align`. The choice of random pairs: those with the smallest
+//! hashes, a sample without replacement.
 //!
 //! # In and out
 //! In: the manifest, pairs, catalogue and documents of a directory on which `cluster` was run; the
-//! input files again, for texts, dates and beginnings. Out: one HTML file, which loads nothing; or a
-//! folder of them ([`write_split`]).
+//! input files again, for texts, dates and beginnings. Out: one HTML file, which loads nothing; or
+//! a folder of them ([`write_split`]).
 //!
 //! # Algorithm
-//! 1. Read the pairs once to find the clusters, the pairs nearest the threshold and some others, and
-//!    once more for the links between the members of the clusters that are listed. Read the
+//! 1. Read the pairs once to find the clusters, the pairs nearest the threshold and some others,
+//!    and once more for the links between the members of the clusters that are listed. Read the
 //!    documents once for the data of those shown (`choose.rs`).
 //! 2. Read each input file that contains one of these documents once, up to the last of them
-//!    (`texts.rs`). Parse each document with the same settings as the run, and use its text, date and
-//!    beginning if its MD5 is still the same: a page never shows what another file has in its place.
-//!    Threads read different files.
+//!    (`texts.rs`). Parse each document with the same settings as the run, and use its text, date
+//!    and beginning if its MD5 is still the same: a page never shows what another file has in its
+//!    place. Threads read different files.
 //! 3. Compare the words of each pair of texts; fold stretches without a difference
 //!    (`align`, `side_by_side.rs`).
 //! 4. Write the page section by section, each of which has a file of its own. The data of all

@@ -58,9 +58,9 @@ pub fn claim(directory: &Path) {
     claimed.insert(directory.to_path_buf());
 }
 
-/// The outermost claimed directory that contains a path, and the path relative to it, which must not
-/// contain `..`: the user's names may, those in a manifest never do. A directory that is named by its
-/// way up from another claimed one (`new/../old`) is claimed by itself.
+/// The outermost claimed directory that contains a path, and the path relative to it, which must
+/// not contain `..`: the user's names may, those in a manifest never do. A directory that is named
+/// by its way up from another claimed one (`new/../old`) is claimed by itself.
 fn claimed(path: &Path) -> Option<(&Path, &Path)> {
     let up = |component| component == Component::ParentDir;
     let claimed = CLAIMED.read().unwrap_or_else(PoisonError::into_inner);

@@ -352,8 +352,8 @@ pub fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
 /// The name that [`unnamed`] files have for the tests that cut the power by calculation.
 const UNNAMED: &str = "unnamed.tmp";
 
-/// Whether a file of this name can be what a killed process has left of an [`unnamed`] file: where the
-/// system has no files without a name, it has one for a moment.
+/// Whether a file of this name can be what a killed process has left of an [`unnamed`] file: where
+/// the system has no files without a name, it has one for a moment.
 #[must_use]
 pub fn is_unnamed(name: &str) -> bool {
     // The crate `tempfile` appends six letters or digits.

@@ -84,7 +84,8 @@ pub fn kind(path: &str) -> String {
 }
 
 impl Subject {
-    /// `first` over an empty directory, each of `then` over what the one before it left; the last is killed.
+    /// `first` over an empty directory, each of `then` over what the one before it left; the last
+    /// is killed.
     fn new(name: &str, families: usize, first: &[&str], then: &[&[&str]]) -> Subject {
         let home = common::temporary();
         let shape = Shape {
