@@ -19,6 +19,8 @@ const STRIDE: u64 = 256 << 10;
 const TEXT_BYTES: usize = 8 << 20;
 /// Output bytes requested at a time.
 const STEP: usize = 256 << 10;
+/// What it costs to begin with a member that is none, in output bytes. A range can be full of them.
+const BEGIN_BYTES: usize = 64 << 10;
 /// Frames of zstd that need more are left to the reader. This is the window of levels up to 19.
 const WINDOW_LOG: u32 = 23;
 
@@ -169,7 +171,7 @@ impl<F: Format> Parts for Members<F> {
                     ..Text::default()
                 });
             }
-            work = work.saturating_sub(filled);
+            work = work.saturating_sub(filled.max(BEGIN_BYTES));
         }
         None
     }

@@ -419,6 +419,21 @@ fn any_bytes_may_be_searched_for_parts() {
     }
 }
 
+/// A text about magic numbers takes no longer than another one: after some of them, a range is given
+/// up.
+#[test]
+fn a_range_full_of_magic_numbers_is_given_up() {
+    let found = |numbers: usize| {
+        let mut bytes = b"\x1f\x8b\x08\0\xff\xff\xff\xff".repeat(numbers);
+        bytes.extend(gzip(b"a text"));
+        let length = bytes.len() as u64;
+        let parts = Members::<Gzip>::new(shared(&bytes), length);
+        parts.decompress(0..length, false, Vec::new())
+    };
+    assert_eq!(found(100).unwrap().bytes, b"a text");
+    assert!(found(1000).is_none());
+}
+
 /// Where the fields of the index are in a file of one stream of xz.
 fn xz_index(bytes: &[u8]) -> Option<Range<usize>> {
     let footer = bytes.len().checked_sub(12)?;

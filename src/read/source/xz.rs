@@ -80,8 +80,9 @@ fn failure(error: &Error) -> Failure {
 
 const HEADER_BYTES: u64 = 12;
 const FOOTER_BYTES: u64 = 12;
-/// An index has some ten bytes for each block.
-const INDEX_BYTES: u64 = 16 << 20;
+/// An index has some ten bytes for each block, and at least two, which take 24 in memory. Files with
+/// longer ones are left to the reader.
+const INDEX_BYTES: u64 = 256 << 10;
 /// Blocks with longer texts are left to the reader. `xz -9` writes texts of 192 MiB.
 const TEXT_BYTES: u64 = 256 << 20;
 /// What a decoder may take beyond its dictionary.
