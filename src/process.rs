@@ -27,6 +27,27 @@ pub fn peak_bytes() -> u64 {
     kib.unwrap_or(0) << 10
 }
 
+/// Lets the allocator return what is freed to the kernel. The allocator of glibc keeps up to 64 MiB
+/// for each thread that has freed buffers of some MiB, and what is kept is beyond every budget
+/// (`docs/experiments.md`). Nothing is done where there is another allocator.
+#[allow(unsafe_code)] // see `docs/unsafe.md`
+pub(crate) fn return_freed_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    for (parameter, bytes) in [
+        (libc::M_TRIM_THRESHOLD, KEPT_BYTES),
+        (libc::M_MMAP_THRESHOLD, 2 * KEPT_BYTES),
+    ] {
+        // SAFETY: `mallopt` takes two numbers, and takes the lock of the allocator before it sets a
+        // parameter. These two say when memory goes back to the kernel, not how it is used.
+        let _ = unsafe { libc::mallopt(parameter, bytes) };
+    }
+}
+
+/// Freed bytes at the end of a thread's memory that are kept. What is twice as large is not taken
+/// from that memory.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const KEPT_BYTES: libc::c_int = 4 << 20;
+
 /// Seconds since the beginning of 1970 in UTC; 0 before it.
 pub(crate) fn seconds_since_1970() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

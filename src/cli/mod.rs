@@ -45,6 +45,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use crate::Error;
+use crate::process::return_freed_memory;
 use crate::store::json::pretty;
 
 use commands::{Arguments, Command};
@@ -60,6 +61,7 @@ const USAGE: u8 = 2;
 
 /// Runs the command that the arguments of this process name.
 pub fn main() -> ExitCode {
+    return_freed_memory();
     if let Some(page) = method::asked_for_help(std::env::args_os().skip(1)) {
         return match say(&page) {
             Ok(()) => ExitCode::SUCCESS,

@@ -1,5 +1,5 @@
 //! Files mapped into memory, for random look-ups.
-#![allow(unsafe_code)] // the only place; see `Mapped::open_unchecked`
+#![allow(unsafe_code)] // see `Mapped::open_unchecked`
 
 use std::path::{Path, PathBuf};
 
