@@ -16,6 +16,7 @@ if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ]; then
     trap 'rm -rf "$TMPDIR"' EXIT
 fi
 start=$SECONDS
+export LOOKALIKE_THOROUGH=1
 [ $# -gt 0 ] || set -- corruption
 LOOKALIKE_EVERY_BIT=${LOOKALIKE_EVERY_BIT:-1} cargo test --locked --no-fail-fast --test reliability -- --nocapture "$@"
 echo "$((SECONDS - start)) s" >&2

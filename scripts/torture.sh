@@ -16,6 +16,7 @@ cd "$(dirname "$0")/.."
 KILLS=${KILLS:-1000}
 SEED=${SEED:-$(date +%s)}
 FUZZ_SECONDS=${FUZZ_SECONDS:-3600}
+export LOOKALIKE_THOROUGH=1
 [ $# -gt 0 ] || set -- kills faults rot inputs memory fuzz
 
 long() { # the test binary, the module in it, then settings of the environment

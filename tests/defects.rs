@@ -444,7 +444,7 @@ fn a_page_needs_memory_for_what_there_is_to_show() {
     let run = Run::default();
     run.run(&[&sample_corpora("trec-web")], &out).unwrap();
     let least_for = |clusters, pairs| {
-        let (least, stats) = common::least_memory(|memory| {
+        let (least, stats) = common::least_memory_in_steps(128 << 10, |memory| {
             let mut workspace = lookalike::pipeline::open(&out)?;
             let config = lookalike::report::page::PageConfig {
                 clusters,

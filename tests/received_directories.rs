@@ -13,7 +13,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use common::{copy_directory, paths};
+use common::{copy_directory, one_in, paths};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -344,6 +344,7 @@ fn links_at_directories_lead_nowhere() {
     ] {
         assert!(all.contains(name), "{name} is not in {all:?}");
     }
+    let mut turn = 0;
     for directory in &all {
         let names: &[&str] = match directory.split('/').next().unwrap() {
             "methods" | "compare" => &["method", "compare", "report", "verify"],
@@ -354,7 +355,8 @@ fn links_at_directories_lead_nowhere() {
                 "verify", "index", "add", "against",
             ],
         };
-        for name in names {
+        turn += 1;
+        for name in names.iter().skip(turn % one_in(3)).step_by(one_in(3)) {
             let place = finished();
             let target = place.path().join("v/theirs");
             // Once with files of the same names as ours, so that nothing is found missing.
@@ -397,6 +399,7 @@ fn a_fifo_makes_nothing_wait() {
     let all = files(finished().path());
     assert!(all.len() > 40, "{all:?}");
     let mut met = BTreeSet::new();
+    let all: Vec<String> = all.into_iter().step_by(one_in(2)).collect();
     for (turn, file) in all.iter().enumerate() {
         let names: &[&str] = match file.split('/').next().unwrap() {
             "methods" => &["method", "compare", "verify-method"],
@@ -409,7 +412,7 @@ fn a_fifo_makes_nothing_wait() {
         // Another half of the commands for each file, and the others until one has named it.
         for (asked, at) in (turn..turn + names.len()).enumerate() {
             let name = names[at % names.len()];
-            if met.contains(file) && asked > names.len() / 2 {
+            if met.contains(file) && asked > names.len() / 2 / one_in(3) {
                 break;
             }
             let place = finished();
@@ -761,6 +764,7 @@ fn another_directory_is_only_read_wherever_it_is() {
         "nul\0",
         "other",
     ];
+    let mut turn = 0;
     for to in elsewhere {
         for field in ["path", "real"] {
             let place = compared();
@@ -787,7 +791,8 @@ fn another_directory_is_only_read_wherever_it_is() {
             } else {
                 &OF_COMPARED[..3]
             };
-            for arguments in few {
+            turn += 1;
+            for arguments in few.iter().skip(turn % one_in(5)).step_by(one_in(5)) {
                 let what = format!("{field} {to:?}");
                 let output = changes_only_its_own(place.path(), arguments, &what);
                 // Nothing of it is believed.
@@ -813,7 +818,7 @@ fn parts_that_are_said_to_be_of_another_directory_are_only_read() {
         put_manifest_of(&place.path().join("m"), &manifest);
         place
     };
-    let most = u32::MAX;
+    let (most, mut turn) = (u32::MAX, 0);
     for below in [
         serde_json::json!({}),
         serde_json::json!({"collection": 0, "index": 0}),
@@ -823,7 +828,8 @@ fn parts_that_are_said_to_be_of_another_directory_are_only_read() {
         serde_json::json!({"collection": 1, "index": 1, "pairs": 1, "catalogue": most, "runs": most,
             "postings": most, "sample": most, "scratch": most, "..": most, "": 1}),
     ] {
-        for arguments in OF_COMPARED {
+        turn += 1;
+        for arguments in OF_COMPARED.iter().skip(turn % one_in(3)).step_by(one_in(3)) {
             let place = forged(below.clone());
             changes_only_its_own(place.path(), arguments, &below.to_string());
         }
@@ -839,7 +845,8 @@ fn parts_that_are_said_to_be_of_another_directory_are_only_read() {
     }
     assert!(numbers.len() > 20, "{numbers:?}");
     for (turn, at) in numbers.iter().enumerate() {
-        for to in [0u64, 1, u64::from(u32::MAX), u64::MAX] {
+        let all = [0u64, 1, u64::from(u32::MAX), u64::MAX];
+        for to in all.into_iter().skip(turn % one_in(4)).step_by(one_in(4)) {
             let place = compared();
             let mut manifest = whole.clone();
             *manifest.pointer_mut(at).unwrap() = to.into();

@@ -20,7 +20,9 @@ use std::time::Duration;
 
 use crate::common::corpus::{Doc, Shape, few_more, random_corpus, write_jsonl};
 use crate::common::stopped::StopAt;
-use crate::common::{self, Run, assert_same_files, copy_directory, manifest, results, tree};
+use crate::common::{
+    self, Run, assert_same_files, copy_directory, manifest, one_in, results, tree,
+};
 use lookalike::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::experiments::plan::{self, PlanConfig, Subset, Target};
 use lookalike::experiments::study::StudyConfig;
@@ -694,6 +696,7 @@ fn places(name: &str, bytes: usize) -> Vec<usize> {
     } else {
         EVERY_BYTE * 2
     };
+    let most = most / one_in(4);
     if every_byte() || bytes <= most {
         return (0..bytes).collect();
     }

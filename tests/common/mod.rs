@@ -38,6 +38,13 @@ pub const RESULTS: [&str; 5] = [
     "rejects.jsonl",
 ];
 
+/// Of many cases, a test takes one in this number: one in `of`, so that all tests take two minutes on
+/// two cores, or all of them with `LOOKALIKE_THOROUGH=1`, as `.ci/run` sets it.
+pub fn one_in(of: usize) -> usize {
+    let thorough = std::env::var_os("LOOKALIKE_THOROUGH").is_some_and(|value| value == "1");
+    if thorough { 1 } else { of }
+}
+
 /// A new directory, in memory if there is room for what the tests write at once. Disks take several
 /// times as long to make, sync and delete so many small files, and no test depends on them: where
 /// the power is cut, what is lost is calculated.
@@ -246,7 +253,15 @@ const STEP: u64 = 16 << 10;
 /// Asks with nothing at all, then, led by what the refusals say would do, with more, until it does.
 ///
 /// Returns the budget that did. A refusal must ask for more than it was given.
-pub fn least_memory<T>(mut attempt: impl FnMut(u64) -> Result<T, Error>) -> (u64, T) {
+pub fn least_memory<T>(attempt: impl FnMut(u64) -> Result<T, Error>) -> (u64, T) {
+    least_memory_in_steps(STEP, attempt)
+}
+
+/// The same in other steps, for what takes long.
+pub fn least_memory_in_steps<T>(
+    step: u64,
+    mut attempt: impl FnMut(u64) -> Result<T, Error>,
+) -> (u64, T) {
     let mut memory = 0;
     loop {
         match attempt(memory) {
@@ -255,7 +270,7 @@ pub fn least_memory<T>(mut attempt: impl FnMut(u64) -> Result<T, Error>) -> (u64
                 assert_eq!(given.0, memory);
                 assert!(least.0 > memory, "{least} is no more than {given}");
                 let below = least.0.saturating_sub(1 << 20);
-                memory = below.max(memory) + STEP;
+                memory = below.max(memory) + step;
             }
             Err(error) => panic!("with {memory} bytes: {error}"),
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::support::{call, dedup, done, lines, place, written};
-use crate::common::{cells_of, copy_directory, parquet_rows, sample_corpora};
+use crate::common::{cells_of, copy_directory, one_in, parquet_rows, sample_corpora};
 
 type Row = BTreeMap<String, Value>;
 
@@ -76,7 +76,8 @@ fn compare(place: &Path, table: &str, text: &str, what: &str) -> Vec<String> {
 #[test]
 fn removed_documents_are_those_of_the_text_file() {
     let mut reasons = Vec::new();
-    for format in ["jsonl", "trec-web", "trec-sgml", "warc", "mail", "files"] {
+    let formats = ["jsonl", "trec-web", "trec-sgml", "warc", "mail", "files"];
+    for (turn, format) in formats.into_iter().enumerate() {
         let (_guard, place) = place(&[
             ("in/empty.txt", b""),
             ("in/odd\tname.txt", b"one two three"),
@@ -99,6 +100,8 @@ fn removed_documents_are_those_of_the_text_file() {
         ]
         .iter()
         .enumerate()
+        .skip((turn + 1) % one_in(2))
+        .step_by(one_in(2))
         {
             let what = format!("{format} {how}");
             let text = dedup(&place, &format!("{how} -o a{n} --removed b{n}"));

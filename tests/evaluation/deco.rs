@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 
 use common::corpus::Random;
 use common::stopped::{StopAt, stage_of};
-use common::{Run, assert_same_files, lasting, least_memory, rows_of, sample_corpora, tree};
+use common::{
+    Run, assert_same_files, lasting, least_memory, one_in, rows_of, sample_corpora, tree,
+};
 use xxhash_rust::xxh3::xxh3_64;
 
 type Texts = Vec<Vec<String>>;
@@ -545,7 +547,7 @@ fn bytes_depend_on_collection_and_specification_alone() {
                 Ok(_) => break,
                 Err(error) => stages.insert(stage_of(&error)),
             };
-            after += 1;
+            after += one_in(3);
         }
         assert!(
             stages.contains("spex") && stages.contains("keys"),

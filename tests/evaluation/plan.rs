@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 use common::corpus::{Doc, Shape, documents, random_corpus, write_jsonl};
 use common::oracle::{Both, Fact, Spec, THRESHOLDS, pairs};
 use common::stopped::{StopAt, stage_of};
-use common::{Run, assert_same_files, least_memory, manifest, rows_of, tree};
+use common::{Run, assert_same_files, least_memory, manifest, one_in, rows_of, tree};
 
 const GROUPS: usize = 4;
 
@@ -325,7 +325,7 @@ fn close(a: Option<Estimate>, b: Option<Estimate>) -> bool {
 #[test]
 fn plans_are_kept_by_runs_and_take_no_more_than_they_must() {
     let (mut own, mut pooled, mut too_little, mut mixed, mut across, mut anew) = (0, 0, 0, 0, 0, 0);
-    let mut inside = 0;
+    let (mut inside, mut turn) = (0, 0);
     for (i, shape) in SHAPES.into_iter().enumerate() {
         let directory = common::temporary();
         let docs = random_corpus(60 + i as u64, shape);
@@ -340,14 +340,16 @@ fn plans_are_kept_by_runs_and_take_no_more_than_they_must() {
             ("0.3", &[2, 4, 8, 32]),
         ] {
             let known = Known::of(&docs, w, md5, threshold, ratios);
-            for (precision, recall) in [
+            let asked = [
                 ("0.5", None),
                 ("0.7", None),
                 ("0.9", None),
                 ("1", None),
                 ("0.5", Some("0.5")),
                 ("0.6", Some("0.8")),
-            ] {
+            ];
+            turn += 1;
+            for (precision, recall) in asked.into_iter().skip(turn % one_in(3)).step_by(one_in(3)) {
                 let config = config(threshold, precision, recall, ratios);
                 let plan = make(&run, &out, &config).unwrap();
                 let what = format!("{shape:?}, {threshold}, {ratios:?}, {precision}, {recall:?}");
@@ -426,8 +428,15 @@ fn plans_are_kept_by_runs_and_take_no_more_than_they_must() {
         }
     }
     let met = format!("{own} {pooled} {too_little} {mixed} {across} {anew} {inside}");
-    assert!(own > 50 && pooled > 5 && too_little > 5, "{met}");
-    assert!(mixed > 10 && across > 100 && inside > 20, "{met}");
+    let one_in = one_in(3);
+    assert!(
+        own * one_in > 50 && pooled > 5 / one_in && too_little > 5 / one_in,
+        "{met}"
+    );
+    assert!(
+        mixed * one_in > 10 && across > 100 && inside * one_in > 20,
+        "{met}"
+    );
 }
 
 fn small(directory: &Path) -> (Vec<Doc>, PathBuf) {
@@ -484,7 +493,7 @@ fn plans_are_the_same_for_all_means() {
             let before = files(&out);
             let expected = plan::write(&make(&run, &out, config).unwrap());
             assert_same_files(&files(&out), &before, "plenty");
-            for threads in [1, 2, 4] {
+            for threads in [2, 1, 4].into_iter().step_by(one_in(3)) {
                 let run = run.clone().threads(threads);
                 let (memory, found) =
                     least_memory(|memory| make(&run.clone().memory(memory), &out, config));
@@ -513,7 +522,7 @@ fn stopped_plans_are_made_all_the_same() {
     for config in [&whole, &part] {
         let watch = StopAt::never();
         let expected = watched(&run, &out, config, &watch).unwrap().plan;
-        for after in 1..=watch.calls.load(Ordering::SeqCst) {
+        for after in (1..=watch.calls.load(Ordering::SeqCst)).step_by(one_in(2)) {
             // Another plan in between finds what the stopped one left.
             for then in [config, &whole, &part] {
                 match watched(&run, &out, config, &StopAt::call(after)) {
@@ -537,7 +546,7 @@ fn stopped_plans_are_made_all_the_same() {
     // In the midst of a trial.
     let expected = make(&run, &out, &part).unwrap();
     let mut stops = 0;
-    for micros in (0..30).map(|i| i * i * 40) {
+    for micros in (0..30).step_by(one_in(2)).map(|i| i * i * 40) {
         let stop = lookalike::progress::Stop::default();
         let asked = stop.clone();
         let ended = std::thread::scope(|scope| {
@@ -554,7 +563,7 @@ fn stopped_plans_are_made_all_the_same() {
         assert_same_files(&files(&out), &before, "in the midst");
         assert_nothing_left(&out, "in the midst");
     }
-    assert!(stops > 3, "{stops}");
+    assert!(stops > 1, "{stops}");
 }
 
 /// A plan with everything in it.

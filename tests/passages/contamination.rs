@@ -22,7 +22,7 @@ use ::parquet::data_type::{ByteArray, ByteArrayType};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
 use common::corpus::Random;
-use common::{Run, least_memory, sample_corpora, tree};
+use common::{Run, sample_corpora, tree};
 use serde_json::{Value, json};
 
 /// A text by its tokens, and what is written for them.
@@ -765,8 +765,9 @@ fn a_budget_that_is_too_small_is_refused_with_one_that_is_enough() {
     }
     fs::write(place.path().join("test.jsonl"), lines).unwrap();
     let config = config(place.path(), "out");
-    let (least, report) =
-        least_memory(|memory| search(&corpus, &config, &Run::default().threads(4).memory(memory)));
+    let (least, report) = common::least_memory_in_steps(128 << 10, |memory| {
+        search(&corpus, &config, &Run::default().threads(4).memory(memory))
+    });
     assert!(least > 100 << 20, "{least}");
     let plenty = Run::default().threads(4).memory(4 << 30);
     assert_eq!(search(&corpus, &config, &plenty).unwrap(), report);

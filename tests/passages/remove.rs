@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::support::{passages, texts, tokens};
 use crate::common::corpus::Random;
-use crate::common::{parquet_rows, temporary};
+use crate::common::{one_in, parquet_rows, temporary};
 
 /// What is cut out of a text: ranges of it, and whether a space takes their place.
 type Cuts = Vec<(Range<usize>, bool)>;
@@ -261,7 +261,7 @@ fn grams<'t>(texts: impl Iterator<Item = &'t str>, length: usize) -> HashMap<Vec
 #[test]
 fn of_random_texts_what_the_definition_says() {
     let (mut spaces, mut emptied, mut dropped) = (0, 0, 0);
-    for seed in 0..100 {
+    for seed in 0..100 / one_in(2) as u64 {
         let home = temporary();
         let place = home.path();
         let mut random = Random(seed);
@@ -386,7 +386,7 @@ fn of_random_texts_what_the_definition_says() {
         }
     }
     assert!(
-        spaces > 5 && emptied > 10 && dropped > 10,
+        spaces > 2 && emptied > 5 && dropped > 5,
         "{spaces} {emptied} {dropped}"
     );
 }
@@ -476,7 +476,7 @@ fn write_fields(place: &Path, docs: &[Fields], group: usize) {
 #[test]
 fn of_several_fields_each_loses_its_part() {
     let (mut across, mut nulls, mut dropped) = (0, 0, 0);
-    for seed in 0..60 {
+    for seed in 0..60 / one_in(2) as u64 {
         let home = temporary();
         let place = home.path();
         let mut random = Random(seed);
@@ -583,7 +583,7 @@ fn of_several_fields_each_loses_its_part() {
         }
     }
     assert!(
-        across > 50 && nulls > 10 && dropped > 5,
+        across > 25 && nulls > 5 && dropped > 2,
         "{across} {nulls} {dropped}"
     );
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::support::{passages, refused, texts, tokens};
-use crate::common::temporary;
+use crate::common::{one_in, temporary};
 
 /// The units of a text: what their tokens say, and the range of these.
 fn units(text: &str, unit: &str) -> Vec<(String, Range<usize>)> {
@@ -63,7 +63,7 @@ fn ranges(out: &Path, name: &str) -> String {
 #[test]
 fn of_random_texts_those_of_the_definition() {
     let mut removed = 0;
-    for seed in 0..80 {
+    for seed in 0..80 / one_in(2) as u64 {
         let home = temporary();
         let place = home.path();
         let texts = texts(seed);
@@ -134,7 +134,7 @@ fn of_random_texts_those_of_the_definition() {
         }
         removed += count(&can_go);
     }
-    assert!(removed > 1000, "{removed}");
+    assert!(removed > 500, "{removed}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use common::corpus::{Doc, Random, Shape, documents, random_corpus, write_jsonl};
-use common::{Run, assert_same_files, lasting, least_memory, manifest, results};
+use common::{Run, assert_same_files, lasting, least_memory, manifest, one_in, results};
 use tempfile::TempDir;
 
 type Files = BTreeMap<String, Vec<u8>>;
@@ -211,7 +211,7 @@ fn the_least_memory_for_each_stage_changes_nothing() {
     let (input, run) = corpus(directory.path(), MANY);
     let run = run.join("count");
     let narrow = Collection::new(run.clone(), &input);
-    for (threads, fan_in) in [(1, 2), (2, 3), (4, 2)] {
+    for (threads, fan_in) in [(2, 3), (1, 2), (4, 2)].into_iter().step_by(one_in(3)) {
         let least = narrow.each_stage_with_the_least::<u64>(threads, fan_in);
         assert!(
             least.sort_memory < 64 << 20,
@@ -320,7 +320,8 @@ fn documents_larger_than_memory_change_nothing() {
     let bytes = docs[0].text.len() as u64;
     let max_document = 5 << 18;
     assert!(bytes < max_document - (64 << 10));
-    for (tokens, fingerprint, threads) in [("words", "md5", 2), ("bytes:12", "64", 1)] {
+    let means = [("words", "md5", 2), ("bytes:12", "64", 1)];
+    for (tokens, fingerprint, threads) in means.into_iter().step_by(one_in(2)) {
         let run = Run::default()
             .max_document(max_document)
             .tokens(tokens)
@@ -354,7 +355,7 @@ fn documents_larger_than_memory_change_nothing() {
             .unwrap();
         let mut workspace = pipeline::open(copy.path()).unwrap();
         let stop = Stop::default();
-        let (memory, ()) = least_memory(|memory| {
+        let (memory, ()) = common::least_memory_in_steps(64 << 10, |memory| {
             let run = run.clone().memory(memory);
             let context = run.context(&stop, &Silent);
             pipeline::join(&mut workspace, &run.question, &context)

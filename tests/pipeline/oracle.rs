@@ -10,7 +10,7 @@ use std::path::Path;
 
 use common::corpus::{Doc, Random, Shape, documents, random_corpus, write_files, write_jsonl};
 use common::oracle::{Answer, BY_GROUP, FULL, SAMPLINGS, Spec, THRESHOLDS, answer};
-use common::{Run, assert_same_files, results, rows, rows_of, sample_corpora};
+use common::{Run, assert_same_files, one_in, results, rows, rows_of, sample_corpora};
 
 /// Every value of `--max-postings` that is tried.
 const MAX_POSTINGS: [Option<usize>; 3] = [None, Some(2), Some(7)];
@@ -121,7 +121,7 @@ fn every_question_is_answered_as_by_brute_force() {
                     whole,
                     ..Spec::default()
                 };
-                questions(collection, seed, 7, &mut met);
+                questions(collection, seed, 7 / one_in(2), &mut met);
                 seed += 1;
             }
         }
@@ -135,15 +135,15 @@ fn every_question_is_answered_as_by_brute_force() {
                 whole,
                 ..Spec::default()
             };
-            questions(collection, seed, 7, &mut met);
+            questions(collection, seed, 7 / one_in(2), &mut met);
             seed += 1;
         }
     }
     assert!(
-        met.pairs > 1000 && met.exact > 500 && met.clusters > 500,
+        met.pairs > 500 && met.exact > 500 && met.clusters > 500,
         "found next to nothing"
     );
-    assert!(met.chained > 50 && met.differing_counts.len() > 30);
+    assert!(met.chained > 25 && met.differing_counts.len() > 15);
 }
 
 /// Puts `count` questions to the same collection, half the time as JSONL, half as files.
@@ -211,7 +211,7 @@ fn all_questions_to_one_collection() {
 fn ratios_by_size_group() {
     let mut met = Met::default();
     let (mut across, mut groups) = (0, BTreeSet::new());
-    for (seed, by_group) in (300..).zip(BY_GROUP.into_iter().cycle().take(8)) {
+    for (seed, by_group) in (300..).zip(BY_GROUP.into_iter().cycle().take(8 / one_in(2))) {
         let directory = common::temporary();
         let docs = random_corpus(seed, Shape::default());
         let input = write_jsonl(directory.path(), &docs, 2);
@@ -245,7 +245,7 @@ fn ratios_by_size_group() {
         }
     }
     assert_eq!(groups.len(), BY_GROUP[0].1.len());
-    assert!(met.pairs > 500 && across > 50, "{} {across}", met.pairs);
+    assert!(met.pairs > 250 && across > 25, "{} {across}", met.pairs);
 }
 
 /// Documents of more than 25 x 400 shingles: Broder's limit is reached, and so are the larger size
@@ -497,7 +497,7 @@ fn sample_corpora_with_either_hash_and_at_every_threshold() {
         let all = rows_of(&a, "pairs.tsv");
         assert_eq!(all, rows_of(&b, "pairs.tsv"), "{}", path.display());
         assert_eq!(rows_of(&a, "documents.tsv"), rows_of(&b, "documents.tsv"));
-        for tenths in 3..=10u64 {
+        for tenths in (3..=10u64).step_by(one_in(3)) {
             let threshold = format!("{}.{}", tenths / 10, tenths % 10);
             lowest
                 .clone()

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use common::corpus::{Random, Shape, random_corpus, write_jsonl};
 use common::oracle::{Answer, BY_GROUP, Spec, THRESHOLDS, answer};
 use common::stopped::{StopAt, stage_of};
-use common::{RESULTS, assert_same_files, lasting, least_memory, results, rows_of};
+use common::{RESULTS, assert_same_files, lasting, least_memory, one_in, results, rows_of};
 
 const SAMPLINGS: [(&str, u128, u128, usize); 4] = [
     ("1/2", 2, 0, usize::MAX),
@@ -27,7 +27,7 @@ fn pairs_are_those_proposed_that_are_true() {
     // Pairs that sampling alone would have listed wrongly; true ones that the lower threshold adds;
     // that it misses.
     let (mut wrong, mut added, mut missed, mut chained) = (0, 0, 0, 0);
-    for seed in 500..506 {
+    for seed in (500..506).step_by(one_in(2)) {
         let directory = common::temporary();
         let docs = random_corpus(seed, Shape::default());
         let input = write_jsonl(directory.path(), &docs, 2);
@@ -90,7 +90,7 @@ fn pairs_are_those_proposed_that_are_true() {
         }
     }
     assert!(
-        wrong > 50 && added > 20 && missed > 50 && chained > 0,
+        wrong > 25 && added > 10 && missed > 25 && chained > 0,
         "{wrong} {added} {missed} {chained}"
     );
 }

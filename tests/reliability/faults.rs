@@ -43,7 +43,7 @@ use std::time::{Duration, Instant};
 
 use common::corpus::{Doc, Shape, few_more, random_corpus, write_jsonl};
 use common::stopped::StopAt;
-use common::{Run, assert_same_files, copy_directory, least_memory, paths, tree};
+use common::{Run, assert_same_files, copy_directory, least_memory, one_in, paths, tree};
 
 /// What is done, in `out` below the directory that it is given; says what it found.
 type Act = Box<dyn Fn(&Path) -> Result<String, Error> + Send + Sync>;
@@ -75,7 +75,12 @@ impl Subject {
     /// Of its failures that are like those of other subjects, one in this number is made. A search
     /// for contamination is short.
     fn step(&self) -> usize {
-        if self.name == CONTAMINATION { 7 } else { 397 }
+        let one_in = one_in(3);
+        if self.name == CONTAMINATION {
+            7 * one_in
+        } else {
+            397 * one_in
+        }
     }
 
     fn act(&self) -> Result<String, Error> {
@@ -1272,7 +1277,9 @@ fn sweep(
             let mut seen = seen.lock().unwrap();
             let of_file = format!("{:?} {class}", attempt.op);
             let turn = of_file.len() % Failure::of(attempt.op, class.starts_with("in/")).len();
-            let its_turn = attempt.number == turn && seen.insert(of_file);
+            let its_turn = attempt.number == turn
+                && seen.insert(of_file)
+                && seen.len().is_multiple_of(one_in(2));
             seen.insert(kind.clone()) || its_turn
         };
         if !everything && !new && !(number + 1).is_multiple_of(subject.step()) {

@@ -13,7 +13,9 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use common::stopped::{StopAt, corpus, names, stage_of, uninterrupted};
-use common::{Run, assert_same_files, copy_directory, lasting, least_memory, paths, results};
+use common::{
+    Run, assert_same_files, copy_directory, lasting, least_memory, one_in, paths, results,
+};
 
 #[test]
 fn stopped_at_any_call_and_run_again() {
@@ -34,7 +36,7 @@ fn stopped_at_any_call(run: &Run, input: &Path, through_runs: bool) {
     let mut stopped = BTreeSet::new();
     // Every call until it would have been over, and some after: how often a join tells how far it
     // is depends on the clock.
-    for after in 1..=calls + 4 {
+    for after in (1..=calls + 4).step_by(one_in(3)) {
         let out = common::temporary();
         let watch = StopAt::call(after);
         let first = run.clone().threads(1 + after % 3);
@@ -75,7 +77,8 @@ fn stopped_again_and_again_with_the_least_memory() {
     let (input, run) = corpus(directory.path(), 100);
     let collection = common::temporary();
     drop(run.ingest(&[&input], collection.path()).unwrap());
-    for (join, threads) in [("count", 1), ("count", 2), ("prefix", 1), ("prefix", 3)] {
+    let means = [("count", 2), ("count", 1), ("prefix", 3), ("prefix", 1)];
+    for (join, threads) in means.into_iter().step_by(one_in(2)) {
         stopped_again_and_again(
             &run.clone().join(join).threads(threads),
             &input,
@@ -352,7 +355,7 @@ fn a_new_input_after_a_stop_is_added() {
     let few = few.join("\n").replace("\"id\":\"D", "\"id\":\"N");
     for (name, last) in [("003.jsonl", true), ("0.jsonl", false)] {
         let mut stopped = std::collections::BTreeSet::new();
-        for after in (4..).step_by(3) {
+        for after in (4..).step_by(3 * one_in(2)) {
             let out = directory.path().join("out");
             let watch = StopAt::call(after);
             let first = run.clone().threads(1);
