@@ -195,7 +195,8 @@ pub struct DedupSummary {
     pub documents: u64,
     /// Documents kept.
     pub kept: u64,
-    /// Documents removed, in the order of [`Removal::ALL`].
+    /// Documents removed, in the order of [`Removal::ALL`]; in JSON by [`Removal::text`].
+    #[serde(with = "by_reason")]
     pub removed: [u64; 7],
     /// Rejected records.
     pub rejected: u64,
@@ -214,6 +215,23 @@ pub struct DedupSummary {
     /// What each part of the work cost: `choose`, `payloads` ([`Revisit`]), `lists` and `write`.
     #[serde(skip)]
     pub costs: BTreeMap<&'static str, Cost>,
+}
+
+/// Counts of [`DedupSummary::removed`] in JSON, by reason.
+mod by_reason {
+    use super::Removal;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::collections::BTreeMap;
+
+    pub fn serialize<S: Serializer>(counts: &[u64; 7], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(Removal::ALL.map(Removal::text).iter().zip(counts))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; 7], D::Error> {
+        let named = BTreeMap::<String, u64>::deserialize(from)?;
+        let of = |reason: Removal| named.get(reason.text()).copied().unwrap_or(0);
+        Ok(Removal::ALL.map(of))
+    }
 }
 
 impl DedupSummary {

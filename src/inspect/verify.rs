@@ -1,5 +1,6 @@
 //! Reads all files again to verify them, and prints their records.
 
+use crate::checkpoint::Checkpoint;
 use crate::cluster::ResultsEntry;
 use crate::collection::{
     self, CatalogueEntry, DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader,
@@ -562,5 +563,20 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     };
     out.push(("join", join));
     out.push(("cluster", done(manifest.has::<ResultsEntry>(), waiting())));
+    // A search that has ended leaves no checkpoint.
+    if let Some(begun) = manifest.get::<Checkpoint>() {
+        let complete = begun.sorts.values().filter(|sort| sort.complete).count();
+        let files = begun
+            .steps
+            .values()
+            .map(|step| step.files.len())
+            .sum::<usize>();
+        let state = format!(
+            "begun: {} complete, {} written",
+            counted(complete as u64, "sort"),
+            counted(files as u64, "file")
+        );
+        out.push(("passages", state));
+    }
     out
 }

@@ -261,6 +261,12 @@ impl Case<'_> {
                 .or_default() += 1;
         }
         assert_eq!(found.len(), expected.len(), "{arguments}");
+        let counts = summary["removed"].as_object().unwrap();
+        for (reason, count) in counts {
+            let lines = found.iter().filter(|line| line["reason"] == reason[..]);
+            assert_eq!(*count, lines.count(), "{arguments}: {reason}");
+        }
+        assert_eq!(counts.len(), 7, "{arguments}");
 
         // The records, in both directories, in the order of the input.
         let (fates, _) = answer;
@@ -310,9 +316,9 @@ impl Case<'_> {
         // The summary.
         let number = |name: &str| summary[name].as_u64().unwrap() as usize;
         let removed: u64 = summary["removed"]
-            .as_array()
+            .as_object()
             .unwrap()
-            .iter()
+            .values()
             .map(|n| n.as_u64().unwrap())
             .sum();
         let documents = fates.iter().filter(|fate| **fate == Fate::Kept).count();
@@ -365,7 +371,7 @@ fn random_corpora_with_every_policy_and_rule() {
         };
         assert!(all.iter().any(|record| record.rejected));
         for (at, keep) in POLICIES.into_iter().enumerate() {
-            if !(at + seed as usize).is_multiple_of(one_in(2)) {
+            if !(at + seed as usize).is_multiple_of(one_in(3)) {
                 continue;
             }
             let mut question = Question {
@@ -713,7 +719,11 @@ fn a_corpus_without_its_contaminated_documents_is_clean() {
     assert_eq!(before["corpus"]["to_drop"], 4);
     let how = "--remove found/drop.tsv --rule all --removed removed";
     let summary = dedup(&place, &format!("in -o clean {how}"));
-    assert_eq!(summary["removed"], json!([0, 0, 0, 0, 0, 0, 4]));
+    assert_eq!(summary["removed"]["listed"], 4);
+    assert_eq!(
+        summary["kept"].as_u64().unwrap() + 4,
+        summary["documents"].as_u64().unwrap()
+    );
     let after = search("clean", "again");
     assert_eq!(after["corpus"]["to_drop"], 0);
     assert_eq!(after["corpus"]["found"], 0);
@@ -755,7 +765,7 @@ fn listed_documents_are_removed_without_pairs() {
         let expected = dedup(&place, &all("run", &with, how));
         let found = dedup(&place, &all("bare", &without, how));
         assert_eq!(found, expected, "{how}");
-        assert!(found["removed"][6].as_u64().unwrap() > 5, "{found}");
+        assert!(found["removed"]["listed"].as_u64().unwrap() > 5, "{found}");
         let [with, without] = [with, without].map(|name| written(&place.join(name)));
         assert_same_files(&without, &with, how);
     }

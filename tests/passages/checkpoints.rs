@@ -4,9 +4,10 @@
 use crate::common::corpus::{Shape, random_corpus, write_jsonl};
 use crate::common::{assert_same_files, temporary, tree};
 
-use lookalike::inspect::verify;
+use lookalike::inspect::{stages, verify};
+use lookalike::pipeline;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -95,18 +96,31 @@ fn what_was_done_is_not_done_again() {
              op=point on=passages:+matches do=panic",
         ),
     ];
+    let mut states = BTreeSet::new();
     for (n, (stop, not)) in stops.iter().enumerate() {
         let out = format!("out{n}");
         let killed = call(place, &search(&out), Some(&format!("{stop}; {ITEMS}")));
         assert_eq!(killed.code, None, "{stop}: {killed:?}");
         assert!(!parts(&place.join(&out)).is_empty(), "{stop}");
+        let state = state(&place.join(&out)).unwrap_or_default();
+        assert!(state.starts_with("begun: "), "{stop}: {state}");
+        states.insert(state);
         let how = format!("{} --json --quiet", search(&out));
         let again = call(place, &how, Some(&format!("{not}; {ITEMS}")));
         assert_eq!(again.code, Some(0), "{stop}: {again:?}");
         let found: serde_json::Value = serde_json::from_str(&again.stdout).unwrap();
         assert_eq!(found, expected, "{stop}");
         assert_same_files(&results(&place.join(&out)), &files, stop);
+        assert_eq!(self::state(&place.join(&out)), None, "{stop}");
     }
+    assert!(states.len() > 3, "{states:?}");
+}
+
+/// What `status` says of a search.
+fn state(out: &Path) -> Option<String> {
+    let stages = stages(&pipeline::look(out).unwrap());
+    let of_search = stages.into_iter().find(|(stage, _)| *stage == "passages");
+    of_search.map(|(_, state)| state)
 }
 
 /// The copies are stopped, and the search that they follow is not made again.
