@@ -214,7 +214,7 @@ pub enum Error {
         stage: &'static str,
     },
     /// A name that no document has.
-    #[error("{}: {given} is the name of no document{}", path.display(), reason_in(reason))]
+    #[error("{}: no document is called {given}{}", path.display(), reason_in(reason))]
     NoDocument {
         /// The output directory.
         path: PathBuf,

@@ -135,7 +135,7 @@ Examples:
     /// Copy the inputs without their duplicates
     ///
     /// Finds pairs as `lookalike run` does, and writes every INPUT again without the redundant
-    /// records. What is kept has its own bytes, and every removal can be explained.
+    /// records. Kept records stay unchanged, and --removed lists the reason for each removal.
     #[command(after_long_help = "\
 Examples:
   lookalike dedup sample-corpora/jsonl -o kept --removed removed
@@ -145,11 +145,11 @@ Examples:
     Dedup(Box<dedup::Options>),
     /// Add inputs to a collection, and update its results
     ///
-    /// The new documents follow those in DIR. All results are then those of a run over the old and
-    /// the new inputs, but the cost is that of the new ones: only their pairs are searched. The
-    /// first addition makes an index of the collection, which later ones extend. Inputs that DIR
-    /// has are left out; the old ones need not be there any more. The same command continues an
-    /// addition that was stopped.
+    /// The new documents follow those in DIR. The results are the same as those of a run over the
+    /// old and the new inputs, but the command searches only for pairs with a new document. The
+    /// first addition makes an index of the collection, and later ones extend it. Inputs that are
+    /// already in the collection are left out, and the files of the old inputs need not exist any
+    /// more. The same command continues an addition that was stopped.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web/a.gz -o out
@@ -210,14 +210,15 @@ Examples:
     ///
     /// The test sets are held in memory, and the corpus is read once. An item is found in a
     /// document if they share a run of --ngram words. Case, punctuation and line breaks do not
-    /// matter, because words are compared. Prints how many items are covered, and by how much: "by
-    /// one" counts the items of which one document has this share of the words, "by all" those of
-    /// which all documents together have it. With -o, writes items.tsv with a line for each item,
-    /// contaminated.jsonl with the documents and the places of the runs, drop.tsv with the
-    /// documents to remove (`lookalike dedup --remove`), rejects.jsonl and contamination.json.
+    /// matter, because words are compared. Prints a table of covered items. The column "one
+    /// document" counts the items of which a single document contains the given share of the words,
+    /// and "all together" those of which all documents together contain it. With -o, writes
+    /// items.tsv with a line for each item, contaminated.jsonl with the documents and the places of
+    /// the runs, drop.tsv with the documents to remove (`lookalike dedup --remove`), rejects.jsonl
+    /// and contamination.json.
     #[command(after_long_help = "\
 Examples:
-  printf '{\"id\":\"q1\",\"question\":\"Read the patch guidelines before you send a patch\"}\\n' > test.jsonl
+  printf '{\"id\":\"q1\",\"question\":\"the locale features of the operating system\"}\\n' > test.jsonl
   lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question
   lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question -o found")]
     Contamination(Box<contamination::Options>),
@@ -236,9 +237,9 @@ Examples:
     ///
     /// A passage is a run of at least --length tokens that occurs twice or more in the collection,
     /// in two documents or in one. Writes spans.tsv (where each document repeats text),
-    /// removable.tsv (what can go so that each passage stays once) and coverage.tsv (how much of
-    /// each document that is) to the directory. With --remove, it also writes copies of the inputs
-    /// without what can go.
+    /// removable.tsv (the text that can be removed while one copy of each passage stays) and
+    /// coverage.tsv (how much of each document is repeated and removable) to the directory. With
+    /// --remove, it also writes copies of the inputs without the removable text.
     #[command(after_long_help = "\
 Examples:
   lookalike passages sample-corpora/jsonl -o shared --length 20
@@ -398,10 +399,11 @@ Examples:
     ///
     /// The labels may be judgements or any list of docno and label. Looks up each labelled document
     /// of collection OLD in collection NEW, without reading its text again. Each document of NEW
-    /// that reaches the threshold gets the label of the most similar one, for each topic by itself;
-    /// of several, that of the first in OLD. Exact duplicates get the same label. With -o, writes
-    /// the labels in the form of the input, transferred.tsv with both docnos and their resemblance,
-    /// and conflicts.jsonl with the documents whose near-duplicates have different labels.
+    /// gets, separately for each topic, the label of the most similar document of OLD whose
+    /// resemblance reaches the threshold, or of the first one if several are equally similar. Exact
+    /// duplicates get the same label. With -o, writes the labels in the form of the input,
+    /// transferred.tsv with both docnos and their resemblance, and conflicts.jsonl with the
+    /// documents whose near-duplicates have different labels.
     #[command(after_long_help = "\
 Examples:
   lookalike ingest sample-corpora/trec-web/a.gz -o old

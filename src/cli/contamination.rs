@@ -73,10 +73,11 @@ pub struct Options {
         help_heading = "Search"
     )]
     ngram: u32,
-    /// Least number of words in a shorter field
+    /// Skip fields with fewer words than N
     ///
-    /// An answer such as "Yes" is in most documents, so a field with fewer words than N (and than
-    /// --ngram) is not looked for. Such fields are counted, and are no part of the item.
+    /// A field with fewer than --ngram words is looked for as a whole. But an answer such as "Yes"
+    /// is in most documents, so a field with fewer than N words is not looked for. The table counts
+    /// such fields, and they are not part of the item.
     ///
     /// Example: --least 3
     #[arg(

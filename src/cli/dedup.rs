@@ -75,8 +75,9 @@ pub struct Options {
     /// Use the pairs of a finished directory, in place of INPUT
     ///
     /// DIR is the output directory of `lookalike run`. Its inputs are read again. With --rule all,
-    /// the output directory of `lookalike ingest` is enough, which has no pairs, unless --removed,
-    /// --annotate, --report or --ids-only --results parquet wants the clusters.
+    /// DIR may also be the output directory of `lookalike ingest`, which has no pairs. This is not
+    /// possible with --removed, --annotate, --report or --ids-only --results parquet, which need
+    /// the clusters.
     ///
     /// Example: --from run
     #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "threshold", "score"])]
@@ -155,10 +156,10 @@ pub struct Options {
     ///
     /// The record says which capture was removed, and refers to the kept one; the request and
     /// metadata records of the capture stay. --revisit leaves one if the payloads have the same
-    /// bytes and the kept capture is not the later one (--keep oldest makes sure of that):
-    /// that is what the profile identical-payload-digest of the WARC standard says. --revisit=all
-    /// leaves one for every removed response or resource, with a profile of lookalike's own if the
-    /// payloads differ.
+    /// bytes and the kept capture is not the later one, as the profile identical-payload-digest of
+    /// the WARC standard requires. Use --keep oldest to keep the earliest capture. --revisit=all
+    /// also leaves one for every other removed response or resource that has a survivor, with a
+    /// profile of lookalike's own.
     ///
     /// Example: --revisit --keep oldest
     #[arg(
@@ -240,7 +241,7 @@ pub struct Options {
 enum RevisitOf {
     /// Those whose payload has the bytes of the kept one.
     Identical,
-    /// All that have a survivor.
+    /// Also every other response or resource that has a survivor.
     All,
 }
 

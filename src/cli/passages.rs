@@ -47,8 +47,8 @@ pub struct Options {
     collection: CollectionFlags,
     /// Least length of a passage, in tokens (1 to 500)
     ///
-    /// Shorter passages are more, and more of them are chance. 50 is common for training data of
-    /// language models, 13 for contamination.
+    /// A smaller K finds more passages, but more of them are there by chance. 50 is common for
+    /// training data of language models, 13 for contamination.
     ///
     /// Example: --length 13
     #[arg(
@@ -67,8 +67,8 @@ pub struct Options {
     of: Of,
     /// List the pairs that share a passage in at most N documents
     ///
-    /// All matches of such a pair are listed; the column common marks those that consist of words
-    /// in more documents only. Passages in more documents are listed once, in common.tsv.
+    /// All matches of such a pair are listed; the column common marks those that lie entirely in
+    /// passages of more than N documents. Such passages are listed once each, in common.tsv.
     ///
     /// Example: --max-documents 20
     #[arg(

@@ -67,7 +67,7 @@ pub struct Options {
     /// Example: --recipe chowdhury --copies 3
     #[arg(long, value_name = "N", help_heading = "Chowdhury")]
     copies: Option<u32>,
-    /// Look at every I-th word [default: 10]
+    /// Consider every I-th word for an edit [default: 10]
     ///
     /// Example: --recipe chowdhury --every 5
     #[arg(long, value_name = "I", help_heading = "Chowdhury")]

@@ -32,11 +32,11 @@ pub struct Options {
     documents: Vec<PathBuf>,
     #[command(flatten)]
     comparison: CriterionFlags,
-    /// Also list documents with this share of the query, or none [default: 0.8]
+    /// Also list documents that contain this share of the query [default: 0.8]
     ///
     /// Finds the source of an excerpt, whose resemblance to the whole document is low. The column
-    /// `match` says "contains" for documents that are listed only for this. With --method, the
-    /// default is none.
+    /// `match` says "contains" for documents that are listed only for this. "none" turns this off,
+    /// which is the default with --method.
     ///
     /// Example: --containing 0.9
     #[arg(long, value_name = "SHARE", help_heading = "Pairs")]

@@ -493,8 +493,8 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
             for (what, counts) in [("ground truth", truth), ("run", run)] {
                 if counts.unknown > 0 {
                     notes.push(format!(
-                        "{} of {} of the {what} have docnos that the collection of the ground \
-                         truth does not have; they are ignored",
+                        "ignored {} of {} of the {what}, with docnos that the collection of the \
+                         ground truth does not have",
                         crate::numbers::count(counts.unknown),
                         counted(counts.pairs, "pair")
                     ));

@@ -90,8 +90,9 @@ pub struct Reading {
 pub struct ReadLimits {
     /// Reject documents that are larger than this, before decoding
     ///
-    /// The reader skips such a document without keeping it in memory. The smallest --memory that is
-    /// enough grows with this size: two and a half times this size, plus 56 MiB.
+    /// The reader skips such a document without keeping it in memory. The smallest possible
+    /// --memory grows with this size: it is about two and a half times this size plus 57 MiB, and
+    /// up to four times this size above 100 MiB.
     ///
     /// Example: --max-document 8MiB
     #[arg(

@@ -179,10 +179,10 @@ pub struct JoinFlags {
     /// All of them find the same pairs. prefix looks only at the rarest fingerprints of each
     /// document and verifies each candidate. count counts the shared fingerprints of every two
     /// documents that share any; its time grows with the square of the number of documents that
-    /// share a fingerprint. probabilistic is count after a pass that counts by a hash of each pair,
-    /// which keeps most pairs below the threshold off the disk if memory cannot hold all postings.
-    /// auto chooses the faster one: prefix nearly always, count if thousands of documents resemble
-    /// each other.
+    /// share a fingerprint. probabilistic first counts hashes of pairs, to skip most pairs below
+    /// the threshold, and then runs count. It writes less to disk than count if memory cannot hold
+    /// all postings. auto chooses the faster one: prefix nearly always, count if thousands of
+    /// documents resemble each other.
     ///
     /// Example: --join count
     #[arg(
@@ -193,7 +193,7 @@ pub struct JoinFlags {
         help_heading = "Pairs"
     )]
     join: Join,
-    /// List all pairs, none to make only the clusters, or across
+    /// Pairs to list: all, none (only clusters) or across (of old and new)
     ///
     /// across is for `run --against`: it lists only pairs of a new document and one of OLD.
     /// With none, the join skips pairs that cannot change a cluster, and pairs.tsv has no lines.
@@ -217,7 +217,7 @@ pub struct JoinFlags {
     /// Example: --max-postings 1000
     #[arg(long, value_name = "N", help_heading = "Pairs")]
     max_postings: Option<u32>,
-    /// Sort records through runs on disk: auto or always
+    /// Sort on disk: auto (if memory is too small) or always
     ///
     /// auto spills to disk if --memory cannot take all records in a few passes. Results are the
     /// same.

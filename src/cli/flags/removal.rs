@@ -23,10 +23,10 @@ pub struct RemovalFlags {
     pub remove: bool,
     /// Remove tokens, or only whole lines or paragraphs [default: token]
     ///
-    /// token removes runs of removable tokens. Of the punctuation and white space at their two
-    /// sides, what has more line feeds stays, or else what is on the left. line removes the lines
-    /// of which every token is removable. paragraph does so with paragraphs, which are separated by
-    /// empty lines.
+    /// token removes runs of removable tokens. Of the punctuation and white space on their left and
+    /// right, the side with more line feeds stays, or the left side if both have the same number.
+    /// line removes a line if all its tokens are removable. paragraph does the same for paragraphs,
+    /// which are separated by empty lines.
     ///
     /// Example: --remove --align line
     #[arg(
@@ -51,8 +51,8 @@ pub struct RemovalFlags {
     pub empty: KeepOrDrop,
     /// Directory for the removed text, a line of JSON for each range
     ///
-    /// It gets a file NAME.removed.jsonl for each input file NAME that loses text, with the places
-    /// of each range in the text of its document and the text.
+    /// It gets a file NAME.removed.jsonl for each input file NAME that loses text. Each line has
+    /// the removed text and its position in the text of its document.
     ///
     /// Example: --remove --removed removed
     #[arg(

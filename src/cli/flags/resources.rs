@@ -13,10 +13,10 @@ pub struct Memory {
     ///
     /// The process stays below this size plus 64 MiB, plus the window of an input that was
     /// compressed with zstd --long or xz -9. Memory-mapped files do not count, because the kernel
-    /// drops their pages when it needs memory. The size does not change results. A size that is too
-    /// small is refused with the smallest one that is enough. A SIZE is a number of bytes, or has a
-    /// unit: KiB, MiB, GiB or TiB (powers of 1,024; K, M, G, T for short), or kB, MB, GB or TB
-    /// (powers of 1,000).
+    /// drops their pages when it needs memory. The size does not change results. If it is too
+    /// small, the command fails and prints the smallest size that is enough. A SIZE is a number of
+    /// bytes, or a number with a unit: KiB, MiB, GiB or TiB (powers of 1,024; K, M, G, T for
+    /// short), or kB, MB, GB or TB (powers of 1,000).
     ///
     /// Example: --memory 1GiB
     #[arg(long, value_name = "SIZE", help_heading = "Resources")]

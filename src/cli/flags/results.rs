@@ -15,8 +15,8 @@ pub struct Results {
     /// Format of the result files: tsv, or parquet as well
     ///
     /// parquet writes pairs.parquet, clusters.parquet and documents.parquet beside the text files,
-    /// with the types of their columns, for DuckDB, Polars, pandas and Spark. A finished directory
-    /// gets them without a new run.
+    /// with typed columns, for DuckDB, Polars, pandas and Spark. In a finished directory, the
+    /// command only adds these files and computes nothing again.
     ///
     /// Example: --results parquet
     #[arg(
