@@ -208,7 +208,7 @@ fn examples_of_flags_run() {
     let place = Place::new();
     place.shell("printf '{\"task_id\":7,\"question\":\"one\",\"text\":\"two\"}\\n' > test.jsonl");
     place.shell("lookalike dedup sample-corpora/warc -o kept -q");
-    place.shell("lookalike run sample-corpora/trec-web --keep-text -o ran -q");
+    place.shell("lookalike run sample-corpora/trec-web/b.gz --keep-text -o ran -q");
     let mut run = BTreeSet::new();
     for (command, base) in bases {
         // Anew for each: an example may ask the directory another question.
@@ -219,7 +219,7 @@ fn examples_of_flags_run() {
         }
         for example in examples_of_flags(command) {
             // A flag that commands share is tried with the first of them.
-            if !run.insert(example.clone()) {
+            if !run.insert(example.clone()) || run.len() % common::one_in(2) > 0 {
                 continue;
             }
             let audits = ["--by", "--samples", "--review"];

@@ -1015,7 +1015,7 @@ fn the_least_memory_that_is_refused_for_suffices() {
     let files = tree(&place.join("out"));
     assert_eq!((whole.documents, whole.written), (1500, 7_500));
     let mut refusals = BTreeSet::new();
-    let (least, report) = common::least_memory_in_steps(128 << 10, |memory| {
+    let (least, report) = common::least_memory_in_steps(512 << 10, |memory| {
         let result = transfer(&config, &Run::default().threads(1).memory(memory));
         if let Err(Error::BudgetTooSmall { what, .. }) = &result {
             refusals.insert(what.clone());

@@ -1,6 +1,7 @@
 //! Killed anywhere and called again with other threads, `dedup` leaves the bytes of one thread that
 //! nobody disturbed, and the same list of finished files.
 
+use crate::common::one_in;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
@@ -80,6 +81,7 @@ fn killed_anywhere_and_continued_with_other_threads() {
     ]
     .into_iter()
     .enumerate()
+    .step_by(one_in(2))
     {
         let number = number + 1;
         let threads = 1 + number % 4;
@@ -102,5 +104,5 @@ fn killed_anywhere_and_continued_with_other_threads() {
         assert_eq!(again, first, "{op} {nth}");
         assert_same_files(&outputs(&place, number), &expected, &format!("{op} {nth}"));
     }
-    assert!(killed >= 6, "{killed}");
+    assert!(killed * one_in(2) >= 6, "{killed}");
 }

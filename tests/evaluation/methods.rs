@@ -412,7 +412,7 @@ fn bytes_do_not_depend_on_means_or_interruptions() {
     let directory = common::temporary();
     let input = directory.path().join("in.jsonl");
     write(&documents, &input);
-    for entry in METHODS.iter().step_by(one_in(2)) {
+    for entry in METHODS.iter().step_by(one_in(3)) {
         // Its counters take what they are given.
         let spec = match entry.name {
             "deco" => "deco:memory=1MiB",

@@ -334,11 +334,12 @@ fn plans_are_kept_by_runs_and_take_no_more_than_they_must() {
         let out = directory.path().join("out");
         let run = spec(w, md5, 1).run();
         drop(run.ingest(&[&input], &out).unwrap());
-        for (threshold, ratios) in [
+        let all = [
             ("0.5", &[2, 4, 8, 16][..]),
             ("0.3", &[3, 6]),
             ("0.3", &[2, 4, 8, 32]),
-        ] {
+        ];
+        for (threshold, ratios) in all.into_iter().skip(i % one_in(2)).step_by(one_in(2)) {
             let known = Known::of(&docs, w, md5, threshold, ratios);
             let asked = [
                 ("0.5", None),
@@ -428,13 +429,13 @@ fn plans_are_kept_by_runs_and_take_no_more_than_they_must() {
         }
     }
     let met = format!("{own} {pooled} {too_little} {mixed} {across} {anew} {inside}");
-    let one_in = one_in(3);
+    let one_in = one_in(6);
     assert!(
         own * one_in > 50 && pooled > 5 / one_in && too_little > 5 / one_in,
         "{met}"
     );
     assert!(
-        mixed * one_in > 10 && across > 100 && inside * one_in > 20,
+        mixed * one_in > 10 && across * one_in > 100 && inside * one_in > 20,
         "{met}"
     );
 }

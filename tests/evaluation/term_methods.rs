@@ -422,7 +422,7 @@ fn every_variant_of_table_x() {
     let collection = collection(1);
     assert_eq!(variants().len(), 52);
     let mut found = BTreeSet::new();
-    for variant in variants() {
+    for variant in variants().into_iter().step_by(one_in(3)) {
         let plain = IMatch::of("nosc+stem", &variant);
         let pairs = collection.same(&format!("i-match:variant={variant}"), |docs| {
             plain.plain(docs, None)
@@ -430,7 +430,7 @@ fn every_variant_of_table_x() {
         found.insert(pairs);
     }
     // They are not all the same.
-    assert!(found.len() > 10, "{found:?}");
+    assert!(found.len() * one_in(3) > 10, "{found:?}");
 }
 
 #[test]
@@ -763,7 +763,7 @@ fn stopped_at_any_call_and_made_again() {
     assert!(calls > 20, "{calls}");
     let expected = outcome(&collection.method(KOLCZ), Some("kolcz"));
     let mut stopped = 0;
-    for after in (1..=calls).step_by(2 * one_in(2)) {
+    for after in (1..=calls).step_by(2 * one_in(4)) {
         let collection = fresh();
         let stop = StopAt::call(after);
         stopped += usize::from(watched(&collection, &stop).is_err());
@@ -771,7 +771,7 @@ fn stopped_at_any_call_and_made_again() {
         let made = collection.method(KOLCZ);
         assert_same_files(&outcome(&made, Some("kolcz")), &expected, &what);
     }
-    assert!(stopped > 4, "{stopped}");
+    assert!(stopped * one_in(4) > 4, "{stopped}");
 }
 
 /// A lexicon that was deleted, or changed in its own place, is made again.

@@ -476,7 +476,7 @@ fn write_fields(place: &Path, docs: &[Fields], group: usize) {
 #[test]
 fn of_several_fields_each_loses_its_part() {
     let (mut across, mut nulls, mut dropped) = (0, 0, 0);
-    for seed in 0..60 / one_in(2) as u64 {
+    for seed in 0..60 / one_in(3) as u64 {
         let home = temporary();
         let place = home.path();
         let mut random = Random(seed);
@@ -583,7 +583,7 @@ fn of_several_fields_each_loses_its_part() {
         }
     }
     assert!(
-        across > 25 && nulls > 5 && dropped > 2,
+        across > 15 && nulls > 3 && dropped > 1,
         "{across} {nulls} {dropped}"
     );
 }

@@ -503,7 +503,7 @@ fn texts(seed: u64) -> Vec<String> {
 
 #[test]
 fn of_random_texts_those_of_the_definition() {
-    for seed in 0..200 / one_in(3) as u64 {
+    for seed in 0..200 / one_in(5) as u64 {
         let home = common::temporary();
         let input = home.path().join("in");
         let docs = write(&input, &texts(seed), 1 + seed as usize % 3);

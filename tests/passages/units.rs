@@ -63,7 +63,7 @@ fn ranges(out: &Path, name: &str) -> String {
 #[test]
 fn of_random_texts_those_of_the_definition() {
     let mut removed = 0;
-    for seed in 0..80 / one_in(2) as u64 {
+    for seed in 0..80 / one_in(4) as u64 {
         let home = temporary();
         let place = home.path();
         let texts = texts(seed);
@@ -134,7 +134,7 @@ fn of_random_texts_those_of_the_definition() {
         }
         removed += count(&can_go);
     }
-    assert!(removed > 500, "{removed}");
+    assert!(removed > 250, "{removed}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Parquet files give the same documents as the same rows in JSONL, and damage in one row group
 //! costs only that row group.
 
+use crate::common::one_in;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -353,7 +354,7 @@ fn pieces_are_the_file() {
     let sound = fs::read(&path).unwrap();
     let config = ReadConfig::default();
     let mut most = 0;
-    for damage in (0..60).map(|n| n * sound.len() / 59) {
+    for damage in (0..60).step_by(one_in(3)).map(|n| n * sound.len() / 59) {
         let mut bytes = sound.clone();
         if damage > 0 {
             bytes[damage - 1] ^= 0x55;

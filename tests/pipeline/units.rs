@@ -155,7 +155,7 @@ fn one_compressed_file_by_any_number_of_threads() {
     let directory = common::temporary();
     let run = Run::default().segment_size(200 << 10);
     let mut turn = 0;
-    for path in compressed(directory.path()) {
+    for path in compressed(directory.path()).into_iter().step_by(one_in(2)) {
         let out = common::temporary();
         run.clone().threads(1).run(&[&path], out.path()).unwrap();
         let plain = lasting(out.path());
@@ -202,7 +202,7 @@ fn stopped_and_continued_by_other_threads() {
     let plain = lasting(out.path());
     let random = &mut Random(77);
     let mut begun = 0;
-    for _ in 0..8 / one_in(2) {
+    for _ in 0..8 / one_in(4) {
         let out = common::temporary();
         let mut attempts = 0;
         loop {

@@ -307,7 +307,7 @@ fn a_panic_at_every_point_ends_the_run_with_an_error() {
             let several = (subject.threads > 1).then_some(every);
             let all = several.into_iter().chain([one]);
             // What an earlier subject has met is tried with fewer.
-            let of = if met.contains(&name) { one_in(3) } else { 1 };
+            let of = if met.contains(&name) { one_in(5) } else { 1 };
             for faults in all.skip((number + on.len()) % of).step_by(of) {
                 let (line, threads) = (&subject.line, subject.threads);
                 let what = format!("{line}, {threads} threads, {faults}");

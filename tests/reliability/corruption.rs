@@ -35,7 +35,7 @@ fn every_damage_is_found(subject: &Subject, which: impl Fn(&str) -> bool) -> Don
         let rare = if first.insert((place, kind_of(name))) || every_byte() {
             1
         } else {
-            11 * one_in(4)
+            11 * one_in(8)
         };
         let damages = all_damages(subject, name, rare);
         *done.entry(kind_of(name)).or_default() += damages.len() as u64;

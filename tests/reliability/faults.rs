@@ -1279,7 +1279,7 @@ fn sweep(
             let turn = of_file.len() % Failure::of(attempt.op, class.starts_with("in/")).len();
             let its_turn = attempt.number == turn
                 && seen.insert(of_file)
-                && seen.len().is_multiple_of(one_in(2));
+                && seen.len().is_multiple_of(one_in(4));
             seen.insert(kind.clone()) || its_turn
         };
         if !everything && !new && !(number + 1).is_multiple_of(subject.step()) {

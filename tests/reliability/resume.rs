@@ -78,7 +78,7 @@ fn stopped_again_and_again_with_the_least_memory() {
     let collection = common::temporary();
     drop(run.ingest(&[&input], collection.path()).unwrap());
     let means = [("count", 2), ("count", 1), ("prefix", 3), ("prefix", 1)];
-    for (join, threads) in means.into_iter().step_by(one_in(2)) {
+    for (join, threads) in means.into_iter().step_by(one_in(3)) {
         stopped_again_and_again(
             &run.clone().join(join).threads(threads),
             &input,
