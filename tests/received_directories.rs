@@ -846,7 +846,11 @@ fn parts_that_are_said_to_be_of_another_directory_are_only_read() {
     assert!(numbers.len() > 20, "{numbers:?}");
     for (turn, at) in numbers.iter().enumerate().step_by(one_in(2)) {
         let all = [0u64, 1, u64::from(u32::MAX), u64::MAX];
-        for to in all.into_iter().skip(turn / 2 % one_in(4)).step_by(one_in(4)) {
+        for to in all
+            .into_iter()
+            .skip(turn / 2 % one_in(4))
+            .step_by(one_in(4))
+        {
             let place = compared();
             let mut manifest = whole.clone();
             *manifest.pointer_mut(at).unwrap() = to.into();

@@ -630,12 +630,11 @@ fn chunked(word: &str) -> Vec<u8> {
     warc(&length, block.as_bytes())
 }
 
+/// A file name, and how a word is put into such a file.
+type Container = (&'static str, fn(&str) -> Vec<u8>);
+
 /// Documents of one word that are almost as large as they may be, with the least memory for it.
-fn of_one_word(
-    (name, container): (&str, fn(&str) -> Vec<u8>),
-    (most, memory): (usize, u64),
-    letters: &[&str],
-) {
+fn of_one_word((name, container): Container, (most, memory): (usize, u64), letters: &[&str]) {
     let directory = common::temporary();
     let input = directory.path().join(name);
     let mut file = File::create(&input).unwrap();
@@ -655,8 +654,7 @@ fn of_one_word(
 fn large_documents_in_a_row_stay_within_the_memory() {
     let sizes = (64 << 20, 217 << 20);
     let letters = ["é", "ö"];
-    let all: [(_, fn(&str) -> Vec<u8>); 3] =
-        [("a.warc", chunked), ("a.jsonl", escaped), ("a.mbox", mail)];
+    let all: [Container; 3] = [("a.warc", chunked), ("a.jsonl", escaped), ("a.mbox", mail)];
     for container in all.into_iter().step_by(one_in(3)) {
         of_one_word(container, sizes, &letters);
     }
@@ -669,7 +667,7 @@ fn one_document_of_more_than_100_mebibytes() {
         1 => (160 << 20, 541 << 20),
         _ => (112 << 20, 355 << 20),
     };
-    let all: [(_, fn(&str) -> Vec<u8>); 2] = [("a.jsonl", escaped), ("a.mbox", mail)];
+    let all: [Container; 2] = [("a.jsonl", escaped), ("a.mbox", mail)];
     for container in all.into_iter().step_by(one_in(2)) {
         of_one_word(container, sizes, &["é"]);
     }
