@@ -81,7 +81,7 @@ impl AddAssign for Counts {
 
 /// The number of thresholds that a resemblance reaches, counted from the lowest. It is 0 for a pair
 /// below all of them.
-pub type Levels = usize;
+pub type Reached = usize;
 
 /// Counts of document pairs, by the thresholds that their estimated resemblance reaches (rows) and
 /// the thresholds that their true resemblance reaches (columns). Pairs that reach no threshold in
@@ -105,7 +105,7 @@ impl PairTable {
     }
 
     /// Counts a pair.
-    pub fn count(&mut self, estimated: Levels, truth: Levels) {
+    pub fn count(&mut self, estimated: Reached, truth: Reached) {
         self.cells[estimated * (self.thresholds + 1) + truth] += 1;
     }
 

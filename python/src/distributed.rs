@@ -15,8 +15,8 @@ use lookalike::byte_size::ByteSize;
 use lookalike::collection::SizeGroups;
 use lookalike::dedup::{Policy, Rule};
 use lookalike::distributed::{
-    Bands, Blocks, Candidates, Classes, Config, Found, Frequencies, Graph, Intake, Prefixes,
-    Results, Row, Side, Verify,
+    Bands, Blocks, Candidates, Classes, Config, Found, Frequencies, Graph, Intake, PartResults,
+    Prefixes, Row, Side, Verify,
 };
 use lookalike::ids::FingerprintKind;
 use lookalike::measure::{Criterion, Measure};
@@ -382,7 +382,7 @@ fn places_and_blobs(batch: &RecordBatch) -> PyResult<(&Int32Array, Bytes<'_>)> {
 /// A task that gives pairs.
 #[pyclass(frozen, module = "lookalike._native")]
 pub struct ResultsTask {
-    results: Mutex<Results>,
+    results: Mutex<PartResults>,
     measure: Measure,
     numbers: [bool; 2],
 }
@@ -394,7 +394,7 @@ impl ResultsTask {
     fn new(py: Python<'_>, given: &str, numbers: [bool; 2]) -> PyResult<Self> {
         let config = config(py, given)?;
         Ok(ResultsTask {
-            results: Mutex::new(Results::new(&config)),
+            results: Mutex::new(PartResults::new(&config)),
             measure: config.criterion.measure,
             numbers,
         })

@@ -34,17 +34,17 @@ const SEA: usize = 4;
 
 /// Two texts and where their words differ.
 #[derive(Debug)]
-pub(crate) struct Comparison<'t> {
+pub(crate) struct TextComparison<'t> {
     pub a: Pieces<'t>,
     pub b: Pieces<'t>,
     /// All stretches, in tokens. A stretch that differs may contain a few equal words.
     pub stretches: Vec<Stretch>,
 }
 
-impl<'t> Comparison<'t> {
+impl<'t> TextComparison<'t> {
     pub(crate) fn new(a: &'t Words, b: &'t Words, kind: &TokenKind) -> Self {
         let (of_a, of_b) = numbers(a, b, kind);
-        Comparison {
+        TextComparison {
             stretches: without_islands(differences(&of_a, &of_b), &of_a, &of_b),
             a: Pieces::new(a),
             b: Pieces::new(b),
@@ -226,7 +226,7 @@ mod tests {
     fn marked(a: &str, b: &str, fold: Option<Fold>) -> (String, String) {
         let (mut left, mut right) = (String::new(), String::new());
         let (of_a, of_b) = (words(a), words(b));
-        let comparison = Comparison::new(&of_a, &of_b, &TokenKind::Words);
+        let comparison = TextComparison::new(&of_a, &of_b, &TokenKind::Words);
         for block in comparison.blocks(fold) {
             match block {
                 Block::Folded(stretch) => {
@@ -322,7 +322,7 @@ mod tests {
     fn rows_begin_where_both_texts_begin_a_line() {
         let rows = |a: &str, b: &str| -> Vec<(String, String)> {
             let (of_a, of_b) = (words(a), words(b));
-            let comparison = Comparison::new(&of_a, &of_b, &TokenKind::Words);
+            let comparison = TextComparison::new(&of_a, &of_b, &TokenKind::Words);
             let rows = comparison.rows(&comparison.stretches);
             let text = |row: &[Stretch]| {
                 let bytes: Vec<Stretch> = row.iter().map(|s| comparison.bytes(s)).collect();

@@ -32,8 +32,8 @@
 //!   the tokens that they cover are exact, however many are listed.
 //!
 //! # Cost
-//! Memory for each token of both texts: [`Words`] takes 16 bytes, [`Comparison`] 8, [`numbers`] up
-//! to [`NUMBER_BYTES`], [`differences()`] up to [`differences::BYTES`], [`matches()`] up to
+//! Memory for each token of both texts: [`Words`] takes 16 bytes, [`TextComparison`] 8, [`numbers`]
+//! up to [`NUMBER_BYTES`], [`differences()`] up to [`differences::BYTES`], [`matches()`] up to
 //! [`matches::BYTES`]. Time, of n tokens: differences take O(n log n), except for at most
 //! [`differences::MYERS_TOKENS`] tokens at a time, where the search is limited. Matches take O(n
 //! log k + n log n) and the tokens of the matches listed, of which there are at most
@@ -47,7 +47,7 @@ pub(crate) mod differences;
 pub(crate) mod matches;
 mod words;
 
-pub(crate) use blocks::{Block, Comparison, Fold};
+pub(crate) use blocks::{Block, Fold, TextComparison};
 pub(crate) use differences::{Stretch, differences};
 pub(crate) use matches::matches;
 pub(crate) use words::{NUMBER_BYTES, Pieces, Words, numbers};

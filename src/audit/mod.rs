@@ -60,9 +60,9 @@ use crate::workspace::Workspace;
 use crate::{Error, Result};
 
 pub use clusters::{AuditedCluster, ClusterMember, MEMBERS_SHOWN};
-pub use samples::{Kind, SamplePair};
+pub use samples::{SampleKind, SamplePair};
 pub use source::Source;
-pub use tally::{ROWS_SHOWN, Row, SourceTable, Tally};
+pub use tally::{ROWS_SHOWN, SourceTable, SourceTally, Tally};
 
 const STAGE: &str = "audit";
 
@@ -154,7 +154,7 @@ pub struct Audit {
     pub reaching: u64,
     /// Near misses in all.
     pub near_misses: u64,
-    /// The pairs of the three samples, in the order of [`Kind::ALL`].
+    /// The pairs of the three samples, in the order of [`SampleKind::ALL`].
     pub pairs: Vec<SamplePair>,
     /// The documents of the clusters and pairs.
     pub documents: BTreeMap<u32, AuditedDocument>,
@@ -162,7 +162,7 @@ pub struct Audit {
 
 impl Audit {
     /// The pairs of one sample.
-    pub fn sample(&self, kind: Kind) -> impl Iterator<Item = &SamplePair> {
+    pub fn sample(&self, kind: SampleKind) -> impl Iterator<Item = &SamplePair> {
         self.pairs.iter().filter(move |pair| pair.kind == kind)
     }
 

@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use super::samples::{Kind, SamplePair, pair};
+use super::samples::{SampleKind, SamplePair, pair};
 use super::{Reading, STAGE};
 use crate::Result;
 use crate::experiments::trial;
@@ -98,7 +98,7 @@ pub(super) fn misses(reading: &Reading<'_>, most: usize) -> Result<NearMisses> {
     found.pairs = nearest
         .sorted()
         .into_iter()
-        .map(|(_, a, b, shared)| pair(reading, Kind::NearMiss, (a, b), shared))
+        .map(|(_, a, b, shared)| pair(reading, SampleKind::NearMiss, (a, b), shared))
         .collect();
     Ok(found)
 }

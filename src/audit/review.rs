@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Audit, AuditedDocument, Kind, STAGE, SamplePair};
+use super::{Audit, AuditedDocument, STAGE, SampleKind, SamplePair};
 use crate::budget::Held;
 use crate::document::{Again, Beginning, READER_BYTES, Readers, Wanted, read_again, record_bytes};
 use crate::numbers::counted;
@@ -91,7 +91,7 @@ struct Judged {
 
 /// The verdict about a pair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ReviewVerdict {
     /// Whether the decision about the pair was correct; `None` without a verdict.
     pub correct: Option<bool>,
     /// What the person noted, cut after [`NOTE_CHARS`] characters.
@@ -100,7 +100,7 @@ pub struct Verdict {
 
 /// The verdicts about the pairs of an audit, by their ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdicts(pub BTreeMap<String, Verdict>);
+pub struct Verdicts(pub BTreeMap<String, ReviewVerdict>);
 
 /// The share of pairs that a person judged correct.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -146,7 +146,7 @@ impl Correct {
 impl Verdicts {
     /// The share of the pairs of a kind that were judged correct.
     #[must_use]
-    pub fn correct(&self, audit: &Audit, kind: Kind) -> Option<Correct> {
+    pub fn correct(&self, audit: &Audit, kind: SampleKind) -> Option<Correct> {
         let verdicts = audit.sample(kind).filter_map(|pair| self.0.get(&pair.id));
         let (mut correct, mut judged) = (0, 0);
         for verdict in verdicts.filter_map(|verdict| verdict.correct) {
@@ -205,7 +205,7 @@ pub fn read(path: &Path, audit: &Audit) -> Result<Verdicts> {
                 "or give the same --samples and --seed as for the command that wrote the file",
             ));
         }
-        let verdict = Verdict {
+        let verdict = ReviewVerdict {
             correct: line.correct,
             note: cut(line.note.unwrap_or_default()),
         };

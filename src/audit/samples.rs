@@ -10,7 +10,7 @@ use crate::ratio::Ratio;
 
 /// How a pair was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum SampleKind {
     /// A removal, at random.
     Random,
     /// A removal that is among the nearest to the threshold.
@@ -19,17 +19,21 @@ pub enum Kind {
     NearMiss,
 }
 
-impl Kind {
+impl SampleKind {
     /// All kinds, in the order of the page.
-    pub const ALL: [Kind; 3] = [Kind::Random, Kind::Nearest, Kind::NearMiss];
+    pub const ALL: [SampleKind; 3] = [
+        SampleKind::Random,
+        SampleKind::Nearest,
+        SampleKind::NearMiss,
+    ];
 
     /// The word in a review file.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
-            Kind::Random => "random",
-            Kind::Nearest => "nearest",
-            Kind::NearMiss => "near_miss",
+            SampleKind::Random => "random",
+            SampleKind::Nearest => "nearest",
+            SampleKind::NearMiss => "near_miss",
         }
     }
 }
@@ -38,7 +42,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SamplePair {
     /// How it was chosen.
-    pub kind: Kind,
+    pub kind: SampleKind,
     /// What names it in a review file.
     pub id: String,
     /// The removed document; of a near miss the one that comes first.
@@ -97,9 +101,9 @@ pub(super) fn draw(reading: &Reading<'_>, config: &AuditConfig) -> Result<Drawn>
     }
     let mut random: Vec<u32> = random.sorted().into_iter().map(|(_, of)| of).collect();
     random.sort_unstable();
-    let random = random.into_iter().map(|of| (Kind::Random, of));
+    let random = random.into_iter().map(|of| (SampleKind::Random, of));
     let nearest = nearest.sorted().into_iter();
-    let nearest = nearest.map(|(_, of)| (Kind::Nearest, of));
+    let nearest = nearest.map(|(_, of)| (SampleKind::Nearest, of));
     let pairs = random.chain(nearest);
     Ok(Drawn {
         pairs: pairs
@@ -116,7 +120,7 @@ fn sizes(reading: &Reading<'_>, a: u32, b: u32) -> (u32, u32) {
 }
 
 /// A removal and its survivor.
-fn removal(reading: &Reading<'_>, kind: Kind, document: u32) -> Option<SamplePair> {
+fn removal(reading: &Reading<'_>, kind: SampleKind, document: u32) -> Option<SamplePair> {
     match reading.decided.choice.fate(document) {
         Fate::Removed {
             reason,
@@ -133,7 +137,7 @@ fn removal(reading: &Reading<'_>, kind: Kind, document: u32) -> Option<SamplePai
 /// Two documents that share this number of shingles.
 pub(super) fn pair(
     reading: &Reading<'_>,
-    kind: Kind,
+    kind: SampleKind,
     (document, other): (u32, u32),
     shared: u32,
 ) -> SamplePair {

@@ -65,7 +65,7 @@ impl Tally {
 
 /// The documents of one source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct SourceTally {
     /// The name of the input file, the host, the year, or the value of the field.
     pub value: String,
     /// Its documents.
@@ -79,7 +79,7 @@ pub struct SourceTable {
     pub source: Option<Source>,
     /// The sources with the most documents, those first that have the most, and of these the one
     /// that comes first in the input.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SourceTally>,
     /// The number of other sources, and their documents.
     pub rest: (u64, Tally),
     /// Documents without a source.
@@ -160,7 +160,7 @@ impl<T> Ranked<T> {
             for (left, shown) in rest.removed.iter_mut().zip(tally.removed) {
                 *left -= shown;
             }
-            rows.push(Row {
+            rows.push(SourceTally {
                 value: name(value)?,
                 tally,
             });

@@ -197,9 +197,12 @@ Examples:
     /// Find documents of a collection that resemble new ones
     ///
     /// Prints one line for each document found, the most similar first; with --json, one line for
-    /// each query. A document that has exact duplicates in the collection is listed once, by the
-    /// docno of its representative. `ingest` is enough: the command does not need the pairs. It
-    /// reads the JSON fields that the collection was made with, unless flags name other fields.
+    /// each query. contains_query is the share of the query's shingles that the document has,
+    /// in_query the share of the document's shingles that the query has, and keys_query and keys
+    /// are the numbers of their shingles. A document that has exact duplicates in the collection
+    /// is listed once, by the docno of its representative. `ingest` is enough: the command does not
+    /// need the pairs. It reads the JSON fields that the collection was made with, unless flags
+    /// name other fields.
     #[command(after_long_help = "\
 Examples:
   lookalike run sample-corpora/trec-web -o out

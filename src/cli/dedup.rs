@@ -18,7 +18,7 @@ use clap::Args;
 
 use super::context::{Host, with_context};
 use super::flags::{
-    AuditFlags, CollectionFlags, CriterionFlags, KeepOrDrop, Limits, Output, Results,
+    AuditFlags, CollectionFlags, CriterionFlags, KeepOrDrop, Limits, Output, ResultsFlag,
 };
 
 /// Options of `dedup`.
@@ -229,7 +229,7 @@ pub struct Options {
     )]
     sample_seed: u64,
     #[command(flatten)]
-    results: Results,
+    results: ResultsFlag,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]

@@ -11,7 +11,7 @@ use crate::{Result, pipeline};
 use clap::Args;
 
 use super::context::{Host, with_context};
-use super::flags::{Limits, Output, Results};
+use super::flags::{Limits, Output, ResultsFlag};
 use super::run::print;
 
 /// Options of `method`.
@@ -29,7 +29,7 @@ pub struct Options {
     #[arg(long, hide = true)]
     with_parent: bool,
     #[command(flatten)]
-    results: Results,
+    results: ResultsFlag,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use crate::cluster::ResultFormat;
 use crate::numbers::{count, percent};
 use crate::passages::{
     self, Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalSummary,
-    Stats, Then, Unit, UnitsConfig,
+    Stats, TextUnit, Then, UnitsConfig,
 };
 use crate::progress::Context;
 use crate::store::disk;
@@ -238,8 +238,8 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             Some(copies) => {
                 let how = removal.config(match units.as_ref().map(|units| units.unit) {
                     None => Align::Token,
-                    Some(Unit::Line) => Align::Line,
-                    Some(Unit::Paragraph) => Align::Paragraph,
+                    Some(TextUnit::Line) => Align::Line,
+                    Some(TextUnit::Paragraph) => Align::Paragraph,
                 });
                 let sought = (&config, &units);
                 Some(passages::remove(

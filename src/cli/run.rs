@@ -13,7 +13,7 @@ use crate::{Error, Result, pipeline};
 use clap::Args;
 
 use super::context::{Host, with_context};
-use super::flags::{CollectionFlags, JoinFlags, Limits, Output, Results};
+use super::flags::{CollectionFlags, JoinFlags, Limits, Output, ResultsFlag};
 
 /// Options of `run`.
 #[derive(Debug, Args)]
@@ -54,7 +54,7 @@ pub struct RunOptions {
     )]
     against: Option<PathBuf>,
     #[command(flatten)]
-    results: Results,
+    results: ResultsFlag,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -81,7 +81,7 @@ pub struct JoinOptions {
     #[command(flatten)]
     join: JoinFlags,
     #[command(flatten)]
-    results: Results,
+    results: ResultsFlag,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -95,7 +95,7 @@ pub struct ClusterOptions {
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     #[command(flatten)]
-    results: Results,
+    results: ResultsFlag,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]

@@ -86,7 +86,7 @@ use search::{OfItem, Search, Shares};
 pub use config::{ContaminationConfig, MOST_FIELDS, MOST_LISTED, MOST_NGRAM};
 pub use output::{DROP_FILE, FOUND_FILE, ITEMS_FILE, REJECTS_FILE, REPORT_FILE};
 pub use runs::MOST_RUNS;
-pub use stats::{ContaminationReport, CorpusReport, FieldCounts, LEVELS, Level, SetReport};
+pub use stats::{ContaminationReport, CorpusReport, CoverLevel, FieldCounts, LEVELS, SetReport};
 
 const STAGE: &str = "contamination";
 
@@ -224,7 +224,7 @@ fn report(
     use std::sync::atomic::Ordering::Relaxed;
     let mut reports = sets.sets.clone();
     for set in &mut reports {
-        let level = |(numerator, denominator)| Level {
+        let level = |(numerator, denominator)| CoverLevel {
             share: Threshold::new(numerator, denominator).unwrap_or_default(),
             by_one_document: 0,
             by_all_documents: 0,

@@ -35,7 +35,7 @@ impl FieldCounts {
 
 /// Items of which at least a share is covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Level {
+pub struct CoverLevel {
     /// The share of the item's tokens.
     pub share: Threshold,
     /// Items of which one document has this share.
@@ -56,7 +56,7 @@ pub struct SetReport {
     /// Items of which a document has a run.
     pub found: u64,
     /// What is covered, by share.
-    pub levels: Vec<Level>,
+    pub levels: Vec<CoverLevel>,
     /// What became of the fields of the items.
     pub fields: FieldCounts,
     /// Records that are no item, by reason.

@@ -29,7 +29,7 @@
 //!    blocks, and each two blocks are a row for [`Blocks`], so no task is quadratic.
 //! 6. [`Verify`] (part, with the candidates): compares the sets of two documents of the same part,
 //!    and sends the texts of the others to where they meet.
-//! 7. [`Results`]: compares these.
+//! 7. [`PartResults`]: compares these.
 //!
 //! With bands of min-hashes, [`Bands`] replaces the steps 2 to 4.
 //!
@@ -73,7 +73,7 @@ pub use documents::{Intake, Side};
 pub use frequencies::{Classes, Frequencies};
 pub use graph::Graph;
 pub use prefixes::{Bands, Prefixes};
-pub use verify::{Found, Results, Verify};
+pub use verify::{Found, PartResults, Verify};
 
 /// The parameters of all stages of a job. They have to be the same in every task.
 #[derive(Clone, Debug)]

@@ -111,7 +111,7 @@ fn pairs(config: &Config, texts: &[(Side, String)], seed: u64, block: usize) -> 
     let rows = engine.run(both, || Box::new(Verify::new(config)));
     let mut found = Vec::new();
     for task in engine.tasks_of(rows) {
-        let mut results = Results::new(config);
+        let mut results = PartResults::new(config);
         for row in task {
             results.take(&row.blob, &mut found).unwrap();
         }
@@ -335,7 +335,7 @@ fn damaged_blobs_do_no_harm() {
         let mut rows = rows.clone();
         let damaged = random.below(rows.len() as u64) as usize;
         damage(&mut rows[damaged], &mut random);
-        let (mut results, mut out) = (Results::new(&config), Vec::new());
+        let (mut results, mut out) = (PartResults::new(&config), Vec::new());
         let taken = rows
             .iter()
             .try_for_each(|row| results.take(&row.blob, &mut out));

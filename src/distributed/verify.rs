@@ -404,7 +404,7 @@ impl Stage for Verify {
 }
 
 /// Compares documents of different parts, and passes the results of the others on.
-pub struct Results {
+pub struct PartResults {
     look_up: bool,
     shingler: Shingler<u64>,
     sets: Sets,
@@ -413,11 +413,11 @@ pub struct Results {
     at: usize,
 }
 
-impl Results {
+impl PartResults {
     /// A task without rows yet.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        Results {
+        PartResults {
             look_up: config.look_up,
             shingler: Shingler::new(&config.shingle),
             sets: Sets::new(config),

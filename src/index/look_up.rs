@@ -64,7 +64,7 @@ impl Filter {
 
 /// Where a long list is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ListPlace {
     /// Number of documents. If two keys agree in the bits that the index keeps, it may count a
     /// document of both twice.
     pub length: u64,
@@ -130,7 +130,7 @@ pub struct Lists {
     begins: Vec<u32>,
     parts: Vec<ListPart>,
     documents: Vec<u32>,
-    places: Vec<Place>,
+    places: Vec<ListPlace>,
 }
 
 /// What one level has of the list of a key.
@@ -145,7 +145,7 @@ struct ListPart {
 
 impl Lists {
     /// As [`Index::look_up`], for the n-th key.
-    pub fn get(&self, n: usize, short: &mut Vec<u32>, long: &mut Vec<Place>) -> u64 {
+    pub fn get(&self, n: usize, short: &mut Vec<u32>, long: &mut Vec<ListPlace>) -> u64 {
         let mut documents = 0;
         let rank = self.ranks[n] as usize;
         let parts = self.begins[rank] as usize..self.begins[rank + 1] as usize;
@@ -415,7 +415,7 @@ impl Index {
         key: K,
         buffers: &mut Buffers,
         short: &mut Vec<u32>,
-        long: &mut Vec<Place>,
+        long: &mut Vec<ListPlace>,
     ) -> Result<u64> {
         let key = leading(key);
         let mut documents = 0;
@@ -425,7 +425,7 @@ impl Index {
                 Some((_, Found::Short(count))) => documents += count as u64,
                 Some((range, Found::Long { offset, length })) => {
                     documents += length;
-                    long.push(Place {
+                    long.push(ListPlace {
                         length,
                         level: number,
                         range,
@@ -469,7 +469,7 @@ impl Index {
                         length: length as u32,
                     },
                     Found::Long { offset, length } => {
-                        places.push(Place {
+                        places.push(ListPlace {
                             length,
                             level,
                             range,
@@ -508,7 +508,7 @@ impl Index {
     /// Calls `take` with the documents of a long list, some at a time.
     pub fn long(
         &self,
-        place: Place,
+        place: ListPlace,
         buffers: &mut Buffers,
         mut take: impl FnMut(&[u32]),
     ) -> Result<()> {

@@ -65,8 +65,8 @@ use crate::workspace::{StageRecord, Workspace};
 
 pub use build::run;
 pub use documents::{Facts, IndexedDocuments};
-pub use look_up::{Buffers, Index, Lists, Place};
-pub use search::Search;
+pub use look_up::{Buffers, Index, ListPlace, Lists};
+pub use search::IndexSearcher;
 
 pub(crate) use documents::check_documents;
 pub(crate) use look_up::check_part;

@@ -12,7 +12,7 @@
 use std::ops::{ControlFlow, Range};
 
 use super::SHORT;
-use super::look_up::{Buffers, Index, Lists, Place};
+use super::look_up::{Buffers, Index, ListPlace, Lists};
 use crate::Result;
 use crate::ids::Key;
 
@@ -25,7 +25,7 @@ const MORE_OF_PREFIX: u64 = 8;
 
 /// The state of a thread that searches an index.
 #[derive(Debug, Default)]
-pub struct Search {
+pub struct IndexSearcher {
     buffers: Buffers,
     /// The documents of short lists. A document is in it once for each key that it has.
     list: Vec<u32>,
@@ -35,12 +35,12 @@ pub struct Search {
     documents: u64,
     /// The long lists of keys with many documents: how many documents, and which of `places`.
     deferred: Vec<(u64, Range<usize>)>,
-    places: Vec<Place>,
+    places: Vec<ListPlace>,
     /// Keys looked up since the search was made.
     pub look_ups: u64,
 }
 
-impl Search {
+impl IndexSearcher {
     /// The most bytes of memory for a collection with this number of documents.
     #[must_use]
     pub fn bytes(documents: u64) -> u64 {
@@ -121,8 +121,8 @@ impl Search {
         self.find_in::<K>((index, None), documents, set, prefix)
     }
 
-    /// Like [`Search::find`]. If the lists of the first keys are already read, they are given with
-    /// the range of their numbers.
+    /// Like [`IndexSearcher::find`]. If the lists of the first keys are already read, they are given
+    /// with the range of their numbers.
     pub fn find_in<K: Key>(
         &mut self,
         (index, lists): (&Index, Option<(&Lists, Range<usize>)>),
@@ -131,7 +131,7 @@ impl Search {
         prefix: u64,
     ) -> Result<()> {
         self.begin(documents);
-        let wanted = Search::wanted(prefix);
+        let wanted = IndexSearcher::wanted(prefix);
         let mut found = 0;
         for (n, key) in set.chunks_exact(K::BYTES).enumerate() {
             if found == wanted {

@@ -104,7 +104,7 @@ fn is_zero(number: &u64) -> bool {
 
 /// Where the join resumes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct CountPlace {
     /// The range of postings.
     pub range: u32,
     /// The number of blocks of this range's part that are done.
@@ -205,7 +205,8 @@ fn blocks<K: Key>(
         .unwrap_or_default();
     let mut block = Block::new(sampled.documents(), capacity);
     // If everything fits into one block, its counts are final.
-    let fits = postings.stats.entries as usize <= capacity && progress.count == Place::default();
+    let fits =
+        postings.stats.entries as usize <= capacity && progress.count == CountPlace::default();
     let counted = progress.stats.count.unwrap_or_default();
     let done = AtomicU64::new(counted.pair_tokens);
     progress.stats.count = Some(counted);
@@ -238,7 +239,7 @@ fn blocks<K: Key>(
                     context,
                     &done,
                 )?;
-                progress.count = Place { range, skip };
+                progress.count = CountPlace { range, skip };
                 commit(workspace, &progress)?;
             }
             for &length in &lists.lengths {

@@ -96,9 +96,9 @@ pub struct JoinProgress {
     /// Counters so far.
     pub stats: JoinStats,
     /// Where the `count` join resumes.
-    pub count: count::Place,
+    pub count: count::CountPlace,
     /// Where the `prefix` join resumes, once its candidates are written.
-    pub prefix: Option<prefix::Place>,
+    pub prefix: Option<prefix::PrefixPlace>,
 }
 
 /// Digest of everything that the pairs depend on.

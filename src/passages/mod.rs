@@ -85,7 +85,7 @@ pub use remove::{
     REMOVED_ENDING, RemovalConfig, RemovalSummary, check_before_removal, check_removal,
     check_removal_inputs, remove,
 };
-pub use units::{Scope, Unit, UnitsConfig};
+pub use units::{Scope, TextUnit, UnitsConfig};
 
 use grams::MOST_LENGTH;
 pub use groups::By;

@@ -50,29 +50,29 @@ const ITEMS: usize = 16 << 10;
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Unit {
+pub enum TextUnit {
     /// Lines.
     Line,
     /// Paragraphs: lines between empty ones.
     Paragraph,
 }
 
-impl fmt::Display for Unit {
+impl fmt::Display for TextUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Unit::Line => "line",
-            Unit::Paragraph => "paragraph",
+            TextUnit::Line => "line",
+            TextUnit::Paragraph => "paragraph",
         })
     }
 }
 
-impl FromStr for Unit {
+impl FromStr for TextUnit {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         match text {
-            "line" => Ok(Unit::Line),
-            "paragraph" => Ok(Unit::Paragraph),
+            "line" => Ok(TextUnit::Line),
+            "paragraph" => Ok(TextUnit::Paragraph),
             _ => Err(format!("`{text}` is not line or paragraph")),
         }
     }
@@ -114,7 +114,7 @@ impl FromStr for Scope {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnitsConfig {
     /// What is compared.
-    pub unit: Unit,
+    pub unit: TextUnit,
     /// With what.
     pub scope: Scope,
     /// The least number of tokens of a unit that counts, at least 1.
@@ -185,7 +185,7 @@ fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &Shared<'_>) -> Res
                 text.clear();
                 parser.text_as_read(raw, &mut text);
                 let mut token = 0;
-                for block in Blocks::new(&text, config.unit == Unit::Paragraph) {
+                for block in Blocks::new(&text, config.unit == TextUnit::Paragraph) {
                     let mut hash = UnitHash::default();
                     let block = text.get(block).unwrap_or_default();
                     parser.plain(block.as_bytes(), &mut hash);

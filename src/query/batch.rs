@@ -5,7 +5,7 @@ use crate::collection::{
     self, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader,
 };
 use crate::ids::Key;
-use crate::index::{Lists, Search as LookUps};
+use crate::index::{IndexSearcher as LookUps, Lists};
 use crate::measure::{Criterion, Measure};
 use crate::progress::{Context, caught, joined_all};
 use crate::store::disk;

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::collection::{self, SegmentEntry, SetFile};
 use crate::error::Error;
 use crate::ids::Key;
-use crate::index::{Facts, Index, IndexedDocuments, Lists, Search, key_of};
+use crate::index::{Facts, Index, IndexSearcher, IndexedDocuments, Lists, key_of};
 use crate::limits;
 use crate::measure::{Criterion, Measure};
 use crate::workspace::Workspace;
@@ -162,20 +162,20 @@ struct State {
 /// A thread that answers queries from the index.
 pub(super) struct Looker<'a> {
     indexed: &'a Indexed<'a>,
-    search: Search,
+    search: IndexSearcher,
     state: State,
 }
 
 impl<'a> Looker<'a> {
     /// Bytes of memory of a thread: blocks of the index and of sets, and a bit for each document.
     pub(super) fn bytes(documents: u64) -> u64 {
-        Search::bytes(documents) + (1 << 20)
+        IndexSearcher::bytes(documents) + (1 << 20)
     }
 
     pub(super) fn new(indexed: &'a Indexed<'a>) -> Looker<'a> {
         Looker {
             indexed,
-            search: Search::default(),
+            search: IndexSearcher::default(),
             state: State::default(),
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use html5gum::{Token, Tokenizer};
 use lookalike::audit::review::Correct;
-use lookalike::audit::{self, Audit, AuditConfig, Kind, ROWS_SHOWN, Source};
+use lookalike::audit::{self, Audit, AuditConfig, ROWS_SHOWN, SampleKind, Source};
 use lookalike::dedup::Removal;
 use lookalike::progress::{Silent, Stop};
 use serde_json::{Value, json};
@@ -240,7 +240,7 @@ fn check(audit: &Audit, oracle: &Oracle<'_>, question: &Question<'_>, met: &mut 
             .map(|pair| (pair.document as usize, pair.other as usize))
             .collect()
     };
-    let random = pairs(Kind::Random);
+    let random = pairs(SampleKind::Random);
     assert_eq!(audit.drawn_from, removals.len() as u64, "{what}");
     assert_eq!(random.len(), most.min(removals.len()), "{what}");
     assert!(random.is_sorted_by(|a, b| a.0 < b.0), "{what}");
@@ -252,7 +252,7 @@ fn check(audit: &Audit, oracle: &Oracle<'_>, question: &Question<'_>, met: &mut 
     removals.sort_by(|a, b| order(score(a.0, a.1), score(b.0, b.1)).then(a.0.cmp(&b.0)));
     assert_eq!(audit.reaching, removals.len() as u64, "{what}");
     let nearest: Vec<_> = removals.iter().take(most).map(|of| (of.0, of.1)).collect();
-    assert_eq!(pairs(Kind::Nearest), nearest, "{what}");
+    assert_eq!(pairs(SampleKind::Nearest), nearest, "{what}");
     *met.0.entry("nearest").or_default() += nearest.len();
 
     // Near misses: of exact duplicates that all stay, one is compared.
@@ -281,7 +281,7 @@ fn check(audit: &Audit, oracle: &Oracle<'_>, question: &Question<'_>, met: &mut 
     misses.sort_by(|a, b| order(b.0, a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     assert_eq!(audit.near_misses, misses.len() as u64, "{what}");
     let misses: Vec<_> = misses.iter().take(most).map(|of| (of.1, of.2)).collect();
-    assert_eq!(pairs(Kind::NearMiss), misses, "{what}");
+    assert_eq!(pairs(SampleKind::NearMiss), misses, "{what}");
     *met.0.entry("near misses").or_default() += misses.len();
 
     // The pairs, whatever the kind.
@@ -435,7 +435,7 @@ fn random_removals_are_random() {
         };
         let audit = audited(&place, "kept", &config);
         all = audit.drawn_from;
-        for pair in audit.sample(Kind::Random) {
+        for pair in audit.sample(SampleKind::Random) {
             *drawn.entry(pair.document).or_default() += 1;
         }
     }
@@ -611,7 +611,7 @@ fn verdicts_come_back_with_intervals() {
         text.contains("Removals nearest the threshold1000––"),
         "{text}"
     );
-    let misses = audit.sample(Kind::NearMiss).count() as u64;
+    let misses = audit.sample(SampleKind::NearMiss).count() as u64;
     let judged = (20..20 + misses).filter(|place| place % 2 == 0).count() as u64;
     let expected = Correct::of(judged - 1, judged).unwrap();
     assert!(expected.low < expected.share && expected.share < expected.high);
@@ -868,8 +868,8 @@ fn the_other_collection_is_not_counted() {
             .map(|pair| (docno(pair.document), docno(pair.other)))
             .collect()
     };
-    assert_eq!(pairs(Kind::Random), [("close", "old")]);
-    assert_eq!(pairs(Kind::NearMiss), [("old", "miss")]);
+    assert_eq!(pairs(SampleKind::Random), [("close", "old")]);
+    assert_eq!(pairs(SampleKind::NearMiss), [("old", "miss")]);
     assert!(audit.clusters[0].shown[0].of_other);
     let review = lines(&place.join("r.jsonl"));
     assert!(

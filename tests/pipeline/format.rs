@@ -760,8 +760,8 @@ fn interrupted(out: &Path) {
         digest: "0123456789abcdef0011223344556677".into(),
         runs: vec![run("000001.run", 0, &[])],
         next_number: 3,
-        count: count::Place { range: 1, skip: 2 },
-        prefix: Some(prefix::Place {
+        count: count::CountPlace { range: 1, skip: 2 },
+        prefix: Some(prefix::PrefixPlace {
             candidates: vec![run("000002.run", 0, &[])],
             done: Some(7),
         }),

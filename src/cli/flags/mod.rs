@@ -18,6 +18,6 @@ pub use input::{CollectionFlags, ReadLimits, Reading, WalkFlags};
 pub use pairs::{CriterionFlags, JoinFlags, Planning, ThresholdFlag};
 pub use removal::RemovalFlags;
 pub use resources::{Json, Limits, Memory, Output, Quiet, Threads};
-pub use results::Results;
+pub use results::ResultsFlag;
 pub use units::UnitFlags;
 pub use values::{KeepOrDrop, List};

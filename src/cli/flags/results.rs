@@ -11,7 +11,7 @@ use clap::Args;
 
 /// The format of the result files.
 #[derive(Debug, Args)]
-pub struct Results {
+pub struct ResultsFlag {
     /// Format of the result files: tsv, or parquet as well
     ///
     /// parquet writes pairs.parquet, clusters.parquet and documents.parquet beside the text files,
@@ -28,7 +28,7 @@ pub struct Results {
     pub results: ResultFormat,
 }
 
-impl Results {
+impl ResultsFlag {
     /// Writes the files that the format wants beside the text files of a finished directory.
     /// Returns the summary of the directory.
     pub fn complete(
@@ -43,7 +43,7 @@ impl Results {
         }
     }
 
-    /// As [`Results::complete`], in a directory that is not open.
+    /// As [`ResultsFlag::complete`], in a directory that is not open.
     pub fn complete_in(
         &self,
         directory: &Path,

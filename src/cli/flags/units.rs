@@ -3,7 +3,7 @@
 use crate::cluster::ResultFormat;
 use clap::Args;
 
-use crate::passages::{Of, Scope, Unit, UnitsConfig};
+use crate::passages::{Of, Scope, TextUnit, UnitsConfig};
 
 /// Which lines or paragraphs are compared.
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ pub struct UnitFlags {
         conflicts_with = "length",
         help_heading = "Passages"
     )]
-    pub unit: Option<Unit>,
+    pub unit: Option<TextUnit>,
     /// Compare the units of the whole collection, or of each document
     ///
     /// Example: --unit line --scope document

@@ -111,7 +111,7 @@ pub struct MethodRow {
     /// Shared features: sets of duplicates, for a method in which one feature stands for a set.
     pub sets: u64,
     /// The comparison with each ground truth.
-    pub against: Vec<Against>,
+    pub against: Vec<AgainstTruth>,
     /// Seconds of wall time, over all stages.
     pub wall_seconds: f64,
     /// Seconds of CPU time.
@@ -124,7 +124,7 @@ pub struct MethodRow {
 
 /// A method's pairs compared with those of a ground truth.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Against {
+pub struct AgainstTruth {
     /// Specification of the method that is the ground truth.
     pub truth: String,
     /// Its pairs.
@@ -217,9 +217,9 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
     })
 }
 
-fn against(truth: &str, pairs: u64, true_pairs: u64, found: u64, cost: u64) -> Against {
+fn against(truth: &str, pairs: u64, true_pairs: u64, found: u64, cost: u64) -> AgainstTruth {
     let share = |whole: u64| (whole > 0).then(|| found as f64 / whole as f64);
-    Against {
+    AgainstTruth {
         truth: truth.into(),
         true_pairs,
         found,
@@ -229,7 +229,7 @@ fn against(truth: &str, pairs: u64, true_pairs: u64, found: u64, cost: u64) -> A
     }
 }
 
-fn row(workspace: &Workspace, method: String, against: Vec<Against>) -> MethodRow {
+fn row(workspace: &Workspace, method: String, against: Vec<AgainstTruth>) -> MethodRow {
     let summary = Summary::of(&workspace.manifest);
     let clusters = summary.cluster.unwrap_or_default();
     let costs = || summary.costs.values();

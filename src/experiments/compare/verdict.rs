@@ -102,7 +102,7 @@ fn verdict(comparison: &Comparison, n: usize) -> Option<Verdict> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Against, Agreement};
+    use super::super::{AgainstTruth, Agreement};
     use super::*;
 
     /// A method with its precision, recall and CPU seconds against `truth`.
@@ -117,7 +117,7 @@ mod tests {
             documents: 0,
             largest: 0,
             sets: 0,
-            against: vec![Against {
+            against: vec![AgainstTruth {
                 truth: "truth".into(),
                 true_pairs: 8,
                 found: 4,

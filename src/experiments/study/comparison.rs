@@ -39,7 +39,7 @@ impl MeanAndRange {
 
 /// One way to find the pairs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct Way {
     /// Description for the reader.
     pub name: String,
     /// Share of all shingles that are sorted.
@@ -69,7 +69,7 @@ pub struct StudyComparison {
     /// CPU seconds of reading, which every way needs first.
     pub reading_seconds: f64,
     /// The ways to find the pairs.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Way>,
     /// The recommendation, in one or two sentences.
     pub verdict: String,
 }
@@ -112,7 +112,7 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
                 / number
         };
         let plain = of(at);
-        let row = Row {
+        let row = Way {
             name: if n == 1 {
                 "exact".into()
             } else {
@@ -142,7 +142,7 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
             vec![at, lower]
         } {
             let verified = of(from);
-            rows.push(Row {
+            rows.push(Way {
                 name: format!("1/{n}, verified from {}", thresholds[from]),
                 precision: MeanAndRange::of(
                     verified.iter().map(|c| (c.correct > 0).then_some(1.0)),
@@ -161,7 +161,7 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
     }
     for planned in &cost.planned {
         let one = |value: Option<f64>| MeanAndRange::of(std::iter::once(value));
-        rows.push(Row {
+        rows.push(Way {
             name: format!(
                 "plan for precision {}",
                 planned.plan.config.target.precision

@@ -39,9 +39,9 @@ mod comparison;
 pub mod results;
 mod run;
 
-pub use crate::precision::{Levels, PairTable};
+pub use crate::precision::{PairTable, Reached};
 pub(crate) use comparison::saving;
-pub use comparison::{MeanAndRange, Row, StudyComparison, comparison};
+pub use comparison::{MeanAndRange, StudyComparison, Way, comparison};
 pub use results::{Study, StudyConfig, StudyFile, Trial, TrialGroup};
 pub(crate) use run::USUAL;
 pub use run::{

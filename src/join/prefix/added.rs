@@ -14,7 +14,7 @@ use crate::budget::ByteSize;
 use crate::collection::{self, Catalogue, SetReader};
 use crate::error::Error;
 use crate::ids::Key;
-use crate::index::{Index, Search};
+use crate::index::{Index, IndexSearcher};
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE, list};
 use crate::numbers::counted;
 use crate::progress::Unit;
@@ -25,7 +25,7 @@ use crate::workspace::Workspace;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Joining, Place};
+use super::{Joining, PrefixPlace};
 
 /// The least and the most bytes of sets that a thread takes at a time.
 const LEAST_TASK_BYTES: u64 = 256 << 10;
@@ -94,7 +94,7 @@ pub(super) fn run<K: Key>(
     let largest = (before..all as u32).map(|document| join.sampled.own(document));
     let largest = largest.max().map_or(0, u64::from) * K::BYTES as u64;
     let together = index.bytes_read();
-    let each = Search::bytes(all)
+    let each = IndexSearcher::bytes(all)
         + 4 * LEAST_TASK_BYTES
         + LEAST_TOGETHER * together
         + 3 * PIECE as u64 * 8;
@@ -160,7 +160,7 @@ pub(super) fn run<K: Key>(
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .pop();
-            let mut search: Search = taken.unwrap_or_default();
+            let mut search: IndexSearcher = taken.unwrap_or_default();
             let of = (join, against, most as usize);
             look_up::<K>(&index, of, &task, &mut search, pass)?;
             let mut searches = searches.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,7 +182,7 @@ pub(super) fn run<K: Key>(
         progress.stats.spilled_bytes += run.part.bytes;
     }
     progress.next_number = number;
-    progress.prefix = Some(Place {
+    progress.prefix = Some(PrefixPlace {
         candidates: runs,
         done: None,
     });
@@ -267,7 +267,7 @@ fn look_up<K: Key>(
     index: &Index,
     (join, against, most): (&Joining<'_>, u32, usize),
     task: &Task,
-    search: &mut Search,
+    search: &mut IndexSearcher,
     pass: &mut dyn FnMut(Vec<u64>) -> Result<()>,
 ) -> Result<()> {
     let (sampled, criterion) = (join.sampled, join.config.criterion());
@@ -314,7 +314,7 @@ fn look_up<K: Key>(
         if prefix == 0 {
             continue;
         }
-        let some = usize::try_from(Search::wanted(prefix)).unwrap_or(usize::MAX);
+        let some = usize::try_from(IndexSearcher::wanted(prefix)).unwrap_or(usize::MAX);
         if !keys.is_empty() && keys.len().saturating_add(some) > most {
             find(&wanted, &keys)?;
             (wanted, keys) = (Vec::new(), Vec::new());

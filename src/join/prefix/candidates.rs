@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::cutoff::{Cutoffs, Level};
 use super::verify::Verifier;
-use super::{Joining, Place, PrefixStats, start_pass};
+use super::{Joining, PrefixPlace, PrefixStats, start_pass};
 
 /// The least and the most candidates that a thread buffers before it writes them, and the most for
 /// each document of the collection. The buffer is bounded because sorting in cache is faster.
@@ -239,7 +239,7 @@ pub(super) fn run<K: Key>(
         progress.stats.spilled_bytes += run.part.bytes;
     }
     progress.next_number += numbers;
-    progress.prefix = Some(Place {
+    progress.prefix = Some(PrefixPlace {
         candidates: runs,
         done: None,
     });

@@ -123,7 +123,7 @@ pub struct PrefixStats {
 
 /// Where the join resumes, once its candidates are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct PrefixPlace {
     /// Runs of candidates.
     pub candidates: Vec<RunEntry>,
     /// The last candidate that has been verified.

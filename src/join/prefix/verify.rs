@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::distinct::Distinct;
-use super::{Joining, Place};
+use super::{Joining, PrefixPlace};
 use crate::Result;
 use crate::budget::ByteSize;
 use crate::collection::{self, LoadedSets, MappedSets, Wanted, position};
@@ -252,7 +252,7 @@ impl Verifying<'_, '_> {
         }
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> PrefixPlace {
         let joining = self.workspace.manifest.get::<JoinProgress>();
         joining.and_then(|j| j.prefix.clone()).unwrap_or_default()
     }

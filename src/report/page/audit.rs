@@ -13,11 +13,11 @@ use super::texts::{self, Read, ShownText};
 use super::title::collection_name;
 use super::{FIXED_BYTES, PageStats, STAGE, WORDS_COMPARED};
 use crate::Result;
-use crate::align::Comparison;
-use crate::audit::review::{Verdict, Verdicts};
+use crate::align::TextComparison;
+use crate::audit::review::{ReviewVerdict, Verdicts};
 use crate::audit::{
-    Audit, AuditedCluster, AuditedDocument, ClusterMember, Kind, MEMBERS_SHOWN, SamplePair, Source,
-    SourceTable, Tally,
+    Audit, AuditedCluster, AuditedDocument, ClusterMember, MEMBERS_SHOWN, SampleKind, SamplePair,
+    Source, SourceTable, Tally,
 };
 use crate::budget::{ByteSize, Held};
 use crate::dedup::Removal;
@@ -105,7 +105,7 @@ pub(crate) fn write(
         sheet.put(page.sources(at, table))?;
     }
     sheet.put(page.clusters())?;
-    for kind in Kind::ALL {
+    for kind in SampleKind::ALL {
         sheet.put(page.sample_head(kind))?;
         for (at, pair) in audit.sample(kind).enumerate() {
             context.stop.check(STAGE)?;
@@ -195,11 +195,11 @@ impl Page<'_> {
         }
     }
 
-    fn sample_name(kind: Kind) -> (&'static str, &'static str) {
+    fn sample_name(kind: SampleKind) -> (&'static str, &'static str) {
         match kind {
-            Kind::Random => ("random", "Removals at random"),
-            Kind::Nearest => ("nearest", "Removals nearest the threshold"),
-            Kind::NearMiss => ("near-misses", "Near misses"),
+            SampleKind::Random => ("random", "Removals at random"),
+            SampleKind::Nearest => ("nearest", "Removals nearest the threshold"),
+            SampleKind::NearMiss => ("near-misses", "Near misses"),
         }
     }
 
@@ -215,7 +215,7 @@ impl Page<'_> {
             contents.push((id, format!("By {name}")));
         }
         contents.push(("clusters".into(), "Largest clusters".into()));
-        contents.extend(Kind::ALL.map(|kind| {
+        contents.extend(SampleKind::ALL.map(|kind| {
             let (id, name) = Self::sample_name(kind);
             (id.to_string(), name.to_string())
         }));
@@ -297,7 +297,7 @@ impl Page<'_> {
                     th.n scope="col" { "share correct" }
                     th.n scope="col" { "95 % interval" }
                 } }
-                tbody { @for kind in Kind::ALL {
+                tbody { @for kind in SampleKind::ALL {
                     @let pairs = self.audit.sample(kind).count() as u64;
                     tr {
                         th scope="row" { (Self::sample_name(kind).1) }
@@ -482,21 +482,21 @@ impl Page<'_> {
         }
     }
 
-    fn sample_head(&self, kind: Kind) -> Markup {
+    fn sample_head(&self, kind: SampleKind) -> Markup {
         let audit = self.audit;
         let (id, name) = Self::sample_name(kind);
         let (noun, threshold) = (self.noun(), audit.criterion.threshold);
         let shown = audit.sample(kind).count() as u64;
         let asked = audit.config.samples;
         let all = match kind {
-            Kind::Random => audit.drawn_from,
-            Kind::Nearest => audit.reaching,
-            Kind::NearMiss => audit.near_misses,
+            SampleKind::Random => audit.drawn_from,
+            SampleKind::Nearest => audit.reaching,
+            SampleKind::NearMiss => audit.near_misses,
         };
         let of = |noun| format!("{} of {}", count(shown), many(all, noun));
         let says = match kind {
             _ if shown == 0 => String::new(),
-            Kind::Random => format!(
+            SampleKind::Random => format!(
                 "{}, drawn at random with seed {}. Exact duplicates are left out, because both \
                  texts are the same. Use these pairs to estimate the share of removals that are \
                  correct.",
@@ -504,12 +504,12 @@ impl Page<'_> {
                 audit.config.seed
             )
             .replace("removal with a survivors", "removals with a survivor"),
-            Kind::Nearest => format!(
+            SampleKind::Nearest => format!(
                 "{}: those whose {noun} with the survivor is lowest, and so nearest to {threshold}. \
                  If these are correct, the threshold is not too low.",
                 of("removal")
             ),
-            Kind::NearMiss => format!(
+            SampleKind::NearMiss => format!(
                 "{} of kept documents whose {noun} is below {threshold}, but at least {}: those that \
                  are nearest to {threshold}. Both documents stay. If these are no near-duplicates, \
                  the threshold is not too high.",
@@ -524,17 +524,17 @@ impl Page<'_> {
             @else {
                 p {
                     @match kind {
-                        Kind::Random => "No document was removed for a survivor with other words.",
-                        Kind::Nearest => "No removed document reaches the threshold with a survivor \
+                        SampleKind::Random => "No document was removed for a survivor with other words.",
+                        SampleKind::Nearest => "No removed document reaches the threshold with a survivor \
                                           that has other words.",
-                        Kind::NearMiss => {
+                        SampleKind::NearMiss => {
                             "No two kept documents have a " (noun) " below " (threshold)
                             " and of at least " (audit.near_from) "."
                         }
                     }
                 }
             }
-            @if kind == Kind::Random && shown > 0 {
+            @if kind == SampleKind::Random && shown > 0 {
                 p.small {
                     del { "These words" } " are only in the removed document, "
                     ins { "these words" } " only in its survivor. Long passages without a \
@@ -552,7 +552,7 @@ impl Page<'_> {
         let verdict = self.verdicts.and_then(|verdicts| verdicts.0.get(&pair.id));
         let (size_a, size_b) = pair.sizes;
         let (left, right) = match pair.kind {
-            Kind::NearMiss => ("kept", "kept"),
+            SampleKind::NearMiss => ("kept", "kept"),
             _ => ("removed", "survivor"),
         };
         html! {
@@ -602,7 +602,7 @@ impl Page<'_> {
         let texts = &self.read.texts;
         let texts = (texts.get(&pair.document), texts.get(&pair.other));
         if let (Some(ShownText::Found(a)), Some(ShownText::Found(b))) = texts {
-            let comparison = Comparison::new(a, b, &self.audit.tokens);
+            let comparison = TextComparison::new(a, b, &self.audit.tokens);
             return html! {
                 (two_texts(&comparison, Some(FOLD)))
                 @if a.cut || b.cut {
@@ -669,7 +669,7 @@ fn place(document: &AuditedDocument) -> Markup {
     html! { (isolated(&document.file)) ":" (document.record) }
 }
 
-fn short_verdict(verdict: &Verdict) -> Markup {
+fn short_verdict(verdict: &ReviewVerdict) -> Markup {
     html! {
         @match verdict.correct {
             Some(true) => strong { "✓ correct" },
@@ -679,11 +679,11 @@ fn short_verdict(verdict: &Verdict) -> Markup {
     }
 }
 
-fn long_verdict(verdict: &Verdict, pair: &SamplePair) -> Markup {
+fn long_verdict(verdict: &ReviewVerdict, pair: &SamplePair) -> Markup {
     let says = match (verdict.correct, pair.kind) {
         (None, _) => "The review does not judge this pair.",
-        (Some(true), Kind::NearMiss) => "The review says: rightly both kept.",
-        (Some(false), Kind::NearMiss) => "The review says: one of them should go.",
+        (Some(true), SampleKind::NearMiss) => "The review says: rightly both kept.",
+        (Some(false), SampleKind::NearMiss) => "The review says: one of them should go.",
         (Some(true), _) => "The review says: rightly removed.",
         (Some(false), _) => "The review says: wrongly removed.",
     };

@@ -381,7 +381,7 @@ fn methods(specs: &[Spec]) -> Markup {
 mod tests {
     use super::*;
     use crate::experiments::compare::{
-        Against, Agreement, Curve, Distribution, FamilyRow, MethodRow,
+        AgainstTruth, Agreement, Curve, Distribution, FamilyRow, MethodRow,
     };
 
     const HOSTILE: &str = "</script><script>alert(1)</script>\"' onload=x \u{202e}\0<b>";
@@ -397,7 +397,7 @@ mod tests {
             documents: 5,
             largest: 3,
             sets: 2,
-            against: vec![Against {
+            against: vec![AgainstTruth {
                 truth: truth.into(),
                 true_pairs: 4,
                 found: 2,

@@ -4,7 +4,7 @@ use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, begin, begin_class, end, html, isolated, link};
 use super::side_by_side;
 use crate::Result;
-use crate::align::{Block, Comparison, Fold, Words};
+use crate::align::{Block, Fold, TextComparison, Words};
 use crate::document::{Both, Covered, Pair, Passages, Place, Side};
 use crate::numbers::{count, counted, percent};
 use crate::parse::TokenKind;
@@ -46,7 +46,7 @@ pub(crate) fn write(
     sheet.put(begin("section", "texts"))?;
     sheet.put(begin_class("div", "pair"))?;
     sheet.put(texts_head(both))?;
-    let comparison = Comparison::new(a, b, kind);
+    let comparison = TextComparison::new(a, b, kind);
     let fold = context.map(|context| Fold {
         context,
         least: LEAST_FOLDED,

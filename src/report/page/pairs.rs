@@ -7,7 +7,7 @@ use super::markup::{Markup, html, isolated, visible};
 use super::side_by_side::{FOLD, options, two_texts};
 use super::texts::ShownText;
 use super::{Page, WORDS_COMPARED};
-use crate::align::Comparison;
+use crate::align::TextComparison;
 use crate::numbers::count;
 use crate::parse::TokenKind;
 
@@ -114,7 +114,7 @@ fn texts(page: &Page<'_>, pair: &ShownPair) -> Markup {
         (texts.get(&pair.a), texts.get(&pair.b))
     {
         let tokens = &page.summary.collection.shingle.parse.tokens;
-        let comparison = Comparison::new(a, b, tokens);
+        let comparison = TextComparison::new(a, b, tokens);
         return html! {
             (options())
             (two_texts(&comparison, Some(FOLD)))

@@ -2,7 +2,7 @@
 
 use super::frame::many;
 use super::markup::{Markup, html, lines};
-use crate::align::{Block, Comparison, Fold, Pieces, Stretch};
+use crate::align::{Block, Fold, Pieces, Stretch, TextComparison};
 use crate::numbers::percent;
 
 /// How the texts of a pair are folded.
@@ -29,7 +29,7 @@ pub(super) fn options() -> Markup {
 }
 
 /// Both texts whole, with an overview of long ones.
-pub(super) fn two_texts(comparison: &Comparison<'_>, fold: Option<Fold>) -> Markup {
+pub(super) fn two_texts(comparison: &TextComparison<'_>, fold: Option<Fold>) -> Markup {
     html! {
         (strip(comparison))
         @for piece in comparison.blocks(fold) { (block(comparison, &piece)) }
@@ -37,7 +37,7 @@ pub(super) fn two_texts(comparison: &Comparison<'_>, fold: Option<Fold>) -> Mark
 }
 
 /// A part of a comparison.
-pub(super) fn block(comparison: &Comparison<'_>, block: &Block) -> Markup {
+pub(super) fn block(comparison: &TextComparison<'_>, block: &Block) -> Markup {
     match block {
         Block::Folded(stretch) => html! {
             details.fold {
@@ -50,14 +50,14 @@ pub(super) fn block(comparison: &Comparison<'_>, block: &Block) -> Markup {
 }
 
 /// Stretches, cut into rows.
-pub(super) fn rows(comparison: &Comparison<'_>, stretches: &[Stretch]) -> Markup {
+pub(super) fn rows(comparison: &TextComparison<'_>, stretches: &[Stretch]) -> Markup {
     html! {
         @for each in comparison.rows(stretches) { (row(comparison, &each)) }
     }
 }
 
 /// A row of both texts.
-pub(super) fn row(comparison: &Comparison<'_>, row: &[Stretch]) -> Markup {
+pub(super) fn row(comparison: &TextComparison<'_>, row: &[Stretch]) -> Markup {
     html! {
         div.two-texts {
             (side(comparison, row, true))
@@ -68,7 +68,7 @@ pub(super) fn row(comparison: &Comparison<'_>, row: &[Stretch]) -> Markup {
 }
 
 /// One of the texts in a row.
-fn side(comparison: &Comparison<'_>, row: &[Stretch], first: bool) -> Markup {
+fn side(comparison: &TextComparison<'_>, row: &[Stretch], first: bool) -> Markup {
     let text_of = |stretch: &Stretch| {
         let bytes = comparison.bytes(stretch);
         let (words, range) = match first {
@@ -103,7 +103,7 @@ fn piece<'t>(pieces: &Pieces<'t>, at: usize) -> Option<&'t str> {
 }
 
 /// Equal words. Marks those that are written differently: case, punctuation, white space.
-fn equal(comparison: &Comparison<'_>, stretch: &Stretch, first: bool) -> Markup {
+fn equal(comparison: &TextComparison<'_>, stretch: &Stretch, first: bool) -> Markup {
     let (a, b) = (&comparison.a, &comparison.b);
     let each = stretch.a.clone().zip(stretch.b.clone());
     let mut runs: Vec<(bool, std::ops::Range<usize>)> = Vec::new();
@@ -129,7 +129,7 @@ fn equal(comparison: &Comparison<'_>, stretch: &Stretch, first: bool) -> Markup 
 }
 
 /// Where two long texts differ, from their beginnings on the left to their ends on the right.
-pub(super) fn strip(comparison: &Comparison<'_>) -> Markup {
+pub(super) fn strip(comparison: &TextComparison<'_>) -> Markup {
     let length = |stretch: &Stretch| stretch.a.len().max(stretch.b.len());
     let all: usize = comparison.stretches.iter().map(length).sum();
     if all < LEAST_OF_STRIP {

@@ -5,7 +5,7 @@ use super::markup::{Markup, html, visible};
 use super::panels::{Panel, head, number, panels, sticky};
 use crate::Result;
 use crate::experiments::study::{
-    DIRECTORY, MeanAndRange, PAGE_FILE, Row, Study, StudyComparison, StudyCost, comparison,
+    DIRECTORY, MeanAndRange, PAGE_FILE, Study, StudyComparison, StudyCost, Way, comparison,
 };
 use crate::numbers::{self, count, counted, fraction};
 use crate::report::figures::{Adaptive, GroupRow, StudyFigure, sheet};
@@ -130,7 +130,7 @@ fn runs(of: &StudyComparison) -> Markup {
     }
 }
 
-fn run(row: &Row) -> Markup {
+fn run(row: &Way) -> Markup {
     let mean = |n: f64| match n {
         0.0 => "–".to_string(),
         n => count(n.round() as u64),

@@ -2,7 +2,7 @@
 
 use super::flow::Line;
 use super::{Flow, Put, Screen, Style, visible};
-use crate::align::{Block, Comparison, Fold, Stretch, Words};
+use crate::align::{Block, Fold, Stretch, TextComparison, Words};
 use crate::document::{Both, Covered, Lines, Pair, Passages, Place, Side};
 use crate::numbers::{count, counted, percent};
 use crate::parse::TokenKind;
@@ -35,7 +35,7 @@ pub(crate) fn compared(
     put: Put<'_>,
 ) -> Result<()> {
     head(both, screen, put)?;
-    let comparison = Comparison::new(a, b, kind);
+    let comparison = TextComparison::new(a, b, kind);
     let lines = [Lines::new(&a.text), Lines::new(&b.text)];
     let fold = context.map(|context| Fold {
         context,
@@ -128,7 +128,7 @@ fn about(side: &Side) -> String {
 
 /// The texts of a comparison.
 struct Texts<'c> {
-    comparison: &'c Comparison<'c>,
+    comparison: &'c TextComparison<'c>,
     lines: &'c [Lines<'c>; 2],
     /// Whether a line of a text says where it is.
     numbered: bool,
