@@ -75,10 +75,10 @@ pub struct Limits {
     ignore_disk_space: bool,
     /// Put temporary files below PLACE [default: DIR/scratch]
     ///
-    /// A faster disk is a good place. The files take 24 bytes per document. The command makes a
-    /// directory there, called lookalike- and six characters, and removes it at the end. A killed
-    /// process leaves it behind; you may delete it at any time. Sorted runs stay in DIR, because a
-    /// command that was stopped continues from them. The place does not change results.
+    /// A faster disk is a good place. For `run`, the files take 24 bytes per document. The command
+    /// makes a directory there, called lookalike- and six characters, and removes it at the end. A
+    /// killed process leaves it behind; you may delete it at any time. Sorted runs stay in DIR,
+    /// because a command that was stopped continues from them. The place does not change results.
     ///
     /// Example: --scratch /tmp
     #[arg(
