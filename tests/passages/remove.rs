@@ -386,7 +386,7 @@ fn of_random_texts_what_the_definition_says() {
         }
     }
     assert!(
-        spaces > 2 && emptied > 5 && dropped > 5,
+        spaces * one_in(2) > 5 && emptied * one_in(2) > 10 && dropped * one_in(2) > 10,
         "{spaces} {emptied} {dropped}"
     );
 }
@@ -583,7 +583,7 @@ fn of_several_fields_each_loses_its_part() {
         }
     }
     assert!(
-        across > 15 && nulls > 3 && dropped > 1,
+        across * one_in(3) > 50 && nulls * one_in(3) > 10 && dropped * one_in(3) > 5,
         "{across} {nulls} {dropped}"
     );
 }

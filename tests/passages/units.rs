@@ -134,7 +134,7 @@ fn of_random_texts_those_of_the_definition() {
         }
         removed += count(&can_go);
     }
-    assert!(removed > 250, "{removed}");
+    assert!(removed * one_in(4) > 1000, "{removed}");
 }
 
 #[test]
