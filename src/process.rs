@@ -1,4 +1,5 @@
-//! Resource usage of this process, as the kernel reports it; zero if the kernel does not report it.
+//! Resource usage of this process, as the kernel reports it (zero if it does not), and how much freed
+//! memory the process keeps.
 
 use std::time::SystemTime;
 
@@ -43,8 +44,8 @@ pub(crate) fn return_freed_memory() {
     }
 }
 
-/// Freed bytes at the end of a thread's memory that are kept. What is twice as large is not taken
-/// from that memory.
+/// How many freed bytes the allocator keeps at the end of a thread's memory. It maps each buffer of
+/// at least twice this size, and unmaps it when it is freed.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const KEPT_BYTES: libc::c_int = 4 << 20;
 

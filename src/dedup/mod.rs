@@ -220,17 +220,56 @@ pub struct DedupSummary {
 /// Counts of [`DedupSummary::removed`] in JSON, by reason.
 mod by_reason {
     use super::Removal;
+    use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
-    use std::collections::BTreeMap;
+    use serde_json::Value;
 
     pub fn serialize<S: Serializer>(counts: &[u64; 7], to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(Removal::ALL.map(Removal::text).iter().zip(counts))
     }
 
+    /// Earlier programs wrote the counts in the order of [`Removal::ALL`], without names.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; 7], D::Error> {
-        let named = BTreeMap::<String, u64>::deserialize(from)?;
-        let of = |reason: Removal| named.get(reason.text()).copied().unwrap_or(0);
-        Ok(Removal::ALL.map(of))
+        let value = Value::deserialize(from)?;
+        let mut counts = [0; 7];
+        for (n, (count, reason)) in counts.iter_mut().zip(Removal::ALL).enumerate() {
+            let found = value.get(reason.text()).or_else(|| value.get(n));
+            let missing = || D::Error::custom(format!("no count of `{}`", reason.text()));
+            *count = found.and_then(Value::as_u64).ok_or_else(missing)?;
+        }
+        Ok(counts)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use crate::dedup::DedupSummary;
+        use serde_json::{json, to_value};
+
+        #[test]
+        fn counts_have_names_and_are_read_without() {
+            let removed = [1, 2, 3, 4, 5, 6, 7];
+            let summary = DedupSummary {
+                removed,
+                ..DedupSummary::default()
+            };
+            let mut value = to_value(&summary).unwrap();
+            let named = value["removed"].clone();
+            assert_eq!((&named["exact"], &named["listed"]), (&json!(1), &json!(7)));
+            for form in [named, json!(removed)] {
+                value["removed"] = form;
+                let read: DedupSummary = serde_json::from_value(value.clone()).unwrap();
+                assert_eq!(read, summary);
+            }
+            for form in [
+                json!({"exact": 1}),
+                json!([1, 2]),
+                json!(null),
+                json!("near"),
+            ] {
+                value["removed"] = form;
+                assert!(serde_json::from_value::<DedupSummary>(value.clone()).is_err());
+            }
+        }
     }
 }
 
