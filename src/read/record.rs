@@ -212,6 +212,9 @@ pub enum Reason {
     NotText,
     /// Bytes between records that belong to no record.
     StrayBytes,
+    /// A row of a table that is not closed, or has more cells than the table has columns. As a
+    /// warning: it has fewer.
+    BadRow,
     // Warnings: the document is used.
     /// The record states a wrong length; the true boundary was found.
     WrongLength,
@@ -229,6 +232,8 @@ pub enum Reason {
     OddPath,
     /// An HTTP or record header line was skipped.
     OddHeader,
+    /// A file that was read as one document looks as if it had several.
+    PerhapsSeveral,
 }
 
 impl Reason {
@@ -258,6 +263,7 @@ impl Reason {
             Reason::HttpStatus => "HTTP status not 2xx",
             Reason::NotText => "not text",
             Reason::StrayBytes => "bytes between records",
+            Reason::BadRow => "row does not fit its table",
             Reason::WrongLength => "wrong length stated",
             Reason::BadChunks => "chunked encoding broken",
             Reason::BadContentEncoding => "content encoding broken",
@@ -266,6 +272,7 @@ impl Reason {
             Reason::DuplicateDocno => "docno not unique",
             Reason::OddPath => "path not UTF-8",
             Reason::OddHeader => "header line passed over",
+            Reason::PerhapsSeveral => "perhaps several documents",
         }
     }
 }
