@@ -130,11 +130,11 @@ pub enum Error {
         found: String,
     },
     /// A line of a text file that cannot be read.
-    #[error("{}, line {line}: expected {expected}, found {found}", path.display())]
+    #[error("{}{}: expected {expected}, found {found}", path.display(), in_line(*line))]
     BadLine {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The line, from 1; 0 if the file has no line.
         line: u64,
         /// The expected content.
         expected: String,
@@ -153,14 +153,20 @@ pub enum Error {
         /// The problem with its value.
         found: String,
     },
+    /// An input that does not exist.
+    #[error("cannot read {}: there is no such file or directory", path.display())]
+    Missing {
+        /// The path given.
+        path: PathBuf,
+    },
     /// An input has changed since its segments were committed.
-    #[error("input changed since it was read: {} has {found}, had {expected}", path.display())]
+    #[error("{}", changed(path, expected, found))]
     InputChanged {
         /// The input file.
         path: PathBuf,
-        /// The file as the manifest describes it.
+        /// The file as the manifest describes it, or the output directory.
         expected: String,
-        /// The file as it is now.
+        /// The file as it is now, or that the command or the directory does not have it.
         found: String,
     },
     /// A file that an earlier command finished has other content, or was not finished by one.
@@ -205,8 +211,16 @@ pub enum Error {
         /// The problem with the file.
         what: String,
     },
+    /// A directory was given in place of the output directory of a run.
+    #[error("{} is not an output directory of lookalike: {what}", path.display())]
+    NotOutput {
+        /// The path given.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
     /// A stage was requested whose input has not been made.
-    #[error("{} has no committed {stage} stage", path.display())]
+    #[error("{} has no {}", path.display(), without(stage))]
     StageMissing {
         /// The output directory.
         path: PathBuf,
@@ -292,11 +306,11 @@ pub enum Error {
         what: String,
     },
     /// A parameter outside its range.
-    #[error("{} {given} is not possible: {limit}", flag(name))]
+    #[error("{}", bad(name, given, limit))]
     BadParameter {
         /// The parameter: its flag without dashes, or the name of its argument (`INPUT`).
         name: &'static str,
-        /// The value given.
+        /// The value given; empty if the parameter is missing.
         given: String,
         /// The range or rule that it breaks.
         limit: String,
@@ -443,6 +457,51 @@ fn at(offset_bytes: Option<u64>) -> String {
     offset_bytes.map_or_else(String::new, |offset| format!(" at byte {offset}"))
 }
 
+/// What [`Error::InputChanged`] says of an input that the output directory was made from, and that
+/// the command was not given.
+pub(crate) const NOT_GIVEN: &str = "not given";
+
+/// What it says of an input of the command that the output directory was not made from.
+pub(crate) const NOT_LISTED: &str = "not listed";
+
+/// How an input differs from what was read.
+fn changed(path: &Path, expected: &str, found: &str) -> String {
+    let path = path.display();
+    match found {
+        NOT_GIVEN => format!(
+            "{expected} was made from other inputs: {path} is not among those of this command"
+        ),
+        NOT_LISTED => {
+            format!("{expected} was made from other inputs: {path} is not one of them")
+        }
+        found => format!("input changed since it was read: {path} has {found}, had {expected}"),
+    }
+}
+
+/// The line in a file, if it has one.
+fn in_line(line: u64) -> String {
+    match line {
+        0 => String::new(),
+        line => format!(", line {line}"),
+    }
+}
+
+/// The stage that a directory does not have.
+fn without(stage: &str) -> String {
+    match stage {
+        "ingest" => "finished ingest: the inputs were not read to their end".into(),
+        stage => format!("committed {stage} stage"),
+    }
+}
+
+/// What is wrong with a parameter; no value means that it is missing.
+fn bad(name: &str, given: &str, limit: &str) -> String {
+    match given {
+        "" => format!("{} is missing: {limit}", flag(name)),
+        given => format!("{} {given} is not possible: {limit}", flag(name)),
+    }
+}
+
 /// The parameter as the user types it.
 fn reason_in(reason: &Option<String>) -> String {
     reason
@@ -508,10 +567,12 @@ impl Error {
             | Error::BadLine { path, .. }
             | Error::BadComment { path, .. }
             | Error::InputChanged { path, .. }
+            | Error::Missing { path }
             | Error::OutputChanged { path, .. }
             | Error::Incompatible { path, .. }
             | Error::OtherPlan { path, .. }
             | Error::PlanFile { path, .. }
+            | Error::NotOutput { path, .. }
             | Error::StageMissing { path, .. }
             | Error::Locked { path, .. }
             | Error::DiskSpace { path, .. }
@@ -534,6 +595,9 @@ impl Error {
     #[must_use]
     pub fn help(&self) -> Option<String> {
         Some(match self {
+            Error::Io { path, .. } if path == Path::new("standard output") => {
+                "redirect standard output to a place that can be written".into()
+            }
             Error::Io { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => "check the path; to resume a run, put a moved input \
                                             back; to restore a missing file of an output \
@@ -563,6 +627,9 @@ impl Error {
                 _ => "remove the cause and repeat the command: it continues from the last commit"
                     .into(),
             },
+            Error::WrongFileType { expected, .. } if expected.starts_with("a file") => {
+                "give the path of a file, which need not exist".into()
+            }
             Error::WrongFileType { path, .. } => {
                 let elsewhere = match path.ends_with("scratch") {
                     true => "; to sort on another disk, give --scratch DIR",
@@ -580,6 +647,9 @@ impl Error {
                 "check that this is the right file; if it belongs to an output directory, it is \
                  damaged: delete it and repeat the command that made it"
                     .into()
+            }
+            Error::Text { path, .. } if path.extension().is_some_and(|end| end == "html") => {
+                "open it in a browser".into()
             }
             Error::Text { path, .. } => format!("read it with `less {}`", path.display()),
             Error::NoInput { .. } => {
@@ -613,11 +683,17 @@ impl Error {
             Error::BadLine { hint: "", .. } => "correct the line".into(),
             Error::BadLine { hint, .. } => format!("correct the line; {hint}"),
             Error::BadComment { .. } => "correct or remove the comment".into(),
+            Error::InputChanged { found, .. } if [NOT_GIVEN, NOT_LISTED].contains(&found.as_str()) => {
+                "start in a new directory with -o; to continue the old one, give the same INPUT, \
+                 --include, --exclude, --hidden and --read-outputs as before"
+                    .into()
+            }
             Error::InputChanged { .. } => {
-                "restore it and give the same INPUT, --include, --exclude and --hidden as before, or start in \
+                "restore it and give the same INPUT, --include, --exclude, --hidden and --read-outputs as before, or start in \
                  a new directory with -o"
                     .into()
             }
+            Error::Missing { .. } => "check the path".into(),
             Error::OutputChanged { .. } => {
                 "move it to another directory if you need it, or delete it; then repeat the command, \
                  which writes it again"
@@ -633,6 +709,12 @@ impl Error {
             }
             Error::PlanFile { .. } => {
                 "write it with `lookalike plan`; change only its ratios by hand".into()
+            }
+            Error::NotOutput { what, .. } if what.starts_with("it has records") => {
+                "give the work directory, which is KEPT.work by default".into()
+            }
+            Error::NotOutput { .. } => {
+                "give the directory that `lookalike run INPUT... -o DIR` made".into()
             }
             Error::StageMissing {
                 path,
@@ -659,7 +741,13 @@ impl Error {
             Error::Locked { .. } => {
                 "wait for it to end, or stop it; nothing needs to be removed by hand".into()
             }
-            Error::BudgetTooSmall { least, .. } => format!("give --memory {} or more", least.exact()),
+            Error::BudgetTooSmall { least, what, .. } => {
+                let least = least.exact();
+                match what.contains("--max-document") {
+                    true => format!("give --memory {least} or more, or a lower --max-document"),
+                    false => format!("give --memory {least} or more"),
+                }
+            }
             Error::Limit {
                 of, least, instead, ..
             } => {
@@ -710,6 +798,31 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An empty file has no line 0, and a flag that is missing has no value.
+    #[test]
+    fn what_is_missing_is_not_named() {
+        let line = |line| Error::BadLine {
+            path: "list.tsv".into(),
+            line,
+            expected: "columns".into(),
+            found: "the end of the file".into(),
+            hint: "",
+        };
+        let end = "expected columns, found the end of the file";
+        assert_eq!(line(0).to_string(), format!("list.tsv: {end}"));
+        assert_eq!(line(2).to_string(), format!("list.tsv, line 2: {end}"));
+        let flag = |given: &str| Error::BadParameter {
+            name: "output",
+            given: given.into(),
+            limit: "give -o DIR".into(),
+        };
+        assert_eq!(flag("").to_string(), "--output is missing: give -o DIR");
+        assert_eq!(
+            flag("x").to_string(),
+            "--output x is not possible: give -o DIR"
+        );
+    }
 
     #[test]
     fn directories_without_files_are_named() {

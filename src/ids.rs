@@ -285,7 +285,12 @@ impl FromStr for Threshold {
         } else {
             let (whole, part) = text.split_once('.').unwrap_or((text, ""));
             let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
-            if part.len() > 9 || !digits(whole) || !digits(part) || text.is_empty() || text == "." {
+            if part.len() > 9 && digits(whole) && digits(part) {
+                return Err(format!(
+                    "`{text}` has too many digits; write at most 9 decimals"
+                ));
+            }
+            if !digits(whole) || !digits(part) || text.is_empty() || text == "." {
                 return Err(wrong());
             }
             let scale = 10u64.pow(part.len() as u32);

@@ -1,11 +1,16 @@
 //! Checks that a command may write to a path that the user gave.
 //!
 //! # The rule
-//! An output must not be an input of the collection or a file that the command reads. It must not
-//! be a file that an output directory names or that the program creates there, and must not lie in
-//! a directory that the program creates there. The check finds a file under every spelling of its
-//! path and under every link to it. The one exception is the file that the command is made to
-//! write: `report` replaces `report.html` of its directory.
+//! - An output must not be an input of the collection or a file that the command reads. The check
+//!   finds a file under every spelling of its path and under every link to it.
+//! - An output must not lie in an output directory of another command, of whatever kind: the
+//!   directory of a run, or records that `dedup` kept or removed. In the directory where the
+//!   command works, it must not be a file that the program creates there, and must not lie in a
+//!   subdirectory that the program creates. The one exception is the file that the command is made
+//!   to write: `report` replaces `report.html` of its directory.
+//! - Nothing but a regular file is replaced. A symbolic link stays, and the file that it leads to is
+//!   written. What is written to a FIFO or a character device goes through it. A socket, a block
+//!   device and a directory are refused, and in an output directory links, FIFOs and devices, too.
 //!
 //! # Cost
 //! If the output exists, one look at every input of the collection, because files are compared by
@@ -18,8 +23,10 @@ use std::path::{Path, PathBuf};
 use crate::cluster::{DERIVED_FILES, RESULT_FILES, TABLE_FILES};
 use crate::read::lasting;
 use crate::sample::plan::PLAN_FILE;
-use crate::store::disk;
-use crate::workspace::{INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, Workspace};
+use crate::store::disk::{self, Destination};
+use crate::workspace::{
+    self, INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, OutputKind, Workspace,
+};
 use crate::{Error, Result};
 
 /// Subdirectories that commands create in an output directory, including the directories of parts.
@@ -77,39 +84,158 @@ pub type Own<'a> = (&'a Workspace, &'a [&'a str]);
 /// Refuses an output that must not be replaced. `reads` are the files that the command reads
 /// besides the collection.
 pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()> {
+    let collection = own.map(|(workspace, _)| workspace);
+    check_as("output", output, (own, collection), reads)
+}
+
+/// As [`check`], for the output that `parameter` names of a command which writes nothing into the
+/// directory of its collection.
+pub fn check_outside(parameter: &'static str, output: &Path, collection: &Workspace) -> Result<()> {
+    check_as(parameter, output, (None, Some(collection)), &[])
+}
+
+/// Refuses a directory for outputs, given by `parameter`, that is an output directory of another
+/// command or lies below one.
+pub fn check_directory(parameter: &'static str, directory: &Path) -> Result<()> {
+    workspace::refuse_below_another(parameter, directory)?;
+    let what = match workspace::output_kind(directory)? {
+        None => return Ok(()),
+        Some(OutputKind::Run) => "it is the output directory of a run; give another",
+        Some(OutputKind::Records) => "it has the records that a command wrote; give another",
+    };
+    Err(Error::BadParameter {
+        name: parameter,
+        given: directory.display().to_string(),
+        limit: what.into(),
+    })
+}
+
+/// Refuses a directory that is to get files of these names if it is or lies in an output directory of
+/// another command, or if one of the files must not be replaced. As in every directory that the
+/// program writes, only regular files have these names.
+pub fn check_files<'n>(
+    directory: &Path,
+    names: impl IntoIterator<Item = &'n str>,
+    collections: &[&Workspace],
+    reads: &[&Path],
+) -> Result<()> {
+    check_directory("output", directory)?;
+    for name in names {
+        let path = directory.join(name);
+        let collection = collections.first().copied();
+        check_as("output", &path, (None, collection), reads)?;
+        for collection in collections.iter().skip(1) {
+            check_as("output", &path, (None, Some(collection)), &[])?;
+        }
+        if let Ok(kind) = disk::kind_of_name(&path)
+            && kind != disk::REGULAR
+        {
+            return Err(Error::BadParameter {
+                name: "output",
+                given: directory.display().to_string(),
+                limit: format!("{name} in it is {kind}; give another directory"),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an output, given by `parameter`, that could not be created: its directory does not exist
+/// or cannot be written to, or something that is no file has the name. A command calls this before a long computation.
+pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
+    let parent = output.parent().filter(|parent| *parent != Path::new(""));
+    let parent = parent.unwrap_or(Path::new("."));
+    let what = match real(parent)? {
+        None => "does not exist; create it first",
+        Some(real) if !disk::is_directory(&real)? => "is not a directory",
+        Some(real) if !disk::is_writable(&real) => "cannot be written to; give another place",
+        Some(_) => return destination(parameter, output, output).map(|_| ()),
+    };
+    Err(Error::BadParameter {
+        name: parameter,
+        given: output.display().to_string(),
+        limit: format!("{} {what}", parent.display()),
+    })
+}
+
+/// The destination of an output, given by `parameter`.
+fn destination(parameter: &'static str, output: &Path, path: &Path) -> Result<Destination> {
+    match disk::destination(path) {
+        Err(Error::WrongFileType { found, .. }) => Err(Error::BadParameter {
+            name: parameter,
+            given: output.display().to_string(),
+            limit: format!("it is {found}; give another file"),
+        }),
+        other => other,
+    }
+}
+
+fn check_as(
+    parameter: &'static str,
+    output: &Path,
+    (own, collection): (Option<Own<'_>>, Option<&Workspace>),
+    reads: &[&Path],
+) -> Result<()> {
+    workspace::refuse_remote(parameter, output)?;
     let refuse = |limit: String| {
         Err(Error::BadParameter {
-            name: "output",
+            name: parameter,
             given: output.display().to_string(),
             limit: limit + "; give another file",
         })
     };
-    let Some(name) = output.file_name() else {
+    let place = |path: &Path| match (path.file_name(), parent_of(path)?) {
+        (Some(name), parent) => Ok(Some((name.to_os_string(), parent))),
+        (None, _) => Ok(None),
+    };
+    let Some((mut name, parent)) = place(output)? else {
         return refuse("it is the name of a directory".into());
     };
-    let parent = output.parent().filter(|parent| *parent != Path::new(""));
-    let Some(parent) = real(parent.unwrap_or(Path::new(".")))? else {
+    let Some(mut parent) = parent else {
         return Ok(()); // There is nothing, and nothing can be written there.
     };
     let home = match own {
         Some((workspace, _)) => real(workspace.directory())?,
         None => None,
     };
+    if let Some(directory) = taken_in(&parent, &name, (own, home.as_deref()))? {
+        return refuse(format!(
+            "it is a file of the output directory {}",
+            directory.display()
+        ));
+    }
+    if home.as_ref().is_some_and(|home| parent.starts_with(home))
+        && let Ok(kind) = disk::kind_of_name(&parent.join(&name))
+        && kind != disk::REGULAR
+    {
+        return refuse(format!("it is {kind} in an output directory"));
+    }
+    match destination(parameter, output, &parent.join(&name))? {
+        Destination::Through(_) => return Ok(()),
+        Destination::File(target) if target == parent.join(&name) => {}
+        Destination::File(target) => {
+            let Some((file, Some(above))) = place(&target)? else {
+                return Ok(()); // Nothing can be written there.
+            };
+            (name, parent) = (file, above);
+            if let Some(directory) = taken_in(&parent, &name, (own, home.as_deref()))? {
+                return refuse(format!(
+                    "it is a link to a file of the output directory {}",
+                    directory.display()
+                ));
+            }
+        }
+    }
     if let Some((_, names)) = own
         && names.iter().any(|own| name == *own)
         && home.as_ref() == Some(&parent)
     {
         return Ok(());
     }
-    if let Some(directory) = taken_in(&parent, name, home.as_deref())? {
-        return refuse(format!(
-            "it is a file of the output directory {}",
-            directory.display()
-        ));
-    }
     // A file that is written under a temporary name replaces something, too.
     let mut replaced = BTreeSet::new();
-    for path in [output, &disk::temporary(output)] {
+    let target = parent.join(&name);
+    for path in [&target, &disk::temporary(&target)] {
         replaced.extend(disk::identity(path).map_err(Error::io("inspect", path))?);
     }
     if replaced.is_empty() {
@@ -126,12 +252,12 @@ pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()>
             return refuse(format!("this command reads it, as {}", path.display()));
         }
     }
-    let Some((workspace, _)) = own else {
+    let Some(workspace) = collection else {
         return Ok(());
     };
     for path in files_of(workspace) {
         // A report page that the manifest lists may be written again under the same name.
-        let itself = home.as_ref() == Some(&parent) && path == workspace.directory().join(name);
+        let itself = home.as_ref() == Some(&parent) && path == workspace.directory().join(&name);
         if !itself && is(&path)? {
             return refuse(format!(
                 "it is {}, which the collection needs",
@@ -174,35 +300,41 @@ fn real(path: &Path) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The output directory, if there is one, that has a file of this name in `parent`, or that creates
-/// `parent` or a directory above it. Directories above `home`, where the command works, do not
-/// count.
-fn taken_in<'p>(parent: &'p Path, name: &OsStr, home: Option<&Path>) -> Result<Option<&'p Path>> {
+/// The real path of the directory of a path, if there is one.
+fn parent_of(path: &Path) -> Result<Option<PathBuf>> {
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    real(parent.unwrap_or(Path::new(".")))
+}
+
+/// The output directory, if there is one, in which a file of this name in `parent` must not be
+/// written. Directories above `home`, where the command works, do not count.
+fn taken_in<'p>(
+    parent: &'p Path,
+    name: &OsStr,
+    (own, home): (Option<Own<'_>>, Option<&Path>),
+) -> Result<Option<&'p Path>> {
     let mut inner = None;
     for directory in parent.ancestors() {
-        let taken = match inner {
-            None => FILES
-                .iter()
-                .chain(&RESULT_FILES)
-                .chain(&TABLE_FILES)
-                .chain(&DERIVED_FILES)
-                .any(|file| name == *file),
-            Some(inner) => DIRECTORIES.iter().any(|directory| inner == *directory),
-        };
-        if taken && is_ours(directory)? {
-            return Ok(Some(directory));
-        }
         if Some(directory) == home {
-            break;
+            let allowed = own.map_or(&[] as &[&str], |(_, names)| names);
+            let taken = match inner {
+                None if allowed.iter().any(|own| name == *own) => false,
+                None => FILES
+                    .iter()
+                    .chain(&RESULT_FILES)
+                    .chain(&TABLE_FILES)
+                    .chain(&DERIVED_FILES)
+                    .any(|file| name == *file),
+                Some(inner) => DIRECTORIES.iter().any(|directory| inner == *directory),
+            };
+            return Ok(taken.then_some(directory));
+        }
+        if workspace::output_kind(directory)?.is_some() {
+            return Ok(Some(directory));
         }
         inner = directory.file_name();
     }
     Ok(None)
-}
-
-/// Whether a directory is an output directory.
-fn is_ours(directory: &Path) -> Result<bool> {
-    Ok(disk::exists(&directory.join(MANIFEST_FILE))? && disk::exists(&directory.join(LOCK_FILE))?)
 }
 
 /// Every file that a directory names, and the files that identify it.

@@ -1,6 +1,7 @@
 //! Resource usage of this process, as the kernel reports it (zero if it does not), and how much freed
 //! memory the process keeps.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 /// CPU seconds (user and system) of all threads so far.
@@ -43,6 +44,34 @@ pub(crate) fn return_freed_memory() {
         let _ = unsafe { libc::mallopt(parameter, bytes) };
     }
 }
+
+/// Whether standard output was closed when the process started. Rust's runtime opens `/dev/null` in
+/// its place before `main`, and then nothing tells it from one that the user chose. Known only
+/// where there is the C library of GNU.
+#[must_use]
+pub fn stdout_was_closed() -> bool {
+    STDOUT_WAS_CLOSED.load(Ordering::Relaxed)
+}
+
+static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Looks at standard output. It runs before the runtime of Rust.
+#[allow(unsafe_code)] // see `docs/unsafe.md`
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+extern "C" fn look_at_stdout() {
+    // SAFETY: this call only asks for flags, and fails if the descriptor is closed.
+    let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) };
+    STDOUT_WAS_CLOSED.store(flags == -1, Ordering::Relaxed);
+}
+
+// SAFETY: the C library calls the functions in this section before `main`, on one thread. It passes
+// arguments, which a function without parameters ignores. This one makes one call of the system and
+// stores a flag: it cannot panic, and needs nothing that the runtime of Rust prepares.
+#[allow(unsafe_code)] // see `docs/unsafe.md`
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = look_at_stdout;
 
 /// How many freed bytes the allocator keeps at the end of a thread's memory. It maps each buffer of
 /// at least twice this size, and unmaps it when it is freed.

@@ -1,4 +1,8 @@
-//! Decodes UTF-8 that arrives in pieces, which may end inside a character.
+//! Decodes UTF-8 that arrives in pieces, which may end inside a character; and shows text of others
+//! without its effects on a terminal.
+
+use std::borrow::Cow;
+use std::fmt::Write;
 
 /// Whether this byte belongs to a character but does not begin it.
 pub(crate) fn is_continuation(b: u8) -> bool {
@@ -13,6 +17,38 @@ pub(crate) fn is_deceptive(c: char) -> bool {
     matches!(c,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         | '\u{e0000}'..='\u{e0fff}' | '\u{fff9}'..='\u{fffb}')
+}
+
+/// Appends a character of a name or text that comes from elsewhere, for a terminal: escaped if it
+/// controls the terminal or is deceptive.
+pub(crate) fn push_visible(c: char, out: &mut String) {
+    if is_deceptive(c) {
+        let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+    } else if c.is_control() {
+        for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+            let _ = write!(out, "\\x{byte:02x}");
+        }
+    } else {
+        out.push(c);
+    }
+}
+
+/// As [`push_visible`], for lines of this program that contain such names: ends of lines and tabs
+/// stay, and deceptive characters are escaped only if `deceptive`.
+pub(crate) fn visible_lines(lines: &str, deceptive: bool) -> Cow<'_, str> {
+    let hidden =
+        |c: char| c != '\n' && c != '\t' && (c.is_control() || deceptive && is_deceptive(c));
+    if !lines.contains(hidden) {
+        return lines.into();
+    }
+    let mut out = String::with_capacity(lines.len());
+    for c in lines.chars() {
+        match hidden(c) {
+            true => push_visible(c, &mut out),
+            false => out.push(c),
+        }
+    }
+    out.into()
 }
 
 /// The last place at or before `at` where a character of `text` begins or the text ends.
@@ -162,6 +198,21 @@ impl Utf8Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_others_have_no_effect_on_a_terminal() {
+        let line = "a\u{202e}b\u{2066}\tc\u{1b}[2J\u{9b}\n";
+        let escaped = "a\\u{202e}b\\u{2066}\tc\\x1b[2J\\xc2\\x9b\n";
+        assert_eq!(visible_lines(line, true), escaped);
+        let data = "a\u{202e}b\u{2066}\tc\\x1b[2J\\xc2\\x9b\n";
+        assert_eq!(visible_lines(line, false), data);
+        for c in '\0'..=char::MAX {
+            let text = c.to_string();
+            let shown = visible_lines(&text, true);
+            let hidden = |c: char| is_deceptive(c) || c.is_control() && !"\n\t".contains(c);
+            assert!(!shown.contains(hidden), "{c:?}");
+        }
+    }
 
     /// The result does not depend on how a text is cut into pieces.
     #[test]

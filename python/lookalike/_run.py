@@ -18,7 +18,7 @@ Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 # Set by the functions themselves.
 OWN_FLAGS = {"output", "json", "quiet", "progress", "help"}
 # About files, in functions that take texts.
-INPUT_FLAGS = {"include", "exclude", "hidden", "format", "text-field", "id-field"}
+INPUT_FLAGS = {"include", "exclude", "hidden", "read-outputs", "format", "text-field", "id-field"}
 
 
 def run(
@@ -31,6 +31,7 @@ def run(
     include: Iterable[str] = (),
     exclude: Iterable[str] = (),
     hidden: bool = False,
+    read_outputs: bool = False,
     format: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
@@ -125,6 +126,7 @@ def dedup(
     include: Iterable[str] = (),
     exclude: Iterable[str] = (),
     hidden: bool = False,
+    read_outputs: bool = False,
     format: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
@@ -240,6 +242,7 @@ class Run:
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
         hidden: bool = False,
+    read_outputs: bool = False,
         memory: int | str | None = None,
         threads: int | None = None,
         ignore_disk_space: bool = False,

@@ -50,7 +50,8 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                 inputs.check_readable()?;
             }
             let summary = pipeline::add(out, &inputs, options.strict, context)?;
-            super::run::print(&summary, out, &options.output, host)
+            let rejected = super::run::rejected(&summary, out, context)?;
+            super::run::print(&summary, (out, &rejected), &options.output, host)
         },
     )
 }

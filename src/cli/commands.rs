@@ -449,9 +449,39 @@ impl Arguments {
     /// A message to print: an error in the arguments, or the text for `--help` or `--version`.
     pub fn read(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
         let mut command = described();
-        let matches = command.try_get_matches_from_mut(arguments)?;
+        let matches = command.try_get_matches_from_mut(arguments);
+        let matches = matches.map_err(with_meant)?;
         Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
+}
+
+/// Words that people try, and the commands that do what they mean.
+const MEANT: [(&str, &[&str]); 6] = [
+    ("run", &["find", "detect", "duplicates", "pairs", "search"]),
+    (
+        "dedup",
+        &["deduplicate", "dedupe", "deduplication", "uniq", "unique"],
+    ),
+    ("query", &["lookup", "look-up", "match"]),
+    ("status", &["info", "ls", "list"]),
+    ("diff", &["side-by-side"]),
+    ("contamination", &["decontaminate", "contaminated"]),
+];
+
+/// Suggests the command that a word means, in place of one that is spelt like it.
+fn with_meant(mut error: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue};
+    let meant = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(given)) => MEANT
+            .iter()
+            .find(|(_, words)| words.contains(&given.to_lowercase().as_str())),
+        _ => None,
+    };
+    if let Some((command, _)) = meant {
+        let suggested = ContextValue::Strings(vec![command.to_string()]);
+        error.insert(ContextKind::SuggestedSubcommand, suggested);
+    }
+    error
 }
 
 /// The commands and their flags, with the overview as help.
@@ -486,4 +516,27 @@ fn overview(command: &clap::Command) -> String {
          Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped (can be continued)",
     );
     text
+}
+
+#[cfg(test)]
+mod meant_tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_means_a_command_suggests_it() {
+        let told = |word: &str| {
+            let arguments = ["lookalike", word, "x"].map(OsString::from);
+            Arguments::read(arguments.into_iter())
+                .unwrap_err()
+                .to_string()
+        };
+        let tip = |command: &str| format!("a similar subcommand exists: '{command}'");
+        for (command, words) in MEANT {
+            assert!(described().find_subcommand(command).is_some());
+            for word in words {
+                assert!(told(word).contains(&tip(command)), "{}", told(word));
+            }
+        }
+        assert!(told("statu").contains(&tip("status")), "{}", told("statu"));
+    }
 }

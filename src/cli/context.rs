@@ -52,9 +52,7 @@ impl Host for Process {
     }
 
     fn show(&self, text: &str) -> Result<()> {
-        use std::io::Write;
-        let mut out = std::io::stdout().lock();
-        super::said(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+        super::print(text.as_bytes())
     }
 
     fn columns(&self) -> Option<usize> {

@@ -9,8 +9,8 @@ use crate::dedup::{self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects
 use crate::join::{JoinConfig, PairsEntry};
 use crate::measure::Measure;
 use crate::pipeline::{JoinParameters, Spill};
-use crate::report::dedup_ledger;
 use crate::report::page::AuditLook;
+use crate::report::{dedup_ledger, rejected_files};
 use crate::sample::Sampling;
 use crate::workspace::{Cost, Workspace};
 use crate::{Error, Result, pipeline, report};
@@ -284,19 +284,27 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         });
     }
     let outputs = (flags.output.as_path(), options.removed.as_deref());
-    let page = match &options.report {
-        Some(page) => {
-            let review = options.audit.review();
-            Some(report::place_audit(&flags.output, page.as_deref(), review)?)
-        }
-        None => {
-            (options.audit).refuse("without --report", "it needs a page; add --report")?;
-            None
-        }
-    };
     let work = match (&options.from, &options.work) {
         (Some(directory), _) | (None, Some(directory)) => directory.clone(),
         (None, None) => dedup::work_directory(&flags.output),
+    };
+    let page = match &options.report {
+        Some(page) => {
+            let review = options.audit.review();
+            let taken = [Some(work.as_path()), options.removed.as_deref()];
+            let taken: Vec<&Path> = taken.into_iter().flatten().collect();
+            let given = ("report", page.as_deref());
+            let page = report::place_audit(&flags.output, given, review, &taken)?;
+            for (parameter, file) in [("report", Some(page.as_path())), ("review", review)] {
+                let Some(file) = file else { continue };
+                dedup::check_outside_inputs(parameter, file, &flags.inputs)?;
+            }
+            Some(page)
+        }
+        None => {
+            (options.audit).refuse(|| "it needs a page; add --report".into())?;
+            None
+        }
     };
     with_context(
         host,
@@ -355,8 +363,9 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                 let has_pairs = workspace.manifest.has::<PairsEntry>();
                 let places = places(outputs, (&work, has_pairs));
                 host.say(&format!(
-                    "{}\n{places}",
-                    dedup_ledger(&summary, options.rule)
+                    "{}{}\n{places}",
+                    dedup_ledger(&summary, options.rule),
+                    rejected_files(&workspace)?
                 ))?;
             }
             if let Some(page) = &page {

@@ -130,6 +130,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         let mut workspace = open_catalogued(&options.directory, context)?;
         if let Some(output) = &options.output {
             outputs::check(output, Some((&workspace, &[])), &[])?;
+            outputs::check_place("output", output)?;
             if workspace.other_name(output).is_some() {
                 drop(workspace);
                 workspace = open_for(&options.directory, output, context)?;

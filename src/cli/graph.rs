@@ -1,6 +1,5 @@
 //! `graph`: print the pairs of an output directory as a graph.
 
-use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -42,11 +41,40 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         let workspace = open_to_read(&options.directory, context)?;
-        let mut out = BufWriter::new(std::io::stdout().lock());
-        graph(&workspace, options.format, context, |bytes| {
-            super::said(out.write_all(bytes))
-        })?;
-        super::said(out.flush())?;
+        let mut out = Lines::new(host);
+        graph(&workspace, options.format, context, |bytes| out.put(bytes))?;
+        out.flush()?;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// Bytes that are collected before they are printed.
+const AT_ONCE: usize = 64 << 10;
+
+/// Prints whole lines, many at a time.
+struct Lines<'h> {
+    host: &'h dyn Host,
+    text: Vec<u8>,
+}
+
+impl<'h> Lines<'h> {
+    fn new(host: &'h dyn Host) -> Lines<'h> {
+        Lines {
+            host,
+            text: Vec::new(),
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.text.extend_from_slice(bytes);
+        match self.text.len() >= AT_ONCE && bytes.ends_with(b"\n") {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let text = std::mem::take(&mut self.text);
+        self.host.say(&String::from_utf8_lossy(&text))
+    }
 }

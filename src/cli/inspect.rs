@@ -1,10 +1,11 @@
 //! `inspect`: print any file of an output directory as text.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::inspect::inspect;
+use crate::utf8::visible_lines;
 use crate::{Error, Result};
 use clap::Args;
 
@@ -21,17 +22,15 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> Result<ExitCode> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let shown = inspect(&options.file, options.records, &mut |line| match writeln!(
-        out,
-        "{}",
-        super::harmless(&line)
-    ) {
-        // The reader has closed the pipe because it needs no more.
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
-        result => result
-            .map(|()| true)
-            .map_err(Error::io("write", "standard output".as_ref())),
+    let failed = |error| Error::io("write", "standard output".as_ref())(error);
+    let mut out = BufWriter::new(super::standard_output().map_err(failed)?);
+    let terminal = std::io::stdout().is_terminal();
+    let shown = inspect(&options.file, options.records, &mut |line| {
+        match writeln!(out, "{}", visible_lines(&line, terminal)) {
+            // The reader has closed the pipe because it needs no more.
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+            result => result.map(|()| true).map_err(failed),
+        }
     });
     let flushed = out.flush();
     shown?;

@@ -63,7 +63,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
                     write_graph(&mut made, format, &output, context)?;
                 }
             }
-            print(&summary, made.directory(), &options.output, host)
+            print(&summary, (made.directory(), ""), &options.output, host)
         },
     )
 }

@@ -38,15 +38,18 @@ mod study;
 mod transfer;
 mod verify;
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use crate::Error;
-use crate::process::return_freed_memory;
+use crate::process::{self, return_freed_memory};
+use crate::store::disk;
 use crate::store::json::pretty;
+use crate::utf8::{is_deceptive, visible_lines};
 
 use commands::{Arguments, Command};
 use context::Process;
@@ -122,6 +125,7 @@ pub fn execute(
 /// Runs a command. The library turns a panic of a worker thread into an error, and this does so
 /// with one of this thread.
 fn caught(of: Command, host: &dyn Host) -> Result<ExitCode, Error> {
+    disk::forget_copies();
     catch_unwind(AssertUnwindSafe(|| command(of, host))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
@@ -166,12 +170,16 @@ fn command(command: Command, host: &dyn Host) -> Result<ExitCode, Error> {
 
 /// Prints help and version to standard output, and errors in the arguments to standard error.
 fn usage(told: &clap::Error) -> ExitCode {
-    use std::io::Write;
-    let printed = told.print();
     if told.use_stderr() {
+        let _ = told.print();
         return ExitCode::from(USAGE);
     }
-    match said(printed.and_then(|()| std::io::stdout().flush())) {
+    let text = told.render();
+    let shown = match std::io::stdout().is_terminal() {
+        true => text.ansi().to_string(),
+        false => text.to_string(),
+    };
+    match print(shown.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tell_error(&error);
@@ -180,21 +188,30 @@ fn usage(told: &clap::Error) -> ExitCode {
     }
 }
 
-/// Prints a result.
+/// Prints a result. Elsewhere than on a terminal it is data, in which deceptive characters stay.
 fn say(text: &str) -> Result<(), Error> {
+    print(visible_lines(text, std::io::stdout().is_terminal()).as_bytes())
+}
+
+/// Writes to standard output.
+fn print(bytes: &[u8]) -> Result<(), Error> {
     use std::io::Write;
-    let mut out = std::io::stdout().lock();
-    said(
-        out.write_all(harmless(text).as_bytes())
-            .and_then(|()| out.flush()),
-    )
+    let _wait = disk::wait();
+    said(standard_output().and_then(|mut out| out.write_all(bytes)))
+}
+
+/// Standard output. [`std::io::stdout`] reports success if it is closed or open for reading only.
+fn standard_output() -> std::io::Result<std::fs::File> {
+    if process::stdout_was_closed() {
+        let what = "it was closed when the program started";
+        return Err(std::io::Error::other(what));
+    }
+    let out = std::io::stdout().as_fd().try_clone_to_owned()?;
+    Ok(out.into())
 }
 
 /// The result of writing to standard output. If a reader such as `head` closes the pipe early, that
 /// is not an error.
-///
-/// If standard output was closed at the start, Rust's runtime opens `/dev/null` in its place before
-/// `main`, so this case cannot be detected.
 fn said(written: std::io::Result<()>) -> Result<(), Error> {
     match written {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -208,30 +225,7 @@ fn said(written: std::io::Result<()>) -> Result<(), Error> {
 /// left to report the failure.
 fn tell(lines: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{}", harmless(lines));
-}
-
-/// Escapes control characters as in docnos. Names of files and quoted content come from other
-/// people and must not control the terminal.
-fn harmless(lines: &str) -> Cow<'_, str> {
-    if !lines.chars().any(commands) {
-        return lines.into();
-    }
-    let mut out = String::new();
-    for character in lines.chars() {
-        if commands(character) {
-            for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-                let _ = write!(out, "\\x{byte:02x}");
-            }
-        } else {
-            out.push(character);
-        }
-    }
-    out.into()
-}
-
-fn commands(character: char) -> bool {
-    character.is_control() && character != '\n' && character != '\t'
+    let _ = writeln!(std::io::stderr(), "{}", visible_lines(lines, true));
 }
 
 /// A report as JSON.
@@ -239,16 +233,17 @@ fn json(report: &impl serde::Serialize) -> Result<String, Error> {
     Ok(plain_json(&pretty(report, "standard output")?))
 }
 
-/// Escapes DEL and the control characters above it in JSON strings. JSON allows them unescaped, but
-/// some terminals obey them.
+/// Escapes DEL, the control characters above it and deceptive characters in JSON strings. JSON allows
+/// them unescaped, but some terminals obey them.
 fn plain_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
-        match character {
-            '\u{7f}'..='\u{9f}' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(character));
+        if matches!(character, '\u{7f}'..='\u{9f}') || is_deceptive(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
             }
-            other => out.push(other),
+        } else {
+            out.push(character);
         }
     }
     out
@@ -259,5 +254,24 @@ fn tell_error(error: &Error) {
     tell(&format!("error: {error}"));
     if let Some(help) = error.help() {
         tell(&format!("  help: {help}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// JSON for a terminal is the same JSON.
+    #[test]
+    fn escaped_json_says_the_same() {
+        for c in '\0'..=char::MAX {
+            let json = serde_json::to_string(&c.to_string()).unwrap();
+            let plain = plain_json(&json);
+            assert!(!plain.contains(|c: char| c.is_control() || is_deceptive(c)));
+            assert_eq!(
+                serde_json::from_str::<String>(&plain).unwrap(),
+                c.to_string()
+            );
+        }
     }
 }

@@ -11,8 +11,7 @@ use crate::passages::{
     Stats, TextUnit, Then, UnitsConfig,
 };
 use crate::progress::Context;
-use crate::store::disk;
-use crate::workspace::{MANIFEST_FILE, Workspace};
+use crate::workspace::{OutputKind, Workspace, output_kind};
 use crate::{Error, Result, dedup, pipeline};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -130,7 +129,7 @@ fn directory<'o>(flags: &'o CollectionFlags, removal: &RemovalFlags) -> Result<O
     let [only] = flags.inputs.as_slice() else {
         return Ok(None);
     };
-    let is_ours = disk::is_directory(only)? && disk::exists(&only.join(MANIFEST_FILE))?;
+    let is_ours = output_kind(only)? == Some(OutputKind::Run);
     let given = !flags.output.as_os_str().is_empty();
     if let (true, Some(work)) = (is_ours, &removal.work) {
         return Err(Error::BadParameter {
@@ -210,14 +209,14 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     let removal = &options.removal;
     let directory = directory(flags, removal)?;
     let missing = match (directory, removal.remove) {
-        (_, true) => Some("the directory for the copies; give -o KEPT"),
-        (None, false) => Some("the directory for the documents and the result files; give -o DIR"),
+        (_, true) => Some("give -o KEPT, the directory for the copies"),
+        (None, false) => Some("give -o DIR, the directory for the documents and the result files"),
         (Some(_), false) => None,
     };
     if let (Some(limit), true) = (missing, flags.output.as_os_str().is_empty()) {
         return Err(Error::BadParameter {
             name: "output",
-            given: "none".into(),
+            given: String::new(),
             limit: limit.into(),
         });
     }

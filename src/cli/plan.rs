@@ -56,6 +56,7 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
             let path = path.unwrap_or_else(|| options.directory.join(plan::PLAN_FILE));
             // Check before the work begins, and not only before the file is written.
             outputs::check(&path, Some((&workspace, &[plan::PLAN_FILE])), &[])?;
+            outputs::check_place("output", &path)?;
             let planned = plan::make(&mut workspace, &config, context)?;
             plan::keep(&mut workspace, &path, &planned.plan)?;
             if options.print.json() {

@@ -95,9 +95,10 @@ pub fn run(options: &Options, host: &dyn Host) -> Result<ExitCode> {
     if dedup::is_kept(&options.directory)? {
         return audit(options, host);
     }
-    let given = options.directory.display().to_string();
-    let limit = "it is no output directory of `lookalike dedup`; leave the flag out";
-    options.audit.refuse(&given, limit)?;
+    options.audit.refuse(|| {
+        let directory = options.directory.display();
+        format!("{directory} is no output directory of `lookalike dedup`; leave the flag out")
+    })?;
     let quiet = options.quiet.quiet;
     let config = PageConfig {
         title: options.title.clone(),
@@ -158,7 +159,8 @@ fn audit(options: &Options, host: &dyn Host) -> Result<ExitCode> {
         title: options.title.clone(),
         replay: options.replay.clone(),
     };
-    let output = report::place_audit(kept, options.output.as_deref(), options.audit.review())?;
+    let given = ("output", options.output.as_deref());
+    let output = report::place_audit(kept, given, options.audit.review(), &[])?;
     let resources = options.memory.with(options.threads, quiet);
     with_context(host, &resources, |context| {
         let workspace = audit::open_work(kept)?;

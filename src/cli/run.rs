@@ -7,12 +7,13 @@ use crate::collection::{self, CollectionConfig};
 use crate::experiments::plan;
 use crate::methods::{self, Spec};
 use crate::pipeline::Summary;
-use crate::report::ledger;
+use crate::progress::Context;
+use crate::report::{ledger, rejected_files};
 use crate::workspace::Workspace;
 use crate::{Error, Result, pipeline};
 use clap::Args;
 
-use super::context::{Host, with_context};
+use super::context::{Host, open_to_read, with_context};
 use super::flags::{CollectionFlags, JoinFlags, Limits, Output, ResultsFlag};
 
 /// Options of `run`.
@@ -139,7 +140,8 @@ pub fn run(options: &RunOptions, host: &dyn Host) -> Result<ExitCode> {
                 )?,
             };
             let summary = options.results.complete_in(out, summary, context)?;
-            print(&summary, out, &options.output, host)
+            let rejected = rejected(&summary, out, context)?;
+            print(&summary, (out, &rejected), &options.output, host)
         },
     )
 }
@@ -162,7 +164,9 @@ fn run_method(options: &RunOptions, spec: &Spec, host: &dyn Host) -> Result<Exit
             workspace.commit(&[])?;
             let (mut made, summary) = methods::run(&workspace, spec, context)?;
             let summary = options.results.complete(&mut made, summary, context)?;
-            print(&summary, made.directory(), &options.output, host)
+            let rejected = rejected_files(&workspace)?;
+            let printed = (made.directory(), rejected.as_str());
+            print(&summary, printed, &options.output, host)
         },
     )
 }
@@ -180,7 +184,9 @@ pub fn ingest(options: &IngestOptions, host: &dyn Host) -> Result<ExitCode> {
                 pipeline::ingest(&inputs, &flags.output, &config, flags.strict, context)?;
             workspace.commit(&[])?;
             let summary = Summary::of(&workspace.manifest);
-            print(&summary, &flags.output, &options.output, host)
+            let rejected = rejected_files(&workspace)?;
+            let printed = (flags.output.as_path(), rejected.as_str());
+            print(&summary, printed, &options.output, host)
         },
     )
 }
@@ -201,7 +207,7 @@ pub fn join(options: &JoinOptions, host: &dyn Host) -> Result<ExitCode> {
             // The results of the pairs that were there are gone, so make those of the new pairs.
             let summary = pipeline::cluster(&mut workspace, context)?;
             let summary = options.results.complete(&mut workspace, summary, context)?;
-            print(&summary, &options.directory, &options.output, host)
+            print(&summary, (&options.directory, ""), &options.output, host)
         },
     )
 }
@@ -214,15 +220,23 @@ pub fn cluster(options: &ClusterOptions, host: &dyn Host) -> Result<ExitCode> {
             let mut workspace = pipeline::open(&options.directory)?;
             let summary = pipeline::cluster(&mut workspace, context)?;
             let summary = options.results.complete(&mut workspace, summary, context)?;
-            print(&summary, &options.directory, &options.output, host)
+            print(&summary, (&options.directory, ""), &options.output, host)
         },
     )
 }
 
-/// Prints the ledger of an output directory.
+/// The rejected records of a finished directory by file, if there are any.
+pub(super) fn rejected(summary: &Summary, out: &Path, context: &Context<'_>) -> Result<String> {
+    match summary.ingest.rejected.is_empty() {
+        true => Ok(String::new()),
+        false => rejected_files(&open_to_read(out, context)?),
+    }
+}
+
+/// Prints the ledger of an output directory, and its rejected records by file.
 pub(super) fn print(
     summary: &Summary,
-    out: &Path,
+    (out, rejected): (&Path, &str),
     output: &Output,
     host: &dyn Host,
 ) -> Result<ExitCode> {
@@ -230,7 +244,10 @@ pub(super) fn print(
         host.say(&super::json(summary)?)?;
     } else if !output.quiet() {
         let place = out.display();
-        host.say(&format!("{}\nresults in {place}\n", ledger(summary)))?;
+        host.say(&format!(
+            "{}{rejected}\nresults in {place}\n",
+            ledger(summary)
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::context::Host;
 use super::signals;
 use crate::report::terminal::Screen;
+use crate::store::disk;
 use crate::{Error, Result};
 
 /// The columns of the terminal that standard output is; `None` if it is no terminal.
@@ -152,7 +153,10 @@ impl Pages<'_> {
         };
         match &mut pager.stdin {
             // A reader that leaves the pager has seen enough.
-            Some(pipe) => super::said(pipe.write_all(text.as_bytes())),
+            Some(pipe) => {
+                let _wait = disk::wait();
+                super::said(pipe.write_all(text.as_bytes()))
+            }
             None => Ok(()),
         }
     }

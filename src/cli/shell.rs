@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::store::disk;
-use crate::{Error, Result};
+use crate::{Error, Result, outputs};
 use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -38,6 +38,7 @@ pub fn completions(options: &CompletionsOptions, host: &dyn Host) -> Result<Exit
 
 pub fn man(options: &ManOptions) -> Result<ExitCode> {
     let directory = &options.directory;
+    outputs::check_directory("DIR", directory)?;
     disk::create_directory(directory)?;
     let mut command = described().disable_help_subcommand(true);
     command.build();

@@ -1,14 +1,17 @@
 //! Handles the signals that end a command. The first stops it at the next safe point, the second at
-//! once.
+//! once. A command that waits for another process (for the other end of a FIFO, or the reader of its
+//! results) does not reach a safe point: the first signal ends it, too.
 //!
-//! Both are safe, because a file is synced before the manifest names it. A signal that the caller
+//! All of this is safe, because a file is synced before the manifest names it. A signal that the caller
 //! set to be ignored stays ignored: SIGHUP under `nohup`, SIGINT in the background of a script.
 
 use crate::process;
 use crate::progress::Stop;
+use crate::store::disk;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Whether a pager shows the result.
 static PAGED: AtomicBool = AtomicBool::new(false);
@@ -43,12 +46,34 @@ pub fn watch(stop: &Stop) {
             stop.request();
             // Printed even with --quiet: the next safe point may be far away.
             super::tell("stopping at the next safe point; a second signal stops at once");
+            end_waits();
         }
     });
     if thread.is_err() {
         // Without the thread nothing handles the signals, so restore their default action.
         handle.close();
     }
+}
+
+/// How long a call may wait after a request to stop: one that is only slow ends before.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// From here on, ends the process as soon as it does nothing but wait for another process.
+fn end_waits() {
+    let end = || {
+        let mut before = None;
+        loop {
+            let waits = disk::waiting();
+            if waits.is_some() && waits == before {
+                super::tell("stopped while waiting for another process");
+                std::process::exit(super::INTERRUPTED.into());
+            }
+            before = waits;
+            std::thread::sleep(PATIENCE);
+        }
+    };
+    // Without the thread, a second signal ends the process.
+    let _ = std::thread::Builder::new().spawn(end);
 }
 
 /// Ends the process when standard input ends. The parent keeps standard input open while it lives,

@@ -74,8 +74,7 @@ use crate::ids::Threshold;
 use crate::numbers::{count, counted};
 use crate::progress::Context;
 use crate::read::{InputFile, list_inputs};
-use crate::store::disk;
-use crate::workspace::MANIFEST_FILE;
+use crate::workspace::{self, OutputKind};
 use crate::{Error, Result};
 
 use grams::Grams;
@@ -96,7 +95,7 @@ const STAGE: &str = "contamination";
 /// `BadParameter`; `Io`.
 pub fn check_corpus(corpus: &[PathBuf]) -> Result<()> {
     for path in corpus {
-        if disk::is_directory(path)? && disk::exists(&path.join(MANIFEST_FILE))? {
+        if workspace::output_kind(path)? == Some(OutputKind::Run) {
             return Err(Error::BadParameter {
                 name: "CORPUS",
                 given: path.display().to_string(),

@@ -141,9 +141,7 @@ impl Output {
         let reads: Vec<&Path> = (inputs.into_iter().flatten())
             .map(|input| input.path.as_path())
             .collect();
-        for name in ALL {
-            outputs::check(&directory.join(name), None, &reads)?;
-        }
+        outputs::check_files(directory, ALL, &[], &reads)?;
         if !disk::exists(directory)? {
             return Ok(());
         }

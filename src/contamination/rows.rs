@@ -74,7 +74,7 @@ impl Rows {
         let most = config.read.max_document.0;
         let left = Rc::new(Cell::new(most));
         let limited = Limited {
-            inner: Decompressed::open(&input.path)?,
+            inner: Decompressed::open_input(&input.path)?,
             left: left.clone(),
             most,
         };

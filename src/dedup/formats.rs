@@ -1,8 +1,10 @@
-//! Whether the formats of the inputs fit the parameters.
+//! Whether the formats and fields of the inputs fit the parameters.
 
-use super::{DedupConfig, Form, Revisit, STAGE};
+use super::values::no_such_field;
+use super::write::is_parquet;
+use super::{DedupConfig, Form, Policy, Revisit, STAGE};
 use crate::progress::Context;
-use crate::read::{Container, InputFile, ReadConfig, RecordReader};
+use crate::read::{Batch, Container, InputFile, ReadConfig, RecordKind, RecordReader, field_of};
 use crate::{Error, Result};
 
 /// Refuses inputs that cannot be annotated, and `revisit` records without a WARC file. Looks at the
@@ -49,4 +51,86 @@ pub(super) fn check(
         given: config.revisit.text().into(),
         limit: "no input is a WARC file; leave the flag out".into(),
     })
+}
+
+/// Bytes and rows at the beginning of each input in which fields are looked for.
+const LOOK_BYTES: u64 = 256 << 10;
+const LOOK_ROWS: usize = 4096;
+/// The most inputs of which the beginning is read.
+const LOOK_INPUTS: usize = 256;
+
+/// Looks for the fields of policies at the beginning of the inputs, before they are searched. If
+/// nothing is left that could have a field, it is refused. If there is more, its records may have
+/// it, so a missing field is only a warning.
+pub(super) fn check_fields(
+    policies: &[Policy],
+    inputs: &[InputFile],
+    read: &ReadConfig,
+    context: &Context<'_>,
+) -> Result<()> {
+    let mut missing: Vec<&Policy> = policies.iter().filter(|p| p.field().is_some()).collect();
+    let mut all = inputs.len() <= LOOK_INPUTS;
+    for input in inputs.iter().take(LOOK_INPUTS) {
+        if missing.is_empty() {
+            return Ok(());
+        }
+        context.stop.check(STAGE)?;
+        if input.problem.is_some() {
+            continue;
+        }
+        let of_rows = is_parquet(&input.path)?;
+        let size = input.identity.as_ref().map_or(u64::MAX, |file| file.size);
+        let mut found = Vec::new();
+        // A row has no other fields than those that are asked for, so each field reads it again.
+        let times = if of_rows { missing.len() } else { 1 };
+        for time in 0..times {
+            let wanted = if of_rows {
+                &missing[time..=time]
+            } else {
+                &missing[..]
+            };
+            let mut config = read.clone();
+            if let (true, Some(field)) = (of_rows, missing[time].field()) {
+                config.url_field = Some(field.into());
+            }
+            let reader = RecordReader::beginning(input, LOOK_BYTES, &config);
+            let mut reader = reader.map_err(Error::io("open", &input.path))?;
+            let (mut batch, mut records) = (Batch::default(), 0);
+            while found.len() < missing.len() && records < LOOK_ROWS && reader.next_into(&mut batch)
+            {
+                for record in &batch.records {
+                    let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
+                    let has = |field: &str| match &record.kind {
+                        RecordKind::Row(row) => row.url.is_some(),
+                        kind => field_of(kind, bytes, field).is_some(),
+                    };
+                    for policy in wanted {
+                        if policy.field().is_some_and(has) && !found.contains(policy) {
+                            found.push(*policy);
+                        }
+                    }
+                    records += 1;
+                }
+                batch.clear();
+            }
+            all &= records < LOOK_ROWS;
+        }
+        missing.retain(|policy| !found.contains(policy));
+        all &= of_rows || size <= LOOK_BYTES;
+    }
+    let Some(policy) = missing.first() else {
+        return Ok(());
+    };
+    let limit = no_such_field(policy.field().unwrap_or_default());
+    if all {
+        return Err(Error::BadParameter {
+            name: "keep",
+            given: policy.to_string(),
+            limit,
+        });
+    }
+    context.progress.note(&format!(
+        "warning: --keep {policy}: {limit} at the beginning of the inputs"
+    ));
+    Ok(())
 }

@@ -84,7 +84,7 @@ pub(crate) use choose::{Fate, check_pairs};
 pub(crate) use decide::{Decided, sizes};
 pub use evidence::{KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE};
 pub use output::PRIVATE;
-pub(crate) use output::check_outside_kept;
+pub(crate) use output::{check_outside_kept, check_outside_taken};
 pub use policy::{Policy, Rule, preference};
 pub(crate) use source::DedupSource;
 pub use source::is_kept;
@@ -417,6 +417,20 @@ pub(crate) fn check_outputs(
     Ok(())
 }
 
+/// Refuses a file, given by `parameter`, that is an input or lies in one: the next call would read
+/// it.
+///
+/// # Errors
+/// `BadParameter`; `Io`.
+pub fn check_outside_inputs(
+    parameter: &'static str,
+    file: &Path,
+    inputs: &[PathBuf],
+) -> Result<()> {
+    let mut inputs = inputs.iter();
+    inputs.try_for_each(|input| output::check_outside(parameter, file, input))
+}
+
 /// Refuses a budget with which the inputs cannot be written, whatever is in them.
 fn check_memory(
     inputs: &[InputFile],
@@ -445,7 +459,8 @@ pub fn check_inputs(
 ) -> Result<()> {
     check_memory(inputs, removed, (config, read), context)?;
     check_names(inputs)?;
-    formats::check(config, inputs, read, context)
+    formats::check(config, inputs, read, context)?;
+    formats::check_fields(&config.keep, inputs, read, context)
 }
 
 /// Refuses inputs that cannot be written again under their names.

@@ -22,13 +22,9 @@ use crate::progress::{Context, joined_all};
 use crate::read::InputFile;
 use crate::store::disk;
 use crate::threads;
-use crate::workspace::Lock;
+pub use crate::workspace::PRIVATE;
+use crate::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
 use crate::{Error, Result};
-
-/// What belongs to the program in an output directory. Walks of directories skip hidden names.
-pub const PRIVATE: &str = ".lookalike";
-/// Says from what the directory is made.
-pub(super) const STATE_FILE: &str = "dedup.json";
 
 /// From what a directory is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +66,20 @@ impl OutputDirectory {
     /// Refuses a directory in which another program's files are. Returns whether a command began
     /// it.
     pub fn look(directory: &Path, parameter: &'static str) -> Result<bool> {
+        refuse_below_another(parameter, directory)?;
+        let above = (directory.ancestors().skip(1))
+            .map(|above| match above.as_os_str().is_empty() {
+                true => Path::new("."),
+                false => above,
+            })
+            .find(|above| disk::is_directory(above).unwrap_or(true));
+        if above.is_some_and(|above| !disk::is_writable(above)) {
+            return refuse(
+                parameter,
+                directory,
+                "it cannot be created there; give another place",
+            );
+        }
         let entries = match disk::exists(directory)? {
             true if !disk::is_directory(directory)? => {
                 return refuse(parameter, directory, "it is a file; give a new directory");
@@ -434,6 +444,22 @@ pub(crate) fn check_outside_kept(parameter: &'static str, file: &Path, kept: &Pa
     refuse(parameter, file, &limit)
 }
 
+/// Refuses a file in another directory that belongs to the same command.
+pub(crate) fn check_outside_taken(
+    parameter: &'static str,
+    file: &Path,
+    taken: &Path,
+) -> Result<()> {
+    if !resolved(file)?.starts_with(resolved(taken)?) {
+        return Ok(());
+    }
+    let limit = format!(
+        "it lies in the output directory {}; give a file outside of it",
+        taken.display()
+    );
+    refuse(parameter, file, &limit)
+}
+
 /// Refuses an output directory in a place where it would change what the command reads.
 pub(crate) fn check_place(
     parameter: &'static str,
@@ -450,27 +476,6 @@ pub(crate) fn check_place(
         }
     }
     Ok(())
-}
-
-/// The real path of what exists of a path, and the rest of it.
-fn resolved(path: &Path) -> Result<PathBuf> {
-    let mut rest = Vec::new();
-    let mut at = match path.is_absolute() {
-        true => path.to_path_buf(),
-        false => Path::new(".").join(path),
-    };
-    loop {
-        match disk::canonical(&at) {
-            Ok(real) => return Ok(rest.iter().rev().fold(real, |real, name| real.join(name))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error).map_err(Error::io("inspect", &at)),
-        }
-        let (Some(name), Some(parent)) = (at.file_name(), at.parent()) else {
-            return Ok(path.to_path_buf());
-        };
-        rest.push(name.to_os_string());
-        at = parent.to_path_buf();
-    }
 }
 
 /// Whether a path leads to a file that can be copied.

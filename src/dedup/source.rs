@@ -1,21 +1,25 @@
 //! The record of what a directory of kept records was made from.
 //!
 //! `.lookalike/source.json` names the work directory, with the parameters of the choice and the
-//! counts. So a later command can make the same choice again, and say what was removed.
+//! counts, and `.lookalike/remove` is a copy of the list of `--remove`. So a later command can make
+//! the same choice again, and say what was removed.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::output::{PRIVATE, STATE_FILE, State};
+use super::output::{PRIVATE, State};
 use super::{DedupConfig, DedupSummary};
 use crate::store::disk;
-use crate::workspace::Workspace;
+use crate::workspace::{STATE_FILE, Workspace};
 use crate::{Error, Result};
 
 /// The name of the record.
 const FILE: &str = "source.json";
+
+/// The name of the copy of the list of documents to remove.
+const LIST: &str = "remove";
 
 /// What a directory of kept records was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +29,7 @@ pub(crate) struct DedupSource {
     /// The other collection (`--against`), as the work directory names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// The list of documents to remove (`--remove`), as a path from the directory.
+    /// The copy of the list of documents to remove (`--remove`), as a path from the directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remove: Option<String>,
     /// Whether removed records were written (`--removed`).
@@ -51,7 +55,6 @@ impl DedupSource {
         (workspace, config, removed): (&Workspace, &DedupConfig, bool),
         summary: &DedupSummary,
     ) -> Result<DedupSource> {
-        let remove = config.remove.as_deref();
         Ok(DedupSource {
             work: path_from(kept, workspace.directory())?,
             against: workspace
@@ -59,15 +62,26 @@ impl DedupSource {
                 .base
                 .as_ref()
                 .map(|base| base.path.clone()),
-            remove: remove.map(|list| path_from(kept, list)).transpose()?,
+            remove: config.remove.as_ref().map(|_| list_of(kept).1),
             removed,
             config: config.clone(),
             summary: summary.clone(),
         })
     }
 
-    /// Writes the record.
+    /// Writes the record, and the copy of the list.
     pub(super) fn write(&self, kept: &Path) -> Result<()> {
+        if let Some(list) = &self.config.remove {
+            let mut out = disk::AtomicFile::create(&list_of(kept).0)?;
+            let (mut list_file, mut buffer) = (disk::open(list)?, vec![0; disk::READ_BUFFER]);
+            loop {
+                match disk::read_some(&mut list_file, &mut buffer, list)? {
+                    0 => break,
+                    n => out.put(&buffer[..n])?,
+                }
+            }
+            out.finish()?;
+        }
         let path = kept.join(PRIVATE).join(FILE);
         let mut out = disk::AtomicFile::create(&path)?;
         out.put(&crate::store::to_json(self, &path)?)?;
@@ -112,9 +126,17 @@ impl DedupSource {
                 found: error.to_string(),
             })?;
         let mut source = source;
+        // The directory may come from someone else, so no file is read that it only names.
+        let (list, name) = list_of(kept);
         source.config.remove = match &source.remove {
             None => None,
-            Some(list) => Some(real(kept)?.join(list)),
+            Some(given) if *given == name => Some(list),
+            Some(_) => {
+                return refuse(
+                    "it does not have its list of --remove; run the same `lookalike dedup` again, \
+                     which copies the list into it",
+                );
+            }
         };
         Ok((source, state.digest))
     }
@@ -138,6 +160,12 @@ impl DedupSource {
             }),
         }
     }
+}
+
+/// The copy of the list of documents to remove: its path, and its name from the directory.
+fn list_of(kept: &Path) -> (PathBuf, String) {
+    let name = format!("{PRIVATE}/{LIST}");
+    (kept.join(&name), name)
 }
 
 fn real(path: &Path) -> Result<PathBuf> {

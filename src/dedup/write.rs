@@ -77,7 +77,7 @@ pub(crate) fn least_memory(inputs: &[InputFile], outputs: u64, there: u64) -> u6
     let readable = |input: &&InputFile| input.problem.is_none() && is_regular(&input.path);
     for input in inputs.iter().filter(readable) {
         // One that cannot be opened is not copied, or an error when it is.
-        if let Ok(content) = Decompressed::open(&input.path) {
+        if let Ok(content) = Decompressed::open_input(&input.path) {
             least = least.max(memory_of(content.codec(), outputs));
         }
     }
@@ -233,7 +233,7 @@ impl<'p> Writing<'p> {
 
     /// Writes a Parquet file, and then the removed rows.
     fn write_rows(&self, file: u32, input: &InputFile, context: &Context<'_>) -> Result<()> {
-        let opened = SharedFile::new(disk::open(&input.path)?);
+        let opened = SharedFile::new(disk::open_regular(&input.path)?);
         let opened: Arc<dyn ReadAt> = Arc::new(opened);
         let outputs = [
             self.removed.map(|removed| (removed, false)),
@@ -475,7 +475,7 @@ impl<'p> Numbers<'p> {
 /// Whether a file is Parquet, by its first bytes.
 pub(crate) fn is_parquet(path: &Path) -> Result<bool> {
     let mut head = [0; 4];
-    let mut file = disk::open(path)?;
+    let mut file = disk::open_regular(path)?;
     let mut length = 0;
     while length < head.len() {
         match disk::read_some(&mut file, &mut head[length..], path)? {
@@ -496,7 +496,7 @@ pub(crate) struct Source {
 impl Source {
     pub fn open(path: &Path) -> Result<Source> {
         Ok(Source {
-            decompressed: Decompressed::open(path)?,
+            decompressed: Decompressed::open_input(path)?,
             damage: None,
         })
     }
@@ -527,7 +527,7 @@ impl Members for Source {
 
 /// Copies a file byte by byte.
 pub(crate) fn copy_whole(path: &Path, out: &mut OutputFile, context: &Context<'_>) -> Result<()> {
-    let mut input = disk::open(path)?;
+    let mut input = disk::open_regular(path)?;
     let mut buffer = vec![0; PIECE];
     loop {
         context.stop.check(STAGE)?;

@@ -200,7 +200,8 @@ pub fn check_removal_inputs(
             }
             Some(Container::Plain) => {}
             Some(Container::Parquet) => {
-                let file: Arc<dyn ReadAt> = Arc::new(SharedFile::new(disk::open(&input.path)?));
+                let file: Arc<dyn ReadAt> =
+                    Arc::new(SharedFile::new(disk::open_regular(&input.path)?));
                 // A damaged file has no documents.
                 if let Ok(footer) = footer(&*file, None)
                     && let Err(why) = text_columns(footer.file_metadata().schema_descr(), read)
@@ -625,7 +626,8 @@ impl<'p> Removal<'p> {
             context,
         };
         if !self.kept.has(&input.docno)? {
-            let opened: Arc<dyn ReadAt> = Arc::new(SharedFile::new(disk::open(&input.path)?));
+            let opened: Arc<dyn ReadAt> =
+                Arc::new(SharedFile::new(disk::open_regular(&input.path)?));
             let mut out = self.kept.create(&input.docno, file)?;
             let to = out.path().to_path_buf();
             let source = parquet::Source {

@@ -12,7 +12,7 @@ use crate::index::{self, IndexEntry, IndexStats};
 use crate::join::{self, Before, JoinProgress, PairsEntry};
 use crate::merge::{self, PostingsEntry};
 use crate::progress::Context;
-use crate::read::{InputFile, Inputs, Selection, lasting, list_selected};
+use crate::read::{InputFile, Inputs, Selection, lasting, list_outside};
 use crate::sample::plan::Plan;
 use crate::sample::{self, PlanGiven, SampleEntry, Sampling};
 use crate::sort::{self, RunsEntry};
@@ -123,12 +123,12 @@ pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Inputs> {
 /// # Errors
 /// The errors of [`inputs`].
 pub fn selected_inputs(arguments: &[PathBuf], selection: &Selection, out: &Path) -> Result<Inputs> {
-    let mut inputs = list_selected(arguments, selection)?;
     let real = match disk::canonical(out) {
         Ok(real) => Some(real),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
         Err(e) => return Err(e).map_err(Error::io("inspect", out)),
     };
+    let mut inputs = list_outside(arguments, selection, real.clone())?;
     let mut failed = None;
     if let Some(real) = real {
         inputs

@@ -163,7 +163,7 @@ fn of_inputs<K: Key>(
     // If the manifest cannot be read, the caller reports that when it opens the directory.
     let manifest = match super::look(out) {
         Ok(manifest) => Some(manifest),
-        Err(Error::StageMissing { .. }) => None,
+        Err(Error::NotOutput { .. }) => None,
         Err(_) => return Ok(()),
     };
     if manifest.as_ref().is_some_and(collection::ingested) {

@@ -13,7 +13,9 @@ use super::record::Reason;
 use super::source::lasting;
 use crate::error::Error;
 use crate::store::disk::{self, SharedFile};
-use crate::workspace::{FileIdentity, InputEntry, Skipped, modified_ns};
+use crate::workspace::{
+    FileIdentity, InputEntry, OutputKind, Skipped, modified_ns, output_kind, refuse_remote,
+};
 
 /// One file to read, or standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +149,9 @@ pub struct Selection {
     pub exclude: Vec<Glob>,
     /// Also read hidden files and directories: those whose names begin with a dot.
     pub hidden: bool,
+    /// Also read the files of output directories of runs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub read_outputs: bool,
 }
 
 impl Selection {
@@ -209,17 +214,31 @@ pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Inputs> {
 
 /// Lists all files that the arguments name, sorted by the bytes of their paths.
 ///
-/// Directories are walked, and `selection` decides which of their files are read. Symbolic links
+/// Directories are walked, and `selection` decides which of their files are read. Output directories
+/// of runs are not walked unless it says so. Symbolic links
 /// are followed, also to directories, but no directory is walked twice. So a loop ends, and a file
 /// that is reached by two paths is listed once, under its own path rather than under a link's. An
 /// entry that is not a regular file or cannot be opened stays in the list with its problem, so that
 /// it is rejected in its place and not silently skipped.
 ///
 /// # Errors
-/// `Io` if an argument does not exist or cannot be examined, or if the disk or the machine fails.
+/// `Missing` if an argument does not exist; `Io` if it cannot be examined, or if the disk or the machine fails;
+/// `BadParameter` if an argument is an output directory of a run.
 pub fn list_selected(arguments: &[PathBuf], selection: &Selection) -> crate::Result<Inputs> {
+    list_outside(arguments, selection, None)
+}
+
+/// As [`list_selected`], without the files of a directory, which is given by its real path: the
+/// output directory of the command may lie in an input.
+pub(crate) fn list_outside(
+    arguments: &[PathBuf],
+    selection: &Selection,
+    out: Option<PathBuf>,
+) -> crate::Result<Inputs> {
     let mut walk = Walk::new(selection)?;
+    walk.out = out;
     for argument in arguments {
+        refuse_remote("INPUT", argument)?;
         if argument.as_os_str() == "-" {
             if walk.stdin {
                 continue;
@@ -236,8 +255,25 @@ pub fn list_selected(arguments: &[PathBuf], selection: &Selection) -> crate::Res
             });
             continue;
         }
-        let metadata = disk::metadata(argument).map_err(Error::io("read", argument))?;
+        let metadata = match disk::metadata(argument) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && disk::is_gone(argument)? => {
+                return Err(Error::Missing {
+                    path: argument.clone(),
+                });
+            }
+            metadata => metadata.map_err(Error::io("read", argument))?,
+        };
         if metadata.is_dir() {
+            if !selection.read_outputs && output_kind(argument)? == Some(OutputKind::Run) {
+                return Err(Error::BadParameter {
+                    name: "INPUT",
+                    given: argument.display().to_string(),
+                    limit: "it is an output directory of lookalike; give the inputs that it was \
+                            made from (dedup uses its pairs with --from), or add --read-outputs \
+                            to read its files as documents"
+                        .into(),
+                });
+            }
             walk.directory(argument, argument)?;
         } else {
             // The file is itself an argument, so the selection does not apply.
@@ -283,6 +319,9 @@ struct Walk {
     numbers: HashMap<PathBuf, u32>,
     skipped: Skipped,
     hidden: bool,
+    read_outputs: bool,
+    /// The real path of a directory that is left out.
+    out: Option<PathBuf>,
     /// `None` selects all files.
     include: Option<GlobSet>,
     exclude: GlobSet,
@@ -316,6 +355,8 @@ impl Walk {
             numbers: HashMap::new(),
             skipped: Skipped::default(),
             hidden: selection.hidden,
+            read_outputs: selection.read_outputs,
+            out: None,
             include: Some(include).filter(|globs| !globs.is_empty()),
             exclude: set("exclude", &selection.exclude)?,
             seen: HashSet::new(),
@@ -355,7 +396,11 @@ impl Walk {
             Err(error) => return self.refused(directory, argument, "", error),
         };
         while let Some((directory, real)) = waiting.pop() {
-            if !self.seen.insert(real.clone()) {
+            if self.out.as_ref() == Some(&real) || !self.seen.insert(real.clone()) {
+                continue;
+            }
+            if !self.read_outputs && output_kind(&directory)? == Some(OutputKind::Run) {
+                self.skipped.outputs += 1;
                 continue;
             }
             let entries = match disk::entries(&directory) {

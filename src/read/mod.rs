@@ -107,6 +107,7 @@ pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, re
 pub use config::{DEFAULT_MAX_RATIO, Format, RATIO_FREE_BYTES, ReadConfig};
 pub(crate) use date::{date_of, usual_date};
 pub(crate) use each::{Coming, each_as_it_comes, each_interpreted};
+pub(crate) use inputs::list_outside;
 pub(crate) use inputs::tell_apart;
 pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};
 pub use interpret::{Interpreted, interpret};

@@ -205,6 +205,7 @@ pub fn write_graph(
     context: &Context<'_>,
 ) -> Result<()> {
     outputs::check(output, Some((workspace, &[format.file_name()])), &[])?;
+    outputs::check_place("output", output)?;
     let name = workspace.other_name(output);
     if let Some(name) = &name {
         workspace.forget_others(|other| other == name)?;

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::wording::Wording;
+use crate::Result;
 use crate::budget::ByteSize;
+use crate::collection::{self, RejectReader};
 use crate::join::Pairs;
 use crate::numbers::{self, count, counted};
 use crate::pipeline::Summary;
 use crate::sample::plan::Target;
-use crate::workspace::Cost;
+use crate::store::disk;
+use crate::workspace::{Cost, InputList, Workspace};
 
 /// A share in brackets; empty if the total is 0.
 pub(super) fn share(part: u64, whole: u64) -> String {
@@ -60,6 +63,7 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
     for (name, n) in [
         ("  hidden, not read", summary.skipped.hidden),
         ("  excluded by globs, not read", summary.skipped.excluded),
+        ("  output directories, not read", summary.skipped.outputs),
     ] {
         if n > 0 {
             row(name, count(n));
@@ -271,4 +275,61 @@ fn reasons(row: &mut impl FnMut(&str, String), name: &str, counts: &BTreeMap<Str
     for (reason, n) in sorted {
         row(&format!("    {reason}"), count(*n));
     }
+}
+
+/// The most files that [`rejected_files`] names.
+const MOST_FILES: usize = 10;
+
+/// The files of a collection with rejected records, with reasons and counts, and where all rejects
+/// are listed; empty if there are none.
+///
+/// # Errors
+/// Those of reading the rejects.
+pub fn rejected_files(workspace: &Workspace) -> Result<String> {
+    let manifest = &workspace.manifest;
+    let first = collection::against(manifest).files;
+    let mut files: Vec<(u32, BTreeMap<&'static str, u64>)> = Vec::new();
+    let (mut more, mut last) = (0, None);
+    for segment in collection::own_segments(manifest) {
+        let path = workspace.part("collection", &segment.rejects.name);
+        let parameters = Some(workspace.collection_parameters());
+        let mut rejects = RejectReader::open(&path, parameters, Some(&segment.rejects))?;
+        while let Some((reject, used)) = rejects.next()? {
+            let file = reject.source.file;
+            if used || file < first {
+                continue;
+            }
+            if last != Some(file) {
+                last = Some(file);
+                match files.len() < MOST_FILES {
+                    true => files.push((file, BTreeMap::new())),
+                    false => more += 1,
+                }
+            }
+            if let (0, Some((_, reasons))) = (more, files.last_mut()) {
+                *reasons.entry(reject.reason.text()).or_default() += 1;
+            }
+        }
+        rejects.finish()?;
+    }
+    if files.is_empty() {
+        return Ok(String::new());
+    }
+    let mut inputs = InputList::open(workspace.directory())?;
+    let all = workspace.directory().join("rejects.jsonl");
+    let mut out = match disk::exists(&all)? {
+        true => format!("\nrejected, by file ({} has each record):\n", all.display()),
+        false => "\nrejected, by file:\n".into(),
+    };
+    for (file, reasons) in files {
+        let reasons = reasons
+            .iter()
+            .map(|(reason, n)| format!("{reason} {}", count(*n)));
+        let reasons: Vec<String> = reasons.collect();
+        let _ = writeln!(out, "  {}: {}", inputs.path_of(file)?, reasons.join(", "));
+    }
+    if more > 0 {
+        let _ = writeln!(out, "  and {}", counted(more, "other file"));
+    }
+    Ok(out)
 }

@@ -22,7 +22,7 @@ mod write;
 pub use compared::{compared, compared_csv};
 pub use dedup::dedup_ledger;
 pub use graph::{GraphFormat, graph, write_graph};
-pub use ledger::{cost_rows, ledger, ledger_rows};
+pub use ledger::{cost_rows, ledger, ledger_rows, rejected_files};
 pub use plan::{plan, study, study_csv};
 pub(crate) use write::write_diff;
 pub use write::{

@@ -9,7 +9,7 @@ use crate::experiments::compare::{self, CompareConfig, Comparison, TableFile};
 use crate::experiments::study::{self, Study, StudyConfig, StudyCost, StudyFile};
 use crate::progress::Context;
 use crate::store::{disk, json};
-use crate::workspace::{ResultFile, Workspace};
+use crate::workspace::{self, ResultFile, Workspace};
 use crate::{Error, Result, collection, dedup, outputs, pipeline};
 
 /// Subdirectory of an output directory with the tables of a comparison.
@@ -26,6 +26,7 @@ pub fn write_page(
     context: &Context<'_>,
 ) -> Result<PageStats> {
     outputs::check(output, Some((workspace, &[page::PAGE_FILE])), &[])?;
+    outputs::check_place("output", output)?;
     pipeline::note_lost(workspace, context);
     let name = workspace.other_name(output);
     if let Some(name) = &name {
@@ -52,11 +53,11 @@ pub fn write_audit(
     (output, reviewed, look): (&Path, Option<&Path>, &AuditLook),
     context: &Context<'_>,
 ) -> Result<(PageStats, Reviewed)> {
-    check_audit(kept, output, reviewed)?;
-    outputs::check(output, Some((workspace, &[])), &[])?;
+    check_audit(kept, ("output", output), reviewed, &[])?;
+    outputs::check_outside("output", output, workspace)?;
     let exists = reviewed.map(review::exists).transpose()?;
     if let (Some(review), Some(false)) = (reviewed, exists) {
-        outputs::check(review, Some((workspace, &[])), &[])?;
+        outputs::check_outside("review", review, workspace)?;
     }
     page::audit::check_memory(workspace, context)?;
     let audit = audit::audit(kept, workspace, config, context)?;
@@ -84,25 +85,43 @@ pub enum Reviewed {
     Read,
 }
 
-/// The place of the page of an audit: the one that was given, or one beside the directory of the
-/// kept records, where only a page is replaced. Refuses files that lie in that directory, or are
-/// the same.
+/// The place of the page of an audit: the one that was given by `parameter`, or one beside the
+/// directory of the kept records, where only a page is replaced. Refuses files that lie in that
+/// directory or in one of `taken`, that are the same, or that cannot be created.
 ///
 /// # Errors
 /// `BadParameter`; `Io`.
-pub fn place_audit(kept: &Path, given: Option<&Path>, review: Option<&Path>) -> Result<PathBuf> {
+pub fn place_audit(
+    kept: &Path,
+    (parameter, given): (&'static str, Option<&Path>),
+    review: Option<&Path>,
+    taken: &[&Path],
+) -> Result<PathBuf> {
     let page = given.map_or_else(|| audit_page(kept), Path::to_path_buf);
-    check_audit(kept, &page, review)?;
+    check_audit(kept, (parameter, &page), review, taken)?;
     if given.is_none() {
         page::check_replaced(&page)?;
     }
     Ok(page)
 }
 
-fn check_audit(kept: &Path, output: &Path, review: Option<&Path>) -> Result<()> {
-    for (parameter, file) in [("output", Some(output)), ("review", review)] {
+fn check_audit(
+    kept: &Path,
+    (parameter, output): (&'static str, &Path),
+    review: Option<&Path>,
+    taken: &[&Path],
+) -> Result<()> {
+    for (parameter, file) in [(parameter, Some(output)), ("review", review)] {
         let Some(file) = file else { continue };
         dedup::check_outside_kept(parameter, file, kept)?;
+        if parameter == "review" && review::exists(file)? {
+            continue; // It is only read.
+        }
+        for taken in taken {
+            dedup::check_outside_taken(parameter, file, taken)?;
+        }
+        workspace::refuse_below_another(parameter, file)?;
+        outputs::check_place(parameter, file)?;
     }
     if review.is_some_and(|review| review == output) {
         return Err(Error::BadParameter {

@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::labels::Labels;
 use super::links::{Candidate, Decision, Links, resemblance};
 use super::{CONFLICTS_FILE, LabelsFormat, TRANSFERRED_FILE, TransferConfig, TransferReport};
+use crate::Result;
 use crate::cluster::cell;
 use crate::evaluate::qrels::key_of;
 use crate::outputs;
 use crate::store::disk::{self, AtomicFile};
-use crate::workspace::{MANIFEST_FILE, Workspace};
-use crate::{Error, Result};
+use crate::workspace::Workspace;
 
 /// Bytes of memory of a label that is written, if several documents have the same docno: 32, and
 /// what a table takes while it grows.
@@ -27,19 +27,8 @@ pub(super) fn check_output(
     labels: &Labels,
     collections: [&Workspace; 2],
 ) -> Result<()> {
-    if disk::exists(&output.join(MANIFEST_FILE))? {
-        return Err(Error::BadParameter {
-            name: "output",
-            given: output.display().to_string(),
-            limit: "it is the output directory of a run; give another".into(),
-        });
-    }
-    for name in [labels.file_name(), TRANSFERRED_FILE, CONFLICTS_FILE] {
-        for collection in collections {
-            outputs::check(&output.join(name), Some((collection, &[])), &[path])?;
-        }
-    }
-    Ok(())
+    let files = [labels.file_name(), TRANSFERRED_FILE, CONFLICTS_FILE];
+    outputs::check_files(output, files, &collections, &[path])
 }
 
 /// The files that are open; none without an output directory.

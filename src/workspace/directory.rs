@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{Base, MANIFEST_FORMAT, Manifest};
+use super::place::{is_run, output_kind};
 use super::record::StageRecordKind;
 use super::{InputEntry, Skipped};
 use crate::progress::{Context, joined_all};
@@ -105,8 +106,17 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
         {
             return Ok(None);
         }
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotADirectory => {
+            return Err(not_output(directory)?);
+        }
         Err(error) => return Err(error),
     };
+    if !is_run(directory)? {
+        return Err(Error::NotOutput {
+            path: directory.into(),
+            what: "another program wrote its manifest.json",
+        });
+    }
     let corrupt = |what: &str, expected: String, found: String| Error::Corrupt {
         path: path.clone(),
         offset_bytes: None,
@@ -215,10 +225,15 @@ fn refuse_others(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
     for entry in disk::entries(directory).map_err(Error::io("list", directory))? {
         names.push(entry.map_err(Error::io("list", directory))?.file_name());
     }
-    // This also refuses a manifest that another program wrote.
-    if read_manifest(directory, kinds)?.is_some() {
-        return Ok(());
-    }
+    let theirs = read_manifest(directory, kinds);
+    let theirs = match theirs {
+        Ok(Some(_)) => return Ok(()),
+        Ok(None) => "it is not empty and has no manifest.json; give a new directory",
+        Err(Error::NotOutput { .. }) => {
+            "it is not empty, and another program wrote its manifest.json; give a new directory"
+        }
+        Err(error) => return Err(error),
+    };
     let there = |name: &str| names.iter().any(|found| found == name);
     let begun = |name: &OsStr| {
         let list = disk::temporary(Path::new(INPUTS_FILE));
@@ -235,7 +250,29 @@ fn refuse_others(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
     Err(Error::BadParameter {
         name: "output",
         given: directory.display().to_string(),
-        limit: "it is not empty and has no manifest.json; give a new directory".into(),
+        limit: theirs.into(),
+    })
+}
+
+/// Why a directory without a manifest is no output directory of a run.
+fn not_output(directory: &Path) -> Result<Error> {
+    let exists = !disk::is_gone(directory)?;
+    let what = if !exists {
+        "there is no such directory"
+    } else if !disk::is_directory(directory)? {
+        "it is a file"
+    } else if output_kind(directory)?.is_some() {
+        "it has records that `lookalike dedup` wrote"
+    } else if disk::exists(&directory.join(LOCK_FILE))?
+        && disk::exists(&directory.join(INPUTS_FILE))?
+    {
+        "the command that began it has not read anything yet"
+    } else {
+        "it has no manifest.json"
+    };
+    Ok(Error::NotOutput {
+        path: directory.into(),
+        what,
     })
 }
 
@@ -254,6 +291,7 @@ impl Workspace {
         inputs: impl Iterator<Item = InputEntry> + Clone,
         check: impl FnOnce(&Manifest) -> Result<()>,
     ) -> Result<Self> {
+        super::place::refuse_below_another("output", directory)?;
         disk::create_lasting_directory(directory)?;
         refuse_others(directory, begin.kinds())?;
         let lock = Lock::take(directory)?;
@@ -397,6 +435,7 @@ impl Workspace {
         let mut entry = super::inputs::append(self.directory(), &self.manifest.inputs, new)?;
         entry.skipped.hidden += skipped.hidden;
         entry.skipped.excluded += skipped.excluded;
+        entry.skipped.outputs += skipped.outputs;
         self.manifest.inputs = entry;
         disk::sync_directory(self.directory())
     }
@@ -446,10 +485,10 @@ impl Workspace {
 
     /// Reads the manifest of a directory without locking it.
     pub fn look(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Manifest> {
-        read_manifest(directory, kinds)?.ok_or_else(|| Error::StageMissing {
-            path: directory.into(),
-            stage: "ingest",
-        })
+        match read_manifest(directory, kinds)? {
+            Some(manifest) => Ok(manifest),
+            None => Err(not_output(directory)?),
+        }
     }
 
     /// The directory.

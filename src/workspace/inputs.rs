@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::ResultFile;
+use crate::error::{NOT_GIVEN, NOT_LISTED};
 use crate::numbers::counted;
 use crate::store::disk::{self, AtomicFile};
 use crate::store::json;
@@ -42,6 +43,17 @@ pub struct Skipped {
     pub hidden: u64,
     /// Files that the globs of a selection exclude.
     pub excluded: u64,
+    /// Output directories of runs below the named directories.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub outputs: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Skipped {
@@ -303,7 +315,7 @@ pub fn arrange(directory: &Path, given: &[InputEntry], all: bool) -> Result<Arra
                 arranged.listed.push(place);
                 arranged.names.push(old.name.clone());
             }
-            None if all => return Err(gone(old)),
+            None if all => return Err(gone(directory, old)),
             None => {}
         }
     }
@@ -318,11 +330,11 @@ fn describe(entry: &InputEntry) -> String {
     }
 }
 
-fn gone(old: &InputEntry) -> Error {
+fn gone(directory: &Path, old: &InputEntry) -> Error {
     Error::InputChanged {
         path: (&old.path).into(),
-        expected: describe(old),
-        found: "gone from the list of inputs".into(),
+        expected: directory.display().to_string(),
+        found: NOT_GIVEN.into(),
     }
 }
 
@@ -427,8 +439,8 @@ fn copy_beginning(
 pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -> Result<()> {
     let come = |new: &InputEntry| Error::InputChanged {
         path: (&new.path).into(),
-        expected: "not been there".into(),
-        found: describe(new),
+        expected: directory.display().to_string(),
+        found: NOT_LISTED.into(),
     };
     let mut list = InputList::open(directory)?;
     for new in inputs {
@@ -437,7 +449,7 @@ pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -
         };
         if !old.is_at_place_of(&new) {
             return Err(if old.path < new.path {
-                gone(old)
+                gone(directory, old)
             } else {
                 come(&new)
             });
@@ -445,7 +457,7 @@ pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -
         check_same(old, &new)?;
     }
     match list.next()? {
-        Some(old) => Err(gone(old)),
+        Some(old) => Err(gone(directory, old)),
         None => Ok(()),
     }
 }

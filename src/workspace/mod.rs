@@ -28,6 +28,7 @@ mod inputs;
 mod lock;
 mod manifest;
 mod others;
+mod place;
 mod record;
 
 pub use directory::{MANIFEST_FILE, Places, Workspace};
@@ -40,4 +41,6 @@ pub(crate) use lock::Lock;
 pub(crate) use manifest::Meter;
 pub use manifest::{Base, Cost, Manifest, ResultFile};
 pub(crate) use others::{check as check_file, put as put_file};
+pub use place::{OutputKind, PRIVATE, output_kind};
+pub(crate) use place::{STATE_FILE, refuse_below_another, refuse_remote, resolved};
 pub use record::{StageRecord, StageRecordKind};

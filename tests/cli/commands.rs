@@ -545,8 +545,9 @@ fn another_host_gets_what_the_program_prints() {
 
     let stopped = Keeping::default();
     stopped.stop.request();
-    let other = directory.path().join("other");
-    let arguments = ["run", "sample-corpora/warc", "-o", other.to_str().unwrap()];
+    let other = common::temporary();
+    let other = other.path().to_str().unwrap();
+    let arguments = ["run", "sample-corpora/warc", "-o", other];
     let failure = execute(arguments.map(Into::into), &stopped).unwrap_err();
     assert!(
         matches!(&failure, Failure::Failed(error) if matches!(**error, Error::Interrupted { .. })),

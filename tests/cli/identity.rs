@@ -156,7 +156,7 @@ fn names_of_several_arguments_differ() {
     }
 }
 
-/// From elsewhere, a report had no texts, and a run over the same files was `input changed`.
+/// From elsewhere, a report had no texts, and a run over the same files was refused.
 #[test]
 fn a_directory_works_from_everywhere() {
     let place = crate::common::temporary();
@@ -199,7 +199,7 @@ fn a_directory_works_from_everywhere() {
     fails(
         place,
         "run other -o out --threshold 0.5",
-        &["input changed"],
+        &["made from other inputs"],
     );
 }
 

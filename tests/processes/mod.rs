@@ -5,6 +5,7 @@ mod full_disk;
 mod hostile;
 mod killed;
 mod limits;
+mod outputs;
 #[cfg(feature = "faults")]
 mod panics;
 #[cfg(feature = "faults")]

@@ -138,7 +138,7 @@ fn is_found_gone(subject: &Subject, name: &str) {
     let verified = verify(&subject.out);
     if name == "manifest.json" {
         let error = verified.unwrap_err();
-        assert!(matches!(error, Error::StageMissing { .. }), "{error}");
+        assert!(matches!(error, Error::NotOutput { .. }), "{error}");
     } else {
         verified.unwrap();
     }

@@ -500,7 +500,7 @@ fn a_directory_of_others_is_refused() {
     run.run(&[&input], &empty).unwrap();
     // Without a run, the later stages say what is missing.
     let error = pipeline::open(&out).unwrap_err();
-    assert!(matches!(error, Error::StageMissing { .. }), "{error}");
+    assert!(matches!(error, Error::NotOutput { .. }), "{error}");
     assert_eq!(names(&out), [PathBuf::from("thesis.tex")]);
 }
 

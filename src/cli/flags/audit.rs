@@ -66,28 +66,30 @@ impl AuditFlags {
         self.review.as_deref()
     }
 
-    /// The name of a flag that was given.
-    fn given(&self) -> Option<&'static str> {
+    /// A flag that was given, and its value.
+    fn given(&self) -> Option<(&'static str, String)> {
         match self {
-            AuditFlags { by, .. } if !by.is_empty() => Some("by"),
+            AuditFlags { by, .. } if !by.is_empty() => Some(("by", by[0].to_string())),
             AuditFlags {
-                samples: Some(_), ..
-            } => Some("samples"),
+                samples: Some(samples),
+                ..
+            } => Some(("samples", samples.to_string())),
             AuditFlags {
-                review: Some(_), ..
-            } => Some("review"),
+                review: Some(review),
+                ..
+            } => Some(("review", review.display().to_string())),
             _ => None,
         }
     }
 
     /// Refuses the flags if there is nothing that they apply to.
-    pub fn refuse(&self, given: &str, limit: &str) -> Result<()> {
+    pub fn refuse(&self, limit: impl FnOnce() -> String) -> Result<()> {
         match self.given() {
             None => Ok(()),
-            Some(name) => Err(Error::BadParameter {
+            Some((name, given)) => Err(Error::BadParameter {
                 name,
-                given: given.into(),
-                limit: limit.into(),
+                given,
+                limit: limit(),
             }),
         }
     }

@@ -36,6 +36,12 @@ pub struct WalkFlags {
     /// Their names begin with a dot, as in .git. The ledger counts what a run skips.
     #[arg(long, help_heading = "Reading")]
     hidden: bool,
+    /// Also read the files of output directories of runs
+    ///
+    /// By default, a directory that `lookalike run` wrote is not an input: its results would be
+    /// read as documents. Below another directory it is skipped, and the ledger counts it.
+    #[arg(long, hide_short_help = true, help_heading = "Reading")]
+    read_outputs: bool,
 }
 
 impl WalkFlags {
@@ -45,6 +51,7 @@ impl WalkFlags {
             include: self.include.clone(),
             exclude: self.exclude.clone(),
             hidden: self.hidden,
+            read_outputs: self.read_outputs,
         }
     }
 }

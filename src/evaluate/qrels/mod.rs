@@ -113,7 +113,6 @@ use crate::budget::ByteSize;
 use crate::cluster::ResultsEntry;
 use crate::progress::Context;
 use crate::store::disk::{self, AtomicFile};
-use crate::workspace::MANIFEST_FILE;
 use crate::{Error, Result, outputs, pipeline};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -302,18 +301,11 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
 
 /// Refuses an output directory in which a file of a run or an input would be replaced.
 fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<()> {
-    if disk::exists(&output.join(MANIFEST_FILE))? {
-        return Err(Error::BadParameter {
-            name: "output",
-            given: output.display().to_string(),
-            limit: "it is the output directory of a run; give another".into(),
-        });
-    }
     let mut reads: Vec<&Path> = vec![&config.qrels, &source.clusters];
     reads.extend(source.tables.iter().flatten().map(PathBuf::as_path));
     reads.extend(config.run.as_deref());
-    let mut files = [INCONSISTENT_FILE, QRELS_FILE, RUN_FILE].into_iter();
-    files.try_for_each(|name| outputs::check(&output.join(name), None, &reads))
+    let files = [INCONSISTENT_FILE, QRELS_FILE, RUN_FILE];
+    outputs::check_files(output, files, &[], &reads)
 }
 
 /// The memory in use, compared with the budget. Memory beyond the budget is counted but not

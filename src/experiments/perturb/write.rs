@@ -95,8 +95,7 @@ impl Output {
 
     /// Returns an error if the output would replace a file that the command reads.
     pub fn check(directory: &Path, reads: &[&Path]) -> Result<()> {
-        let mut names = ALL.into_iter();
-        names.try_for_each(|name| outputs::check(&directory.join(name), None, reads))
+        outputs::check_files(directory, ALL, &[], reads)
     }
 
     /// Opens the files. Removes or replaces the files of an earlier command, its report first.

@@ -574,7 +574,15 @@ pub(crate) struct Decompressed(Source);
 impl Decompressed {
     /// Opens a file with any supported compression, or none.
     pub(crate) fn open(path: &Path) -> crate::Result<Decompressed> {
-        let file = crate::store::disk::open(path)?;
+        Self::of(crate::store::disk::open(path)?, path)
+    }
+
+    /// As [`Decompressed::open`], for an input of a collection, which is a regular file.
+    pub(crate) fn open_input(path: &Path) -> crate::Result<Decompressed> {
+        Self::of(crate::store::disk::open_regular(path)?, path)
+    }
+
+    fn of(file: crate::store::disk::File, path: &Path) -> crate::Result<Decompressed> {
         let source = Source::new(Input::new(Box::new(file))).map_err(io_error);
         Ok(Decompressed(source.map_err(Error::io("read", path))?))
     }

@@ -27,7 +27,7 @@ pub(super) fn is_page(path: &Path) -> Result<bool> {
         Err(error) => return Err(error).map_err(Error::io("inspect", path)),
     }
     let mut head = [0; HEAD_BYTES];
-    let read = disk::read_some(&mut disk::open(path)?, &mut head, path)?;
+    let read = disk::read_some(&mut disk::open_regular(path)?, &mut head, path)?;
     let head = head.get(..read).unwrap_or_default();
     Ok(memchr::memmem::find(head, GENERATOR.as_bytes()).is_some())
 }

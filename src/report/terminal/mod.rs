@@ -15,10 +15,8 @@ mod flow;
 mod shown;
 mod table;
 
-use std::fmt::Write;
-
 use crate::Result;
-use crate::utf8::is_deceptive;
+use crate::utf8::push_visible;
 
 pub(crate) use compared::{Layout, compared, head, passages};
 use flow::Flow;
@@ -78,19 +76,6 @@ impl Screen {
     }
 }
 
-/// Appends the characters by which a terminal shows a character of a document.
-fn push_visible(c: char, out: &mut String) {
-    if is_deceptive(c) {
-        let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
-    } else if c.is_control() {
-        for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-            let _ = write!(out, "\\x{byte:02x}");
-        }
-    } else {
-        out.push(c);
-    }
-}
-
 /// Text of a document on one line.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -117,6 +102,7 @@ pub(crate) fn visible_lines(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::utf8::is_deceptive;
 
     #[test]
     fn nothing_of_a_document_controls_the_terminal() {

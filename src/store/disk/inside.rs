@@ -22,8 +22,8 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io::{self, Seek};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{LazyLock, PoisonError, RwLock};
@@ -31,10 +31,13 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 use rustix::fs::{self as sys, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::retry_on_intr;
 
+use super::Destination;
 use crate::error::WrongFileType;
 
 /// Expected type of an opened file, for messages.
-const FILE: &str = "a regular file";
+pub(super) const FILE: &str = "a regular file";
+/// Expected type of an output, for messages.
+const WRITABLE: &str = "a file, a FIFO or a character device";
 /// Expected type of an entered directory, for messages.
 const DIRECTORY: &str = "a directory";
 
@@ -45,10 +48,8 @@ const ENTER: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const ENTER: OFlags = OFlags::RDONLY;
 
-/// Flags to open one of our files: do not follow a link, and do not wait for a FIFO.
-const PLAIN: OFlags = OFlags::NOFOLLOW
-    .union(OFlags::NONBLOCK)
-    .union(OFlags::NOCTTY);
+/// Flags to open a regular file: do not wait if it is a FIFO.
+const PLAIN: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
 static CLAIMED: LazyLock<RwLock<HashSet<PathBuf>>> = LazyLock::new(RwLock::default);
 
@@ -139,6 +140,11 @@ impl Spot {
     /// Opens the regular file of this name without following a link, below a claimed directory or
     /// not.
     fn file(&self, path: &Path, flags: OFlags) -> io::Result<(OwnedFd, Stat)> {
+        self.regular(path, flags | OFlags::NOFOLLOW)
+    }
+
+    /// Opens the regular file of this name.
+    fn regular(&self, path: &Path, flags: OFlags) -> io::Result<(OwnedFd, Stat)> {
         let opened = self.open(flags | PLAIN);
         let file = opened.map_err(|error| self.misplaced(path, FILE).unwrap_or(error))?;
         let stat = sys::fstat(&file)?;
@@ -183,14 +189,95 @@ fn called(kind: FileType) -> &'static str {
     }
 }
 
-/// Opens a file for reading. Below a claimed directory it must be a regular file.
+/// Opens a file for reading. Below a claimed directory it must be a regular file. Everywhere else
+/// it may be a FIFO, and opening it waits for a writer.
 pub(super) fn open(path: &Path) -> io::Result<fs::File> {
     let spot = Spot::of(path)?;
     if spot.ours {
         Ok(spot.file(path, OFlags::RDONLY)?.0.into())
     } else {
+        let _wait = super::wait();
         fs::File::open(path)
     }
+}
+
+/// Whether an open file is a FIFO.
+pub(super) fn is_fifo(file: &fs::File) -> bool {
+    let stat = sys::fstat(file);
+    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
+}
+
+/// Opens an open file again, to read it from its beginning.
+pub(super) fn again(file: &fs::File) -> io::Result<fs::File> {
+    let here = format!("/proc/self/fd/{}", file.as_raw_fd());
+    if let Ok(again) = fs::File::open(here) {
+        return Ok(again);
+    }
+    // A system without /proc. Both share the place where reading goes on, so only one is in use.
+    let mut again = file.try_clone()?;
+    again.rewind()?;
+    Ok(again)
+}
+
+/// Opens a regular file for reading. Outside claimed directories a link is followed.
+pub(super) fn open_regular(path: &Path) -> io::Result<fs::File> {
+    let spot = Spot::of(path)?;
+    let follow = match spot.ours {
+        true => OFlags::NOFOLLOW,
+        false => OFlags::empty(),
+    };
+    Ok(spot.regular(path, OFlags::RDONLY | follow)?.0.into())
+}
+
+/// The type of what has this name, for messages. No link is followed.
+pub(super) fn kind_of_name(path: &Path) -> io::Result<&'static str> {
+    let stat = inspect_name(path)?;
+    Ok(called(FileType::from_raw_mode(stat.st_mode)))
+}
+
+/// Opens a device or FIFO to write to it. A FIFO waits for a reader.
+pub(super) fn write_to(path: &Path) -> io::Result<fs::File> {
+    let _wait = super::wait();
+    Ok(open_at(CWD, path, OFlags::WRONLY | OFlags::NOCTTY)?.into())
+}
+
+/// Whether a path is below a claimed directory.
+pub(super) fn is_claimed(path: &Path) -> bool {
+    claimed(path).is_some()
+}
+
+/// The most links that lead to a file, as for the system itself.
+const MOST_LINKS: usize = 40;
+
+/// Where an output of the user's goes.
+pub(super) fn destination(path: &Path) -> io::Result<Destination> {
+    let mut at = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        let kind = match sys::statat(CWD, &at, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+            Err(rustix::io::Errno::NOENT) => return Ok(Destination::File(at)),
+            Err(error) => return Err(error.into()),
+        };
+        match kind {
+            FileType::RegularFile => return Ok(Destination::File(at)),
+            FileType::Fifo | FileType::CharacterDevice => return Ok(Destination::Through(at)),
+            FileType::Symlink => {}
+            other => return Err(wrong(path, WRITABLE, called(other))),
+        }
+        let above = at.parent().filter(|above| *above != Path::new(""));
+        let above = above.unwrap_or(Path::new("."));
+        // The links of /proc do not lead to a path: an open file may have another name by now, or
+        // none, as a pipe.
+        if fs::canonicalize(above)?.starts_with("/proc") {
+            let kind = FileType::from_raw_mode(sys::statat(CWD, &at, AtFlags::empty())?.st_mode);
+            return match kind {
+                FileType::Fifo | FileType::CharacterDevice => Ok(Destination::Through(at)),
+                other => Err(wrong(path, "a file by its own name", called(other))),
+            };
+        }
+        at = above.join(fs::read_link(&at)?);
+    }
+    Err(rustix::io::Errno::LOOP.into())
 }
 
 /// Creates a file for writing. Fails if the name exists.

@@ -5,12 +5,16 @@
 //! kernel may have dropped the pages, and a second sync would wrongly succeed.
 //!
 //! Below a claimed directory ([`claim`]), no link is followed and only regular files are opened
-//! (`inside`).
+//! (`inside`). Everywhere else a path is the user's. An output there never replaces anything but a
+//! regular file ([`destination`]), and opening or reading may wait, for a FIFO or a terminal
+//! ([`waiting`]).
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::FileType;
@@ -165,6 +169,8 @@ impl Op {
 #[derive(Debug)]
 pub struct File {
     file: fs::File,
+    /// Whether reading and writing may wait for another process: not for a regular file.
+    waits: bool,
     #[cfg(feature = "faults")]
     path: PathBuf,
 }
@@ -175,6 +181,7 @@ impl File {
         let _ = path;
         File {
             file,
+            waits: false,
             #[cfg(feature = "faults")]
             path: path.to_path_buf(),
         }
@@ -217,6 +224,14 @@ impl File {
         Ok(())
     }
 
+    /// As [`File::new`], for a file of any type.
+    fn of_any_type(file: fs::File, path: &Path) -> io::Result<File> {
+        let waits = !file.metadata()?.is_file();
+        let mut file = File::new(file, path);
+        file.waits = waits;
+        Ok(file)
+    }
+
     /// Maps the file with `map`.
     pub(super) fn mapped<T>(&self, map: impl FnOnce(&fs::File) -> io::Result<T>) -> io::Result<T> {
         faults::doing(Op::Map, self.path(), None, || map(&self.file))
@@ -226,8 +241,38 @@ impl File {
 impl Read for File {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = faults::limit(Op::Read, self.path(), out.len())?;
+        let _wait = self.waits.then(wait);
         self.file.read(&mut out[..n])
     }
+}
+
+/// The numbers of waits that have begun and ended.
+static WAITS: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+/// A call of the system that may wait for another process as long as that process likes: for the
+/// other end of a FIFO, a terminal, or the reader of standard output.
+pub(crate) struct Wait(());
+
+/// Says that such a call begins. It has ended when the value is dropped.
+pub(crate) fn wait() -> Wait {
+    WAITS[0].fetch_add(1, Ordering::SeqCst);
+    Wait(())
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        WAITS[1].fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Identifies the calls that are waiting now; `None` if there are none. A thread that waits cannot
+/// notice a request to stop: if the same calls wait a moment after one, only the end of the process
+/// ends them.
+#[must_use]
+pub fn waiting() -> Option<(u64, u64)> {
+    let ended = WAITS[1].load(Ordering::SeqCst);
+    let begun = WAITS[0].load(Ordering::SeqCst);
+    (begun != ended).then_some((begun, ended))
 }
 
 /// A file that one owner reads while another inspects it.
@@ -257,6 +302,7 @@ impl SharedFile {
 impl Read for SharedFile {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = faults::limit(Op::Read, self.0.path(), out.len())?;
+        let _wait = self.0.waits.then(wait);
         (&self.0.file).read(&mut out[..n])
     }
 }
@@ -264,6 +310,7 @@ impl Read for SharedFile {
 impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let n = faults::limit(Op::Write, self.path(), bytes.len())?;
+        let _wait = self.waits.then(wait);
         self.file.write(&bytes[..n])
     }
 
@@ -286,6 +333,14 @@ pub fn temporary(path: &Path) -> PathBuf {
     name.into()
 }
 
+/// As [`temporary`], where other programs write, too: a name that none of them uses.
+fn unlike_others(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".lookalike.tmp");
+    path.with_file_name(name)
+}
+
 /// Creates a file for writing. First removes a leftover of the same name from a killed command. If
 /// the name is a link, only the link is removed, not its target.
 pub fn create(path: &Path) -> Result<File> {
@@ -298,14 +353,60 @@ pub fn create(path: &Path) -> Result<File> {
     Ok(File::new(created.map_err(Error::io("create", path))?, path))
 }
 
-/// Opens a file for reading.
+/// Opens a file for reading. A file that the user names may be of any type: opening a FIFO waits
+/// until another process writes to it.
+///
+/// The bytes of a FIFO can be read only once, but a command may open a file several times: to
+/// recognise its form, and then to read it. So they are copied into a file without a name, which
+/// every later call opens, until [`forget_copies`].
 pub fn open(path: &Path) -> Result<File> {
+    let opened = copies().get(path).map(inside::again);
+    if let Some(copy) = opened {
+        return Ok(File::new(copy.map_err(Error::io("open", path))?, path));
+    }
+    let opened = faults::doing(Op::Open, path, None, || inside::open(path));
+    let file = opened.and_then(|file| File::of_any_type(file, path));
+    let mut file = file.map_err(Error::io("open", path))?;
+    if !file.waits || !inside::is_fifo(&file.file) {
+        return Ok(file);
+    }
+    let copy = "a temporary file".as_ref();
+    let mut all = tempfile::tempfile().map_err(Error::io("create", copy))?;
+    let mut buffer = vec![0; READ_BUFFER];
+    loop {
+        match read_some(&mut file, &mut buffer, path)? {
+            0 => break,
+            n => all
+                .write_all(&buffer[..n])
+                .map_err(Error::io("write", copy))?,
+        }
+    }
+    let again = inside::again(&all).map_err(Error::io("open", copy))?;
+    copies().insert(path.into(), all);
+    Ok(File::new(again, path))
+}
+
+/// The copies of FIFOs that were read, by path.
+static COPIES: Mutex<BTreeMap<PathBuf, fs::File>> = Mutex::new(BTreeMap::new());
+
+fn copies() -> MutexGuard<'static, BTreeMap<PathBuf, fs::File>> {
+    COPIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets the next call of [`open`] read every FIFO again: a new command begins.
+pub fn forget_copies() {
+    copies().clear();
+}
+
+/// As [`open`], but refuses everything except regular files.
+pub fn open_regular(path: &Path) -> Result<File> {
     open_input(path).map_err(Error::io("open", path))
 }
 
-/// Opens an input file for reading. The errors are the caller's to interpret.
+/// Opens an input file for reading, which was a regular file when it was listed. If something else
+/// has its name, this is an error and never a wait. The errors are the caller's to interpret.
 pub fn open_input(path: &Path) -> io::Result<File> {
-    let opened = faults::doing(Op::Open, path, None, || inside::open(path));
+    let opened = faults::doing(Op::Open, path, None, || inside::open_regular(path));
     Ok(File::new(opened?, path))
 }
 
@@ -547,6 +648,24 @@ pub fn is_directory(path: &Path) -> Result<bool> {
     Ok(stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir()))
 }
 
+/// What [`kind_of_name`] calls a regular file.
+pub const REGULAR: &str = inside::FILE;
+
+/// What has this name, for messages. No link is followed.
+pub fn kind_of_name(path: &Path) -> io::Result<&'static str> {
+    faults::doing(Op::Inspect, path, None, || inside::kind_of_name(path))
+}
+
+/// Whether this user may create files in a directory, as far as the system tells.
+#[must_use]
+pub fn is_writable(directory: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    !matches!(
+        access(directory, Access::WRITE_OK | Access::EXEC_OK),
+        Err(rustix::io::Errno::ACCESS | rustix::io::Errno::ROFS | rustix::io::Errno::PERM)
+    )
+}
+
 /// Whether nothing has this name, not even a dangling link.
 pub fn is_gone(path: &Path) -> Result<bool> {
     match faults::doing(Op::Inspect, path, None, || inside::inspect_name(path)) {
@@ -748,21 +867,59 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
     Ok(())
 }
 
+/// Where the bytes of an output go that has a given path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// To a file that gets this path when it is complete. The path is that of the file itself, not
+    /// of a link to it; there may be a regular file or nothing.
+    File(PathBuf),
+    /// To this device or FIFO, as they are written.
+    Through(PathBuf),
+}
+
+/// Finds the destination of an output. Below a claimed directory no link is followed, and whatever
+/// has the name is replaced. Everywhere else a link is followed and stays what it is; a FIFO and a
+/// character device are written to; everything else but a regular file is refused.
+pub fn destination(path: &Path) -> Result<Destination> {
+    if inside::is_claimed(path) {
+        return Ok(Destination::File(path.into()));
+    }
+    let inspect = || faults::doing(Op::Inspect, path, None, || inside::destination(path));
+    inspect().map_err(Error::io("write to", path))
+}
+
 /// A text or JSON result. It is buffered and written under a temporary name. `finish` makes it
-/// durable and renames it.
+/// durable and renames it. A device or FIFO that the user names is written to directly.
 pub struct AtomicFile {
+    /// The path, for messages.
     path: PathBuf,
+    /// The temporary and the final name; `None` if the bytes go through to a device or FIFO.
+    names: Option<(PathBuf, PathBuf)>,
     out: BufWriter<File>,
     hash: xxhash_rust::xxh3::Xxh3,
     bytes: u64,
 }
 
 impl AtomicFile {
-    /// Starts `path`, as `path.tmp`.
+    /// Starts `path`, under a temporary name beside it.
     pub fn create(path: &Path) -> Result<Self> {
-        let file = create(&temporary(path))?;
+        let (file, names) = match destination(path)? {
+            Destination::File(target) => {
+                let temporary = match inside::is_claimed(path) {
+                    true => temporary(&target),
+                    false => unlike_others(&target),
+                };
+                (create(&temporary)?, Some((temporary, target)))
+            }
+            Destination::Through(target) => {
+                let open = || faults::doing(Op::Create, path, None, || inside::write_to(&target));
+                let file = open().and_then(|file| File::of_any_type(file, path));
+                (file.map_err(Error::io("write to", path))?, None)
+            }
+        };
         Ok(AtomicFile {
             path: path.to_path_buf(),
+            names,
             out: BufWriter::with_capacity(WRITE_BUFFER, file),
             hash: xxhash_rust::xxh3::Xxh3::new(),
             bytes: 0,
@@ -782,9 +939,15 @@ impl AtomicFile {
     pub fn finish(self) -> Result<(u64, u64)> {
         let file = self.out.into_inner().map_err(|e| e.into_error());
         let file = file.map_err(Error::io("write", &self.path))?;
-        sync(&file, &self.path)?;
-        drop(file);
-        rename(&temporary(&self.path), &self.path)?;
+        if let Some((temporary, target)) = &self.names {
+            sync(&file, &self.path)?;
+            drop(file);
+            rename(temporary, target)?;
+            if *target != self.path {
+                // The caller syncs the directory of the link.
+                sync_parent(target)?;
+            }
+        }
         Ok((self.bytes, self.hash.digest()))
     }
 }

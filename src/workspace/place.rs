@@ -1,0 +1,203 @@
+//! Which directories are output directories of this program.
+//!
+//! There are two kinds. The directory of a run has a manifest. A directory of records, which
+//! `dedup` and `passages --remove` write, has a state in its private directory. Other programs
+//! write files called `manifest.json`, too, so the content decides.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::directory::MANIFEST_FILE;
+use super::inputs::INPUTS_FILE;
+use super::lock::LOCK_FILE;
+use crate::store::disk;
+use crate::{Error, Result};
+
+/// What belongs to the program in a directory of records. Walks of directories skip hidden names.
+pub const PRIVATE: &str = ".lookalike";
+/// Says from what a directory of records is made.
+pub(crate) const STATE_FILE: &str = "dedup.json";
+
+/// How a manifest says that this program wrote it.
+const PROGRAM: &[u8] = b"\"program\": \"lookalike ";
+/// The most bytes of a manifest before that.
+const HEAD_BYTES: u64 = 4096;
+
+/// Kinds of output directories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputKind {
+    /// A collection and what was found in it.
+    Run,
+    /// Records that were written again.
+    Records,
+}
+
+/// The kind of an output directory; `None` for any other directory, and for what is no directory.
+///
+/// # Errors
+/// `Io`.
+pub fn output_kind(directory: &Path) -> Result<Option<OutputKind>> {
+    if is_run(directory)? {
+        return Ok(Some(OutputKind::Run));
+    }
+    let records = is_there(&directory.join(PRIVATE).join(STATE_FILE))?;
+    Ok(records.then_some(OutputKind::Records))
+}
+
+/// Whether a directory has a manifest of this program. If the manifest does not say so, because it
+/// is damaged, the files that are always beside it do.
+pub(crate) fn is_run(directory: &Path) -> Result<bool> {
+    let manifest = directory.join(MANIFEST_FILE);
+    if !is_there(&manifest)? {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    // Something that cannot be opened or read is not known to be ours.
+    let read =
+        disk::open_input(&manifest).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    let says = read.is_ok() && memchr::memmem::find(&head, PROGRAM).is_some();
+    Ok(says || is_there(&directory.join(LOCK_FILE))? && is_there(&directory.join(INPUTS_FILE))?)
+}
+
+/// Whether something has this name.
+fn is_there(path: &Path) -> Result<bool> {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    match disk::metadata(path) {
+        Ok(_) => Ok(true),
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory) => Ok(false),
+        Err(e) => Err(e).map_err(Error::io("inspect", path)),
+    }
+}
+
+/// The innermost output directory above a real path, and its kind. The path itself does not count.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn holder(real: &Path) -> Result<Option<(&Path, OutputKind)>> {
+    for directory in real.ancestors().skip(1) {
+        if let Some(kind) = output_kind(directory)? {
+            return Ok(Some((directory, kind)));
+        }
+    }
+    Ok(None)
+}
+
+/// Refuses a new output directory, given by `parameter`, below another output directory: commands
+/// that work there remove what they do not know, and a directory of records has the names of the
+/// inputs and no others.
+///
+/// # Errors
+/// `BadParameter`; `Io`.
+pub(crate) fn refuse_below_another(parameter: &'static str, directory: &Path) -> Result<()> {
+    refuse_remote(parameter, directory)?;
+    match holder(&resolved(directory)?)? {
+        None => Ok(()),
+        Some((holder, _)) => Err(Error::BadParameter {
+            name: parameter,
+            given: directory.display().to_string(),
+            limit: format!(
+                "it lies in {}, an output directory of lookalike; give a place outside of it",
+                holder.display()
+            ),
+        }),
+    }
+}
+
+/// Schemes of addresses that look like paths.
+const SCHEMES: [&str; 9] = [
+    "s3", "s3a", "s3n", "gs", "az", "abfs", "hdfs", "http", "https",
+];
+
+/// Refuses the address of something that is not on this machine, where a path is expected: it would
+/// be taken for a directory that is called `s3:`.
+///
+/// # Errors
+/// `BadParameter`.
+pub(crate) fn refuse_remote(parameter: &'static str, path: &Path) -> Result<()> {
+    let text = path.to_string_lossy();
+    let Some((scheme, _)) = text.split_once("://") else {
+        return Ok(());
+    };
+    if !SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) {
+        return Ok(());
+    }
+    Err(Error::BadParameter {
+        name: parameter,
+        given: text.to_string(),
+        limit: format!(
+            "lookalike reads and writes files of this machine; copy the data here with a program \
+             for {scheme}, or mount it as a directory"
+        ),
+    })
+}
+
+/// The real path of what exists of a path, and the rest of it.
+pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
+    let mut rest = Vec::new();
+    let mut at = match path.is_absolute() {
+        true => path.to_path_buf(),
+        false => Path::new(".").join(path),
+    };
+    loop {
+        match disk::canonical(&at) {
+            Ok(real) => return Ok(rest.iter().rev().fold(real, |real, name| real.join(name))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).map_err(Error::io("inspect", &at)),
+        }
+        let (Some(name), Some(parent)) = (at.file_name(), at.parent()) else {
+            return Ok(path.to_path_buf());
+        };
+        rest.push(name.to_os_string());
+        at = parent.to_path_buf();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn the_content_of_a_manifest_decides() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        let put = |name: &str, text: &str| {
+            fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+            fs::write(at(name), text).unwrap();
+        };
+        put(
+            "app/manifest.json",
+            "{\"name\":\"app\",\"version\":\"1.0\"}\n",
+        );
+        put("list/manifest.json", "[1]");
+        fs::create_dir_all(at("odd/manifest.json")).unwrap();
+        put(
+            "run/manifest.json",
+            "{\n  \"format\": 1,\n  \"program\": \"lookalike 9\",\n}\n",
+        );
+        for file in ["manifest.json", "lock", "inputs.jsonl"] {
+            put(&format!("damaged/{file}"), "");
+        }
+        put("kept/.lookalike/dedup.json", "{}");
+        for (name, kind) in [
+            ("app", None),
+            ("list", None),
+            ("odd", None),
+            ("missing", None),
+            ("app/manifest.json", None),
+            ("run", Some(OutputKind::Run)),
+            ("damaged", Some(OutputKind::Run)),
+            ("kept", Some(OutputKind::Records)),
+        ] {
+            assert_eq!(output_kind(&at(name)).unwrap(), kind, "{name}");
+        }
+        assert!(refuse_remote("output", "s3://bucket/out".as_ref()).is_err());
+        assert!(refuse_remote("output", "S3://bucket/out".as_ref()).is_err());
+        assert!(refuse_remote("output", "x/s3:/out".as_ref()).is_ok());
+        assert!(refuse_remote("output", "notes://x".as_ref()).is_ok());
+        for (below, refused) in [("app/x", false), ("run/x", true), ("kept/x/y", true)] {
+            let answer = refuse_below_another("output", &at(below));
+            assert_eq!(answer.is_err(), refused, "{below}");
+        }
+    }
+}

@@ -1,0 +1,604 @@
+//! What a user names: outputs onto devices, links and other directories, lists from pipes, output
+//! directories as inputs, standard output that cannot be written, and the messages about them.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use crate::common;
+use tempfile::TempDir;
+
+/// What hangs is killed after this.
+const HANGS: Duration = Duration::from_secs(120);
+
+/// Runs a command line in a directory, in which `L` is the program.
+fn shell(place: &Path, line: &str) -> Output {
+    let mut child = Command::new("bash")
+        .current_dir(place)
+        .args(["-c", line])
+        .env("L", env!("CARGO_BIN_EXE_lookalike"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let mut err = child.stderr.take().unwrap();
+    let out = std::thread::spawn(move || {
+        let mut all = Vec::new();
+        out.read_to_end(&mut all).map(|_| all)
+    });
+    let err = std::thread::spawn(move || {
+        let mut all = Vec::new();
+        err.read_to_end(&mut all).map(|_| all)
+    });
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if begun.elapsed() > HANGS {
+            child.kill().unwrap();
+            panic!("{line}: hangs");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    Output {
+        status,
+        stdout: out.join().unwrap().unwrap(),
+        stderr: err.join().unwrap().unwrap(),
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[track_caller]
+fn done(place: &Path, line: &str) -> String {
+    let output = shell(place, line);
+    assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The message of a command that must fail.
+#[track_caller]
+fn refused(place: &Path, line: &str) -> String {
+    let output = shell(place, line);
+    let said = text(&output.stderr);
+    assert!(!output.status.success(), "{line}: {said}");
+    assert!(said.starts_with("error: "), "{line}: {said}");
+    said
+}
+
+/// Words that no other document has.
+fn words(of: usize) -> String {
+    let words: Vec<String> = (0..40).map(|n| format!("w{of}x{n}")).collect();
+    words.join(" ")
+}
+
+/// `in/a.jsonl` with a pair of duplicates, a run of it in `base`, and a deduplication in `k` and
+/// `r`.
+fn made() -> TempDir {
+    static MADE: LazyLock<TempDir> = LazyLock::new(|| {
+        let place = common::temporary();
+        let at = place.path();
+        fs::create_dir(at.join("in")).unwrap();
+        let mut lines = String::new();
+        for (id, of) in [("d1", 1), ("d2", 2), ("d3", 1), ("d4", 3)] {
+            let more = if id == "d3" { " more" } else { "" };
+            lines += &format!("{{\"id\":\"{id}\",\"text\":\"{}{more}\"}}\n", words(of));
+        }
+        fs::write(at.join("in/a.jsonl"), lines).unwrap();
+        done(at, "$L run in -o base --quiet");
+        done(at, "$L dedup in -o k --removed r --quiet");
+        place
+    });
+    let copy = common::temporary();
+    done(copy.path(), &format!("cp -a {}/. .", MADE.path().display()));
+    copy
+}
+
+/// All files below a directory, with what they hold.
+fn all(place: &Path, names: &[&str]) -> String {
+    let names = names.join(" ");
+    done(
+        place,
+        &format!("find {names} -type f ! -name lock | sort | xargs sha256sum"),
+    )
+}
+
+const COMMANDS: [&str; 6] = [
+    "report base -o node",
+    "report k -o node",
+    "diff base d1 d3 -o node",
+    "graph base -o node",
+    "plan base --ratios 1/2 -o node",
+    "dedup in -o k2 --report=node",
+];
+
+/// A device or FIFO is written to, and a link stays a link.
+#[test]
+fn outputs_replace_only_regular_files() {
+    let place = made();
+    let at = place.path();
+    let node = at.join("node");
+    let clean = || done(at, "rm -rf node target k2 k2.work");
+    let kind = || fs::symlink_metadata(&node).unwrap().file_type();
+    for command in COMMANDS {
+        clean();
+        let device = shell(at, "mknod node c 1 3");
+        if device.status.success() {
+            done(at, &format!("$L {command} --quiet || $L {command}"));
+            assert!(kind().is_char_device(), "{command}");
+        } else {
+            eprintln!(
+                "NOT TESTED: only root can make a device: {}",
+                text(&device.stderr)
+            );
+        }
+
+        clean();
+        done(at, "mkfifo node");
+        let reader = format!("cat node > got & $L {command} > said; wait");
+        done(at, &reader);
+        assert!(kind().is_fifo(), "{command}");
+        let through = fs::read(at.join("got")).unwrap();
+
+        for target in ["precious", ""] {
+            clean();
+            if !target.is_empty() {
+                fs::write(at.join("target"), target).unwrap();
+            }
+            symlink("target", &node).unwrap();
+            done(at, &format!("$L {command}"));
+            assert!(kind().is_symlink(), "{command}");
+            assert_eq!(fs::read_link(&node).unwrap(), Path::new("target"));
+            let written = fs::read(at.join("target")).unwrap();
+            assert!(written.len() > 20, "{command}");
+            assert_eq!(written, through, "{command}");
+        }
+
+        clean();
+        drop(UnixListener::bind(&node).unwrap());
+        let said = refused(at, &format!("$L {command}"));
+        assert!(said.contains("a socket"), "{said}");
+        assert!(kind().is_socket(), "{command}");
+
+        clean();
+        fs::write(&node, "old").unwrap();
+        fs::write(at.join("node.tmp"), "mine").unwrap();
+        done(at, &format!("$L {command}"));
+        assert_eq!(fs::read(&node).unwrap(), through, "{command}");
+        assert_eq!(fs::read(at.join("node.tmp")).unwrap(), b"mine");
+        done(
+            at,
+            "rm node.tmp; test -z \"$(find . -name '*.lookalike.tmp')\"",
+        );
+    }
+    // Standard output is a file here, which may have more in it.
+    let said = refused(at, "$L graph base -o /dev/stdout > said");
+    assert!(
+        said.contains("expected a file by its own name") || said.contains("regular file"),
+        "{said}"
+    );
+    assert!(done(at, "$L graph base -o /dev/stdout | cat").starts_with("graph"));
+}
+
+/// Directories of files, too: a name in one may be a link that someone else made.
+#[test]
+fn files_of_a_directory_replace_no_links() {
+    let place = made();
+    let at = place.path();
+    fs::write(at.join("j.txt"), "1 0 d1 1\n1 0 d2 0\n").unwrap();
+    fs::write(
+        at.join("t.csv"),
+        format!("id,question\nq,\"{}\"\n", words(2)),
+    )
+    .unwrap();
+    for (name, command) in [
+        ("qrels", "qrels j.txt --clusters base"),
+        (
+            "transferred.tsv",
+            "transfer --labels j.txt --from base --to base",
+        ),
+        ("truth.tsv", "perturb in"),
+        (
+            "items.tsv",
+            "contamination in --against t.csv --fields question",
+        ),
+    ] {
+        fs::create_dir(at.join("o")).unwrap();
+        fs::write(at.join("precious"), "precious").unwrap();
+        symlink("../precious", at.join("o").join(name)).unwrap();
+        refused(at, &format!("$L {command} -o o"));
+        done(
+            at,
+            "test -L o/* && test $(cat precious) = precious && rm -r o",
+        );
+    }
+}
+
+/// Nothing is written into what another command made, or into what the same command is to make.
+#[test]
+fn outputs_stay_out_of_other_output_directories() {
+    let place = made();
+    let at = place.path();
+    fs::write(at.join("j.txt"), "1 0 d1 1\n").unwrap();
+    fs::write(
+        at.join("t.csv"),
+        format!("id,question\nq,\"{}\"\n", words(2)),
+    )
+    .unwrap();
+    let everything = ["base", "k", "r", "k.work", "in"];
+    let before = all(at, &everything);
+    for file in [
+        "r/removed.jsonl",
+        "r/a.jsonl",
+        "r/new",
+        "r/.lookalike/dedup.json",
+        "k/a.jsonl",
+        "k/new",
+        "k.work/pairs.tsv",
+        "k.work/new",
+        "base/new",
+        "base/scratch/new",
+        "in/a.jsonl",
+    ] {
+        refused(at, &format!("$L report k -o {file}"));
+        if !Path::new(&at.join(file)).exists() {
+            refused(at, &format!("$L report k --review {file} -o p.html"));
+        }
+        if !file.starts_with("base") {
+            refused(at, &format!("$L report base -o {file}"));
+        }
+        assert!(!at.join("p.html").exists(), "{file}");
+    }
+    for directory in [
+        "base",
+        "base/scratch",
+        "base/index",
+        "k",
+        "r",
+        "k.work/pairs",
+    ] {
+        for command in [
+            "dedup in --removed r2 --work w2",
+            "run in",
+            "ingest in",
+            "passages in",
+            "passages in --remove",
+            "contamination in --against t.csv --fields question",
+            "perturb in",
+            "qrels j.txt --clusters base",
+            "transfer --labels j.txt --from base --to base",
+        ] {
+            refused(at, &format!("$L {command} -o {directory}/x"));
+        }
+        refused(at, &format!("$L dedup in -o k2 --removed {directory}/x"));
+        refused(at, &format!("$L dedup in -o k2 --work {directory}/x"));
+    }
+    done(at, "rm -rf k2 k2.work r2 w2");
+    for file in [
+        "r2/removed.jsonl",
+        "r2/a.jsonl",
+        "k2/x",
+        "k2.work/pairs.tsv",
+        "in/x",
+        "no/x",
+    ] {
+        let said = refused(
+            at,
+            &format!("$L dedup in -o k2 --removed r2 --report={file}"),
+        );
+        assert!(said.starts_with("error: --report "), "{said}");
+        assert!(!at.join("k2.work").exists(), "{file}: before the search");
+    }
+    assert_eq!(all(at, &everything), before);
+}
+
+/// A pipe gives the same answer as a file.
+#[test]
+fn lists_come_from_pipes() {
+    let place = made();
+    let at = place.path();
+    fs::write(at.join("j.txt"), "1 0 d1 1\n1 0 d2 0\n").unwrap();
+    fs::write(at.join("j.tsv"), "docno\tlabel\nd1\t1\nd2\t0\n").unwrap();
+    fs::write(at.join("j.csv"), "docno,label\nd1,1\nd2,0\n").unwrap();
+    fs::write(at.join("rm.tsv"), "file\trecord\na.jsonl\t4\n").unwrap();
+    for (list, command) in [
+        ("j.txt", "transfer --from base --to base --labels"),
+        (
+            "j.txt",
+            "transfer --from base --to base --labels-format trec --labels",
+        ),
+        ("j.tsv", "transfer --from base --to base --labels"),
+        ("j.csv", "transfer --from base --to base --labels"),
+        ("j.txt", "qrels --clusters base"),
+        ("base/pairs.tsv", "evaluate --truth base --run"),
+    ] {
+        let rest = |text: String| -> Vec<String> {
+            let text = text.replace("/dev/fd/63", list);
+            text.lines().skip(1).map(Into::into).collect()
+        };
+        let file = rest(done(at, &format!("$L {command} {list}")));
+        let pipe = rest(done(at, &format!("$L {command} <(cat {list})")));
+        assert_eq!(file, pipe, "{command} {list}");
+    }
+    done(at, "$L dedup in -o k1 --remove rm.tsv --quiet");
+    done(at, "$L dedup in -o k2 --remove <(cat rm.tsv) --quiet");
+    done(
+        at,
+        "cmp k1/a.jsonl k2/a.jsonl && test $(wc -l < k2/a.jsonl) = 2",
+    );
+    // The directory has its own copy of the list.
+    done(at, "rm rm.tsv; $L report k1 && $L report k2");
+}
+
+/// A signal ends a command that waits for a FIFO, and a directory can make none wait or quote a
+/// file.
+#[test]
+fn nothing_waits_for_a_fifo_for_ever() {
+    #[cfg(target_os = "linux")]
+    super::children_receive_signals();
+    let place = made();
+    let at = place.path();
+    done(at, "mkfifo fifo");
+    for command in [
+        "dedup in -o k2 --remove fifo",
+        "transfer --labels fifo --from base --to base",
+        "report base -o fifo",
+    ] {
+        let line = format!("$L {command} & p=$!; sleep 0.5; kill -TERM $p; wait $p");
+        assert_eq!(shell(at, &line).status.code(), Some(130), "{command}");
+    }
+    fs::write(at.join("secret"), "file\trecord\nvery secret\t1\n").unwrap();
+    fs::write(at.join("rm.tsv"), "file\trecord\na.jsonl\t4\n").unwrap();
+    done(
+        at,
+        "$L dedup in -o k3 --remove rm.tsv --quiet; mkfifo k3/fifo",
+    );
+    let source = fs::read_to_string(at.join("k3/.lookalike/source.json")).unwrap();
+    let real = at.canonicalize().unwrap();
+    let outside = real.join("secret").display().to_string();
+    for list in ["fifo", "../fifo", "../secret", &outside, "/etc/passwd"] {
+        let forged = source.replace(".lookalike/remove", list);
+        assert_ne!(forged, source);
+        fs::write(at.join("k3/.lookalike/source.json"), forged).unwrap();
+        let said = refused(at, "$L report k3 -o p.html");
+        assert!(
+            !said.contains("very secret") && !said.contains("root:"),
+            "{said}"
+        );
+    }
+    fs::write(at.join("k3/.lookalike/source.json"), &source).unwrap();
+    for copy in ["mkfifo", "ln -s ../../secret"] {
+        done(at, &format!("cd k3/.lookalike; rm remove; {copy} remove"));
+        let said = refused(at, "$L report k3 -o p.html");
+        assert!(said.contains("expected a regular file"), "{said}");
+    }
+    // The inputs of a directory that someone else made.
+    done(at, "rm in/a.jsonl; mkfifo in/a.jsonl");
+    shell(
+        at,
+        "$L show base d1; $L diff base d1 d3; $L report k -o p.html",
+    );
+    refused(at, "$L dedup --from base -o k4");
+}
+
+/// The content of manifest.json decides, and an output directory is no input.
+#[test]
+fn output_directories_are_told_from_others() {
+    let place = made();
+    let at = place.path();
+    fs::write(
+        at.join("in/manifest.json"),
+        "{\"name\":\"app\",\"version\":\"1.0\"}\n",
+    )
+    .unwrap();
+    fs::write(
+        at.join("t.csv"),
+        format!("id,question\nq,\"{}\"\n", words(2)),
+    )
+    .unwrap();
+    done(
+        at,
+        "$L contamination in --against t.csv --fields question -o c --quiet",
+    );
+    done(at, "$L passages in -o s --quiet");
+    done(at, "$L run in/a.jsonl -o o --quiet");
+    done(at, "$L query o in --quiet");
+    done(at, "$L add o in --quiet");
+    done(
+        at,
+        "$L qrels <(echo 1 0 d1 1) --clusters base -o in --quiet && rm in/qrels",
+    );
+    assert!(refused(at, "$L query in in").contains("another program wrote its manifest.json"));
+    let said = refused(at, "$L run base/pairs.tsv -o in");
+    assert!(
+        said.contains("another program wrote its manifest.json"),
+        "{said}"
+    );
+
+    for command in [
+        "run base -o r1",
+        "dedup base -o k1",
+        "passages in base -o s1",
+        "add o base",
+        "query o base",
+    ] {
+        let said = refused(at, &format!("$L {command}"));
+        assert!(
+            said.contains("base is not possible: it is an output directory"),
+            "{said}"
+        );
+        assert!(
+            said.contains("--from") && said.contains("--read-outputs"),
+            "{said}"
+        );
+    }
+    assert!(done(at, "$L run base -o r1 --read-outputs").contains("records read"));
+    // What was deduplicated is an input like any other.
+    done(at, "$L run k -o r2 --quiet");
+
+    let other = common::temporary();
+    done(
+        other.path(),
+        &format!("cp {}/in/a.jsonl .; $L run . -o out1 --quiet", at.display()),
+    );
+    let again = done(other.path(), "$L run . -o out1; $L run . -o out2");
+    let documents = again.lines().filter(|line| line.starts_with("  documents"));
+    assert!(
+        documents.clone().all(|line| line.ends_with(" 4")),
+        "{again}"
+    );
+    assert_eq!(documents.count(), 2, "{again}");
+    assert_eq!(
+        again.matches("output directories, not read").count(),
+        1,
+        "{again}"
+    );
+}
+
+/// Results that cannot be printed are an error of every command.
+#[test]
+fn standard_output_that_cannot_be_written_is_an_error() {
+    let place = made();
+    let at = place.path();
+    fs::write(at.join("ro"), "x\n").unwrap();
+    let full = shell(at, "mknod full c 1 7").status.success();
+    if !full {
+        eprintln!("NOT TESTED: only root can make a device that is full");
+    }
+    for command in [
+        "query base in/a.jsonl --json",
+        "query base in/a.jsonl",
+        "graph base",
+        "show base d1",
+        "diff base d1 d3",
+        "status base",
+        "inspect base/pairs/*",
+        "completions bash",
+        "--help",
+        "run --help",
+        "--version",
+        "method",
+        "run in -o base",
+        "transfer --labels <(echo 1 0 d1 1) --from base --to base",
+    ] {
+        done(at, &format!("$L {command} | head -c 1"));
+        let mut outputs = vec!["1< ro", ">&-"];
+        outputs.extend(full.then_some("> full"));
+        for output in outputs {
+            if command == "method" && output != ">&-" {
+                continue;
+            }
+            let output_ = shell(at, &format!("$L {command} {output}"));
+            let said = text(&output_.stderr);
+            assert!(!output_.status.success(), "{command} {output}: {said}");
+            assert!(
+                said.contains("cannot write standard output"),
+                "{command} {output}: {said}"
+            );
+        }
+    }
+    assert_eq!(fs::read(at.join("ro")).unwrap(), b"x\n");
+}
+
+/// Messages name the value, the place and the remedy.
+#[test]
+fn messages_say_what_to_do() {
+    let place = made();
+    let at = place.path();
+    fs::write(at.join("empty"), "").unwrap();
+    for (command, expected) in [
+        (
+            "report base --samples 5",
+            "--samples 5 is not possible: base is no output directory of `lookalike dedup`",
+        ),
+        ("report base --by host", "--by host is not"),
+        ("report base --review x", "--review x is not"),
+        (
+            "report nodir",
+            "nodir is not an output directory of lookalike: there is no such directory",
+        ),
+        (
+            "status in",
+            "in is not an output directory of lookalike: it has no manifest.json",
+        ),
+        ("status in/a.jsonl", "it is a file"),
+        ("query k in", "it has records that `lookalike dedup` wrote"),
+        (
+            "run in -o o --threshold 0.9999999999999999999999",
+            "at most 9 decimals",
+        ),
+        ("passages in", "--output is missing: give -o DIR"),
+        (
+            "run in/a.jsonl k/a.jsonl -o base2 --quiet && $L run k -o base2",
+            "base2 was made from other inputs: in/a.jsonl",
+        ),
+        (
+            "run mistyped -o o",
+            "cannot read mistyped: there is no such file or directory\n  help: check the path\n",
+        ),
+        ("run in -o o --memory 10M", "or a lower --max-document"),
+        ("find in", "'run'"),
+        ("deduplicate in", "'dedup'"),
+        ("inspect page.html", "open it in a browser"),
+        ("run s3://bucket/x -o o", "copy the data here"),
+        ("run in -o s3://bucket/x", "copy the data here"),
+        ("dedup in -o s3://bucket/x", "copy the data here"),
+        ("report base -o gs://bucket/x", "copy the data here"),
+        ("dedup in -o k2 --remove empty", "empty: expected"),
+        (
+            "dedup in -o k2 --keep max:nothing",
+            "no record has a field nothing",
+        ),
+        ("dedup in -o k2 --keep nothing", "is not a policy"),
+    ] {
+        if command.starts_with("inspect") {
+            done(at, "$L report base -o page.html");
+        }
+        let said = text(&shell(at, &format!("$L {command}")).stderr);
+        assert!(said.starts_with("error: "), "{command}: {said}");
+        assert!(said.contains(expected), "{command}: {said}");
+        assert!(!said.contains("line 0"), "{command}: {said}");
+        done(at, "test ! -e k2.work && test ! -e o && test ! -e s3:");
+    }
+}
+
+/// A file none of whose records can be read is named, with the reason.
+#[test]
+fn rejected_records_are_reported_by_file() {
+    let place = made();
+    let at = place.path();
+    let mut bad = fs::File::create(at.join("in/bad.jsonl")).unwrap();
+    for n in 0..3 {
+        writeln!(bad, "{{\"id\":{n},\"other\":\"x\"}}").unwrap();
+    }
+    let expected = |out: &str| {
+        format!(
+            "\nrejected, by file ({out}/rejects.jsonl has each record):\n  in/bad.jsonl: no text field 3\n"
+        )
+    };
+    let told = done(at, "$L run in -o o");
+    assert!(told.contains(&expected("o")), "{told}");
+    let told = done(at, "$L dedup in -o k5");
+    assert!(told.contains(&expected("k5.work")), "{told}");
+    let told = done(at, "$L run in/a.jsonl -o o2");
+    assert!(!told.contains("rejected, by file"), "{told}");
+    // Of many files, the first are named.
+    for n in 10..25 {
+        fs::copy(at.join("in/bad.jsonl"), at.join(format!("in/bad{n}.jsonl"))).unwrap();
+    }
+    let told = done(at, "$L run in -o o3");
+    assert!(
+        told.contains("  in/bad18.jsonl: no text field 3\n  and 6 other files\n"),
+        "{told}"
+    );
+}
